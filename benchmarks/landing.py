@@ -25,7 +25,8 @@ from pyspark.sql import functions as F
 from election_replay.election_core.dialects import dialect_for
 from election_replay.jobs.engines.spark_engine import SparkEngine
 from election_replay.jobs.engines.spark_session import spark_session
-from election_replay.jobs.land import land, new_files
+from election_replay.jobs.land import land
+from election_replay.jobs.landing.new_files import new_files
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.warehouse import Warehouse
 

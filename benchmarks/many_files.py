@@ -21,7 +21,8 @@ from pyspark.sql import SparkSession
 from benchmarks.landing import STREAM, real_lines, seconds, written
 from election_replay.jobs.engines.spark_engine import SparkEngine
 from election_replay.jobs.engines.spark_session import spark_session
-from election_replay.jobs.land import Landing, land, new_files
+from election_replay.jobs.land import Landing, land
+from election_replay.jobs.landing.new_files import new_files
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.warehouse import Warehouse
 

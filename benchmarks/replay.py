@@ -28,7 +28,7 @@ from benchmarks.landing import seconds
 from benchmarks.load import Load, nights
 from benchmarks.load import land_night as land
 from benchmarks.many_files import megabytes
-from election_replay.election_core.replay.arrow_passes import NO_INVENTORY
+from election_replay.election_core.model.inventory import NO_INVENTORY
 from election_replay.jobs.engines.engine import Dealing, Rows
 from election_replay.jobs.engines.spark_engine import LITTLE_SETTING, SparkEngine, dealt_and_sorted, written
 from election_replay.jobs.engines.spark_session import spark_session

@@ -15,24 +15,17 @@ from dataclasses import dataclass
 from functools import partial
 
 from election_replay.jobs.engines.engine import Engine
-from election_replay.jobs.landing.landing_zone import Skip
-from election_replay.jobs.landing.ledger import rows_like, rows_of_nodes
-from election_replay.jobs.landing.listing import LogFile, log_files, told_to_nobody
+from election_replay.jobs.landing.ledger import rows_of_nodes
+from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.one_file import LANDED, Landed, land_tasks
 from election_replay.jobs.landing.plan import (
-    READ_COLUMNS,
-    SEEN_COLUMNS,
     STATE_COLUMNS,
     Begun,
     begin,
     dealt,
-    read_otherwise,
     tasks_of,
-    unseen,
     weight,
 )
-from election_replay.jobs.landing.privacy_mark import refuse_other_privacy
-from election_replay.jobs.landing.pseudonyms import pseudonyms_of
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.stores import absolute
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -56,22 +49,8 @@ class Landing:
     unread: tuple[tuple[str, str], ...] = ()
 
 
-def new_files(landing: str, warehouse: Warehouse, config: Config, skip: Skip = told_to_nobody) -> list[LogFile]:
-    """The files that no landing has seen as they are now, and those that the settings now say how to read.
-
-    What had to be passed over is told to ``skip``.
-
-    Raises :class:`~jobs.JobError` for a landing zone or a warehouse that cannot be used.
-    """
-    warehouse.refuse_foreign_folder()
-    refuse_other_privacy(warehouse, pseudonyms_of(config.privacy))
-    files = log_files(landing, config.layout, config.metadata_layout, skip)
-    landed = rows_like(warehouse, files, (*SEEN_COLUMNS, *READ_COLUMNS))
-    return unseen(files, (row for row in landed if not read_otherwise(row, config)))
-
-
 def land(engine: Engine, files: list[LogFile], landing: str, warehouse: Warehouse, config: Config) -> Landing:
-    """Land ``files``, as :func:`new_files` found them."""
+    """Land ``files``, as :func:`~jobs.landing.new_files.new_files` found them."""
     if not files:
         return Landing()
     begun = begin(warehouse, config)

@@ -9,16 +9,17 @@ import sys
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from election_replay.election_core.replay import arrow_passes as core
+from election_replay.election_core.model.inventory import NO_INVENTORY, Inventory
 from election_replay.jobs import JobError
 from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.gates.checks import Check, check, record, stopped
 from election_replay.jobs.publish import publish
 from election_replay.jobs.publishing.held_back import hold_back
 from election_replay.jobs.publishing.runs import Judged, waits, write_run
-from election_replay.jobs.replaying.due import Due, inventory_version, look, nothing_new, work_on
+from election_replay.jobs.replaying.due import Due, look, work_on
 from election_replay.jobs.replaying.judging import judge_all
 from election_replay.jobs.replaying.news import nights
+from election_replay.jobs.replaying.nothing_new import inventory_version, nothing_new
 from election_replay.jobs.replaying.selection import EVERYTHING, Selection
 from election_replay.jobs.warehouse.table_sets import LANDED
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -41,7 +42,7 @@ class Replay:
 def replay(
     engine: Engine,
     warehouse: Warehouse,
-    inventory: core.Inventory = core.NO_INVENTORY,
+    inventory: Inventory = NO_INVENTORY,
     selection: Selection = EVERYTHING,
     *,
     publishing: bool = True,
@@ -84,7 +85,7 @@ def through_gates(warehouse: Warehouse, due: Due) -> tuple[list[str], tuple[Chec
     return sorted(due.asked - stopped(checks, due.asked)), tuple(checks)
 
 
-def judged_by(due: Due, clusters: Collection[str], inventory: core.Inventory, settings: str | None) -> Judged:
+def judged_by(due: Due, clusters: Collection[str], inventory: Inventory, settings: str | None) -> Judged:
     """What a replay of ``clusters`` says of itself when it is published."""
     return Judged(
         run_id=due.run_id,

@@ -18,6 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.inventory import NO_INVENTORY
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.replay import arrow_passes as core
 from election_replay.election_core.replay.fact_rows import values_of
@@ -126,7 +127,7 @@ def shrunk(batch: pa.RecordBatch, finding: Row) -> list[int]:
 def shows(batch: pa.RecordBatch, rows: Sequence[int], finding: Row) -> bool:
     """Whether these events give a finding of the same rule and severity about the same members."""
     chosen = batch.take(pa.array(rows, pa.int64()))
-    facts = [row for row in core.fold([chosen], core.NO_INVENTORY) if isinstance(row, Fact)]
+    facts = [row for row in core.fold([chosen], NO_INVENTORY) if isinstance(row, Fact)]
     ordered = sorted(facts, key=lambda fact: (fact.cluster, fact.replica_group))
     if not ordered:
         return False

@@ -10,6 +10,18 @@ _NEW = "batch > coalesce(getvariable('since'), 0)"
 _KEPT = "batch > coalesce(getvariable('forgotten'), 0)"
 """The landings whose lines are not forgotten."""
 
+LANDED_STATES = ("landed", "grown")
+"""The status of a row that says how far a file is landed."""
+
+OLDER = "older_copy"
+"""The status of one that says that a file holds less than is landed of it."""
+
+NOT_READ = "not_read"
+"""The status of one that says that nothing could be read this time."""
+
+PART = "part"
+"""The status of one that tells of a node whose lines stand in a shared file."""
+
 NOT_UNDERSTOOD = "not understood: "
 """How the problem of a file begins that was read, but whose lines were not understood."""
 

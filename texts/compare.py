@@ -13,11 +13,12 @@ from functools import cache
 from string import Formatter
 from typing import NamedTuple
 
-from election_replay.election_core.dialects import NAMED, Record, Unparsable
+from election_replay.election_core.dialects import NAMED, Record
 from election_replay.election_core.dialects.dialect import Text
 from election_replay.election_core.dialects.etcd import dialect as etcd
 from election_replay.election_core.dialects.rocketmq import dialect as rocketmq
 from election_replay.election_core.dialects.zookeeper import dialect as zookeeper
+from election_replay.election_core.model.events import Unparsable
 from texts.examples import EXAMPLES
 from texts.facts import Fact
 from texts.ignored import IGNORED, Ignored

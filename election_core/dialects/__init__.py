@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from election_replay.election_core.dialects.canonical import dialect as canonical
-from election_replay.election_core.dialects.dialect import Dialect, Record, Unparsable
+from election_replay.election_core.dialects.dialect import Dialect, Record
 from election_replay.election_core.dialects.etcd import dialect as etcd
 from election_replay.election_core.dialects.layouts import any_layout
 from election_replay.election_core.dialects.readings import in_layout
@@ -28,7 +28,6 @@ __all__ = [
     "TICK",
     "Dialect",
     "Record",
-    "Unparsable",
     "dialect_for",
     "is_other",
     "named",

@@ -15,6 +15,7 @@ Placeholders of a template:
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
@@ -30,10 +31,6 @@ Condition = Callable[[str, str], bool]
 
 COLUMNS = frozenset(column.name for column in fields(Event))
 LARGEST = 2**63 - 1
-
-
-class Unparsable(ValueError):
-    """A known text with an absurd value in it; ``str(error)`` is the reason for the quarantine."""
 
 
 class Record(NamedTuple):
@@ -256,10 +253,10 @@ class Table:
         for pattern in every:
             self.kinds.setdefault(pattern.text.kind, pattern.text.meaning)
         self.floods = frozenset(row.text.kind for row in every if row.text.floods)
-        self._by_key = [
-            {key: self._fitting(key) for row in every if len(key := row.prefix[:length]) == length}
-            for length in KEY_LENGTHS
+        self._by_key: list[dict[str, tuple[Pattern, ...]]] = [
+            {key: () for row in every if len(key := row.prefix[:length]) == length} for length in KEY_LENGTHS
         ]
+        """Filled when the first message asks for a key: there are a thousand, and a log holds some of them."""
         self._others = tuple(row for row in self.patterns if len(row.prefix) < min(KEY_LENGTHS))
 
     def _fitting(self, key: str) -> tuple[Pattern, ...]:
@@ -270,7 +267,8 @@ class Table:
     def candidates(self, message: str) -> Iterator[Pattern]:
         """The patterns that may match ``message``, in the order in which to try them."""
         for keys, length in zip(self._by_key, KEY_LENGTHS, strict=True):
-            if (fitting := keys.get(message[:length])) is not None:
+            if (fitting := keys.get(key := message[:length])) is not None:
+                keys[key] = fitting = fitting or self._fitting(key)
                 break
         else:
             fitting = self._others
@@ -289,10 +287,15 @@ class Table:
 
 def fewest(literals: Iterable[str]) -> tuple[str, ...]:
     """The literals that contain no other one."""
+    shortest_first = sorted(literals, key=lambda text: (len(text), text))
+    width = len(shortest_first[0])
     kept: list[str] = []
-    for literal in sorted(literals, key=lambda text: (len(text), text)):
-        if not any(shorter in literal for shorter in kept):
+    beginning_with: defaultdict[str, list[str]] = defaultdict(list)
+    for literal in shortest_first:
+        beginnings = (literal[at : at + width] for at in range(len(literal)))
+        if not any(shorter in literal for beginning in beginnings for shorter in beginning_with.get(beginning, ())):
             kept.append(literal)
+            beginning_with[literal[:width]].append(literal)
     return tuple(kept)
 
 

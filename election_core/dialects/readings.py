@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from election_replay.election_core.dialects.dialect import Dialect, Record, Unparsable, fewest
+from election_replay.election_core.dialects.dialect import Dialect, Record, fewest
 from election_replay.election_core.dialects.json_layouts import JsonLayout
 from election_replay.election_core.dialects.known_layouts import layouts_of
 from election_replay.election_core.dialects.layouts import AnyLayout
-from election_replay.election_core.model.events import Event
+from election_replay.election_core.model.events import Event, Unparsable
 
 TELLING = 12
 """A literal of so many characters is no word that other programs happen to print: ``LOOKING`` tells nothing."""

@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from election_replay.election_core.dialects.dialect import Dialect, Record, Unparsable
-from election_replay.election_core.model.events import Event
+from election_replay.election_core.dialects.dialect import Dialect, Record
+from election_replay.election_core.model.events import Event, Unparsable
 
 _STAMP = re.compile(r"(\[|raft|[A-Z]+: )?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d", re.ASCII)
 """A date and what layouts write in front of it; a record begins there only if the dialect says so."""

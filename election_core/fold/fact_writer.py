@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from election_replay.election_core.fold.identity import NOT_LISTED, Identity, Listed, process_of
+from election_replay.election_core.fold.identity import Identity, process_of
 from election_replay.election_core.fold.process_runs import Incarnation
 from election_replay.election_core.fold.roles import Span
 from election_replay.election_core.model.facts import Alive, Role, Silence
+from election_replay.election_core.model.inventory import NOT_LISTED, Listed
 from election_replay.election_core.model.timing import Timing, TimingRule, Values, configured_of
 
 

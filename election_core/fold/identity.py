@@ -130,14 +130,3 @@ class Identity:
             return in_this_incarnation[0][1]
         earlier = [line.node for line in self.ids if line.at <= time]
         return earlier[-1] if earlier else None
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """Whom the inventory says that a source speaks for; it counts only where the log does not say."""
-
-    replica_group: str | None = None
-    member: str | None = None
-
-
-NOT_LISTED = Listed()

@@ -1,6 +1,6 @@
 """Members and durations in the words of a sentence."""
 
-from election_replay.election_core.judge.clock import UNBOUNDED
+from election_replay.election_core.judge.difference_constraints import UNBOUNDED
 from election_replay.election_core.model.timing import SECOND
 
 NO_BOUND = 1 << 55

@@ -13,6 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 
+class Unparsable(ValueError):
+    """A known text with an absurd value in it; ``str(error)`` is the reason for the quarantine."""
+
+
 @dataclass(frozen=True, slots=True)
 class EpochEntry:
     """One entry of a broker's epoch file: messages of ``epoch`` begin at byte ``start_offset``.

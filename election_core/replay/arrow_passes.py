@@ -8,20 +8,21 @@ Two passes, each over sorted batches and each a plain generator, so that any eng
 Both carry their state across batches: a batch boundary falls wherever it likes.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import groupby, repeat
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from election_replay.election_core.fold.identity import NOT_LISTED, UNIDENTIFIED, Listed
+from election_replay.election_core.fold.identity import UNIDENTIFIED
 from election_replay.election_core.fold.process_runs import Segment
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.inventory import NO_INVENTORY, NOT_LISTED, Inventory
 from election_replay.election_core.model.rows import Row
-from election_replay.election_core.model.timing import US_PER_MS, TimingRule
+from election_replay.election_core.model.timing import US_PER_MS
 from election_replay.election_core.replay import group_judge
 from election_replay.election_core.replay.checkpoint import FAILED, LIVED, CheckpointWriter, NewRows
 from election_replay.election_core.replay.fact_rows import facts_in
@@ -53,18 +54,6 @@ CHECKPOINT_COLUMNS: tuple[str, ...] = (*FOLD_COLUMNS, "until", "until_by", "unti
 """The columns of a checkpoint, see :mod:`election_core.replay.checkpoint`."""
 FROM_CHECKPOINT = "from_checkpoint"
 """The column that tells rows of the checkpoint (true) from new events."""
-
-
-@dataclass(frozen=True, slots=True)
-class Inventory:
-    """What the settings say where logs do not: whom a source speaks for, by cluster and node; times of groups."""
-
-    listed: Mapping[tuple[str, str], Listed] = field(default_factory=dict)
-    timing: tuple[TimingRule, ...] = ()
-
-
-NO_INVENTORY = Inventory()
-"""The settings say nothing."""
 
 
 def fold(batches: Iterable[pa.RecordBatch], inventory: Inventory = NO_INVENTORY) -> Iterator[Fact | pa.RecordBatch]:

@@ -13,10 +13,6 @@ import pyarrow as pa
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.replay.registry import FACT_KINDS
 
-FACTS_VERSION = "5"
-"""Facts of another version are not read: they are made anew from the events. It grows with every change of a kind's
-name or fields, which need not change a rule."""
-
 
 def values_of(columns: Sequence[str]) -> Callable[[Fact], tuple[Any, ...]]:
     """What a fact says in each of ``columns``, ``None`` in those that its kind does not have."""

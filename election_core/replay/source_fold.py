@@ -14,15 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from election_replay.election_core.fold.fact_writer import Speaker
-from election_replay.election_core.fold.identity import (
-    BROKER,
-    IDENTITY_KINDS,
-    NOT_LISTED,
-    SNAPSHOTS,
-    Identity,
-    Listed,
-    process_of,
-)
+from election_replay.election_core.fold.identity import BROKER, IDENTITY_KINDS, SNAPSHOTS, Identity, process_of
 from election_replay.election_core.fold.members import speaker_of
 from election_replay.election_core.fold.process_runs import (
     START_KINDS,
@@ -36,6 +28,7 @@ from election_replay.election_core.fold.process_runs import (
 from election_replay.election_core.fold.settings import PrintedSettings
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.inventory import NOT_LISTED, Listed
 from election_replay.election_core.model.timing import TimingRule
 from election_replay.election_core.protocols.log_quality import log as log_quality
 from election_replay.election_core.replay.protocol_log import ProtocolLog, ReadsSnapshots

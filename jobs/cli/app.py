@@ -1,5 +1,6 @@
 """The command line. Each command is one job; errors are one line that says what to do next."""
 
+import gc
 import logging
 import sys
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ import click
 
 from election_replay.jobs import JobError
 from election_replay.jobs.cli.airflow import airflow
+from election_replay.jobs.cli.arrow_alone import arrow_alone
 from election_replay.jobs.cli.ending import INTERRUPTED
 from election_replay.jobs.cli.learn import config, inspect, rules, simulate
 from election_replay.jobs.cli.log import ERR, FORMATS, for_machines, log_as, tell
@@ -28,6 +30,11 @@ GROUPS = {
     "Learn": (rules, config, inspect, simulate, airflow),
 }
 """What the help lists, by what people come for."""
+
+
+GARBAGE = 100_000
+"""So many new objects are looked through for circles at once: what is imported holds none, and is a tenth of a short
+command."""
 
 
 class InGroups(click.Group):
@@ -111,6 +118,9 @@ def main(args: Sequence[str] | None = None) -> int:
     """
     given = list(sys.argv[1:] if args is None else args)
     debug = "--debug" in given
+    if args is None:
+        arrow_alone()
+        gc.set_threshold(GARBAGE)
     log_as("text")
     try:
         return int(cli.main(general_first(given), prog_name="election-replay", standalone_mode=False) or 0)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import duckdb
 
-from election_replay.election_core.replay.arrow_passes import Inventory
+from election_replay.election_core.model.inventory import Inventory
 from election_replay.jobs import JobError
 from election_replay.jobs.landing.blocks import head
 from election_replay.jobs.landing.enveloped import chain_of
@@ -16,7 +16,7 @@ from election_replay.jobs.landing.masking import masked
 from election_replay.jobs.landing.pseudonyms import pseudonyms_of
 from election_replay.jobs.landing.recognising import dialect_of, looked_at, texts_of
 from election_replay.jobs.landing.understanding import Understanding
-from election_replay.jobs.replaying.due import batch_published, held_by
+from election_replay.jobs.replaying.nothing_new import batch_published, held_by
 from election_replay.jobs.replaying.selection import EVERYTHING, NOTHING_SELECTED, Selection
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.table_sets import clusters_of

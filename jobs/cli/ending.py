@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from election_replay.jobs.publish import Outcome
     from election_replay.jobs.reading.published import Published
     from election_replay.jobs.replay import Replay
+    from election_replay.jobs.warehouse.warehouse import Warehouse
 
 
 GATE_FAILED = 3
@@ -91,11 +92,15 @@ def published(warehouse: str, run_id: str | None = None, before: str | None = No
     return Published(Warehouse(warehouse), run_id, before)
 
 
-def summary(warehouse: str, database: str | None = None) -> None:
-    """What a person wants to know after a run, and what to type next; ``database`` is a file to write what it is."""
-    from election_replay.jobs.cli.summary import summary as text
+def summary(tables: "Warehouse", warehouse: str, database: str | None = None) -> None:
+    """What a person wants to know after a run, and what to type next; ``database`` is a file to write what it is.
 
-    found = published(warehouse)
+    ``warehouse`` is where ``tables`` are, as it was typed.
+    """
+    from election_replay.jobs.cli.summary import summary as text
+    from election_replay.jobs.reading.published import Published
+
+    found = Published(tables)
     if database:
         from pathlib import Path
 

@@ -56,8 +56,8 @@ def run(
       election-replay run --landing /data/logs --warehouse /data/warehouse
       election-replay run --landing /data/logs --warehouse /data/warehouse --engine local
     """
-    from election_replay.jobs.land import new_files
-    from election_replay.jobs.replaying.due import nothing_landed, nothing_new
+    from election_replay.jobs.landing.new_files import new_files
+    from election_replay.jobs.replaying.nothing_new import nothing_landed, nothing_new
     from election_replay.jobs.warehouse.warehouse import Warehouse
 
     chosen, tables = settings_in_force(config, master), Warehouse(warehouse)
@@ -75,14 +75,16 @@ def run(
         )
         return
     landed = done = None
-    if files or nothing_landed(tables) or not nothing_new(tables, settings.inventoried()):
+    with tables.unwatched():
+        idle = not (files or nothing_landed(tables)) and nothing_new(tables, settings.inventoried())
+    if not idle:
         with engine_of(engine, settings, master, debug, short_lived=is_little(tables, files)) as moving:
             landed = land_stage(moving, files, landing, tables, settings)
             done = replay_stage(moving, tables, chosen)
     else:
         tell("Nothing new has come since the last run: nothing was changed.")
     if tables.published():
-        summary(warehouse, database)
+        summary(tables, warehouse, database)
     missed = not_read(landed, passed_over)
     leave(failed=gates(tables, done), unread=missed)
 
@@ -115,7 +117,7 @@ def land(
       election-replay land --landing /data/logs --warehouse /data/warehouse
       election-replay land --landing /data/logs --warehouse /data/warehouse --cluster payments
     """
-    from election_replay.jobs.land import new_files
+    from election_replay.jobs.landing.new_files import new_files
     from election_replay.jobs.warehouse.warehouse import Warehouse
 
     settings, tables = settings_in_force(config, master).config, Warehouse(warehouse)
@@ -170,7 +172,7 @@ def replay(
       election-replay replay --warehouse /data/warehouse
       election-replay replay --warehouse /data/warehouse --cluster payments --from 2026-03-01 --to 2026-03-03
     """
-    from election_replay.jobs.replaying.due import nothing_new
+    from election_replay.jobs.replaying.nothing_new import nothing_new
     from election_replay.jobs.replaying.selection import EVERYTHING, Selection
     from election_replay.jobs.warehouse.warehouse import Warehouse
 
@@ -190,7 +192,7 @@ def replay(
         with engine_of(engine, settings, master, debug, short_lived=is_little(tables, ())) as moving:
             done = replay_stage(moving, tables, chosen, selection, publishing=not unpublished)
     if tables.published() and not unpublished:
-        summary(warehouse)
+        summary(tables, warehouse)
     failed = gates(tables, done)
     leave(failed=failed and not unpublished)
 
@@ -253,7 +255,7 @@ def publish(warehouse: str, database: str | None) -> None:
         known(run_id=done.run_id)
     else:
         tell("Nothing waits to be published: nothing was changed.")
-    summary(warehouse, database)
+    summary(tables, warehouse, database)
     leave(failed=gates(tables, done))
 
 

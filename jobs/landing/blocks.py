@@ -18,10 +18,11 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from election_replay.election_core.dialects.streams import PACKED
 from election_replay.election_core.envelopes.encodings import as_lines
+from election_replay.election_core.model.streams import PACKED
 from election_replay.jobs.landing.codecs import unpacking
 from election_replay.jobs.landing.landing_zone import READ_FAILURES, LandingZone, first_line
+from election_replay.jobs.landing.listing import Beginning
 from election_replay.jobs.landing.repeats import LOOKBACK_BYTES
 
 CHUNK_BYTES = 4 << 20
@@ -61,20 +62,6 @@ class Block:
 def line_ends(data: bytes) -> Places:
     """Where the next byte behind each line feed stands."""
     return np.flatnonzero(np.frombuffer(data, np.uint8) == NEWLINE) + 1
-
-
-@dataclass(frozen=True, slots=True)
-class Beginning:
-    """The first whole lines of a file: their length in bytes, and their SHA-256."""
-
-    length: int
-    digest: str
-
-    @classmethod
-    def of(cls, data: bytes) -> "Beginning":
-        """That of a file that begins with ``data``."""
-        length = data.rfind(b"\n") + 1
-        return cls(length, hashlib.sha256(data[:length]).hexdigest())
 
 
 MARKS = 32

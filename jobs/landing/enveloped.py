@@ -18,10 +18,10 @@ import polars as pl
 from election_replay.election_core import dialects
 from election_replay.election_core.dialects import CANONICAL, Dialect, dialect_for, speaker_of
 from election_replay.election_core.dialects.known_layouts import layouts_of
-from election_replay.election_core.dialects.streams import stream_at
 from election_replay.election_core.dialects.undated import dated
 from election_replay.election_core.envelopes import Chain, Inner, Reader, Refused, chain_text, detected
 from election_replay.election_core.envelopes.detection import SAMPLE as LOOKED_AT
+from election_replay.election_core.model.streams import stream_at
 from election_replay.jobs.landing.blocks import LINE_BYTES, Block, line_ends
 from election_replay.jobs.landing.evidence import (
     BANNER_BYTES,

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from election_replay.election_core.dialects import FLOODS, Dialect, Record, Unparsable, tick
+from election_replay.election_core.dialects import FLOODS, Dialect, Record, tick
 from election_replay.election_core.dialects.rocketmq import metadata as rocketmq_metadata
 from election_replay.election_core.dialects.torn import parse_record
-from election_replay.election_core.model.events import Event
+from election_replay.election_core.model.events import Event, Unparsable
 from election_replay.jobs.landing.blocks import LINE_BYTES, Block
 from election_replay.jobs.landing.lines import Indices, Seen, lines_of, marked
 from election_replay.jobs.landing.masking import masked, without_secrets

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import polars as pl
 
-from election_replay.election_core.dialects import KINDS, Dialect, Record, Unparsable, speaker_of
-from election_replay.election_core.dialects.streams import stream_at, stream_of
+from election_replay.election_core.dialects import KINDS, Dialect, Record, speaker_of
 from election_replay.election_core.dialects.torn import parse_record
 from election_replay.election_core.envelopes import Inner, Reader, Refused, chain_text
-from election_replay.election_core.model.events import Event
+from election_replay.election_core.model.events import Event, Unparsable
+from election_replay.election_core.model.streams import stream_at, stream_of
 from election_replay.jobs import JobError
 from election_replay.jobs.landing.blocks import Block, Blocks
 from election_replay.jobs.landing.enveloped import begun_by, chain_of, lines_in, named, opened_by

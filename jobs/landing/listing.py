@@ -5,16 +5,30 @@ folders inside it. Only files that match are ever opened, and links are never fo
 lie outside of the landing zone.
 """
 
+import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from election_replay.election_core.dialects.streams import stream_of, uncopied, unpacked
+from election_replay.election_core.model.streams import stream_of, uncopied, unpacked
 from election_replay.jobs import JobError
-from election_replay.jobs.landing.blocks import Beginning
 from election_replay.jobs.landing.landing_zone import Entry, Skip, Skipped, is_text, open_landing, printable
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """The first whole lines of a file: their length in bytes, and their SHA-256."""
+
+    length: int
+    digest: str
+
+    @classmethod
+    def of(cls, data: bytes) -> "Beginning":
+        """That of a file that begins with ``data``."""
+        length = data.rfind(b"\n") + 1
+        return cls(length, hashlib.sha256(data[:length]).hexdigest())
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from election_replay.election_core.dialects import STREAMS, dialect_for
-from election_replay.election_core.dialects.streams import stream_of, unpacked
+from election_replay.election_core.model.streams import stream_of, unpacked
 from election_replay.jobs import JobError
 from election_replay.jobs.landing.archives import is_archive
 from election_replay.jobs.landing.blocks import head

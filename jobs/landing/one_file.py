@@ -45,18 +45,9 @@ from election_replay.jobs.landing.pseudonyms import Pseudonyms
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.data_files import DataFile, write_data_files
 from election_replay.schemas import TABLES
+from election_replay.schemas.landed_files import NOT_READ, OLDER, PART
 
 LANDED = TABLES["landed_files"]
-LANDED_STATES = ("landed", "grown")
-"""The kinds of rows in ``landed_files`` that say how far a file is landed."""
-
-
-OLDER = "older_copy"
-"""The kind of those that say that a file holds less than is landed of it."""
-
-NOT_READ = "not_read"
-"""The kind of those that say that nothing could be read this time."""
-
 AHEAD_BYTES = 64 << 20
 """A file of such a size is worth a thread that reads ahead: of smaller ones there are enough for all cores."""
 
@@ -65,9 +56,6 @@ HANDED_OVER = 0.0005
 
 COLLECTED = 100_000
 """So many new objects are looked through for garbage at once."""
-
-PART = "part"
-"""The kind of those that tell of a node whose lines stand in a shared file."""
 
 SUMMED = {
     name: LANDED.names.index(name)

@@ -4,39 +4,28 @@ from collections import defaultdict
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from heapq import heapreplace
-from pathlib import PurePosixPath
 from typing import Any
 
 from election_replay.election_core.dialects import CANONICAL, STREAMS, Dialect, named
-from election_replay.election_core.dialects.rocketmq.metadata import snapshot_time
-from election_replay.election_core.dialects.streams import stream_at
-from election_replay.jobs.landing.blocks import Beginning, head
+from election_replay.jobs.landing.blocks import head
 from election_replay.jobs.landing.enveloped import chain_of, head_in_envelopes, opened_by
 from election_replay.jobs.landing.evidence import HEAD_BYTES, Head, head_of
 from election_replay.jobs.landing.known_files import Known, joined
 from election_replay.jobs.landing.landing_zone import open_landing
-from election_replay.jobs.landing.listing import LogFile
-from election_replay.jobs.landing.one_file import LANDED, LANDED_STATES, OLDER, PART, Task
+from election_replay.jobs.landing.listing import Beginning, LogFile
+from election_replay.jobs.landing.new_files import micros
+from election_replay.jobs.landing.one_file import LANDED, Task
 from election_replay.jobs.landing.privacy_mark import remember_privacy
 from election_replay.jobs.landing.pseudonyms import pseudonyms_of
 from election_replay.jobs.landing.recognising import dialect_of, looked_at
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas.landed_files import LANDED_STATES
 
 EVIDENCE = ("log_lines", "quarantine", "events")
 """The tables that a landing writes before ``landed_files``."""
-
-SEEN_COLUMNS = (
-    *("batch", "cluster", "source_node", "stream", "path", "status"),
-    *("file_bytes", "modified_at", "bytes_waiting", "problem", "unread"),
-)
-"""The columns of ``landed_files`` that tell a file that was seen."""
-
-READ_COLUMNS = ("tick_bucket", "lines_landed", "read_as")
-"""Its columns that tell how a file was read."""
 
 STATE_COLUMNS = (
     "batch",
@@ -47,7 +36,7 @@ STATE_COLUMNS = (
     "head",
     *(field.name for field in fields(Known)),
 )
-"""Its columns that tell how far a file is landed."""
+"""The columns of ``landed_files`` that tell how far a file is landed."""
 
 HEADS_AT_ONCE = 16
 
@@ -66,8 +55,6 @@ FILE_WEIGHT = 256 << 10
 UTF_16 = 3
 """A file that was as long when it was listed has more bytes than a third of its size, whatever their encoding."""
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
 
 @dataclass(frozen=True, slots=True)
 class Begun:
@@ -84,46 +71,6 @@ def begin(warehouse: Warehouse, config: Config) -> Begun:
     remember_privacy(warehouse, pseudonyms_of(config.privacy))
     versions = {table: warehouse.opened(table).version() for table in written}
     return Begun(1 + warehouse.last_batch(), versions)
-
-
-def unseen(files: Iterable[LogFile], landed: Iterable[dict[str, Any]]) -> list[LogFile]:
-    """The files to look into: those of which no landing saw a file of the same stream, size and time of change.
-
-    ``landed`` are rows of ``landed_files``, in the order of landings. A rolled file that was only renamed keeps all
-    three. A file whose last line waits is looked into once more, one that could not be read to its end again and again:
-    by its path too, as others may be like it in all three. What a file holds of another node says nothing of that
-    node's own files.
-    """
-    last: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = defaultdict(dict)
-    held: set[tuple[str, str, str]] = set()
-    for row in landed:
-        if row["status"] == PART:
-            continue
-        waits = row["status"] == OLDER and row["bytes_waiting"] > 0
-        (held.add if waits else held.discard)((row["cluster"], row["source_node"], row["path"]))
-        for stream in {row["stream"], stream_at(row["path"])}:  # a copy under another name is of its original's stream
-            known = row["cluster"], row["source_node"], stream, row["file_bytes"], micros(row["modified_at"])
-            last[known][row["path"]] = row
-    found = []
-    for file in files:
-        rows = last.get((file.cluster, file.source_node, file.stream, file.size, file.modified), {})
-        unread = rows.get(file.path) or next((row for row in rows.values() if row["unread"]), None)
-        if not rows or file.modified is None:
-            found.append(replace(file, held=(file.cluster, file.source_node, file.path) in held))
-        elif unread and unread["unread"]:
-            found.append(replace(file, unread=unread["problem"]))
-        elif all(row["bytes_waiting"] > 0 for row in rows.values() if not row["unread"]):
-            found.append(replace(file, settled=True))
-    return found
-
-
-def read_otherwise(row: dict[str, Any], config: Config) -> bool:
-    """Whether nothing was understood of a file, and the settings say now how to read it."""
-    if row["tick_bucket"] is not None or not row["lines_landed"] or snapshot_time(row["stream"]) is not None:
-        return False
-    names = (PurePosixPath(row["path"]).name, row["stream"])
-    setting = config.dialect_of(row["cluster"], row["source_node"], names)
-    return setting is not None and setting != row["read_as"]
 
 
 def tasks_of(
@@ -286,8 +233,3 @@ def dealt(tasks: list[Task], cores: int) -> list[list[Task]]:
 def weight(task: Task) -> int:
     """How much work a task is, in bytes: opening a file costs something too."""
     return sum(FILE_WEIGHT + file.size for file in task.files)
-
-
-def micros(time: datetime | None) -> int | None:
-    """Microseconds since 1970."""
-    return None if time is None else (time - EPOCH) // timedelta(microseconds=1)

@@ -46,7 +46,7 @@ def marks(warehouse: Warehouse) -> set[str]:
     """What was hashed by the landings so far: one mark, none before the first, more where tables were mixed by hand."""
     if warehouse.version(TABLE) is None:
         return set()
-    mark = DeltaTable(warehouse.location(TABLE)).metadata().configuration.get(PROPERTY)
+    mark = warehouse.opened(TABLE).metadata().configuration.get(PROPERTY)
     if mark is not None:
         return {mark}
     found: set[str | None] = set()

@@ -16,8 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
 
-from election_replay.election_core.dialects import Unparsable
-from election_replay.election_core.model.events import Event
+from election_replay.election_core.model.events import Event, Unparsable
 from election_replay.jobs import JobError
 from election_replay.jobs.settings.config import ADDRESS, CLIENT_ID, Privacy
 

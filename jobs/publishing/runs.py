@@ -7,8 +7,7 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
 from typing import Any
 
-from election_replay.election_core import RULES_VERSION
-from election_replay.election_core.replay.fact_rows import FACTS_VERSION
+from election_replay.election_core import FACTS_VERSION, RULES_VERSION
 from election_replay.jobs import JobError
 from election_replay.jobs.warehouse.table_sets import JUDGED, WRITTEN, clusters_of, stands
 from election_replay.jobs.warehouse.warehouse import NOTE, Warehouse

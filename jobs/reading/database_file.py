@@ -12,7 +12,7 @@ from uuid import uuid4
 import duckdb
 
 from election_replay.jobs import JobError
-from election_replay.jobs.reading.duckdb_views import create_in_duckdb, quoted
+from election_replay.jobs.reading.duckdb_views import create_macros, create_views, quoted
 from election_replay.jobs.reading.published import KeptNoLongerError, Published
 from election_replay.schemas import TABLES, Table
 from election_replay.schemas.model import View
@@ -65,7 +65,8 @@ def fill(published: Published, file: Path) -> None:
             make(published, database, TABLES[name], sql)
         for name, condition in SOME.items():
             make(published, database, TABLES[name], f"SELECT * FROM {name} WHERE {condition}")
-        create_in_duckdb(database, lasting=True, compared=compared(published, database))
+        create_macros(database)
+        create_views(database, VIEWS, lasting=True, compared=compared(published, database))
 
 
 def compared(published: Published, database: duckdb.DuckDBPyConnection) -> bool:

@@ -1,23 +1,38 @@
 """The views over the published tables, in duckdb."""
 
+import re
+from collections.abc import Collection
+
 import duckdb
 
 from election_replay.jobs.reading.given_rows import with_rows
+from election_replay.schemas import TABLES
 from election_replay.schemas.model import View
 from election_replay.schemas.views import BEFORE, DUCKDB_MACROS, VIEWS
 
+NAMES = frozenset((*TABLES, *BEFORE, *VIEWS))
+"""What can be read by a name."""
 
-def create_in_duckdb(database: duckdb.DuckDBPyConnection, *, lasting: bool = False, compared: bool = True) -> None:
-    """Create all views and functions, with their comments, over tables that ``database`` knows by name.
+WORD = re.compile(r"\w+")
+
+
+def create_macros(database: duckdb.DuckDBPyConnection) -> None:
+    """Create the functions that Spark has under other names."""
+    for macro in DUCKDB_MACROS:
+        database.execute(macro)
+
+
+def create_views(
+    database: duckdb.DuckDBPyConnection, names: Collection[str], *, lasting: bool = False, compared: bool = True
+) -> None:
+    """Create views and table functions, with their comments, over tables that ``database`` knows by name.
 
     ``lasting``: they stay in the file of ``database``, as its tables do. Those that compare with the run before are
     left out unless ``compared``.
     """
-    views = (view for view in VIEWS.values() if view.name not in BEFORE and (compared or not compares(view)))
+    views = (view for view in VIEWS.values() if view.name in names and view.name not in BEFORE)
     kind = "VIEW" if lasting else "TEMPORARY VIEW"
-    for macro in DUCKDB_MACROS:
-        database.execute(macro)
-    for view in (with_rows(view, quoted) for view in views):
+    for view in (with_rows(view, quoted) for view in views if compared or not compares(view)):
         if view.parameters:
             given = ", ".join(
                 parameter.name + (f" := {parameter.default}" if parameter.default else "")
@@ -29,6 +44,17 @@ def create_in_duckdb(database: duckdb.DuckDBPyConnection, *, lasting: bool = Fal
         database.execute(f"COMMENT ON VIEW {view.name} IS {quoted(view.comment)}")
         for column in view.columns:
             database.execute(f"COMMENT ON COLUMN {view.name}.{column.name} IS {quoted(column.remark)}")
+
+
+def read_by(sql: str) -> set[str]:
+    """The tables and views that a query may read: those whose names stand in it, and those that such views read."""
+    found: set[str] = set()
+    unread = [sql]
+    while unread:
+        new = NAMES.intersection(WORD.findall(unread.pop().lower())) - found
+        found |= new
+        unread += [VIEWS[name].sql for name in new if name in VIEWS]
+    return found
 
 
 def compares(view: View | None) -> bool:

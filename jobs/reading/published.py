@@ -4,7 +4,7 @@ The tables become views of an in-memory database that can read nothing else: no 
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from difflib import get_close_matches
 from typing import Any
@@ -15,7 +15,7 @@ import pyarrow.dataset as ds
 
 from election_replay.jobs import JobError
 from election_replay.jobs.faults import Damaged, meaning
-from election_replay.jobs.reading.duckdb_views import compares, create_in_duckdb
+from election_replay.jobs.reading.duckdb_views import NAMES, compares, create_macros, create_views, read_by
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from election_replay.schemas.views import BEFORE, VIEWS
@@ -47,28 +47,49 @@ class Published:
 
     def __init__(self, warehouse: Warehouse, run: str | None = None, before: str | None = None) -> None:
         self.run: dict[str, Any] = warehouse.last_run() if run is None else run_named(warehouse, run)
+        self.before = run_named(warehouse, before) if before else warehouse.run_before(self.run)
         self._warehouse = warehouse
+        self._there: set[str] = set()
         self._database = duckdb.connect()
         self._database.execute("SET TimeZone = 'UTC'")
         self._database.execute("SET python_enable_replacements = false")
-        with readable(self.run) if run else nullcontext():
-            versions = warehouse.published_versions(self.run)
-            for name, table in TABLES.items():
-                there = name in versions
-                rows = warehouse.dataset(name, versions[name]) if there else table.arrow_schema().empty_table()
-                self._database.register(name, rows)
-        self.before = run_named(warehouse, before) if before else warehouse.run_before(self.run)
-        try:
-            for name, former in BEFORE.items():
-                self._database.register(name, self._table_before(former))
-            self.compared = True
-        except KeptNoLongerError:
-            if before:
-                raise
-            self.compared = False
-        create_in_duckdb(self._database, compared=self.compared)
+        create_macros(self._database)
         self._database.execute("SET enable_external_access = false")
         self._database.execute("SET lock_configuration = true")
+        self.compared = True
+        if run or before:
+            self._open(NAMES, kept=run is not None, compared=before is not None)
+
+    def _open(self, names: Collection[str], *, kept: bool = False, compared: bool = False) -> None:
+        """Open tables, and create views, that are not there yet.
+
+        Raises :class:`KeptNoLongerError` where those of the run must be ``kept`` and are not, or where those of the run
+        before must be, to be ``compared`` with.
+        """
+        missing = [name for name in names if name not in self._there]
+        if not missing:
+            return
+        with readable(self.run) if kept else nullcontext():
+            for name in TABLES:
+                if name in missing:
+                    self._database.register(name, self._table(name))
+        try:
+            for name, former in BEFORE.items():
+                if name in missing:
+                    self._database.register(name, self._table_before(former))
+        except KeptNoLongerError:
+            if compared:
+                raise
+            self.compared = False
+        create_views(self._database, missing, compared=self.compared)
+        self._there.update(missing)
+
+    def _table(self, table: str) -> ds.Dataset | pa.Table:
+        """A table as the run left it: empty where an older release knew nothing of it."""
+        version = self._warehouse.published_version(self.run, table)
+        return (
+            TABLES[table].arrow_schema().empty_table() if version is None else self._warehouse.dataset(table, version)
+        )
 
     def _table_before(self, table: str) -> ds.Dataset | pa.Table:
         """A table as the run before left it: empty where that did not have it, or where nothing was before."""
@@ -89,6 +110,7 @@ class Published:
 
     def stream(self, sql: str) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
         """The same, its columns and its rows as they are found: an answer need not fit into memory."""
+        self._open(NAMES)
         try:
             statements = duckdb.extract_statements(sql)
             if len(statements) != 1 or statements[0].type not in READING:
@@ -116,10 +138,15 @@ class Published:
 
     def query_with(self, sql: str, values: Sequence[Any]) -> pa.Table:
         """The answer to one of our own queries, as :meth:`rows`, but as a table."""
+        self._open(read_by(sql))
         return self._database.sql(sql, params=values).to_arrow_table()
 
     def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[dict[str, Any]]:
-        """The answer to one of our own queries, with ``?``, or ``$`` and its name, for each value."""
+        """The answer to one of our own queries, with ``?``, or ``$`` and its name, for each value.
+
+        Only what it names is opened: a command asks for a few of the tables.
+        """
+        self._open(read_by(sql))
         try:
             found: list[dict[str, Any]] = self._database.sql(sql, params=values).to_arrow_table().to_pylist()
         except duckdb.Error as error:

@@ -1,70 +1,17 @@
-"""What there is to judge, when a replay begins and before."""
+"""What there is to judge when a replay begins."""
 
-import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from election_replay.election_core import RULES_VERSION
-from election_replay.election_core.replay import arrow_passes as core
-from election_replay.election_core.replay.fact_rows import FACTS_VERSION
-from election_replay.jobs import JobError
+from election_replay.election_core.model.inventory import Inventory
 from election_replay.jobs.engines.engine import Engine, Rows, UpTo
 from election_replay.jobs.replaying.checkpoints import CHECKPOINTS, checkpoints_of
 from election_replay.jobs.replaying.news import Known, New, extent, known_sources, new_sources, pieces, with_last_files
+from election_replay.jobs.replaying.nothing_new import batch_published, held_by
 from election_replay.jobs.replaying.selection import EVERYTHING, Selection, selected
 from election_replay.jobs.replaying.work import Work
-from election_replay.jobs.warehouse.table_sets import stands
 from election_replay.jobs.warehouse.warehouse import Warehouse
-
-
-def nothing_new(warehouse: Warehouse, inventory: core.Inventory = core.NO_INVENTORY) -> bool:
-    """Whether what is published is all that there is to say, with this inventory.
-
-    Raises :class:`~jobs.JobError` when nothing was ever landed.
-    """
-    if nothing_landed(warehouse):
-        raise JobError(f"nothing is landed in {warehouse.root}: run `election-replay land` first")
-    published = warehouse.published()
-    return batch_published(warehouse, published, inventory) == warehouse.last_batch() and not held_by(published)
-
-
-def nothing_landed(warehouse: Warehouse) -> bool:
-    """Whether no landing stands here: there was none, or all that was landed is erased."""
-    return warehouse.version("landed_files") is None or not warehouse.count("landed_files")
-
-
-def held_by(published: Mapping[str, Any] | None) -> list[str]:
-    """The clusters that have newer events than a run shows."""
-    return sorted(published["held"] or ()) if published else []
-
-
-def batch_published(warehouse: Warehouse, published: Mapping[str, Any] | None, inventory: core.Inventory) -> int:
-    """The last landing whose verdicts stand; 0 when everything must be judged anew.
-
-    That is so under new rules, with facts of another version, with another inventory, and when a replay was killed
-    after it had written some tables.
-    """
-    if published is None or published["rules_version"] != RULES_VERSION:
-        return 0
-    if published["facts_version"] != FACTS_VERSION:
-        return 0
-    if published["inventory_version"] != inventory_version(inventory):
-        return 0
-    return int(published["batch"]) if stands(warehouse, published) else 0
-
-
-def inventory_version(inventory: core.Inventory) -> str:
-    """A name for what an inventory says."""
-    entries = sorted(
-        (*source, member.replica_group, member.member or "") for source, member in inventory.listed.items()
-    )
-    times = [
-        (rule.cluster, rule.replica_group, *((timeout.name, ms) for timeout, ms in rule.timeouts))
-        for rule in inventory.timing
-    ]
-    return hashlib.sha256(repr([*entries, *times]).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +58,7 @@ class Due:
         return sorted((self.pending | self.asked).difference(clusters))
 
 
-def look(engine: Engine, warehouse: Warehouse, inventory: core.Inventory, selection: Selection) -> Due:
+def look(engine: Engine, warehouse: Warehouse, inventory: Inventory, selection: Selection) -> Due:
     """What there is to judge. Tables that are missing are created.
 
     Raises :class:`JobError` when the selection names nothing that has events.
@@ -147,9 +94,7 @@ def look(engine: Engine, warehouse: Warehouse, inventory: core.Inventory, select
     )
 
 
-def work_on(
-    engine: Engine, warehouse: Warehouse, inventory: core.Inventory, due: Due, clusters: Collection[str]
-) -> Work:
+def work_on(engine: Engine, warehouse: Warehouse, inventory: Inventory, due: Due, clusters: Collection[str]) -> Work:
     """The work that judges ``clusters``, of what is due."""
     news, known = due.news_of(clusters), [source for source in due.known if source.cluster in clusters]
     doubtful = clusters if due.selection.from_events else due.held_before if due.since else []

@@ -17,9 +17,10 @@ import pyarrow as pa
 
 from election_replay.election_core import RULES_VERSION
 from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.inventory import Inventory
 from election_replay.election_core.model.next_steps import ANY, SYSTEMS, steps_for
 from election_replay.election_core.model.next_steps.causes import causes
-from election_replay.election_core.model.next_steps.filling import KnownOfGroup, steps_of_finding
+from election_replay.election_core.model.next_steps.of_finding import KnownOfGroup, steps_of_finding
 from election_replay.election_core.model.next_steps.steps import StepRow
 from election_replay.election_core.model.rows import TABLE_OF, Finding
 from election_replay.election_core.replay import arrow_passes as core
@@ -106,7 +107,7 @@ fact_values = values_of(FACTS.names)
 row_values = {kind: attrgetter(*(field.name for field in fields(kind))) for kind in TABLE_OF}
 
 
-def fold(batches: Iterator[pa.RecordBatch], inventory: core.Inventory, batch: int) -> Iterator[Row | Batch]:
+def fold(batches: Iterator[pa.RecordBatch], inventory: Inventory, batch: int) -> Iterator[Row | Batch]:
     """The core's fold, its facts and checkpoints as rows."""
     for output in core.fold(batches, inventory):
         if isinstance(output, Fact):

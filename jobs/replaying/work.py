@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from election_replay.election_core.replay.arrow_passes import Inventory
+from election_replay.election_core.model.inventory import Inventory
 from election_replay.jobs.engines.engine import Among, Engine, OneOf, Rows
 from election_replay.jobs.replaying.news import SOURCE, Extent
 from election_replay.jobs.warehouse.replacing import Gone

@@ -15,10 +15,8 @@ from pydantic.dataclasses import dataclass
 from pydantic_core import ErrorDetails, core_schema
 from yaml import YAMLError
 
-from election_replay.election_core.dialects import DIALECTS, named
-from election_replay.election_core.fold.identity import Listed
+from election_replay.election_core.model.inventory import Inventory, Listed
 from election_replay.election_core.model.timing import SETTABLE, TimingRule
-from election_replay.election_core.replay.arrow_passes import Inventory
 from election_replay.jobs import JobError, WrongCommand
 from election_replay.jobs.settings.time_zones import is_zone
 from election_replay.jobs.settings.yaml_lines import LARGEST, Lines, yaml_with_lines
@@ -33,7 +31,7 @@ FARTHEST_ZONE = 14 * 60
 NODE_FROM = ("envelope", "folder")
 """Who wrote a line, where its envelope names a node: that node, or that of the file's folder."""
 
-SYSTEMS = tuple(dialect.name for dialect in DIALECTS if dialect.parse_line)
+SYSTEMS = ("rocketmq", "zookeeper", "etcd")
 """The systems whose layouts can be set."""
 
 MOST_PARTITIONS = 100_000
@@ -208,6 +206,8 @@ class LayoutRule:
     node: Name = "*"
 
     def __post_init__(self) -> None:
+        from election_replay.election_core.dialects import named  # a table of a thousand texts, for this alone
+
         try:
             named(self.dialect)
         except ValueError as error:

@@ -267,11 +267,17 @@ class Warehouse:
         judging = [row for row in runs if row["clusters"]]
         return judging[-2] if len(judging) > 1 else None
 
+    def published_version(self, run: Mapping[str, Any], table: str) -> int | None:
+        """At which version readers read a table, if it is there; what is written later than a run is read as it is."""
+        if table in {"runs", "validations", "reviews"}:
+            return self.version(table)
+        version: int | None = run["versions"].get(table)
+        return version
+
     def published_versions(self, run: Mapping[str, Any]) -> dict[str, int]:
-        """At which version readers read each table; what is written after a run was published is read as it is."""
-        newest = {name: self.version(name) for name in ("runs", "validations", "reviews")}
-        versions = {**run["versions"], **newest}
-        return {name: version for name, version in versions.items() if name in TABLES and version is not None}
+        """That of every table."""
+        found = {name: self.published_version(run, name) for name in TABLES}
+        return {name: version for name, version in found.items() if version is not None}
 
     def create(self, names: Collection[str] = tuple(TABLES)) -> None:
         """Create those tables of ``names`` that are missing, and the columns that an older release did not give them.

@@ -86,7 +86,8 @@ def replay(landing: Path, warehouse: Path, *options: object, env: Mapping[str, s
 
 def replay_in(engine: "Engine", landing: Path, warehouse: Path) -> Warehouse:
     """The same by an engine that is there already."""
-    from election_replay.jobs.land import land, new_files
+    from election_replay.jobs.land import land
+    from election_replay.jobs.landing.new_files import new_files
     from election_replay.jobs.replay import replay as publish
     from election_replay.jobs.settings.config import Config
     from election_replay.jobs.warehouse.warehouse import Warehouse as Tables

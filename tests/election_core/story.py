@@ -17,12 +17,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from election_replay.election_core.dialects import Record, Unparsable, dialect_for
+from election_replay.election_core.dialects import Record, dialect_for
 from election_replay.election_core.dialects.rocketmq import metadata as rocketmq_metadata
-from election_replay.election_core.fold.identity import NOT_LISTED, Listed
 from election_replay.election_core.fold.roles import ACTING, LEADER
+from election_replay.election_core.model.events import Unparsable
 from election_replay.election_core.model.facts import Fact, Role
 from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.inventory import NOT_LISTED, Listed
 from election_replay.election_core.model.rows import (
     Election,
     Finding,

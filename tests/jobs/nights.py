@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from election_replay.jobs.engines.engine import Engine
-from election_replay.jobs.land import Landing, land, new_files
+from election_replay.jobs.land import Landing, land
+from election_replay.jobs.landing.new_files import new_files
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.replay import replay
 from election_replay.jobs.settings.config import Config

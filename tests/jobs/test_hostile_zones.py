@@ -14,7 +14,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from election_replay.election_core.dialects import Record, Unparsable, dialect_for
+from election_replay.election_core.dialects import Record, dialect_for
+from election_replay.election_core.model.events import Unparsable
 from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.warehouse.warehouse import Warehouse

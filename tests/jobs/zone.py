@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from election_replay.jobs.landing.listing import log_files
+from election_replay.jobs.landing.new_files import read_otherwise, unseen
 from election_replay.jobs.landing.one_file import land_task
-from election_replay.jobs.landing.plan import EVIDENCE, read_otherwise, tasks_of, unseen
+from election_replay.jobs.landing.plan import EVIDENCE, tasks_of
 from election_replay.jobs.settings.config import Config
 from election_replay.schemas import TABLES
 

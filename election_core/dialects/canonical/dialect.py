@@ -20,10 +20,10 @@ from datetime import datetime
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
-from election_replay.election_core.dialects.dialect import LARGEST, Dialect, Record, Unparsable, moment
-from election_replay.election_core.dialects.streams import stream_at
+from election_replay.election_core.dialects.dialect import LARGEST, Dialect, Record, moment
 from election_replay.election_core.envelopes.objects import opened
-from election_replay.election_core.model.events import EpochEntry, Event
+from election_replay.election_core.model.events import EpochEntry, Event, Unparsable
+from election_replay.election_core.model.streams import stream_at
 
 STREAMS = ("*.events.jsonl",)
 """The files that hold canonical events or envelopes."""

@@ -18,11 +18,11 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from election_replay.election_core.dialects.dialect import Dialect, Record, Table, Unparsable, moment
+from election_replay.election_core.dialects.dialect import Dialect, Record, Table, moment
 from election_replay.election_core.dialects.etcd.shapes import ETCD_SHAPES, FIELDS
 from election_replay.election_core.dialects.etcd.texts import TEXTS
 from election_replay.election_core.dialects.parts import Line
-from election_replay.election_core.model.events import Event, saying
+from election_replay.election_core.model.events import Event, Unparsable, saying
 
 STREAMS = ("etcd*.log*", "etcd*.txt", "etcd*.out", "etcd*.json")
 """The files in which the standard error of a member is kept."""

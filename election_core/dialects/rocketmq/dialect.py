@@ -7,7 +7,7 @@ always GMT+8 whatever the zone of the machine, unless an operator edited the log
 import re
 from functools import partial
 
-from election_replay.election_core.dialects.dialect import Dialect, Record, Table, Unparsable, integer, moment
+from election_replay.election_core.dialects.dialect import Dialect, Record, Table, integer, moment
 from election_replay.election_core.dialects.parts import Line
 from election_replay.election_core.dialects.rocketmq import broker as rocketmq_broker
 from election_replay.election_core.dialects.rocketmq import controller as rocketmq_controller
@@ -19,7 +19,7 @@ from election_replay.election_core.dialects.rocketmq import process as rocketmq_
 from election_replay.election_core.dialects.rocketmq import store as rocketmq_store
 from election_replay.election_core.dialects.rocketmq import writes as rocketmq_writes
 from election_replay.election_core.dialects.rocketmq.shapes import ROCKETMQ_SHAPES
-from election_replay.election_core.model.events import Event, saying
+from election_replay.election_core.model.events import Event, Unparsable, saying
 
 GMT_PLUS_8 = 480
 TIME = r"(\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})(?:[.,](\d{1,9}))?"

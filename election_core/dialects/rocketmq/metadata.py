@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from election_replay.election_core.dialects.dialect import Unparsable, integer, seconds, words
-from election_replay.election_core.model.events import EpochEntry, Event
+from election_replay.election_core.dialects.dialect import integer, seconds, words
+from election_replay.election_core.model.events import EpochEntry, Event, Unparsable
 
 PROTOCOL = "metadata"
 LARGEST_FILE = 16 << 20

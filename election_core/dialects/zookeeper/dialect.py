@@ -15,11 +15,11 @@ import re
 from functools import partial
 from typing import Any
 
-from election_replay.election_core.dialects.dialect import Dialect, Record, Table, Unparsable, moment
+from election_replay.election_core.dialects.dialect import Dialect, Record, Table, moment
 from election_replay.election_core.dialects.parts import Line
 from election_replay.election_core.dialects.zookeeper.shapes import ZOOKEEPER_SHAPES
 from election_replay.election_core.dialects.zookeeper.texts import EXPLAINED, REASONS, TEXTS
-from election_replay.election_core.model.events import Event, saying
+from election_replay.election_core.model.events import Event, Unparsable, saying
 
 STREAMS = ("zookeeper*.log*", "zookeeper*.out")
 """The files that a server writes: its own log, and its console as the start script keeps it."""

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from election_replay.election_core.dialects import KINDS, Record, Unparsable, dialect_for
+from election_replay.election_core.dialects import KINDS, Record, dialect_for
 from election_replay.election_core.dialects.canonical.dialect import FIELDS, stream_at
 from election_replay.election_core.dialects.canonical.schema import render, schema
-from election_replay.election_core.model.events import EpochEntry, Event
+from election_replay.election_core.model.events import EpochEntry, Event, Unparsable
 from tests.election_core.dialects.lines import mutated
 
 STREAM = "ring.events.jsonl"

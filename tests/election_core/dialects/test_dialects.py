@@ -8,21 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from election_replay.election_core.dialects import (
-    DIALECTS,
-    FLOODS,
-    KINDS,
-    TICK,
-    Dialect,
-    Record,
-    Unparsable,
-    dialect_for,
-)
+from election_replay.election_core.dialects import DIALECTS, FLOODS, KINDS, TICK, Dialect, Record, dialect_for
 from election_replay.election_core.dialects.canonical import dialect as canonical
 from election_replay.election_core.dialects.etcd import dialect as etcd
 from election_replay.election_core.dialects.rocketmq import dialect as rocketmq
 from election_replay.election_core.dialects.rocketmq import metadata as rocketmq_metadata
 from election_replay.election_core.dialects.zookeeper import dialect as zookeeper
+from election_replay.election_core.model.events import Unparsable
 from election_replay.election_core.replay.source_fold import INTERESTING
 from tests.election_core.dialects import rocketmq_fixture
 from tests.election_core.dialects.lines import entries

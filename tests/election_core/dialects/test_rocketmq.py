@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from election_replay.election_core.dialects import DIALECTS, KINDS, TICK, Record, Unparsable, dialect_for, tick
+from election_replay.election_core.dialects import DIALECTS, KINDS, TICK, Record, dialect_for, tick
 from election_replay.election_core.dialects.dialect import Pattern
 from election_replay.election_core.dialects.rocketmq.dialect import ROCKETMQ, TABLE, TEXTS
-from election_replay.election_core.model.events import EpochEntry, Event
+from election_replay.election_core.model.events import EpochEntry, Event, Unparsable
 from tests.election_core.dialects.rocketmq_fixture import entries, written
 
 ENTRIES = list(entries())

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from election_replay.election_core.dialects import KINDS, Unparsable
+from election_replay.election_core.dialects import KINDS
 from election_replay.election_core.dialects.rocketmq.metadata import (
     DEEPEST,
     LARGEST_FILE,
@@ -17,7 +17,7 @@ from election_replay.election_core.dialects.rocketmq.metadata import (
     snapshot_time,
 )
 from election_replay.election_core.dialects.rocketmq.metadata import KINDS as OWN_KINDS
-from election_replay.election_core.model.events import EpochEntry
+from election_replay.election_core.model.events import EpochEntry, Unparsable
 
 TAKEN = "20260301T020000Z"
 AT = 1_772_330_400_000_000

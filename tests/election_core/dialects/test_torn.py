@@ -5,11 +5,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from election_replay.election_core.dialects import Dialect, Event, Record, Unparsable
+from election_replay.election_core.dialects import Dialect, Event, Record
 from election_replay.election_core.dialects.etcd.dialect import ETCD
 from election_replay.election_core.dialects.rocketmq.dialect import ROCKETMQ
 from election_replay.election_core.dialects.torn import parse_record, records_in
 from election_replay.election_core.dialects.zookeeper.dialect import ZOOKEEPER
+from election_replay.election_core.model.events import Unparsable
 from tests.election_core.dialects import rocketmq_fixture
 from tests.election_core.dialects.lines import entries
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from election_replay.election_core.dialects import Record, Unparsable
+from election_replay.election_core.dialects import Record
 from election_replay.election_core.dialects.dialect import Pattern
 from election_replay.election_core.dialects.zookeeper.dialect import REASON_TABLE, TABLE, ZOOKEEPER, line_of
-from election_replay.election_core.model.events import Event
+from election_replay.election_core.model.events import Event, Unparsable
 from tests.election_core.dialects.lines import entries, mutated, records
 from tests.election_core.dialects.rocketmq_fixture import written
 

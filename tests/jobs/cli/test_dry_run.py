@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from election_replay.election_core import RULES_VERSION
-from election_replay.election_core.replay.arrow_passes import NO_INVENTORY
-from election_replay.election_core.replay.fact_rows import FACTS_VERSION
+from election_replay.election_core import FACTS_VERSION, RULES_VERSION
+from election_replay.election_core.model.inventory import NO_INVENTORY
 from election_replay.jobs.cli.app import main
-from election_replay.jobs.replaying.due import inventory_version
+from election_replay.jobs.replaying.nothing_new import inventory_version
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.tables import NOON, put
 from tests.jobs.zone import Zone, leads, noise

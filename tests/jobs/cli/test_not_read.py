@@ -11,9 +11,10 @@ import pytest
 
 from election_replay.jobs.cli.app import main
 from election_replay.jobs.cli.ending import GATE_FAILED, NOT_READ
-from election_replay.jobs.land import Landing, new_files
+from election_replay.jobs.land import Landing
 from election_replay.jobs.landing.landing_zone import LocalZone, Skip, Skipped
 from election_replay.jobs.landing.listing import LogFile, log_files
+from election_replay.jobs.landing.new_files import new_files
 from election_replay.jobs.landing.one_file import land_tasks
 from election_replay.jobs.landing.plan import tasks_of
 from election_replay.jobs.reading.metrics import metrics
@@ -112,7 +113,7 @@ def test_the_exit_code_of_a_night_says_what_was_missed(
     zone.write("broker.log", leads(0))
     steps: list[str] = []
     monkeypatch.setattr("election_replay.jobs.cli.pipeline.engine_of", lambda *_, **__: nullcontext())
-    monkeypatch.setattr("election_replay.jobs.land.new_files", listed := Listed(passed_over))
+    monkeypatch.setattr("election_replay.jobs.landing.new_files.new_files", listed := Listed(passed_over))
     monkeypatch.setattr("election_replay.jobs.cli.pipeline.land_stage", lambda *_: Landing(1, unread=unread))
     monkeypatch.setattr("election_replay.jobs.cli.pipeline.replay_stage", lambda *_: steps.append("replay"))
     monkeypatch.setattr("election_replay.jobs.cli.pipeline.gates", lambda *_: gate_fails)

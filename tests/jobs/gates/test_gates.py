@@ -11,7 +11,8 @@ from deltalake import CommitProperties, DeltaTable, write_deltalake
 import election_replay.jobs.replay
 from election_replay.jobs import JobError
 from election_replay.jobs.engines.engine import Engine
-from election_replay.jobs.land import land, new_files
+from election_replay.jobs.land import land
+from election_replay.jobs.landing.new_files import new_files
 from election_replay.jobs.publish import publish
 from election_replay.jobs.publishing.runs import waiting
 from election_replay.jobs.reading.published import Published

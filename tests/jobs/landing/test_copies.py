@@ -9,7 +9,7 @@ import pytest
 from benchmarks.in_process import judged
 from election_replay.election_core.model.rows import Finding
 from election_replay.jobs.landing.listing import log_files
-from election_replay.jobs.landing.plan import unseen
+from election_replay.jobs.landing.new_files import unseen
 from tests.jobs.zone import Zone, leads, noise
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "landing"

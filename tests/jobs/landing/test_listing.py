@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyarrow import fs
 
-from election_replay.election_core.dialects.streams import stream_of
+from election_replay.election_core.model.streams import stream_of
 from election_replay.jobs import JobError
 from election_replay.jobs.landing.landing_zone import Skipped, StoredZone
 from election_replay.jobs.landing.listing import log_files

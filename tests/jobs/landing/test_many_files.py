@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from election_replay.jobs.engines.spark_engine import SparkEngine
-from election_replay.jobs.land import land, new_files
+from election_replay.jobs.land import land
+from election_replay.jobs.landing.new_files import new_files
 from election_replay.jobs.landing.privacy_mark import NOTHING, marks
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.warehouse import Warehouse

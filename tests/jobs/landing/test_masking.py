@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from election_replay.election_core.dialects import Record, Unparsable, dialect_for
+from election_replay.election_core.dialects import Record, dialect_for
+from election_replay.election_core.model.events import Unparsable
 from election_replay.jobs.landing.inspection import inspect
 from election_replay.jobs.landing.masking import masked, without_secrets
 from tests.jobs.zone import Zone, leads, line, noise

@@ -8,7 +8,7 @@ import pytest
 from deltalake import write_deltalake
 
 from election_replay.jobs import JobError
-from election_replay.jobs.land import new_files
+from election_replay.jobs.landing.new_files import new_files
 from election_replay.jobs.landing.privacy_mark import NOTHING, marks, refuse_other_privacy, remember_privacy
 from election_replay.jobs.landing.pseudonyms import Pseudonyms, pseudonyms_of
 from election_replay.jobs.settings.config import Config, Privacy

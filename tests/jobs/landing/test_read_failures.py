@@ -15,8 +15,9 @@ import pytest
 
 from election_replay.jobs.landing.landing_zone import LocalZone
 from election_replay.jobs.landing.listing import LogFile, log_files
+from election_replay.jobs.landing.new_files import unseen
 from election_replay.jobs.landing.one_file import land_task
-from election_replay.jobs.landing.plan import tasks_of, unseen
+from election_replay.jobs.landing.plan import tasks_of
 from tests.jobs.landing.test_landing import events, lines_landed
 from tests.jobs.zone import Zone, as_stored, leads, noise
 

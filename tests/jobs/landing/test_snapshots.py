@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from election_replay.jobs.landing.listing import log_files
+from election_replay.jobs.landing.new_files import unseen
 from election_replay.jobs.landing.one_file import land_task
-from election_replay.jobs.landing.plan import tasks_of, unseen
+from election_replay.jobs.landing.plan import tasks_of
 from election_replay.jobs.settings.config import Config
 from tests.jobs.zone import Zone, as_stored, leads
 

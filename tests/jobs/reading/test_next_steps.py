@@ -11,7 +11,7 @@ import pytest
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import MemberAddress
 from election_replay.election_core.model.next_steps import NEXT_STEPS, Check, NextSteps
-from election_replay.election_core.model.next_steps.filling import KnownOfGroup, steps_of_finding
+from election_replay.election_core.model.next_steps.of_finding import KnownOfGroup, steps_of_finding
 from election_replay.election_core.model.rows import Finding
 from election_replay.jobs.cli.app import main
 from election_replay.jobs.reading.next_steps import Step, steps_of, with_warehouse

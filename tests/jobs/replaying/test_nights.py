@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 import election_replay.jobs.replay
-from election_replay.election_core.fold.identity import Listed
-from election_replay.election_core.replay.arrow_passes import Inventory
+from election_replay.election_core.model.inventory import Inventory, Listed
 from election_replay.jobs import JobError
 from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.engines.spark_engine import SparkEngine

@@ -8,7 +8,8 @@ from deltalake import write_deltalake
 
 from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.gates.checks import check
-from election_replay.jobs.land import land, new_files
+from election_replay.jobs.land import land
+from election_replay.jobs.landing.new_files import new_files
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.replay import replay
 from election_replay.jobs.settings.config import Config

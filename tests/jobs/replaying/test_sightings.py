@@ -9,7 +9,8 @@ from deltalake import DeltaTable, write_deltalake
 
 from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.engines.local_engine import LocalEngine
-from election_replay.jobs.land import land, new_files
+from election_replay.jobs.land import land
+from election_replay.jobs.landing.new_files import new_files
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.replay import replay
 from election_replay.jobs.replaying.selection import Selection

@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from election_replay.election_core.fold.fact_writer import Listed
+from election_replay.election_core.dialects import DIALECTS
+from election_replay.election_core.model.inventory import Listed
 from election_replay.election_core.model.timing import Timeout, configured_of
 from election_replay.jobs import JobError
 from election_replay.jobs.cli.app import main
-from election_replay.jobs.settings.config import Config, Privacy, load
+from election_replay.jobs.settings.config import SYSTEMS, Config, Privacy, load
 
 SHIPPED = Path(__file__).parents[3] / "conf" / "pipeline.yaml"
 
@@ -221,6 +222,10 @@ def test_config_check_says_what_is_in_force(tmp_path: Path, capsys: pytest.Captu
     file.write_text("clock_bound: 50\n")
     assert main(["config", "check", "--config", str(file)]) == 1
     assert "p.yaml, line 1: unknown key clock_bound" in capsys.readouterr().err
+
+
+def test_each_system_whose_lines_a_layout_can_take_apart_can_be_named() -> None:
+    assert {dialect.name for dialect in DIALECTS if dialect.parse_line} == {*SYSTEMS}
 
 
 def test_layouts_say_how_files_are_written(tmp_path: Path) -> None:

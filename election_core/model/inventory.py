@@ -1,0 +1,29 @@
+"""What the settings say where logs do not."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from election_replay.election_core.model.timing import TimingRule
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Whom the inventory says that a source speaks for; it counts only where the log does not say."""
+
+    replica_group: str | None = None
+    member: str | None = None
+
+
+NOT_LISTED = Listed()
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """What the settings say where logs do not: whom a source speaks for, by cluster and node; times of groups."""
+
+    listed: Mapping[tuple[str, str], Listed] = field(default_factory=dict)
+    timing: tuple[TimingRule, ...] = ()
+
+
+NO_INVENTORY = Inventory()
+"""The settings say nothing."""
