@@ -407,7 +407,8 @@ class Timeout(Enum):
         "BrokerController.initializeBrokerScheduledTasks",
     )
     COPYING = Entry(
-        5_000, "Copies of metadata files bear the time at which the copying began; a file may be read so much later."
+        60_000,
+        "Copies of metadata files bear the time at which a round of copying began; a file may be read so much later.",
     )
     STILL_OWN_TABLE = Entry(
         15_000,

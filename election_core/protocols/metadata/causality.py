@@ -19,7 +19,7 @@ from election_replay.election_core.judge.clock import Message, Moment, copier_of
 from election_replay.election_core.judge.group import since
 from election_replay.election_core.judge.timing import timing_of
 from election_replay.election_core.model.facts import Fact, Role, Silence
-from election_replay.election_core.model.timing import US_PER_MS, Timeout, Timing
+from election_replay.election_core.model.timing import DEFAULT, US_PER_MS, Timeout, Timing
 from election_replay.election_core.protocols.metadata.facts import VersionSeen
 from election_replay.election_core.protocols.metadata.rules import FLUSHES
 
@@ -32,10 +32,10 @@ Periods = Mapping[str, Sequence[Fact]]
 
 
 def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
-    """A version is made before it is seen, and after its maker's file was seen without it.
+    """A version is made before it is seen, and its maker's file was seen without it before it can have been written.
 
-    The maker is the one that served at that time by its own log and has the version in its own file. What two may have
-    made ties nothing.
+    A process that ended or did not run meanwhile may not have written it. The maker is the one that served at that time
+    by its own log and has the version in its own file. What two may have made ties nothing.
     """
     every = list(facts)
     seen = [fact for fact in every if isinstance(fact, VersionSeen)]
@@ -44,9 +44,15 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
     served = _by_source(fact for fact in every if isinstance(fact, Role) and fact.role in (LEADER, ACTING))
     makers = _makers(seen, served)
     for fact in _first_copies(seen, makers):
-        made = _made(fact)
-        yield Message(_when(made, makers[made], fact), _copied(fact))
-    yield from _not_yet_written(seen, makers, timing_of(every), _by_source(f for f in every if isinstance(f, Silence)))
+        yield Message(_when(fact, makers[_made(fact)]), _copied(fact))
+    silences = _by_source(fact for fact in every if isinstance(fact, Silence))
+    for before, after, within in _changes_of_makers(seen, makers, timing_of(every)):
+        source = after.source_node
+        made = _when(after, source)
+        written = replace(made, at=made.at + within, by=made.by + within)
+        holes = silences.get(source, ())
+        if _during(served[source], made.at, written.by) and not any(_meets(hole, made, written) for hole in holes):
+            yield Message(replace(since(before), source=copier_of(source)), written)
 
 
 def _makers(seen: Sequence[VersionSeen], served: Periods) -> dict[Made, str]:
@@ -59,7 +65,8 @@ def _makers(seen: Sequence[VersionSeen], served: Periods) -> dict[Made, str]:
     for fact in seen:
         made = _made(fact)
         if made[2] and made not in found:
-            makers = {source for source, periods in served.items() if _during(periods, made[1] * US_PER_MS)}
+            at = made[1] * US_PER_MS
+            makers = {source for source, periods in served.items() if _during(periods, at, at)}
             found[made] = makers.pop() if len(makers) == 1 else ""
     shown = {(fact.source_node, _made(fact)) for fact in seen}
     return {made: maker for made, maker in found.items() if (maker, made) in shown}
@@ -75,26 +82,17 @@ def _first_copies(seen: Iterable[VersionSeen], makers: Mapping[Made, str]) -> It
             yield fact
 
 
-def _not_yet_written(
-    seen: Iterable[VersionSeen], makers: Mapping[Made, str], timing: Timing, silences: Periods
-) -> Iterator[Message]:
-    """A copy of the maker's own file without a version was made before that was written at the latest.
-
-    A process that does not run writes nothing: versions of such times tie nothing.
-    """
+def _changes_of_makers(
+    seen: Iterable[VersionSeen], makers: Mapping[Made, str], timing: Timing
+) -> Iterator[tuple[VersionSeen, VersionSeen, int]]:
+    """The last copy of a maker's own file without a version, the first one with it, and in how many microseconds after
+    it was made it must have been written."""
     place = attrgetter("source_node", "table_name")
     for (source, table), of_table in groupby(sorted(seen, key=attrgetter("source_node", "table_name", "since")), place):
         within = _written_within(table, timing)
-        if within is None:
-            continue
         for before, after in pairwise(of_table):
-            made = _made(after)
-            if makers.get(made) != source or _made(before)[1:] >= made[1:]:
-                continue
-            when = _when(made, source, after)
-            latest = replace(when, at=when.at + within, by=when.by + within)
-            if not any(_meets(hole, when, latest) for hole in silences.get(source, ())):
-                yield Message(replace(since(before), source=copier_of(source)), latest)
+            if within is not None and makers.get(_made(after)) == source and _made(before)[1:] < _made(after)[1:]:
+                yield before, after, within
 
 
 def _written_within(table: str, timing: Timing) -> int | None:
@@ -105,7 +103,9 @@ def _written_within(table: str, timing: Timing) -> int | None:
     late = Timeout.FLUSH_TAKES.us + Timeout.SILENCE.us
     if table in WRITTEN_AT_ONCE:
         return late
-    return max(timing.us(FLUSHES[table]), Timeout.FIRST_FLUSH.us) + late if table in FLUSHES else None
+    if table not in FLUSHES or timing.origin(FLUSHES[table]) == DEFAULT:
+        return None
+    return max(timing.us(FLUSHES[table]), Timeout.FIRST_FLUSH.us) + late
 
 
 def _by_source(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
@@ -115,9 +115,9 @@ def _by_source(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
     return found
 
 
-def _during(periods: Iterable[Fact], at: int) -> bool:
-    """Whether a time of a source's clock lies within one of its periods."""
-    return any(period.since_by <= at and (period.until is None or at <= period.until) for period in periods)
+def _during(periods: Iterable[Fact], begin: int, end: int) -> bool:
+    """Whether a time by a source's clock lies within one of its periods."""
+    return any(period.since_by <= begin and (period.until is None or end <= period.until) for period in periods)
 
 
 def _meets(hole: Fact, begin: Moment, end: Moment) -> bool:
@@ -129,9 +129,9 @@ def _made(fact: VersionSeen) -> Made:
     return fact.table_name, fact.version_timestamp or 0, fact.counter or 0
 
 
-def _when(made: Made, maker: str, fact: VersionSeen) -> Moment:
+def _when(fact: VersionSeen, maker: str) -> Moment:
     """When a version was made, as a copy of it tells."""
-    at = made[1] * US_PER_MS
+    at = (fact.version_timestamp or 0) * US_PER_MS
     return Moment(at, at + US_PER_MS, maker, fact.since_event)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from election_replay.election_core.fold.roles import LEADER
 from election_replay.election_core.judge.clock import Message
-from election_replay.election_core.model.facts import Fact, Role, Silence
+from election_replay.election_core.model.facts import Fact, Role, SettingPrinted, Silence
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import SECOND
 from election_replay.election_core.protocols.acting_master.causality import causal_pairs
@@ -110,7 +110,7 @@ def without_name_servers(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
 @pytest.mark.parametrize(
     "run", ["chain-two-down", "delay-escape", "failover-preonline-clean", "skip-preonline-no-repeat"]
 )
-@pytest.mark.parametrize("seconds", [25, -70])
+@pytest.mark.parametrize("seconds", [90, -70])
 def test_versions_show_a_masters_wrong_clock_to_another_machine(corpora: Path, run: str, seconds: int) -> None:
     """A machine with a right clock copies all files; whether it is that one or the master's nothing else says."""
     place = corpora / RUNS / run
@@ -153,3 +153,28 @@ def test_a_master_that_did_not_run_wrote_no_file(corpora: Path) -> None:
         Silence(**said, noticed=False), source_node="broker-a-0", since=first, since_by=first, until=last, until_by=last
     )
     assert not [tie for tie in ties([*facts, hung]) if tie.effect.source == "broker-a-0"]
+
+
+def test_a_master_that_died_may_not_have_written_what_it_had(corpora: Path) -> None:
+    """Killed before it flushed, it comes back with an older file, and takes its own version from a slave again."""
+    facts = without_name_servers(of_run(corpora / CHAIN))
+    first = min(tie.effect.at for tie in ties(facts) if tie.effect.source == "broker-a-0")
+
+    def killed(fact: Fact) -> Fact:
+        led = isinstance(fact, Role) and fact.source_node == "broker-a-0" and fact.role == LEADER
+        return replace(fact, until=first - 1, until_by=first) if led and fact.since < first else fact
+
+    left = {tie.effect.at for tie in ties(map(killed, facts)) if tie.effect.source == "broker-a-0"}
+    assert first not in left
+
+
+def test_how_often_a_table_is_flushed_must_be_known(corpora: Path) -> None:
+    """Where no log prints it, nothing follows from a copy without a version; topics are written when they change."""
+    facts = without_name_servers(of_run(corpora / CHAIN))
+    unprinted = [fact for fact in facts if not isinstance(fact, SettingPrinted)]
+    both = {fact.since_event: fact.table_name for fact in facts if isinstance(fact, VersionSeen)}
+    told = [
+        {both[tie.effect.event_id] for tie in ties(one) if tie.effect.source == "broker-a-0"}
+        for one in (facts, unprinted)
+    ]
+    assert told == [{"consumer_offset", "topic_config"}, {"topic_config"}]
