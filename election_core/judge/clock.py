@@ -18,17 +18,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from election_replay.election_core.judge.clock_segments import (
-    SLACK_US,
-    Message,
-    Moment,
-    Segments,
-    Step,
-    copier_of,
-    is_copier,
-    owner_of,
-)
+from election_replay.election_core.judge.clock_segments import SLACK_US, Message, Moment, Segments, Step
 from election_replay.election_core.judge.difference_constraints import UNBOUNDED, Edge, shortest_paths
+from election_replay.election_core.judge.least_trustworthy import copier_of, is_copier, owner_of
 
 __all__ = [
     "UNBOUNDED",
@@ -199,7 +191,7 @@ class Clocks:
 
     def copies_itself(self, source: str) -> bool:
         """Whether the clock of who copied a machine's files may be that of the machine itself, by messages alone."""
-        return self._segments.may_be_one(source)
+        return self._segments.copies_itself(source)
 
     def compared(self) -> tuple[int, int]:
         """How many ordered pairs of sources a message compares, and how many none does."""

@@ -13,7 +13,7 @@ forward before: the region reaches back to the last message that shows it to be 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 
 from election_replay.election_core.judge.difference_constraints import (
     UNBOUNDED,
@@ -24,7 +24,7 @@ from election_replay.election_core.judge.difference_constraints import (
     shortest_paths,
     without,
 )
-from election_replay.election_core.judge.least_trustworthy import least_trustworthy
+from election_replay.election_core.judge.least_trustworthy import copier_of, may_show_the_same, not_to_trust
 from election_replay.election_core.model.timing import Timeout
 
 WANDER_US = Timeout.CLOCK_WANDER.us
@@ -43,24 +43,6 @@ SLACK_US = Timeout.CLOCK_SLACK.us
 
 _TIGHT_US = 4 * SLACK_US
 """A message that leaves the offset of a clock open by no more than this shows that it was not set before."""
-
-
-_COPIER = "/metadata"
-
-
-def copier_of(source: str) -> str:
-    """The clock of whoever copied the metadata files of ``source``: the machine itself, or another one."""
-    return source + _COPIER
-
-
-def owner_of(clock: str) -> str:
-    """The source that a clock belongs to: its own, or that of whoever copied its files."""
-    return clock.removesuffix(_COPIER)
-
-
-def is_copier(clock: str) -> bool:
-    """Whether a clock is that of whoever copied files."""
-    return clock.endswith(_COPIER)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -228,48 +210,18 @@ class Segments:
         return _tightest(self._placed)
 
     def out_of_bounds(self) -> list[int]:
-        """The segments that messages prove to be outside of their configured bounds.
+        """The segments that messages prove to be outside of their configured bounds."""
+        clock_of = {number: self._all[number].source for number in self.numbers}
+        return not_to_trust(clock_of, {number: self.bound(number) for number in self.numbers}, self.edges())
 
-        What machines logged decides about machines. A clock by which files were copied is judged after that: it may be
-        that of a machine which is found wrong, and copies of one round may all be of one clock. So copies alone do not
-        say whether a machine was wrong or who made them; where they contradict several machines, they are wrong.
-        """
-        machines = {number for number in self.numbers if not is_copier(self._all[number].source)}
-        edges = self.edges()
-        among = {pair: edge for pair, edge in edges.items() if machines.issuperset(pair)}
-        doubted = least_trustworthy(self._contradictory(shortest_paths(sorted(machines), among)))
-        if len(machines) == len(self.numbers):
-            return doubted
-        proven = shortest_paths(self.numbers, edges)
-        doubted += [
-            number
-            for number in self.numbers
-            if number not in machines and any(self._may_be_one(number, machine, proven) for machine in doubted)
-        ]
-        left = [pair for pair in self._contradictory(proven) if not set(pair) & set(doubted)]
-        concerned = {number for pair in left for number in pair}
-        if any(machines.issuperset(pair) for pair in left):
-            return doubted + least_trustworthy(left)
-        return doubted + sorted(concerned if len(concerned & machines) == 1 else concerned - machines)
-
-    def _contradictory(self, proven: Proven) -> list[tuple[int, int]]:
-        """The pairs that are further apart than their bounds allow."""
-        return [(a, b) for (a, b), most in proven.items() if most < -(self.bound(a) + self.bound(b))]
-
-    def _may_be_one(self, copier: int, machine: int, proven: Proven) -> bool:
-        """Whether a machine's files may have been copied by its own clock, as far as messages tell."""
-        if self._all[copier].source != copier_of(self._all[machine].source):
-            return False
-        return all(proven.get(pair, UNBOUNDED) >= 0 for pair in ((copier, machine), (machine, copier)))
-
-    def may_be_one(self, source: str) -> bool:
-        """Whether the files of a source may have been copied by its own clock."""
+    def copies_itself(self, source: str) -> bool:
+        """Whether the clock of who copied a machine's files may be that of the machine itself, by messages alone."""
         copier = copier_of(source)
         if copier not in self._bounds:
             return True
         proven = shortest_paths(self.numbers, self.edges())
-        pairs = ((one.number, other.number) for one in self.of(copier) for other in self.of(source))
-        return any(self._may_be_one(one, other, proven) for one, other in pairs)
+        pairs = product(self.of(source), self.of(copier))
+        return any(may_show_the_same(machine.number, copied.number, proven) for machine, copied in pairs)
 
     def sides_of_steps(self) -> Iterator[tuple[int, int]]:
         """The segments before and after each step that is larger than the bounds allow."""

@@ -1,4 +1,64 @@
-"""Which of several clocks, or of their segments, to trust no more when they contradict each other."""
+"""Which of several clocks, or of their segments, to trust no more when they contradict each other.
+
+A machine's clock and that of whoever copied its files are two clocks, which may be one.
+"""
+
+from collections.abc import Mapping
+
+from election_replay.election_core.judge.difference_constraints import UNBOUNDED, Edges, Proven, shortest_paths
+
+_COPIER = "/metadata"
+
+
+def copier_of(source: str) -> str:
+    """The clock of whoever copied the metadata files of ``source``: the machine itself, or another one."""
+    return source + _COPIER
+
+
+def owner_of(clock: str) -> str:
+    """The source that a clock belongs to: its own, or that of whoever copied its files."""
+    return clock.removesuffix(_COPIER)
+
+
+def is_copier(clock: str) -> bool:
+    """Whether a clock is that of whoever copied files."""
+    return clock.endswith(_COPIER)
+
+
+def not_to_trust(clock_of: Mapping[int, str], bounds: Mapping[int, int], edges: Edges) -> list[int]:
+    """The segments, by number, that messages prove to be outside of their configured bounds (microseconds).
+
+    What machines logged decides about machines. A clock by which files were copied is judged after that: it may be that
+    of a machine which is found wrong, and copies of one round may all be of one clock. So copies alone do not say
+    whether a machine was wrong or who made them; where they contradict several machines, they are wrong.
+    """
+    machines = sorted(number for number, clock in clock_of.items() if not is_copier(clock))
+    among = {pair: edge for pair, edge in edges.items() if set(pair) <= set(machines)}
+    doubted = least_trustworthy(_contradictory(shortest_paths(machines, among), bounds))
+    if len(machines) == len(clock_of):
+        return doubted
+    proven = shortest_paths(clock_of, edges)
+    doubted += [
+        number
+        for number, clock in clock_of.items()
+        if any(clock == copier_of(clock_of[of]) and may_show_the_same(of, number, proven) for of in doubted)
+    ]
+    left = [pair for pair in _contradictory(proven, bounds) if not set(pair) & set(doubted)]
+    if any(set(pair) <= set(machines) for pair in left):
+        return doubted + least_trustworthy(left)
+    concerned = {number for pair in left for number in pair}
+    alone = len(concerned & set(machines)) == 1
+    return doubted + sorted(concerned if alone else concerned - set(machines))
+
+
+def may_show_the_same(segment: int, other: int, proven: Proven) -> bool:
+    """Whether two clocks may have shown the same, as far as messages tell."""
+    return all(proven.get(pair, UNBOUNDED) >= 0 for pair in ((segment, other), (other, segment)))
+
+
+def _contradictory(proven: Proven, bounds: Mapping[int, int]) -> list[tuple[int, int]]:
+    """The pairs that are further apart than their bounds allow."""
+    return [(a, b) for (a, b), most in proven.items() if most < -(bounds[a] + bounds[b])]
 
 
 def least_trustworthy(pairs: list[tuple[int, int]]) -> list[int]:
