@@ -67,7 +67,6 @@ TABLE = Table(
             comment="It surely lasted until then; null: not known, or the same as its end.",
             unit="UTC",
         ),
-        Column(name="goes_on", type=BOOLEAN, comment="It goes on as far as the log does: the next line moves its end."),
         Column(name="noticed", type=BOOLEAN, comment="The process itself says that it did not run."),
         Column(name="closed", type=BOOLEAN, comment="The other side closed the connection."),
         Column(name="voter", type=STRING, comment="Whose vote it is."),

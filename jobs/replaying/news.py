@@ -1,7 +1,7 @@
 """What is new to a warehouse: one row for each source with events that no published run has judged."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from math import ceil
@@ -57,24 +57,14 @@ class New:
     first_files: Files = field(default_factory=dict)
 
 
-def known_sources(engine: Engine, warehouse: Warehouse, checkpoints: Sequence[Rows]) -> list[Known]:
-    """The sources that have a checkpoint; their number is that of the fleet's nodes, however long their history.
-
-    The rows in ``checkpoints`` come in several tables: those of one source hold for the last landing of them all.
-    """
+def known_sources(engine: Engine, warehouse: Warehouse, checkpoints: Rows) -> list[Known]:
+    """The sources that have a checkpoint; their number is that of the fleet's nodes, however long their history."""
     sql = (
         "SELECT cluster, source_node, max(batch) AS batch, max(until) AS until FROM {rows} "
         "GROUP BY cluster, source_node"
     )
-    known: dict[tuple[str, str], Known] = {}
-    for rows in checkpoints:
-        for found in engine.answer(warehouse, sql, rows.select((*SOURCE, "batch", "until"))).to_pylist():
-            source, before = Known(**found), known.get((found["cluster"], found["source_node"]))
-            if before is not None:
-                until = max((time for time in (before.until, source.until) if time is not None), default=None)
-                source = replace(source, batch=max(before.batch, source.batch), until=until)
-            known[source.cluster, source.source_node] = source
-    return [*known.values()]
+    found = engine.answer(warehouse, sql, checkpoints.select((*SOURCE, "batch", "until")))
+    return [Known(**row) for batch in found.to_batches() for row in batch.to_pylist()]
 
 
 def new_sources(engine: Engine, warehouse: Warehouse, events: Rows, since: int, unknown_since: int) -> list[New]:
@@ -104,7 +94,7 @@ def new_sources(engine: Engine, warehouse: Warehouse, events: Rows, since: int, 
 
 
 def with_last_files(
-    engine: Engine, warehouse: Warehouse, checkpoints: Sequence[Rows], known: list[Known], news: Iterable[New]
+    engine: Engine, warehouse: Warehouse, checkpoints: Rows, known: list[Known], news: Iterable[New]
 ) -> list[Known]:
     """``known``, those with new events with the last file of each stream."""
     touched = {(source.cluster, source.source_node) for source in news} & {
@@ -113,11 +103,10 @@ def with_last_files(
     if not touched:
         return known
     sql = "SELECT DISTINCT cluster, source_node, stream, file_time, fingerprint FROM {rows}"
+    rows = checkpoints.where(Among(SOURCE, frozenset(touched))).select((*SOURCE, *FILE))
     by_source: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for table in checkpoints:
-        rows = table.where(Among(SOURCE, frozenset(touched))).select((*SOURCE, *FILE))
-        for row in engine.answer(warehouse, sql, rows).to_pylist():
-            by_source[row["cluster"], row["source_node"]].append(row)
+    for row in engine.answer(warehouse, sql, rows).to_pylist():
+        by_source[row["cluster"], row["source_node"]].append(row)
     return [
         replace(entry, last_files=at_the_end(by_source[source], max))
         if (source := (entry.cluster, entry.source_node)) in touched
