@@ -17,10 +17,11 @@ is reported, not smoothed away.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 
 from election_replay.election_core.judge.clock_segments import SLACK_US, Message, Moment, Segments, Step
 from election_replay.election_core.judge.difference_constraints import UNBOUNDED, Edge, shortest_paths
-from election_replay.election_core.judge.least_trustworthy import copier_of, is_copier, owner_of
+from election_replay.election_core.judge.least_trustworthy import copier_of, is_copier, may_show_the_same, owner_of
 
 __all__ = [
     "UNBOUNDED",
@@ -191,7 +192,11 @@ class Clocks:
 
     def copies_itself(self, source: str) -> bool:
         """Whether the clock of who copied a machine's files may be that of the machine itself, by messages alone."""
-        return self._segments.copies_itself(source)
+        copier = copier_of(source)
+        if copier not in self._clocks:
+            return True
+        pairs = product(self._segments.of(source), self._segments.of(copier))
+        return any(may_show_the_same(machine.number, copied.number, self._proven) for machine, copied in pairs)
 
     def compared(self) -> tuple[int, int]:
         """How many ordered pairs of sources a message compares, and how many none does."""

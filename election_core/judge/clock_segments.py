@@ -13,7 +13,7 @@ forward before: the region reaches back to the last message that shows it to be 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, pairwise, product
+from itertools import combinations, pairwise
 
 from election_replay.election_core.judge.difference_constraints import (
     UNBOUNDED,
@@ -24,7 +24,7 @@ from election_replay.election_core.judge.difference_constraints import (
     shortest_paths,
     without,
 )
-from election_replay.election_core.judge.least_trustworthy import copier_of, may_show_the_same, not_to_trust
+from election_replay.election_core.judge.least_trustworthy import not_to_trust
 from election_replay.election_core.model.timing import Timeout
 
 WANDER_US = Timeout.CLOCK_WANDER.us
@@ -213,15 +213,6 @@ class Segments:
         """The segments that messages prove to be outside of their configured bounds."""
         clock_of = {number: self._all[number].source for number in self.numbers}
         return not_to_trust(clock_of, {number: self.bound(number) for number in self.numbers}, self.edges())
-
-    def copies_itself(self, source: str) -> bool:
-        """Whether the clock of who copied a machine's files may be that of the machine itself, by messages alone."""
-        copier = copier_of(source)
-        if copier not in self._bounds:
-            return True
-        proven = shortest_paths(self.numbers, self.edges())
-        pairs = product(self.of(source), self.of(copier))
-        return any(may_show_the_same(machine.number, copied.number, proven) for machine, copied in pairs)
 
     def sides_of_steps(self) -> Iterator[tuple[int, int]]:
         """The segments before and after each step that is larger than the bounds allow."""
