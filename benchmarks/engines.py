@@ -30,8 +30,12 @@ OWN = {"runs", "validations", "landed_files", "replay_states"}
 
 
 def cold(*arguments: str, path: str | None = None, command: str | None = None) -> dict[str, float]:
-    """The seconds of a command in a process of its own, and the CPU seconds of it and its children."""
-    environment = {**os.environ, **({} if path is None else {"PATH": path, "JAVA_HOME": path})}
+    """The seconds of a command in a process of its own, and the CPU seconds of it and its children.
+
+    Python finds its modules compiled, as an installation has them, whatever the environment says of that.
+    """
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment |= {} if path is None else {"PATH": path, "JAVA_HOME": path}
     before, began = os.times(), time.monotonic()
     ours = [sys.executable, "-m", "election_replay.jobs.cli.app"] if command is None else [command]
     subprocess.run([*ours, *arguments], env=environment, check=True, stdout=subprocess.DEVNULL)

@@ -28,6 +28,9 @@ SHOWN = 12
 """Files, quarantined places and the like that are listed; the rest is counted."""
 
 NODES_SHOWN = 60
+KEPT = "DIR"
+"""Where a warehouse would be that is not kept; said at the end."""
+
 STORIES = 4
 """Groups of which the story is told; the others are named."""
 
@@ -64,7 +67,7 @@ def look(folder: str, keep: str | None, config: str | None) -> None:
         done = look_job(engine, folder, tables, settings, Path(scratch))
         from election_replay.jobs.reading.published import Published
 
-        published = Published(tables)
+        published = Published(tables, place=keep or KEPT)
         parts = assumptions(done, published), not_understood(done.skipped), verdict(published), further(published, keep)
         for line in chain(*parts):
             say(line)
@@ -144,7 +147,7 @@ def verdict(published: "Published") -> Iterator[str]:
     for concerned in shown:
         yield ""
         yield f"{concerned.cluster} / {concerned.group}"
-        yield from story_lines(incident(published, concerned.cluster, concerned.group, None, None))
+        yield from story_lines(incident(published, concerned.cluster, concerned.group, story_alone=True))
     yield from more(len(groups) - len(shown), "groups; `incident` tells the story of each")
 
 
@@ -173,7 +176,7 @@ def further(published: "Published", keep: str | None) -> Iterator[str]:
     """What to do next."""
     yield ""
     if keep is None:
-        yield "Nothing is kept: with --keep DIR, `incident`, `report`, `dashboard`, `explain` and `sql` work on DIR."
+        yield f"Nothing is kept: with --keep {KEPT}, `incident`, `report`, `dashboard`, `explain` and `sql` work on it."
         return
     for group in groups_by_gravity(published)[:1]:
         named = f"--warehouse {quote(keep)} --cluster {quote(group.cluster)} --group {quote(group.group)}"

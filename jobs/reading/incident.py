@@ -13,7 +13,7 @@ from typing import Any
 
 from election_replay.jobs import JobError
 from election_replay.jobs.reading.clocks import Clocks, clocks_of, findings_on, in_words
-from election_replay.jobs.reading.lanes import Lane, Lanes, extent, lane_of, lanes
+from election_replay.jobs.reading.lanes import Lane, Lanes, extent, lane_of, lanes, named
 from election_replay.jobs.reading.next_steps import with_warehouse
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import SEVERITIES, Row, name_of, some
@@ -206,26 +206,27 @@ def incident(
     until: datetime | None = None,
     *,
     at_most: int | None = None,
+    story_alone: bool = False,
     raw: bool = False,
 ) -> Incident:
     """What is known of a group between two times.
 
     With ``at_most`` it is what a screen can show at once: the first so many changes, services, endings and silences, of
-    findings what a list tells of them, and neither roles, moments nor evidence. ``raw`` leaves wrong clocks as they
-    were.
+    findings what a list tells of them, and neither roles, moments nor evidence. With ``story_alone`` it is what the
+    story tells: neither those nor anything that is drawn. ``raw`` leaves wrong clocks as they were.
 
     Raises :class:`JobError` for an unknown cluster or group, and for a window that ends before it begins.
     """
     refuse_unknown(published, cluster, group)
     if since and until and since > until:
         raise JobError(f"--from {since:%Y-%m-%dT%H:%M:%S} is after --to {until:%Y-%m-%dT%H:%M:%S}")
-    whole = at_most is None
+    whole = at_most is None and not story_alone
     lanes_ever = published.rows(MEMBERS, [cluster, group, FOREVER[1], FOREVER[1], FOREVER[0]])
     proven = clocks_of(published, cluster, group, lanes_ever)
     clocks = Clocks() if raw else proven
     window = Window.asked(cluster, group, since, until, clocks)
     members = published.rows(MEMBERS, window.overlapping)
-    columns = "*" if whole else COLUMNS_OF_A_LIST
+    columns = "*" if at_most is None else COLUMNS_OF_A_LIST
     found = findings_on(
         published, clocks, cluster, published.rows(FINDINGS.format(columns=columns), window.overlapping)
     )
@@ -247,7 +248,7 @@ def incident(
         raw=raw,
         members=members,
         names=names_of(lanes_ever),
-        drawn=lanes(published, cluster, group, (begin, end), members, clocks),
+        drawn=named(members) if story_alone else lanes(published, cluster, group, (begin, end), members, clocks),
         roles=inside.spans(inside.roles(published.rows(ROLES, window.overlapping))) if whole else [],
         course=course(published, window, inside, at_most, to_the_end=not until),
         findings=findings,

@@ -5,7 +5,7 @@ apart is one bar that says how many roles it stands for and which; a zoom draws 
 that the picture is on (:mod:`jobs.reading.clocks`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -139,9 +139,9 @@ class Lanes:
     """
 
     names: dict[Lane, str]
-    bars: list[Row]
-    tails: list[Row]
-    bands: list[Row]
+    bars: list[Row] = field(default_factory=list)
+    tails: list[Row] = field(default_factory=list)
+    bands: list[Row] = field(default_factory=list)
 
 
 def lane_of(row: Row) -> Lane:
@@ -167,12 +167,17 @@ def lanes(
     """The lanes of a group in a window; about :data:`BARS_SHOWN` bars, at most twice as many."""
     begin, end = window
     given: dict[str, Any] = {"cluster": cluster, "group": group, "begin": begin, "end": end} | clocks.columns
-    return Lanes(
-        names={lane_of(member): name_of(*lane_of(member)) for member in members},
+    return replace(
+        named(members),
         bars=published.rows(BARS, given | {"column": column_of(begin, end, members)}),
         tails=published.rows(TAILS, given),
         bands=published.rows(BANDS, given),
     )
+
+
+def named(members: list[Row]) -> Lanes:
+    """The lanes of ``members`` with nothing on them."""
+    return Lanes({lane_of(member): name_of(*lane_of(member)) for member in members})
 
 
 def column_of(begin: datetime, end: datetime, members: list[Row]) -> int:

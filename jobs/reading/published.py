@@ -40,12 +40,16 @@ class Published:
     """The published tables of a warehouse, as the last run left them, or the one whose id begins with ``run``.
 
     A table of which an older release knew nothing is empty. They are compared with those of the run ``before``, by
-    default the one that was published before.
+    default the one that was published before. ``place`` is where the warehouse is, as a command line names it, if not
+    by its own name.
 
     Raises :class:`JobError` when there are none.
     """
 
-    def __init__(self, warehouse: Warehouse, run: str | None = None, before: str | None = None) -> None:
+    def __init__(
+        self, warehouse: Warehouse, run: str | None = None, before: str | None = None, *, place: str | None = None
+    ) -> None:
+        self.place = place or warehouse.root
         self.run: dict[str, Any] = warehouse.last_run() if run is None else run_named(warehouse, run)
         self.before = run_named(warehouse, before) if before else warehouse.run_before(self.run)
         self._warehouse = warehouse
@@ -97,11 +101,6 @@ class Published:
             return TABLES[table].arrow_schema().empty_table()
         with readable(self.before):
             return self._warehouse.dataset(table, self.before["versions"][table])
-
-    @property
-    def place(self) -> str:
-        """Where its warehouse is, as a command line names it."""
-        return self._warehouse.root
 
     def query(self, sql: str) -> pa.Table:
         """The answer to one SELECT. Raises :class:`JobError` for anything else, and for what SQL refuses."""

@@ -248,3 +248,13 @@ def test_the_command_keeps_only_what_it_is_asked_to(
     assert main(["sql", "--warehouse", str(tmp_path / "kept"), "SELECT leader FROM terms"]) == 0
     assert main(["look", str(folder.parent), "--keep", str(tmp_path / "kept")]) == 1
     assert "give a new or an empty folder" in capsys.readouterr().err
+
+
+def test_no_command_names_a_warehouse_that_is_gone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert main(["look", "examples/landing"]) == 0
+    shown = capsys.readouterr().out
+    assert "election-replay sql --warehouse DIR " in shown
+    assert str(tmp_path) not in shown
