@@ -20,7 +20,7 @@ def test_the_local_engine_without_java_writes_what_spark_writes(
     tmp_path: Path,
     record_property: Callable[[str, object], None],
 ) -> None:
-    chosen = dict(islice(runs.items(), 0, None, amount(4, 1)))
+    chosen = dict(islice(runs.items(), 0, None, amount(8, 1)))
     zone = landing(f"{path.parent.name}/{name}" for name, path in chosen.items())
     other = replay(zone, tmp_path / "other", *amount(WITH_SPARK, WITHOUT_JAVA))
     assert len(other.rows(TABLES["findings"].path)) > len(chosen)

@@ -1,6 +1,8 @@
 """Clients of ``serve`` read what is published, each run whole, and can do nothing else to it or to each other."""
 
 import re
+import signal
+import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -403,3 +405,12 @@ def test_what_would_be_much_work_before_a_query_begins_is_refused(served: Served
     with served.client() as client:
         assert re.search(reason, refusal(client, statement))
         assert answer(client, "SELECT finding_id FROM findings WHERE finding_id = 'f1'") == [("f1",)]
+
+
+def test_the_endpoint_ends_when_it_is_interrupted_and_only_this_machine_reached_it(served: Served) -> None:
+    others = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), served.port, socket.AF_INET)}
+    for address in others - {"127.0.0.1"}:
+        with pytest.raises(OSError, match="refused"):
+            socket.create_connection((address, served.port), timeout=5).close()
+    served.process.send_signal(signal.SIGINT)
+    assert served.process.wait(timeout=60) == 0
