@@ -5,8 +5,10 @@ python -m proof.older 3d18b90 056a104        # these
 python -m proof.older --engine spark ...     # commits from before the local engine came need Spark
 
 Each commit writes a warehouse of the bundled examples without the log of one node. Today's code reads it, lands that
-log, replays, and checks: its verdicts are those of a warehouse that was never another one's. Then the commit reads
-today's warehouse, and tries a night on it: it goes on, or refuses, and today's next night gives today's verdicts again.
+log, replays, and checks: its verdicts are those of a warehouse that was never another one's, but for those that lines
+prove which the commit did not know, and so did not land. Then the commit reads today's warehouse, and tries a night on
+it: it goes on, or refuses, and today's next night gives today's verdicts again. A commit that does not run with the
+packages that are installed says so, and shows nothing.
 """
 
 import argparse
@@ -23,6 +25,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "landing"
 COMMITS = 5
+LANDED = "SELECT event_id FROM events"
+PROVEN = "SELECT cluster, rule, severity, certainty, unnest(evidence) AS event_id FROM findings"
 READ = "SELECT cluster, rule, severity, certainty FROM findings ORDER BY ALL"
 LATE = "nodes"
 """The node that comes late is the last one below this folder."""
@@ -80,10 +84,22 @@ def night(code: Path, engine: str, landing: Path, warehouse: Path) -> tuple[int,
     return console(code, "run", *words, "--landing", str(landing), "--warehouse", str(warehouse))
 
 
+def rows(code: Path, warehouse: Path, query: str) -> str:
+    """What a checkout answers, as CSV."""
+    code_of, said = console(code, "sql", "--warehouse", str(warehouse), "--format", "csv", "--limit", "0", query)
+    return said if code_of == 0 else f"exit {code_of}: {said.strip().splitlines()[-1]}"
+
+
 def verdicts(code: Path, warehouse: Path) -> str:
     """What a checkout reads of the findings."""
-    code_of, said = console(code, "sql", "--warehouse", str(warehouse), "--format", "csv", READ)
-    return said if code_of == 0 else f"exit {code_of}: {said.strip().splitlines()[-1]}"
+    return rows(code, warehouse, READ)
+
+
+def proven_by_unknown(today: Path, old: Path, new: Path) -> set[str]:
+    """Verdicts on ``new`` that are proven by lines that were not landed in ``old``: its release did not know them."""
+    landed = {*rows(today, old, LANDED).splitlines()}
+    proven = (line.rpartition(",") for line in rows(today, new, PROVEN).splitlines())
+    return {verdict for verdict, _, event_id in proven if event_id not in landed}
 
 
 def tried(commit: str, engine: str, folder: Path) -> Iterator[tuple[str, bool, str]]:
@@ -92,7 +108,10 @@ def tried(commit: str, engine: str, folder: Path) -> Iterator[tuple[str, bool, s
     early, whole = zone(folder / commit / "zones", whole=False), zone(folder / commit / "zones", whole=True)
     old, new = folder / commit / "old", folder / commit / "new"
     ended, said = night(code, engine, early, old)
-    yield "it writes a warehouse", ended == 0, last(said)
+    if ended:
+        yield "it does not run with these packages", True, last(said)
+        return
+    yield "it writes a warehouse", True, last(said)
     shown = verdicts(today, old)
     yield "today's code reads it", not shown.startswith("exit"), shown
     ended, said = night(today, engine, whole, old)
@@ -100,7 +119,11 @@ def tried(commit: str, engine: str, folder: Path) -> Iterator[tuple[str, bool, s
     ended, said = night(today, engine, whole, new)
     wanted = verdicts(today, new)
     yield "a new warehouse of today", ended == 0 and wanted.count("\n") > 1, f"{wanted.count(chr(10)) - 1} findings"
-    yield "the verdicts are the same in both", verdicts(today, old) == wanted, ""
+    other = {*verdicts(today, old).splitlines()} ^ {*wanted.splitlines()}
+    unheard = proven_by_unknown(today, old, new)
+    yield "the verdicts are the same in both", not other - unheard, "; ".join(sorted(other - unheard))
+    if other & unheard:
+        yield "it landed no line that proves", True, "; ".join(sorted(other & unheard))
     ended, said = console(today, "validate", "--warehouse", str(old))
     yield "today's gates pass", ended == 0, last(said)
     shown = verdicts(code, new)
