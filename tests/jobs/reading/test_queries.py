@@ -157,7 +157,7 @@ def test_the_cause_of_a_finding_is_what_the_view_says_of_the_old_leader(publishe
         assert row["cause"] == CAUSE_OF_STATE.get(row["state"], "any")
 
 
-@pytest.mark.parametrize("asked", QUESTIONS[:: amount(5, 1)], ids=lambda asked: asked.title)
+@pytest.mark.parametrize("asked", QUESTIONS[:: amount(8, 1)], ids=lambda asked: asked.title)
 def test_spark_answers_the_same(asked: Question, published: Published, registered: "SparkSession") -> None:
     answer = published.query(asked.query)
     found = registered.sql(asked.query).toArrow()
