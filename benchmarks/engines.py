@@ -21,12 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.warehouse.table_sets import CARRIED
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
 DEMO = Path(__file__).parents[1] / "examples" / "landing"
-OWN = {"runs", "validations", "landed_files", *CARRIED}
+OWN = {"runs", "validations", "landed_files", "replay_states"}
 """Tables that tell of a run, or are not for readers."""
 
 

@@ -15,17 +15,11 @@ QUOTED = "evidence_lines"
 VERDICTS = (*TABLE_OF.values(), QUOTED)
 """What a replay says of groups."""
 
-OF_SOURCES = ("facts", "open_lives")
-"""What the logs of a source prove: facts that stay, and those that its next line changes."""
-
-JUDGED = (*OF_SOURCES, *VERDICTS)
+JUDGED = ("facts", *VERDICTS)
 """What a replay writes: checked before it is published."""
 
-CARRIED = ("judged_ends", "replay_states", "resting_sources")
-"""What one replay leaves to the next; nobody else reads it."""
-
-WRITTEN = (*JUDGED, *CARRIED)
-"""All that a replay writes."""
+WRITTEN = (*JUDGED, "replay_states")
+"""All that a replay writes: what is checked, and the checkpoints."""
 
 
 def stands(warehouse: Warehouse, run: Mapping[str, Any]) -> bool:
