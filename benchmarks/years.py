@@ -5,6 +5,9 @@ then, and every seventh night ends with upkeep. ``fleet``: very many small clust
 that is measured. ``late``: one file comes late in a cluster of eighty files. The tables are filled as a landing would
 leave them, by DuckDB, so that most of the time is the replay's. Prints one line of JSON for each measurement.
 
+The nights of ``years`` that are measured are whole: files of ``--lines`` lines a node are landed and replayed, with all
+gates. What the replay takes of it is told besides.
+
 A night that is measured runs in a process of its own, as a scheduled one does; its start is not counted. Of the others
 as many as ``--together`` says are replayed at once, which leaves the same rows, and less entries in Delta's logs.
 
@@ -31,11 +34,15 @@ import duckdb
 import pyarrow as pa
 
 from benchmarks.load import STREAM, TERMS_A_STORY, told_of
+from benchmarks.night_logs import NightLogs
 from election_replay.election_core.model.events import Event
 from election_replay.election_core.simulate.scenario import BEGAN_US
 from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.engines.local_engine import LocalEngine
+from election_replay.jobs.land import land
+from election_replay.jobs.landing.new_files import new_files
 from election_replay.jobs.replay import Replay, replay
+from election_replay.jobs.settings.config import Config
 from election_replay.jobs.upkeep import upkeep
 from election_replay.jobs.warehouse.data_files import write_data_files
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -48,13 +55,14 @@ PRELOAD = ("election_replay.jobs.replaying.judging",)
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """``clusters`` of ``groups`` each, with ``members`` nodes of so many events a night."""
+    """``clusters`` of ``groups`` each, with ``members`` nodes of so many events a night, and of so many lines."""
 
     clusters: int = 1
     groups: int = 250
     members: int = 3
     events_a_node: int = 80
     electing: int = 20
+    lines_a_node: int = 0
 
 
 @dataclass(slots=True)
@@ -81,10 +89,23 @@ class Nights:
             self._database.execute(f"SET {setting}")
         self._database.execute("SET temp_directory = ?", [f"{warehouse.root}-scratch"])
         told = told_of(fleet.events_a_node)
-        self._length_us = told.length_us
+        self._length_us, self._members = told.length_us, sorted(told.lives)
         for name, events in (("elects", told.elects), ("lives", told.lives)):
             self._database.register(name, story_rows(events, fleet.members))
         warehouse.create()
+
+    def write(self, zone: Path, night: int, logs: NightLogs, late: frozenset[str] = frozenset()) -> int:
+        """The files of the night in place of those of another one, but for some ``late`` nodes; how many lines."""
+        shutil.rmtree(zone, ignore_errors=True)
+        lines = 0
+        for number in range(self._fleet.groups):
+            since = max(1, night - (number + night) % self._fleet.electing)
+            for member in self._members:
+                node = f"g{number}-{member}"
+                if node not in late:
+                    folder = zone / "c0" / "nodes" / node / "logs"
+                    lines += logs.write(folder, member, f"G{number}", night, since)
+        return lines
 
     def land(self, night: int, where: str = "true", batch: int | None = None) -> int:
         """The night, counted from 1, of the sources for which the SQL ``where`` holds; how many events it has."""
@@ -93,7 +114,8 @@ class Nights:
         self._database.execute(f"CREATE TEMP TABLE landed AS {self._events(night, batch)} WHERE {where}")
         [(count,)] = self._database.sql("SELECT count(*) FROM landed").fetchall()
         versions = {table: self._warehouse.version(table) for table in TABLES_WRITTEN}
-        for table, sql in (("events", "SELECT * FROM landed"), ("log_lines", LINES), ("landed_files", FILES)):
+        of_files = FILES.format(lines=f"greatest({self._fleet.lines_a_node}, count(*))")
+        for table, sql in (("events", "SELECT * FROM landed"), ("log_lines", LINES), ("landed_files", of_files)):
             rows = self._database.sql(sql).to_arrow_reader(50_000)
             told = ((table, of_table(table, one)) for one in rows if one.num_rows)
             files = write_data_files(told, self._warehouse.root)
@@ -134,8 +156,8 @@ LINES = (
 )
 FILES = (
     "SELECT batch, cluster, source_node, stream, source_file AS path, fingerprint, fingerprint AS head, "
-    "'landed' AS status, count(*) AS lines_total, count(*) AS lines_event, count(*) AS lines_landed, "
-    "'dledger' AS protocol, file_time FROM landed GROUP BY ALL"
+    "'landed' AS status, {lines} AS lines_total, count(*) AS lines_event, {lines} - count(*) AS lines_ignored, "
+    "{lines} AS lines_landed, 'dledger' AS protocol, file_time FROM landed GROUP BY ALL"
 )
 
 
@@ -211,6 +233,18 @@ def cpu_seconds() -> float:
     return found / os.sysconf("SC_CLK_TCK")
 
 
+def whole_night_cost(engine: Engine, warehouse: Warehouse, zone: str) -> tuple[Cost, Cost]:
+    """A night of real files, and its replay alone."""
+    landing = Cost()
+    with measured(landing):
+        land(engine, new_files(zone, warehouse, Config()), zone, warehouse, Config())
+    replaying = night_cost(engine, warehouse)
+    whole = replace(replaying, seconds=round(landing.seconds + replaying.seconds, 2))
+    whole.cpu_s = round(landing.cpu_s + replaying.cpu_s, 2)
+    whole.driver_mb = max(landing.driver_mb, replaying.driver_mb)
+    return whole, replaying
+
+
 def night_cost(engine: Engine, warehouse: Warehouse) -> Cost:
     """A replay of what is new, with all gates."""
     cost, before = Cost(), jobs_of(engine)
@@ -226,9 +260,14 @@ def night_cost(engine: Engine, warehouse: Warehouse) -> Cost:
 
 def cost_apart(engine: str, warehouse: Warehouse) -> Cost:
     """The same in a process of its own."""
+    return costs_apart(engine, warehouse)[0]
+
+
+def costs_apart(engine: str, warehouse: Warehouse, *zone: str) -> list[Cost]:
+    """A replay, or a night of the files in a ``zone`` and its replay, in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.years", "night", "--engine", engine, "--folder", warehouse.root]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    return Cost(**json.loads(done.stdout.splitlines()[-1]))
+    done = subprocess.run([*command, *(f"--zone={one}" for one in zone)], check=True, stdout=subprocess.PIPE, text=True)
+    return [Cost(**cost) for cost in json.loads(done.stdout.splitlines()[-1])]
 
 
 def jobs_of(engine: Engine) -> int | None:
@@ -249,34 +288,44 @@ def say(name: str, **of: Any) -> None:
 MEASURED = (1, 2, 8, 30, 90, 180, 270)
 """The nights of ``years`` that are measured, besides the last."""
 
+RATIOS = ("cpu_s", "seconds", "driver_mb")
+"""What of the last night is held against the second one."""
+
 
 def years(engine: str, folder: Path, fleet: Fleet, nights: int, together: int) -> None:
     """The last night over the second one."""
-    warehouse = Warehouse(str(folder / "years"))
-    landing, costs, waiting = Nights(warehouse, fleet), dict[int, Cost](), 0
-    apart = {*MEASURED, nights}
+    warehouse, zone = Warehouse(str(folder / "years")), folder / "zone"
+    landing, logs = Nights(warehouse, fleet), NightLogs(fleet.events_a_node, fleet.lines_a_node)
+    costs, waiting, apart = dict[int, list[Cost]](), 0, {*MEASURED, nights}
     with closing(LocalEngine(preload=PRELOAD)) as others:
         for night in range(1, nights + 1):
             late = night % 30 == 0
-            events = landing.land(night, "source_node <> 'g0-n1'" if late else "true", 2 * night)
             waiting += 1
             if night in apart:
-                costs[night] = cost_apart(engine, warehouse)
-                say("night", night=night, events=events, **asdict(costs[night]))
-            elif waiting >= together or late or night + 1 in apart:
-                replay(others, warehouse)
+                written = landing.write(zone, night, logs, frozenset({"g0-n1"} if late else ()))
+                costs[night] = costs_apart(engine, warehouse, str(zone))
+                whole, alone = costs[night]
+                of_replay = {name: getattr(alone, name) for name in RATIOS}
+                say("night", night=night, lines=written, **asdict(whole), replay_alone=of_replay)
             else:
-                continue
+                landing.land(night, "source_node <> 'g0-n1'" if late else "true", 2 * night)
+                if not (waiting >= together or late or night + 1 in apart):
+                    continue
+                replay(others, warehouse)
             if late:
                 landing.land(night, "source_node = 'g0-n1'", 2 * night + 1)
                 replay(others, warehouse)
             if waiting > 1 or night % 7 == 0:
                 upkeep(warehouse)
             waiting = 0
-    first, last = costs[2], costs[nights]
-    ratios = {name: round(getattr(last, name) / getattr(first, name), 2) for name in ("cpu_s", "seconds", "driver_mb")}
-    of = {"nights": nights, "groups": fleet.groups, "together": together}
-    say("night365_vs_night2", value=ratios["cpu_s"], **of, ratios=ratios)
+    whole, alone = (ratios(first, last) for first, last in zip(costs[2], costs[nights], strict=True))
+    of = {"nights": nights, "groups": fleet.groups, "lines": fleet.lines_a_node, "together": together}
+    say("night365_vs_night2", value=whole["cpu_s"], **of, whole_night=whole, replay_alone=alone)
+
+
+def ratios(first: Cost, last: Cost) -> dict[str, float]:
+    """How many times as much the last night took."""
+    return {name: round(getattr(last, name) / getattr(first, name), 2) for name in RATIOS}
 
 
 def fleets(engine: str, folder: Path, fleet: Fleet) -> None:
@@ -310,18 +359,23 @@ def main() -> None:
     parser.add_argument("--groups", type=int, default=250, help="groups of the one cluster of years")
     parser.add_argument("--clusters", type=int, default=20_000, help="clusters of fleet")
     parser.add_argument("--events", type=int, default=80, help="events of a node in a night")
+    parser.add_argument("--lines", type=int, default=2_000, help="lines of a node in a night of years that is measured")
     parser.add_argument("--nights", type=int, default=365)
     parser.add_argument("--together", type=int, default=1, help="nights of years that are replayed at once")
     parser.add_argument("--engine", choices=("local", "spark"), default="local")
+    parser.add_argument("--zone", default="", help="night: the files that are landed first")
     parser.add_argument("--folder", type=Path, default=None, help="where the warehouses are made; night: the warehouse")
     chosen = parser.parse_args()
     if "night" in chosen.which:
-        print(json.dumps(asdict(night_cost(engine_named(chosen.engine), Warehouse(str(chosen.folder))))))  # noqa: T201
+        used, warehouse = engine_named(chosen.engine), Warehouse(str(chosen.folder))
+        found = whole_night_cost(used, warehouse, chosen.zone) if chosen.zone else (night_cost(used, warehouse),)
+        print(json.dumps([asdict(cost) for cost in found]))  # noqa: T201 - the result
         return
     folder = chosen.folder or Path(tempfile.mkdtemp(prefix="bench-years-"))
     try:
         if "years" in chosen.which:
-            years(chosen.engine, folder, Fleet(1, chosen.groups, 3, chosen.events), chosen.nights, chosen.together)
+            fleet = Fleet(1, chosen.groups, 3, chosen.events, lines_a_node=chosen.lines)
+            years(chosen.engine, folder, fleet, chosen.nights, chosen.together)
         if "fleet" in chosen.which:
             fleets(chosen.engine, folder, Fleet(chosen.clusters, 1, 5, chosen.events))
         if "late" in chosen.which:
