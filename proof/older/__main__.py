@@ -27,6 +27,7 @@ EXAMPLES = ROOT / "examples" / "landing"
 COMMITS = 5
 LANDED = "SELECT event_id FROM events"
 PROVEN = "SELECT cluster, rule, severity, certainty, unnest(evidence) AS event_id FROM findings"
+EVERY = ("--limit", "0")
 READ = "SELECT cluster, rule, severity, certainty FROM findings ORDER BY ALL"
 LATE = "nodes"
 """The node that comes late is the last one below this folder."""
@@ -84,9 +85,9 @@ def night(code: Path, engine: str, landing: Path, warehouse: Path) -> tuple[int,
     return console(code, "run", *words, "--landing", str(landing), "--warehouse", str(warehouse))
 
 
-def rows(code: Path, warehouse: Path, query: str) -> str:
+def rows(code: Path, warehouse: Path, query: str, *options: str) -> str:
     """What a checkout answers, as CSV."""
-    code_of, said = console(code, "sql", "--warehouse", str(warehouse), "--format", "csv", "--limit", "0", query)
+    code_of, said = console(code, "sql", "--warehouse", str(warehouse), "--format", "csv", *options, query)
     return said if code_of == 0 else f"exit {code_of}: {said.strip().splitlines()[-1]}"
 
 
@@ -97,8 +98,8 @@ def verdicts(code: Path, warehouse: Path) -> str:
 
 def proven_by_unknown(today: Path, old: Path, new: Path) -> set[str]:
     """Verdicts on ``new`` that are proven by lines that were not landed in ``old``: its release did not know them."""
-    landed = {*rows(today, old, LANDED).splitlines()}
-    proven = (line.rpartition(",") for line in rows(today, new, PROVEN).splitlines())
+    landed = {*rows(today, old, LANDED, *EVERY).splitlines()}
+    proven = (line.rpartition(",") for line in rows(today, new, PROVEN, *EVERY).splitlines())
     return {verdict for verdict, _, event_id in proven if event_id not in landed}
 
 
