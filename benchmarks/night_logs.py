@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import cycle, islice
 from pathlib import Path
 
-from benchmarks.landing import real_lines
+from benchmarks.landing import STAMP, real_lines
 from benchmarks.load import SCENARIO, SEED, STREAM, TERMS_A_STORY, told_of
 from election_replay.election_core.dialects import Record, dialect_for
 from election_replay.election_core.model.events import Event
@@ -18,7 +18,6 @@ from election_replay.election_core.simulate.catalogue import SCENARIOS
 from election_replay.election_core.simulate.judged import logs_of
 from election_replay.election_core.simulate.scenario import BEGAN_US, played
 
-STAMP = "%Y-%m-%d %H:%M:%S"
 TERMS = re.compile(r'((?:\bterm|currTerm|maxTerm)"?[=:]? ?|INCREASE_TERM\] from |watermarks=\{)(\d+)')
 """A term in a line, after what says that it is one."""
 INCREASED = re.compile(r"(INCREASE_TERM\] from \d+ to )(\d+)")
