@@ -11,6 +11,7 @@ from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.rows import Row
 from election_replay.election_core.replay.arrow_passes import fold
 from election_replay.election_core.replay.group_judge import rows_of_group
+from election_replay.jobs.landing.ledger import NOTHING_LANDED
 from election_replay.jobs.landing.listing import log_files
 from election_replay.jobs.landing.one_file import land_task
 from election_replay.jobs.landing.plan import tasks_of
@@ -39,7 +40,7 @@ def events_of(run: Path) -> pa.Table:
     """The events of a run, in the order of the fold."""
     landing, config = str(run), Config()
     files = log_files(landing, config.layout, config.metadata_layout)
-    tasks = tasks_of(files, [], landing, config, 1)
+    tasks = tasks_of(files, NOTHING_LANDED, landing, config, 1)
     rows = [values for task in tasks for table, values in land_task(task, landing) if table == EVENTS.name]
     return ordered(pa.table(_columns(rows), schema=EVENTS.arrow_schema()))
 

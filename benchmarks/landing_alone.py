@@ -22,6 +22,7 @@ from pathlib import Path
 
 from benchmarks.landing import make_zone
 from benchmarks.sizes import real_runs
+from election_replay.jobs.landing.ledger import NOTHING_LANDED
 from election_replay.jobs.landing.listing import log_files
 from election_replay.jobs.landing.one_file import land_tasks
 from election_replay.jobs.landing.plan import tasks_of
@@ -47,7 +48,7 @@ def landed(zone: str, cores: int) -> Cost:
     config = Config()
     with tempfile.TemporaryDirectory(prefix="bench-landing-") as folder:
         Warehouse(folder).create()
-        tasks = tasks_of(log_files(zone, config.layout), [], zone, config, 1)
+        tasks = tasks_of(log_files(zone, config.layout), NOTHING_LANDED, zone, config, 1)
         wall, cpu, main = time.perf_counter(), time.process_time(), time.thread_time()
         events = land_tasks(tasks, zone, folder).sums["lines_event"]
         return Cost(time.perf_counter() - wall, time.process_time() - cpu, time.thread_time() - main, events)

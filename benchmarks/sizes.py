@@ -28,6 +28,7 @@ from benchmarks.landing import make_zone
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.rows import TABLE_OF
 from election_replay.election_core.replay import arrow_passes as core
+from election_replay.jobs.landing.ledger import NOTHING_LANDED
 from election_replay.jobs.landing.listing import log_files
 from election_replay.jobs.landing.one_file import land_tasks
 from election_replay.jobs.landing.plan import tasks_of
@@ -53,7 +54,7 @@ def landed(zone: Path, root: Path) -> tuple[dict[str, Any], pa.Table]:
     warehouse = Warehouse(str(root))
     warehouse.create()
     files = log_files(str(zone), config.layout)
-    tasks = tasks_of(files, [], str(zone), config, 1)
+    tasks = tasks_of(files, NOTHING_LANDED, str(zone), config, 1)
     began = time.process_time()
     done = land_tasks(tasks, str(zone), str(root))
     data_files, sums = done.data_files, done.sums

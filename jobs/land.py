@@ -15,11 +15,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from election_replay.jobs.engines.engine import Engine
-from election_replay.jobs.landing.ledger import rows_of_nodes
 from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.one_file import LANDED, Landed, land_tasks
 from election_replay.jobs.landing.plan import (
-    STATE_COLUMNS,
     Begun,
     begin,
     dealt,
@@ -54,7 +52,7 @@ def land(engine: Engine, files: list[LogFile], landing: str, warehouse: Warehous
     if not files:
         return Landing()
     begun = begin(warehouse, config)
-    landed = rows_of_nodes(warehouse, files, STATE_COLUMNS)
+    landed = warehouse.dataset(LANDED.name, begun.versions[LANDED.name])
     tasks = tasks_of(files, landed, absolute(landing), config, begun.batch)
     hands = dealt(tasks, engine.cores_for(sum(map(weight, tasks))))
     done = engine.each(partial(land_tasks, landing=absolute(landing), warehouse=warehouse.root), hands)

@@ -1,15 +1,18 @@
-"""What former landings noted of files, as far as this one asks for it: read by Arrow and DuckDB, row by row.
+"""What former landings noted of files, as far as this one asks for it: sought by columns, in Arrow and DuckDB.
 
 ``landed_files`` has a row for each file and landing, so it grows with the nights. Here nobody holds all of it: of the
-rows only those are given out that speak of files that lie in the landing zone, or of nodes that have new ones.
+rows only those become Python objects that speak of files that lie in the landing zone, or that begin as one of them.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from tempfile import gettempdir
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 
 from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -18,9 +21,21 @@ from election_replay.schemas import landed_files
 ROWS = 10_000
 """Rows that are Python objects at once."""
 
+FILE = ("cluster", "source_node", "stream", "head", "fingerprint")
+"""The columns that name a file."""
 
-def rows_like(warehouse: Warehouse, files: Sequence[LogFile], columns: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """The rows of files of the same node, size and time of change as one of ``files``, in the order of landings."""
+Stream = tuple[str, str, str]
+"""Cluster, node and stream."""
+
+NOTHING_LANDED = landed_files.TABLE.arrow_schema().empty_table()
+"""The ledger before the first landing."""
+
+
+def rows_like(warehouse: Warehouse, files: Sequence[LogFile], columns: Collection[str]) -> Iterator[dict[str, Any]]:
+    """The rows of files of the same node, size and time of change as one of ``files``, in the order of landings.
+
+    A night's files changed at about the same time, so that Arrow leaves out most other nights by their times alone.
+    """
     if warehouse.version(landed_files.TABLE.name) is None:
         return
     listed = {
@@ -32,19 +47,101 @@ def rows_like(warehouse: Warehouse, files: Sequence[LogFile], columns: Iterable[
     with duckdb.connect() as database:
         database.execute("SET TimeZone = 'UTC'")
         database.register("listed", pa.table(listed))
-        database.register("landed", warehouse.dataset(landed_files.TABLE.name))
-        landed = f"(SELECT *, epoch_us(modified_at) AS modified FROM landed WHERE status <> '{landed_files.PART}')"  # noqa: S608
+        times = listed["modified"].drop_null().cast(landed_files.TABLE.arrow_schema().field("modified_at").type)
+        of = pc.field("modified_at").isin(times) & (pc.field("status") != landed_files.PART)
+        names = [*{*columns, "cluster", "source_node", "file_bytes", "modified_at"}]
+        database.register("landed", warehouse.dataset(landed_files.TABLE.name).scanner(names, filter=of).to_reader())
+        landed = "(SELECT *, epoch_us(modified_at) AS modified FROM landed)"
         like = f"{landed} SEMI JOIN listed USING (cluster, source_node, file_bytes, modified)"
         found = database.sql(f"SELECT {', '.join(columns)} FROM {like} ORDER BY batch").to_arrow_reader(ROWS)  # noqa: S608
         for batch in found:
             yield from batch.to_pylist()
 
 
-def rows_of_nodes(warehouse: Warehouse, files: Iterable[LogFile], columns: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """The rows of the nodes of ``files``, perhaps with some of others, in the order of landings."""
-    nodes = {(file.cluster, file.source_node) for file in files}
-    clusters, names = ({node[at] for node in nodes} for at in (0, 1))
-    wanted = pc.field("cluster").isin(sorted(clusters)) & pc.field("source_node").isin(sorted(names))
-    rows = warehouse.dataset(landed_files.TABLE.name).to_table([*columns], filter=wanted)
-    for batch in rows.sort_by("batch").to_batches(max_chunksize=ROWS):
-        yield from batch.to_pylist()
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """How a new file begins: its head, and the SHA-256 of its first bytes at some lengths."""
+
+    cluster: str
+    source_node: str
+    stream: str
+    head: str
+    hashes: Mapping[int, str]
+
+
+class Ledger:
+    """The files landed so far, where ``landed`` are all rows of ``landed_files``.
+
+    The columns that tell where each of their nodes' files ended are read once, and stay in DuckDB. Whole rows are read
+    of the files that are asked for alone, in the landings that read them: how many there are follows from the new
+    files, not from the nights.
+    """
+
+    def __init__(self, landed: ds.Dataset | pa.Table, files: Iterable[LogFile], up_to: int) -> None:
+        """``files`` are the new ones; one landed up to no more bytes than ``up_to`` may be told by all it holds."""
+        self._landed = landed if isinstance(landed, ds.Dataset) else ds.dataset(landed)
+        nodes = {(file.cluster, file.source_node) for file in files}
+        clusters, names = (pa.array(sorted({node[at] for node in nodes}), pa.string()) for at in (0, 1))
+        self._wanted = pc.field("cluster").isin(clusters) & pc.field("source_node").isin(names)
+        self._wanted &= pc.field("status").isin(landed_files.LANDED_STATES)
+        self._database = duckdb.connect()
+        self._database.execute("SET TimeZone = 'UTC'")
+        self._database.execute("SET temp_directory = ?", [gettempdir()])
+        columns = [*FILE, "batch", "bytes_landed", "content_hash"]
+        self._database.register("landed", self._landed.scanner(columns, filter=self._wanted).to_reader())
+        self._database.execute(
+            f"CREATE TABLE files AS SELECT {', '.join(FILE)}, list(batch) AS batches, min(batch) AS first, "  # noqa: S608
+            "max_by((bytes_landed, content_hash), (batch, bytes_landed)) AS landed FROM landed GROUP BY ALL"
+        )
+        self._database.execute(
+            "CREATE TABLE short AS SELECT cluster, source_node, stream, head, landed[1] AS length, "
+            "landed[2] AS content_hash FROM files WHERE length BETWEEN 1 AND ?",
+            [up_to],
+        )
+
+    def lengths(self) -> Mapping[Stream, Sequence[int]]:
+        """The lengths of the short files of each stream: where else a file may begin as one of them does."""
+        found = self._database.sql(
+            "SELECT cluster, source_node, stream, list(DISTINCT length) AS lengths FROM short GROUP BY ALL"
+        )
+        return {(cluster, node, stream): sorted(lengths) for cluster, node, stream, lengths in found.fetchall()}
+
+    def rows(self, openings: Sequence[Opening], columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+        """The rows of all files that begin as one of ``openings``: by their heads, or as short ones by all they hold.
+
+        Those of the stream that was landed first come first, and of each stream in the order of landings.
+        """
+        run = self._database.execute
+        self._database.register("asked", asked(openings))
+        run(
+            "CREATE TABLE heads AS SELECT cluster, source_node, head FROM asked UNION "
+            "SELECT cluster, source_node, head FROM short "
+            "SEMI JOIN asked USING (cluster, source_node, stream, length, content_hash)"
+        )
+        run("CREATE TABLE found AS FROM files SEMI JOIN heads USING (cluster, source_node, head)")
+        run(
+            "CREATE TABLE streams AS SELECT cluster, source_node, stream, min(first) AS first FROM files "
+            "SEMI JOIN found USING (cluster, source_node, stream) GROUP BY ALL"
+        )
+        batches = [batch for (batch,) in self._database.sql("SELECT DISTINCT unnest(batches) FROM found").fetchall()]
+        of = self._wanted & pc.field("batch").isin(pa.array(batches, pa.int64()))
+        self._database.register("rows", self._landed.scanner([*columns], filter=of).to_reader())
+        found = self._database.sql(
+            f"SELECT {', '.join(columns)} FROM rows SEMI JOIN heads USING (cluster, source_node, head) "  # noqa: S608
+            "JOIN streams USING (cluster, source_node, stream) ORDER BY first, stream, batch, bytes_landed"
+        )
+        for batch in found.to_arrow_reader(ROWS):
+            yield from batch.to_pylist()
+
+
+def asked(openings: Iterable[Opening]) -> pa.Table:
+    """How new files begin, as a table: a row for each length, and one without."""
+    rows = [
+        (opening.cluster, opening.source_node, opening.stream, opening.head, length, content_hash)
+        for opening in openings
+        for length, content_hash in ((None, None), *opening.hashes.items())
+    ]
+    shape = pa.schema(
+        [*((name, pa.string()) for name in FILE[:4]), ("length", pa.int64()), ("content_hash", pa.string())]
+    )
+    return pa.Table.from_pylist([dict(zip(shape.names, row, strict=True)) for row in rows], shape)

@@ -1,12 +1,15 @@
 """What a landing has to do: which files are new, how far each is landed, and how they are dealt to executors."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
 from heapq import heapreplace
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
 
 from election_replay.election_core.dialects import CANONICAL, STREAMS, Dialect, named
 from election_replay.jobs.landing.blocks import head
@@ -14,6 +17,7 @@ from election_replay.jobs.landing.enveloped import chain_of, head_in_envelopes, 
 from election_replay.jobs.landing.evidence import HEAD_BYTES, Head, head_of
 from election_replay.jobs.landing.known_files import Known, joined
 from election_replay.jobs.landing.landing_zone import open_landing
+from election_replay.jobs.landing.ledger import Ledger, Opening
 from election_replay.jobs.landing.listing import Beginning, LogFile
 from election_replay.jobs.landing.new_files import micros
 from election_replay.jobs.landing.one_file import LANDED, Task
@@ -74,25 +78,30 @@ def begin(warehouse: Warehouse, config: Config) -> Begun:
 
 
 def tasks_of(
-    files: list[LogFile], landed: Iterable[dict[str, Any]], landing: str, config: Config, batch: int
+    files: list[LogFile], landed: ds.Dataset | pa.Table, landing: str, config: Config, batch: int
 ) -> list[Task]:
-    """The files grouped by their beginning, each group with what is landed of it; the largest first."""
-    zone = open_landing(landing)
-    states, pseudonyms = landed_states(landed), pseudonyms_of(config.privacy)
+    """The files grouped by their beginning, each group with what is landed of it; the largest first.
 
-    def identify(file: LogFile) -> tuple[LogFile, Head]:
+    ``landed`` are the rows of ``landed_files``. They are asked for what begins as these files do, once that is known.
+    """
+    zone, pseudonyms = open_landing(landing), pseudonyms_of(config.privacy)
+    ledger = Ledger(landed, files, HEAD_BYTES)
+    lengths = ledger.lengths()
+
+    def look(file: LogFile) -> Looked:
         data, problem, damaged = head(zone, file.path, file.size, HEAD_BYTES if file.below else looked_at(file.stream))
         if problem:
-            return file, Head("", None, None, problem=problem)
+            return Looked(file, Head("", None, None, problem=problem))
         first = data[:HEAD_BYTES]
         if not damaged and b"\n" not in first and UTF_16 * len(first) < min(file.size, HEAD_BYTES):
             file = replace(file, size=0)  # it was rolled since: what comes in its place now is the next landing's
-        return replace(file, beginning=Beginning.of(first)), identity(
-            first, file, head_found(file, data, config), states
-        )
+        hashes = hashes_at(lengths.get((file.cluster, file.source_node, file.stream), ()), first)
+        return Looked(replace(file, beginning=Beginning.of(first)), head_found(file, data, config), hashes)
 
     with ThreadPoolExecutor(HEADS_AT_ONCE) as pool:
-        identified = list(pool.map(identify, files))
+        looked = list(pool.map(look, files))
+    states = landed_states(ledger.rows([of_file.opening for of_file in looked], STATE_COLUMNS))
+    identified = [(of_file.file, identity(of_file, states)) for of_file in looked]
     originals = originals_of(identified, states)
     alike: dict[tuple[str, str, str, Head], list[LogFile]] = defaultdict(list)
     for file, found in identified:
@@ -128,6 +137,21 @@ States = defaultdict[tuple[str, str, str], dict[str, dict[str, Known]]]
 """Cluster, node and stream -> head -> fingerprint -> how far that file is landed."""
 
 
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What a look at the beginning of a file found: its head, and the hashes of its first bytes at some lengths."""
+
+    file: LogFile
+    found: Head
+    hashes: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def opening(self) -> Opening:
+        """How it begins, as the ledger is asked."""
+        file = self.file
+        return Opening(file.cluster, file.source_node, file.stream, self.found.fingerprint, self.hashes)
+
+
 def landed_states(landed: Iterable[dict[str, Any]]) -> States:
     """How far each file is landed: its last row in ``landed_files``, of rows in the order of landings."""
     states: States = defaultdict(dict)
@@ -154,16 +178,17 @@ def head_found(file: LogFile, data: bytes, config: Config) -> Head:
     return head_of(first, dialect, zone_of(file, dialect, config))
 
 
-def identity(data: bytes, file: LogFile, found: Head, states: States) -> Head:
-    """The head of a file that begins with ``data``: what is ``found`` in it, or that of a known file.
+def identity(looked: Looked, states: States) -> Head:
+    """The head of a file that was looked at, by itself, or that of a known file.
 
     A file that was landed before its first dated line was written is known by what was landed then.
     """
+    file, found = looked.file, looked.found
     heads = states[file.cluster, file.source_node, file.stream]
-    if found.fingerprint in heads:
+    if found.problem or found.fingerprint in heads:
         return found
     for known_head, variants in sorted(heads.items()):
-        if any(begins_with(data, known) for known in variants.values()):
+        if any(looked.hashes.get(known.bytes_landed) == known.content_hash for known in variants.values()):
             return replace(found, fingerprint=known_head)
     return found
 
@@ -198,10 +223,14 @@ def originals_of(found: Iterable[tuple[LogFile, Head]], states: States) -> dict[
     return copies
 
 
-def begins_with(data: bytes, known: Known) -> bool:
-    """Whether a file that begins with ``data`` is a known one that was landed while it was shorter than that."""
-    length = known.bytes_landed
-    return 0 < length <= len(data) and sha256(data[:length]).hexdigest() == known.content_hash
+def hashes_at(lengths: Sequence[int], data: bytes) -> dict[int, str]:
+    """The SHA-256 of the first bytes of ``data``, at those of some ascending ``lengths`` that it has."""
+    so_far, at, hashes = sha256(), 0, dict[int, str]()
+    for length in lengths:
+        if length <= len(data):
+            so_far.update(data[at:length])
+            at, hashes[length] = length, so_far.hexdigest()
+    return hashes
 
 
 def zone_of(file: LogFile, dialect: Dialect | None, config: Config) -> int | str:

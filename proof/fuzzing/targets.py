@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from election_replay.jobs.landing.ledger import NOTHING_LANDED
 from election_replay.jobs.landing.listing import log_files
 from election_replay.jobs.landing.one_file import land_task
 from election_replay.jobs.landing.plan import tasks_of
@@ -73,7 +74,7 @@ def landed(landing: str) -> dict[str, list[tuple[Any, ...]]]:
     config = Config()
     rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in TABLES}
     files = log_files(landing, config.layout, config.metadata_layout)
-    for task in tasks_of(files, [], landing, config, 1):
+    for task in tasks_of(files, NOTHING_LANDED, landing, config, 1):
         for table, values in land_task(task, landing):
             rows[table].append(values)
     return rows

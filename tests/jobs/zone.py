@@ -4,6 +4,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from election_replay.jobs.landing.listing import log_files
 from election_replay.jobs.landing.new_files import read_otherwise, unseen
 from election_replay.jobs.landing.one_file import land_task
@@ -43,7 +45,7 @@ class Zone:
         files = unseen(log_files(str(self.root), config.layout, config.metadata_layout), read)
         batch = 1 + max((row["batch"] for row in landed), default=0)
         made: dict[str, list[dict[str, Any]]] = {name: [] for name in self.tables}
-        for task in tasks_of(files, landed, str(self.root), config, batch):
+        for task in tasks_of(files, stored("landed_files", landed), str(self.root), config, batch):
             for table, values in land_task(task, str(self.root)):
                 made[table].append(as_stored(table, values))
         for table, rows in made.items():
@@ -59,6 +61,11 @@ def as_stored(table: str, values: tuple[Any, ...]) -> dict[str, Any]:
         else value
         for column, value in zip(TABLES[table].columns, values, strict=True)
     }
+
+
+def stored(table: str, rows: list[dict[str, Any]]) -> pa.Table:
+    """Rows as their table holds them."""
+    return pa.Table.from_pylist(rows, TABLES[table].arrow_schema())
 
 
 def line(second: int, message: str, thread: str = "StateMaintainer") -> str:

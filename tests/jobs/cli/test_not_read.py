@@ -13,6 +13,7 @@ from election_replay.jobs.cli.app import main
 from election_replay.jobs.cli.ending import GATE_FAILED, NOT_READ
 from election_replay.jobs.land import Landing
 from election_replay.jobs.landing.landing_zone import LocalZone, Skip, Skipped
+from election_replay.jobs.landing.ledger import NOTHING_LANDED
 from election_replay.jobs.landing.listing import LogFile, log_files
 from election_replay.jobs.landing.new_files import new_files
 from election_replay.jobs.landing.one_file import land_tasks
@@ -68,7 +69,7 @@ def test_executors_tell_which_files_they_could_not_read(
 ) -> None:
     zone.write("broker.log", leads(0) + noise(1))
     zone.write("store.log", leads(0))
-    tasks = tasks_of(log_files(str(zone.root), zone.config.layout), [], str(zone.root), zone.config, 1)
+    tasks = tasks_of(log_files(str(zone.root), zone.config.layout), NOTHING_LANDED, str(zone.root), zone.config, 1)
     failing("store.log")
     warehouse.create()
     done = land_tasks(tasks, str(zone.root), warehouse.root)

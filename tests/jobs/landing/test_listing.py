@@ -11,6 +11,7 @@ from pyarrow import fs
 from election_replay.election_core.model.streams import stream_of
 from election_replay.jobs import JobError
 from election_replay.jobs.landing.landing_zone import Skipped, StoredZone
+from election_replay.jobs.landing.ledger import NOTHING_LANDED
 from election_replay.jobs.landing.listing import log_files
 from election_replay.jobs.landing.one_file import land_task
 from election_replay.jobs.landing.plan import tasks_of
@@ -258,10 +259,10 @@ def test_a_link_that_took_the_place_of_a_listed_file_or_folder_is_not_followed(
     files = log_files(str(zone.root), LAYOUT)
     place = {"broker.log": zone.logs / "broker.log", "logs": zone.logs, "n1": zone.logs.parent}[swapped]
     target = {"broker.log": secret, "logs": secret.parent, "n1": secret.parent.parent}[swapped]
-    tasks = tasks_of(files, [], str(zone.root), Config(), 1) if when == "tail" else []
+    tasks = tasks_of(files, NOTHING_LANDED, str(zone.root), Config(), 1) if when == "tail" else []
     place.rename(tmp_path / "aside")
     place.symlink_to(target)
-    tasks = tasks or tasks_of(files, [], str(zone.root), Config(), 1)
+    tasks = tasks or tasks_of(files, NOTHING_LANDED, str(zone.root), Config(), 1)
     rows = [as_stored(*row) for task in tasks for row in land_task(task, str(zone.root)) if row[0] == "landed_files"]
     told = {row["stream"]: (row["status"], row["lines_total"]) for row in rows}
     assert told["broker.log"] == ("not_read", 0)
@@ -272,5 +273,5 @@ def test_a_pipe_that_took_the_place_of_a_file_is_not_waited_for(zone: Zone) -> N
     files = log_files(str(zone.root), LAYOUT)
     path.unlink()
     os.mkfifo(path)
-    [task] = tasks_of(files, [], str(zone.root), Config(), 1)
+    [task] = tasks_of(files, NOTHING_LANDED, str(zone.root), Config(), 1)
     assert "is no file any more" in (task.problem or "")

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 from election_replay.jobs.landing.landing_zone import LocalZone
+from election_replay.jobs.landing.ledger import NOTHING_LANDED
 from election_replay.jobs.landing.listing import LogFile, log_files
 from election_replay.jobs.landing.new_files import unseen
 from election_replay.jobs.landing.one_file import land_task
@@ -239,7 +240,7 @@ def test_the_machine_of_the_executor_may_read_what_the_driver_could_not(zone: Zo
     """What the file is was not known when it was dealt: nothing of it lands before that is known."""
     zone.write("broker.log", TEXT)
     broken["broker.log"] = -1, FAILURES[0]
-    [task] = tasks_of(log_files(str(zone.root), zone.config.layout), [], str(zone.root), zone.config, 1)
+    [task] = tasks_of(log_files(str(zone.root), zone.config.layout), NOTHING_LANDED, str(zone.root), zone.config, 1)
     broken.clear()
     [(table, values)] = land_task(task, str(zone.root))
     row = as_stored(table, values)
