@@ -248,7 +248,7 @@ TABLE = Table(
             "damaged files aside.",
             failing=f"SELECT {_FILE}, min(path) AS path, sum(lines_total)::BIGINT AS lines_read, "
             f"max(lines_landed) AS lines_landed FROM landed_files GROUP BY {_FILE} "
-            f"HAVING bool_and(problem IS NULL OR problem LIKE '{NOT_UNDERSTOOD}%') "
+            f"HAVING bool_and(problem IS NULL OR problem LIKE '{NOT_UNDERSTOOD}%') AND bool_or({_NEW}) "
             "AND sum(lines_total) + coalesce(max(lines_shared), 0) <> max(lines_landed)",
         ),
         Expectation(

@@ -22,6 +22,7 @@ import pyarrow as pa
 from election_replay.election_core.dialects import KINDS
 from election_replay.election_core.model.catalogue import CATALOGUE
 from election_replay.jobs import JobError
+from election_replay.jobs.gates.lately import lately
 from election_replay.jobs.warehouse.table_sets import JUDGED, LANDED
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES, Expectation
@@ -29,6 +30,9 @@ from election_replay.schemas.expectations import one_of, suite
 
 LINE_BY_LINE = ("log_lines", "quarantine", "events")
 """Of these, a row for a line of a log."""
+
+LEDGER = "landed_files"
+"""The table that has a row for each file and landing."""
 
 PROVING = "events"
 """The table whose rows prove those of the judged ones."""
@@ -96,8 +100,9 @@ def check(
     """Look at the newest rows of ``tables``; of ``clusters``, unless that is ``None``.
 
     Of what landings wrote, line by line, only the rows of those after ``since`` are looked at: no later landing changes
-    them, and that none landed the same lines again shows in the counts of its files. Sources are to be no staler than
-    ``as_of`` asks. Raises :class:`JobError` when an expectation cannot be checked.
+    them, and that none landed the same lines again shows in the counts of its files. Of the ledger of files some
+    landings before are looked at besides (:mod:`jobs.gates.lately`). Sources are to be no staler than ``as_of`` asks.
+    Raises :class:`JobError` when an expectation cannot be checked.
     """
     chosen = list(tables)
     newest = Newest(warehouse, clusters, as_of, since, columns_read(chosen))
@@ -152,6 +157,8 @@ class Newest:
         rows, shape = TABLES[name].arrow_schema().empty_table(), "TABLE"
         if name in self._versions:
             rows = self._warehouse.dataset(name, self._versions[name])
+            if name == LEDGER:
+                rows = lately(rows, self._batches[0])
             shape = "TABLE" if self._warehouse.count(name) <= HELD_ROWS and name != PROVING else "VIEW"
         self._database.register(f"all_{name}", rows)
         chosen = "*"
@@ -159,11 +166,11 @@ class Newest:
             chosen, self._in_part[name] = ", ".join(f'"{column}"' for column in columns), where
         self._database.execute(f"CREATE {shape} {name} AS SELECT {chosen} FROM all_{name}{where}")
 
-    def _put_whole(self) -> None:
-        """Let the database know all columns of the tables that it knows in part."""
-        for name, where in self._in_part.items():
+    def _put_whole(self, query: str) -> None:
+        """Let the database know all columns of those tables of a query that it knows in part."""
+        for name in self._in_part.keys() & {*re.findall(r"\w+", query)}:
+            where = self._in_part.pop(name)
             self._database.execute(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM all_{name}{where}")
-        self._in_part.clear()
 
     def keep_proofs_of(self, tables: Iterable[str], published: Mapping[str, Any] | None) -> None:
         """Of the events keep only those that rows of ``tables`` ask for, and for which ``published`` ones do not.
@@ -259,7 +266,7 @@ class Newest:
         return ""
 
     def _examples(self, expectation: Expectation, cluster: str | None) -> tuple[str, ...]:
-        self._put_whole()
+        self._put_whole(expectation.failing)
         some = (
             f"SELECT * FROM ({expectation.failing}) WHERE cluster IS NOT DISTINCT FROM ? ORDER BY ALL LIMIT {EXAMPLES}"
         )

@@ -367,6 +367,32 @@ def test_an_unusual_volume_is_said(warehouse: Warehouse, lines: int, names: set[
     assert {one.expectation.name for one in check(warehouse) if not one.holds} == names
 
 
+def test_a_night_reads_of_the_ledger_what_is_new_and_some_landings_before(warehouse: Warehouse) -> None:
+    """A wrong row of long ago is found by a full validation; the landings of lately tell what is usual."""
+    change("landed_files", lambda _: {"lines_ignored": 99}, stream="broker.log")(warehouse)
+    for batch in range(50, 58):
+        landed(warehouse, batch, 9999 if batch == 57 else 100, 0)
+    assert ("landed_files", "counts_add_up") in failing(warehouse)
+    checks = [one for one in check(warehouse, LANDED, since=56) if one.table == "landed_files"]
+    assert {one.expectation.name for one in checks if not one.holds} == {"usual_volume"}
+    assert {one.rows for one in checks} == {8}
+
+
+@pytest.mark.parametrize(("lines_landed", "held"), [(107, False), (108, True)])
+def test_of_a_file_that_grew_a_night_reads_all_landings(warehouse: Warehouse, lines_landed: int, held: bool) -> None:
+    """Whether one is missing shows in their sum alone."""
+    [first] = [row for row in warehouse.rows("landed_files") if row["stream"] == "broker.log"]
+    grown = {"batch": 90, "status": "grown", "lines_total": 50, "lines_ignored": 50, "lines_event": 0}
+    later = first | grown | {"lines_landed": first["lines_landed"] + 50}
+    warehouse.append([later], "landed_files")
+    last = later | {"batch": 91, "lines_total": 57, "lines_ignored": 57}
+    last["lines_landed"] = first["lines_landed"] + lines_landed
+    warehouse.append([last], "landed_files")
+    checks = [one for one in check(warehouse, LANDED, since=90) if one.table == "landed_files"]
+    assert {one.expectation.name for one in checks if one.stops} == ({"no_landing_is_missing"} if held else set())
+    assert {one.rows for one in checks} == {3}
+
+
 def test_results_are_rows_of_their_table(warehouse: Warehouse) -> None:
     twice("events")(warehouse)
     checks = check(warehouse)
