@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from election_replay.jobs.engines.local_engine import LocalEngine
-from election_replay.jobs.replaying.quoting import MANY_DAYS, Former, logged_about
+from election_replay.jobs.replaying import quoting
+from election_replay.jobs.replaying.quoting import MANY_DAYS, Former, logged_about, probable_landings
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.nights import land_only
 from tests.jobs.zone import Zone, election
@@ -48,6 +49,25 @@ def test_a_line_is_found_whatever_is_known_of_its_time(warehouse: Warehouse) -> 
     for time in (None, datetime.fromisoformat("2000-01-01T00:00:00+00:00"), *events_of(warehouse, 2).values()):
         assert answers(warehouse, dict.fromkeys(known, time)) == lines
     assert answers(warehouse, dict.fromkeys(events_of(warehouse, NIGHTS))) == []
+
+
+def test_landings_are_asked_by_their_times_before_all_are(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of yesterday, and the one that a time points at; where that is wrong the line is found all the same."""
+    monkeypatch.setattr(quoting, "LATELY", 1)
+    monkeypatch.setattr(quoting, "AROUND", 0)
+    events, known = warehouse.dataset("events"), events_of(warehouse, 1)
+    times = {time for time in known.values() if time is not None}
+    assert probable_landings(events, NIGHTS, times) == [1, NIGHTS]
+    assert probable_landings(events, NIGHTS - 1, times) == [1, NIGHTS - 1]
+    assert probable_landings(events, NIGHTS, []) == [NIGHTS]
+    lines = answers(warehouse, known)
+    asked: list[int] = []
+    monkeypatch.setattr(quoting, "probable_landings", lambda *_: asked)
+    assert answers(warehouse, known) == lines != []
+    asked += [NIGHTS - 1]
+    assert answers(warehouse, known) == lines
 
 
 def test_of_other_days_no_row_is_read(warehouse: Warehouse) -> None:
