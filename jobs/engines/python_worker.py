@@ -2,6 +2,7 @@
 
 import gc
 import sys
+from zipimport import zipimporter
 
 from election_replay.jobs.warehouse.stores import act_for_spark
 
@@ -10,10 +11,12 @@ def prepare_worker() -> None:
     """Let this Python worker act for who submitted the job, and spare it a quarter of a second around every task.
 
     Spark puts its own jar on the path; nothing is imported from it, yet its whole directory is read anew each time.
-    And after each task the garbage collector goes through all that was ever imported.
+    So is that of the archive that holds PySpark, once for each of its packages: what finds modules in an archive is
+    forgotten here, and made again when something is imported. And after each task the garbage collector goes through
+    all that was ever imported.
     """
     act_for_spark()
     sys.path[:] = [place for place in sys.path if not place.endswith(".jar")]
-    for place in [place for place in sys.path_importer_cache if place.endswith(".jar")]:
+    for place in [place for place, finder in sys.path_importer_cache.items() if isinstance(finder, zipimporter)]:
         del sys.path_importer_cache[place]
     gc.freeze()
