@@ -1,8 +1,7 @@
 """A run of a real cluster landed and judged in this process, without Spark and without tables."""
 
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,11 +10,13 @@ from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.rows import Row
 from election_replay.election_core.replay.arrow_passes import fold
 from election_replay.election_core.replay.group_judge import rows_of_group
+from election_replay.jobs.landing.kept import gathered
 from election_replay.jobs.landing.ledger import NOTHING_LANDED
 from election_replay.jobs.landing.listing import log_files
 from election_replay.jobs.landing.one_file import land_task
 from election_replay.jobs.landing.plan import tasks_of
 from election_replay.jobs.settings.config import Config
+from election_replay.jobs.warehouse.data_files import in_shape
 from election_replay.schemas import TABLES
 
 EVENTS = TABLES["events"]
@@ -41,13 +42,9 @@ def events_of(run: Path) -> pa.Table:
     landing, config = str(run), Config()
     files = log_files(landing, config.layout, config.metadata_layout)
     tasks = tasks_of(files, NOTHING_LANDED, landing, config, 1)
-    rows = [values for task in tasks for table, values in land_task(task, landing) if table == EVENTS.name]
-    return ordered(pa.table(_columns(rows), schema=EVENTS.arrow_schema()))
-
-
-def _columns(rows: list[tuple[Any, ...]]) -> list[pa.Array]:
-    fields = EVENTS.arrow_schema()
-    return [pa.array([row[at] for row in rows], field.type) for at, field in enumerate(fields)]
+    found = gathered(chain.from_iterable(land_task(task, landing) for task in tasks))
+    batches = [in_shape(EVENTS, rows) for table, rows in found if table == EVENTS.name and not isinstance(rows, tuple)]
+    return ordered(pa.Table.from_batches(batches).cast(EVENTS.arrow_schema()))
 
 
 def ordered(events: pa.Table) -> pa.Table:

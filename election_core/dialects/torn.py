@@ -14,11 +14,11 @@ from election_replay.election_core.model.events import Event, Unparsable
 _STAMP = re.compile(r"(\[|raft|[A-Z]+: )?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d", re.ASCII)
 """A date and what layouts write in front of it; a record begins there only if the dialect says so."""
 
-_DATE = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:", re.ASCII)
-"""What most lines do not have behind their own date, and are done with."""
+_DATE = re.compile(r":(?<=\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:)", re.ASCII)
+"""What most lines do not have behind their own date, and are done with; colons are sought, as few as there are."""
 
-OWN_DATE = 10
-"""Characters that a date takes: no second one begins among those of the first."""
+SECOND_DATE = 10 + len("2026-03-01 10")
+"""Where that colon stands at the earliest: no second date begins among the ten characters of the first."""
 
 LONGEST_BEGINNING = 400
 """Characters in which a dialect says whether a record begins: a line of nothing but dates is looked through once."""
@@ -72,7 +72,7 @@ def _in_json(text: str) -> list[int]:
 
 
 def _in_text(text: str, dialect: Dialect) -> list[int]:
-    if _DATE.search(text, OWN_DATE) is None:
+    if _DATE.search(text, SECOND_DATE) is None:
         return [0]
     begins = _begins(dialect.record_start)
     itself = begins(text)

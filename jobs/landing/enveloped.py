@@ -27,19 +27,19 @@ from election_replay.jobs.landing.evidence import (
     BANNER_BYTES,
     Counts,
     Evidence,
+    Found,
     Head,
-    Place,
     Progress,
-    Row,
-    digest,
     offset_of,
 )
+from election_replay.jobs.landing.kept import Place, digest
 from election_replay.jobs.landing.lines import Seen, lines_of
 from election_replay.jobs.landing.masking import masked
 from election_replay.jobs.landing.pseudonyms import Pseudonyms
 from election_replay.jobs.landing.recognising import telling
 from election_replay.jobs.landing.understanding import KEPT, Understanding, archive, encoding
 from election_replay.jobs.settings.config import Config
+from election_replay.jobs.warehouse.data_files import Row
 
 MOST_SOURCES = 1_000
 """A file that names more nodes and programs is no log of a cluster; lines of further ones are quarantined."""
@@ -196,7 +196,7 @@ class Enveloped:
         """A block; its lines are looked through where they are opened."""
         return Seen(block)
 
-    def take(self, seen: Seen) -> Iterator[Row]:
+    def take(self, seen: Seen) -> Iterator[Found]:
         """Rows of the lines so far, but for the last record of each source: these may go on with it."""
         block = seen.block
         if self.progress.lines == 0 and self._newest_first(block):
@@ -214,7 +214,7 @@ class Enveloped:
                 yield from self._sorted(found, waiting, unreadable=unreadable)
         yield from self._read(waiting)
 
-    def finish(self) -> Iterator[Row]:
+    def finish(self) -> Iterator[Found]:
         """Rows of all lines that are left."""
         waiting: dict[Source, Lines] = {}
         for found in self._left():
@@ -268,7 +268,7 @@ class Enveloped:
         """Number, text, length in bytes and whether it is damaged, of each line."""
         return lines_in(block, self.progress.lines + 1, bytewise=self._reader.bytewise)
 
-    def _sorted(self, found: Inner | Refused, waiting: dict[Source, Lines], *, unreadable: bool) -> Iterator[Row]:
+    def _sorted(self, found: Inner | Refused, waiting: dict[Source, Lines], *, unreadable: bool) -> Iterator[Found]:
         """Lay a line to those of its source, if a known record begins or goes on with it."""
         if isinstance(found, Refused):
             yield self.quarantine(found.line_no, found.reason, found.text, len(found.text.encode("utf-8", "replace")))
@@ -300,7 +300,7 @@ class Enveloped:
             lines.numbers.append(found.line_no)
             lines.unreadable.append(unreadable)
 
-    def _read(self, waiting: dict[Source, Lines]) -> Iterator[Row]:
+    def _read(self, waiting: dict[Source, Lines]) -> Iterator[Found]:
         for source, lines in waiting.items():
             yield from self._sources[source].take_lines(lines.frame())
 

@@ -10,13 +10,12 @@ log says anything, and the last dated line before it, become events of kind ``TI
 Nothing is said about the end of a file that may still grow: landing it in one go or night by night gives the same rows.
 """
 
-import hashlib
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass, replace
-from typing import Any
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 import polars as pl
@@ -26,6 +25,7 @@ from election_replay.election_core.dialects.rocketmq import metadata as rocketmq
 from election_replay.election_core.dialects.torn import parse_record
 from election_replay.election_core.model.events import Event, Unparsable
 from election_replay.jobs.landing.blocks import LINE_BYTES, Block
+from election_replay.jobs.landing.kept import Kept, Place, digest
 from election_replay.jobs.landing.lines import Indices, Seen, lines_of, marked
 from election_replay.jobs.landing.masking import masked, without_secrets
 from election_replay.jobs.landing.pseudonyms import Hidden, Pseudonyms
@@ -33,7 +33,7 @@ from election_replay.jobs.landing.repeats import Repeats
 from election_replay.jobs.landing.ticks import NO_BUCKET, Buckets, bucket_at, buckets_in, local_seconds, newly_begun
 from election_replay.jobs.landing.understanding import Understanding
 from election_replay.jobs.landing.zones import LocalTimes, Reading
-from election_replay.schemas.events import MEANING
+from election_replay.jobs.warehouse.data_files import Row
 
 TEXT_CHARACTERS = 2_000
 """How much of a line is kept as text."""
@@ -44,34 +44,10 @@ CONTINUATION_LINES = 20
 HELD_LINES = 5_000
 """A record longer than this is not kept together."""
 
-Row = tuple[str, tuple[Any, ...]]
-"""A table's name and the values of one of its rows, in the order of its columns."""
+Found = Row | Kept
+"""What is found in a file: a row, or many lines that are kept."""
 
-MEANING_AT = {column.name: at for at, column in enumerate(MEANING)}
-UNKNOWN = [None] * len(MEANING)
-LOG_LINES, QUARANTINE, EVENTS = "log_lines", "quarantine", "events"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where the lines of one file come from; ``file_time`` is microseconds UTC."""
-
-    cluster: str
-    source_node: str
-    stream: str
-    fingerprint: str
-    path: str
-    batch: int
-    file_time: int | None
-    clock_bound_ms: int
-    utc_offset_minutes: int
-    time_zone: str | None = None
-    file: str | None = None
-
-    def event_id(self, line_no: int) -> str:
-        """The stable name of the event on a line; that of the ``file`` is in it where a file holds several sources."""
-        file = self.file or f"{self.cluster}|{self.source_node}|{self.stream}|{self.fingerprint}"
-        return digest(f"{file}|{line_no}".encode())
+QUARANTINE = "quarantine"
 
 
 @dataclass(slots=True)
@@ -101,11 +77,6 @@ class Counts:
         return self.total - self.event - self.quarantined
 
 
-def digest(data: bytes) -> str:
-    """A stable 128-bit name for ``data``."""
-    return hashlib.sha256(data).hexdigest()[:32]
-
-
 class Evidence:
     """Takes the blocks of one file in order and gives the rows they make."""
 
@@ -116,7 +87,6 @@ class Evidence:
         self.dialect = dialect
         self.pseudonyms = pseudonyms
         self.progress = progress
-        self._where = (place.cluster, place.source_node, place.stream, place.fingerprint)
         self.counts = Counts()
         self.envelope: str | None = None
         self.problem: str | None = None
@@ -149,7 +119,7 @@ class Evidence:
         self._seen += lines.height
         return Seen(block, marked(lines, self.dialect))
 
-    def take(self, seen: Seen) -> Iterator[Row]:
+    def take(self, seen: Seen) -> Iterator[Found]:
         """Rows of the lines before these, but for the last record: these may go on with it."""
         block = seen.block
         if self.progress.lines == 0 and self._next is None:
@@ -161,13 +131,13 @@ class Evidence:
             yield from self._records(self._next, self.dialect, last=False)
         self._next = seen.lines
 
-    def finish(self) -> Iterator[Row]:
+    def finish(self) -> Iterator[Found]:
         """Rows of all lines that are left."""
         if self.dialect is not None and self._next is not None:
             yield from self._records(self._next, self.dialect, last=True)
             self._next = None
 
-    def take_lines(self, lines: pl.DataFrame) -> Iterator[Row]:
+    def take_lines(self, lines: pl.DataFrame) -> Iterator[Found]:
         """Rows of the lines before these, but for the last record; who took them out of their file has counted them.
 
         ``lines`` are as :func:`~jobs.landing.lines.lines_of` gives them.
@@ -177,12 +147,12 @@ class Evidence:
                 self._behind_held(self._once(marked(lines, self.dialect), self.dialect)), self.dialect, last=False
             )
 
-    def finish_lines(self) -> Iterator[Row]:
+    def finish_lines(self) -> Iterator[Found]:
         """Rows of all that :meth:`take_lines` still holds."""
         if self.dialect is not None and self._held is not None:
             yield from self._whole(self._held, self.dialect, last=True)
 
-    def _records(self, new: pl.DataFrame, dialect: Dialect, *, last: bool) -> Iterator[Row]:
+    def _records(self, new: pl.DataFrame, dialect: Dialect, *, last: bool) -> Iterator[Found]:
         """Rows of what is held and of new lines, whose last record is held unless they are the ``last`` ones."""
         lines = self._behind_held(self._once(new, dialect))
         self._count(new.height)
@@ -206,7 +176,7 @@ class Evidence:
         """What is held, and lines behind it."""
         return lines if self._held is None else pl.concat([self._held, lines])
 
-    def _whole(self, lines: pl.DataFrame, dialect: Dialect, *, last: bool) -> Iterator[Row]:
+    def _whole(self, lines: pl.DataFrame, dialect: Dialect, *, last: bool) -> Iterator[Found]:
         """Rows of lines, whose last record is held unless they are the ``last`` ones."""
         begins = np.flatnonzero(lines["begins"].to_numpy())
         end = lines.height
@@ -215,23 +185,32 @@ class Evidence:
         self._held = lines[end:] if end < lines.height else None
         yield from self._rows(lines[:end], begins[begins < end], dialect)
 
-    def take_snapshot(self, data: bytes, problem: str | None) -> Iterator[Row]:
+    def take_snapshot(self, data: bytes, problem: str | None) -> Iterator[Found]:
         """Rows of a metadata snapshot, whose lines are its records; a broken one is one quarantined line."""
         if not rocketmq_metadata.is_known(self.place.stream):
             self._count(1)
             return
         if self.pseudonyms:  # byte by byte: not all of it needs to be text
             data = self.pseudonyms.in_text(data.decode("latin-1")).encode("latin-1")
+        kept = Kept(self.place)
         try:
             if problem:
                 raise Unparsable(f"file is damaged: {problem}")
             for number, entry in enumerate(rocketmq_metadata.entries(self.place.stream, data), 1):
                 self._count(1)
-                yield from self._event(number, entry.event, masked(entry.text)[:TEXT_CHARACTERS])
+                kept.add(number, entry.event, masked(entry.text)[:TEXT_CHARACTERS])
         except Unparsable as error:
             self._count(1)
             text = data[: 4 * TEXT_CHARACTERS].decode("utf-8", "replace")
             yield self.quarantine(1, str(error), text, len(data))
+        yield from self._counted(kept)
+
+    def _counted(self, kept: Kept) -> Iterator[Kept]:
+        """What is kept, if anything, in the order of the file."""
+        self.counts.event += len(kept.lines)
+        if kept.lines:
+            kept.sort()
+            yield kept
 
     def quarantine(self, line_no: int, reason: str, text: str, length: int) -> Row:
         """The row that says why a line could not be read."""
@@ -270,7 +249,7 @@ class Evidence:
         self.counts.total += lines
         self.progress.lines += lines
 
-    def _rows(self, lines: pl.DataFrame, begins: Indices, dialect: Dialect) -> Iterator[Row]:
+    def _rows(self, lines: pl.DataFrame, begins: Indices, dialect: Dialect) -> Iterator[Found]:
         """Rows of whole records, which begin on the lines ``begins``."""
         text, lengths, unreadable = lines["text"], lines["length"].to_numpy(), lines["unreadable"].to_numpy()
         self._understood.take(text, begins)
@@ -281,42 +260,75 @@ class Evidence:
             reason = "not text" if unreadable[at] else f"line longer than {LINE_BYTES} bytes"
             yield self.quarantine(int(numbers[at]), reason, text[at], int(lengths[at]))
         bad = long | unreadable
-        dated, readable = begins[~bad[begins]], set(wanted[~bad[wanted]].tolist())
+        dated, readable = begins[~bad[begins]], wanted[~bad[wanted]]
         if self._times:
             buckets = self._zoned(text[dated], numbers[dated], dialect)
         else:
             buckets = buckets_in(text[dated], lines["bucket"].to_numpy()[dated], dialect)
         ticks, late = self._ticks(buckets, dated)
+        kept = Kept(self.place)
         if late is not None:
-            yield from self._tick(*late, dialect)
-        candidates = sorted(readable | ticks)
-        ends = np.append(begins, lines.height)[np.searchsorted(begins, candidates, side="right")].tolist()
-        taken = -1
-        for at, end, line in zip(candidates, ends, without_secrets(text[candidates]).to_list(), strict=True):
-            rows: Sequence[Row] = ()
-            kept, number = self._named(line), int(numbers[at])
-            if at in readable:
-                rows = self._record(number, kept, lengths[at], self._continuation(text, at, end), dialect)
-            if not rows and at in ticks:
-                rows = self._tick(number, kept, dialect)
-            taken = at if rows else taken
-            yield from rows
+            self._tick(kept, *late, dialect)
+        taken = yield from self._events(kept, text, readable, begins, numbers, lengths, dialect)
+        signs = np.setdiff1d(ticks, taken)
+        named = map(self._named, without_secrets(text[signs]).to_list())
+        for at, number, line in zip(signs.tolist(), numbers[signs].tolist(), named, strict=True):
+            if self._tick(kept, number, line, dialect):
+                taken.append(at)
+        yield from self._counted(kept)
         if len(dated):
             last, number = int(dated[-1]), int(numbers[dated[-1]])
             self.progress.last_line_no = number
-            self.progress.last_line = None if last == taken else self._kept(text[last])
+            self.progress.last_line = None if last in taken else self._kept(text[last])
             time = self._time_of(number, text[last], dialect)
             self._last_time = time[0] if time else self._last_time
             self._readings = {number: self._reading(number)}
         if self._flood[1]:
             self.progress.flood = json.dumps(self._flood)
 
-    def _continuation(self, text: pl.Series, at: int, end: int) -> tuple[str, ...]:
-        """The undated lines after line ``at`` of a record that ends before line ``end``, as far as they are kept."""
-        if end == at + 1:
-            return ()
-        lines = text[at + 1 : min(end, at + 1 + CONTINUATION_LINES)].to_list()
-        return tuple(self._kept(line)[:TEXT_CHARACTERS] for line in lines)
+    def _events(
+        self,
+        kept: Kept,
+        text: pl.Series,
+        records: Indices,
+        begins: Indices,
+        numbers: Indices,
+        lengths: Indices,
+        dialect: Dialect,
+    ) -> Generator[Row, None, list[int]]:
+        """Keep those of the lines ``records`` that are events; the rows of those that go into quarantine.
+
+        Returns the places of both.
+        """
+        taken = []
+        ends = np.append(begins, len(text))[np.searchsorted(begins, records, side="right")]
+        each = zip(
+            records.tolist(),
+            numbers[records].tolist(),
+            lengths[records].tolist(),
+            without_secrets(text[records]).to_list(),
+            self._continuations(text, records, ends),
+            strict=True,
+        )
+        for at, number, length, line, more in each:
+            try:
+                is_kept = self._record(kept, number, self._named(line), more, dialect)
+            except Unparsable as error:
+                yield self.quarantine(
+                    number, str(error), "" if isinstance(error, Hidden) else self._named(line), length
+                )
+                is_kept = True
+            if is_kept:
+                taken.append(at)
+        return taken
+
+    def _continuations(self, text: pl.Series, records: Indices, ends: Indices) -> Iterator[tuple[str, ...]]:
+        """The undated lines of each of some records, which end before the lines ``ends``, as far as they are kept."""
+        counts = np.minimum(ends - records - 1, CONTINUATION_LINES)
+        behind = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        lines = iter(without_secrets(text[np.repeat(records + 1, counts) + behind]).to_list())
+        for count in counts.tolist():
+            yield tuple(self._named(line)[:TEXT_CHARACTERS] for line in islice(lines, count))
 
     def _reading(self, line_no: int) -> Reading:
         """The zone of a line's time."""
@@ -336,27 +348,28 @@ class Evidence:
         self.progress.zone_state = self._times.state if self._times else None
         return np.array(buckets, dtype=np.int64)
 
-    def _ticks(self, buckets: Buckets, numbers: Indices) -> tuple[set[int], tuple[int, str] | None]:
+    def _ticks(self, buckets: Buckets, places: Indices) -> tuple[Indices, tuple[int, str] | None]:
         """Places of the lines to tick, and number and text of the line before all of these if it is one."""
         new, self.progress.tick_bucket = newly_begun(buckets, self.progress.tick_bucket)
-        ticks = {int(numbers[at]) for at in new} | {int(numbers[at - 1]) for at in new if at}
+        begun = np.array(new, dtype=np.int64)
+        ticks = places[np.union1d(begun, begun[begun > 0] - 1)]
         late = None
         if new and new[0] == 0 and self.progress.last_line is not None and self.progress.last_line_no:
             late = (self.progress.last_line_no, masked(self.progress.last_line))  # an older release kept it as it was
         return ticks, late
 
-    def _record(self, line_no: int, text: str, length: int, more: tuple[str, ...], dialect: Dialect) -> Sequence[Row]:
-        """The rows of a record: an event and its text, a quarantine row, or nothing."""
-        try:
-            event = self._parse(line_no, text, more, dialect)
-            if event is None:
-                return ()
-            kept = "\n".join((text[:TEXT_CHARACTERS], *more))
-            if self.pseudonyms:
-                event, kept = self.pseudonyms.in_event(event, kept)
-        except Unparsable as error:
-            return (self.quarantine(line_no, str(error), "" if isinstance(error, Hidden) else text, int(length)),)
-        return () if event.kind in FLOODS and self._repeats(event) else self._event(line_no, event, kept)
+    def _record(self, kept: Kept, line_no: int, text: str, more: tuple[str, ...], dialect: Dialect) -> bool:
+        """Keep a record, if it is an event; whether it is one. Raises :class:`Unparsable`."""
+        event = self._parse(line_no, text, more, dialect)
+        if event is None:
+            return False
+        whole = "\n".join((text[:TEXT_CHARACTERS], *more))
+        if self.pseudonyms:
+            event, whole = self.pseudonyms.in_event(event, whole)
+        if event.kind in FLOODS and self._repeats(event):
+            return False
+        kept.add(line_no, event, whole)
+        return True
 
     def _repeats(self, event: Event) -> bool:
         """Whether an event stands already for what the line says, in the ten seconds of the line."""
@@ -384,28 +397,12 @@ class Evidence:
         time = dialect.time_of(text, zone.offset_minutes)
         return (time[0], time[1] + zone.doubt_minutes * 60_000) if time and zone.exists else None
 
-    def _tick(self, line_no: int, text: str, dialect: Dialect) -> Sequence[Row]:
+    def _tick(self, kept: Kept, line_no: int, text: str, dialect: Dialect) -> bool:
+        """Keep a line as a sign of life, if it bears a possible time; whether it does."""
         time = self._time_of(line_no, text, dialect)
-        return self._event(line_no, tick(*time), text[:TEXT_CHARACTERS]) if time else ()
-
-    def _event(self, line_no: int, event: Event, text: str) -> Sequence[Row]:
-        at = self.place
-        self.counts.event += 1
-        where = (at.event_id(line_no), *self._where)
-        return (
-            (EVENTS, (*where, at.file_time, line_no, at.path, at.clock_bound_ms, *meaning(event), at.batch)),
-            (LOG_LINES, (*where, at.path, line_no, text, at.batch)),
-        )
-
-
-def meaning(event: Event) -> list[Any]:
-    """What an event says, in the order of the table's columns."""
-    values: list[Any] = UNKNOWN.copy()
-    for name, value in vars(event).items():
-        values[MEANING_AT[name]] = value
-    if event.epoch_entries is not None:
-        values[MEANING_AT["epoch_entries"]] = tuple(map(astuple, event.epoch_entries))
-    return values
+        if time:
+            kept.add(line_no, tick(*time), text[:TEXT_CHARACTERS])
+        return time is not None
 
 
 @dataclass(frozen=True, slots=True)

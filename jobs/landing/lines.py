@@ -38,7 +38,7 @@ def lines_of(block: Block, first: int) -> pl.DataFrame:
     flags = np.zeros(count, dtype=bool)
     flags[unreadable] = True
     texts = texts.str.strip_chars_end("\r\n" if b"\r" in data else "\n")  # to strip one character is twice as fast
-    if BYTE_ORDER_MARK.encode() in data:
+    if not data.isascii() and BYTE_ORDER_MARK.encode() in data:
         texts = texts.str.strip_prefix(BYTE_ORDER_MARK)
     numbers = np.arange(first, first + count)
     return pl.DataFrame({"text": texts, "length": lengths, "unreadable": flags, "line_no": numbers})
@@ -76,7 +76,8 @@ def line_offsets(data: bytes, ends: Indices | None = None) -> Indices:
 def decoded(data: bytes) -> tuple[bytes, list[int]]:
     """The same lines in UTF-8, and the numbers, from 0, of those that are neither UTF-8 nor GBK."""
     try:
-        data.decode()
+        if not data.isascii():
+            data.decode()
     except UnicodeDecodeError:
         return decoded_by_line(data)
     return data, []

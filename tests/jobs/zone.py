@@ -1,19 +1,19 @@
 """A landing zone that a test fills line by line, landed without Spark and Delta."""
 
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from election_replay.jobs.landing.kept import gathered
 from election_replay.jobs.landing.listing import log_files
 from election_replay.jobs.landing.new_files import read_otherwise, unseen
-from election_replay.jobs.landing.one_file import land_task
+from election_replay.jobs.landing.one_file import Task, land_task
 from election_replay.jobs.landing.plan import EVIDENCE, tasks_of
 from election_replay.jobs.settings.config import Config
+from election_replay.jobs.warehouse.data_files import in_shape, record_batch
 from election_replay.schemas import TABLES
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Zone:
@@ -46,21 +46,18 @@ class Zone:
         batch = 1 + max((row["batch"] for row in landed), default=0)
         made: dict[str, list[dict[str, Any]]] = {name: [] for name in self.tables}
         for task in tasks_of(files, stored("landed_files", landed), str(self.root), config, batch):
-            for table, values in land_task(task, str(self.root)):
-                made[table].append(as_stored(table, values))
+            for table, row in rows_of(task, self.root):
+                made[table].append(row)
         for table, rows in made.items():
             self.tables[table] += rows
         return made
 
 
-def as_stored(table: str, values: tuple[Any, ...]) -> dict[str, Any]:
-    """A row as it comes back from its table."""
-    return {
-        column.name: EPOCH + timedelta(microseconds=value)
-        if column.type.sql == "TIMESTAMP" and value is not None
-        else value
-        for column, value in zip(TABLES[table].columns, values, strict=True)
-    }
+def rows_of(task: Task, landing: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of a task's files as they come back from their tables, each with the name of its table."""
+    for table, rows in gathered(land_task(task, str(landing))):
+        made = record_batch(TABLES[table], [rows]) if isinstance(rows, tuple) else in_shape(TABLES[table], rows)
+        yield from ((table, row) for row in made.to_pylist())
 
 
 def stored(table: str, rows: list[dict[str, Any]]) -> pa.Table:

@@ -13,10 +13,9 @@ from election_replay.jobs import JobError
 from election_replay.jobs.landing.landing_zone import Skipped, StoredZone
 from election_replay.jobs.landing.ledger import NOTHING_LANDED
 from election_replay.jobs.landing.listing import log_files
-from election_replay.jobs.landing.one_file import land_task
 from election_replay.jobs.landing.plan import tasks_of
 from election_replay.jobs.settings.config import Config
-from tests.jobs.zone import Zone, as_stored, leads, noise
+from tests.jobs.zone import Zone, leads, noise, rows_of
 
 LAYOUT = Config().layout
 
@@ -263,7 +262,7 @@ def test_a_link_that_took_the_place_of_a_listed_file_or_folder_is_not_followed(
     place.rename(tmp_path / "aside")
     place.symlink_to(target)
     tasks = tasks or tasks_of(files, NOTHING_LANDED, str(zone.root), Config(), 1)
-    rows = [as_stored(*row) for task in tasks for row in land_task(task, str(zone.root)) if row[0] == "landed_files"]
+    rows = [row for task in tasks for table, row in rows_of(task, zone.root) if table == "landed_files"]
     told = {row["stream"]: (row["status"], row["lines_total"]) for row in rows}
     assert told["broker.log"] == ("not_read", 0)
 

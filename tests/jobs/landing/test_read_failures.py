@@ -17,10 +17,9 @@ from election_replay.jobs.landing.landing_zone import LocalZone
 from election_replay.jobs.landing.ledger import NOTHING_LANDED
 from election_replay.jobs.landing.listing import LogFile, log_files
 from election_replay.jobs.landing.new_files import unseen
-from election_replay.jobs.landing.one_file import land_task
 from election_replay.jobs.landing.plan import tasks_of
 from tests.jobs.landing.test_landing import events, lines_landed
-from tests.jobs.zone import Zone, as_stored, leads, noise
+from tests.jobs.zone import Zone, leads, noise, rows_of
 
 TEXT = "".join(leads(s, term=s) if s % 5 == 0 else noise(s * 4) for s in range(1, 400))
 OFFSETS = '{"dataVersion":{"counter":2,"stateVersion":0,"timestamp":5},"offsetTable":{"t@g":{0:66,1:65}}}'
@@ -242,8 +241,7 @@ def test_the_machine_of_the_executor_may_read_what_the_driver_could_not(zone: Zo
     broken["broker.log"] = -1, FAILURES[0]
     [task] = tasks_of(log_files(str(zone.root), zone.config.layout), NOTHING_LANDED, str(zone.root), zone.config, 1)
     broken.clear()
-    [(table, values)] = land_task(task, str(zone.root))
-    row = as_stored(table, values)
+    [(_, row)] = rows_of(task, zone.root)
     assert (row["status"], row["head"], row["fingerprint"]) == ("not_read", "", "")
 
 

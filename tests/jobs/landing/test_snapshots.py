@@ -10,10 +10,9 @@ import pytest
 from election_replay.jobs.landing.ledger import NOTHING_LANDED
 from election_replay.jobs.landing.listing import log_files
 from election_replay.jobs.landing.new_files import unseen
-from election_replay.jobs.landing.one_file import land_task
 from election_replay.jobs.landing.plan import tasks_of
 from election_replay.jobs.settings.config import Config
-from tests.jobs.zone import Zone, as_stored, leads, stored
+from tests.jobs.zone import Zone, leads, rows_of, stored
 
 CONFIG = Config()
 OFFSETS = '{"dataVersion":{"counter":2,"stateVersion":0,"timestamp":5},"offsetTable":{"t@g":{0:66,1:65}}}'
@@ -33,8 +32,8 @@ def land(zone: Zone) -> dict[str, list[dict[str, Any]]]:
     made: dict[str, list[dict[str, Any]]] = {name: [] for name in zone.tables}
     ledger, batch = stored("landed_files", landed), 1 + max((row["batch"] for row in landed), default=0)
     for task in tasks_of(files, ledger, str(zone.root), CONFIG, batch):
-        for table, values in land_task(task, str(zone.root)):
-            made[table].append(as_stored(table, values))
+        for table, row in rows_of(task, zone.root):
+            made[table].append(row)
     for table, rows in made.items():
         zone.tables[table] += rows
     return made
@@ -131,5 +130,5 @@ def test_a_file_that_is_gone_before_it_is_read_waits(zone: Zone, name: str) -> N
     files = log_files(str(zone.root), CONFIG.layout, CONFIG.metadata_layout)
     path.unlink()
     tasks = tasks_of(files, NOTHING_LANDED, str(zone.root), CONFIG, 1)
-    rows = [row for task in tasks for row in land_task(task, str(zone.root))]
+    rows = [row for task in tasks for row in rows_of(task, zone.root)]
     assert not [row for row in rows if row[0] != "landed_files"]

@@ -1,0 +1,115 @@
+"""Lines of a file that are kept, and the rows of ``silver.events`` and ``bronze.log_lines`` that they become.
+
+They wait as plain lists, and become columns in thousands, whatever files they are of: of a hundred columns an event
+fills ten, and a tick four. So no row is ever made by itself.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field
+from itertools import chain
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from election_replay.election_core.model.events import Event
+from election_replay.jobs.warehouse.data_files import ROW_GROUP, Row, Rows
+from election_replay.schemas import TABLES
+from election_replay.schemas.events import MEANING
+
+EVENTS, LOG_LINES = TABLES["events"], TABLES["log_lines"]
+TYPES = {column.name: column.type.arrow for column in MEANING}
+OF_PLACE = ("cluster", "source_node", "stream", "fingerprint", "path", "batch", "file_time", "clock_bound_ms")
+"""The fields of a place that both tables, or one of them, have as columns."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where the lines of one file come from; ``file_time`` is microseconds UTC."""
+
+    cluster: str
+    source_node: str
+    stream: str
+    fingerprint: str
+    path: str
+    batch: int
+    file_time: int | None
+    clock_bound_ms: int
+    utc_offset_minutes: int
+    time_zone: str | None = None
+    file: str | None = None
+
+    def event_ids(self, line_nos: Iterable[int]) -> list[str]:
+        """The stable names of events on some lines; that of the ``file`` is in them where it holds several sources."""
+        file = self.file or f"{self.cluster}|{self.source_node}|{self.stream}|{self.fingerprint}"
+        return [digest(f"{file}|{line_no}".encode()) for line_no in line_nos]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Lines of one place: the number of each, the columns of the event that it is, and its text."""
+
+    place: Place
+    lines: list[tuple[int, Mapping[str, Any], str]] = field(default_factory=list)
+
+    def add(self, line_no: int, event: Event, text: str) -> None:
+        """Keep one more line."""
+        self.lines.append((line_no, vars(event), text))
+
+    def sort(self) -> None:
+        """Bring the lines into the order of their file."""
+        self.lines.sort(key=itemgetter(0))
+
+
+def digest(data: bytes) -> str:
+    """A stable 128-bit name for ``data``."""
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+def gathered(found: Iterable[Row | Kept]) -> Iterator[Row | Rows]:
+    """The same, but for what is kept: that comes in thousands of rows, as record batches of its two tables."""
+    waiting: list[Kept] = []
+    count = 0
+    for one in found:
+        if not isinstance(one, Kept):
+            yield one
+            continue
+        waiting.append(one)
+        count += len(one.lines)
+        if count >= ROW_GROUP:
+            yield from batches(waiting)
+            waiting, count = [], 0
+    if waiting:
+        yield from batches(waiting)
+
+
+def batches(kept: Sequence[Kept]) -> tuple[Rows, Rows]:
+    """The rows of both tables."""
+    which = pa.array(np.repeat(np.arange(len(kept)), [len(one.lines) for one in kept]))
+    line_nos, said, texts = zip(*chain.from_iterable(one.lines for one in kept), strict=True)
+    at = {name: pa.array([getattr(one.place, name) for one in kept]).take(which) for name in OF_PLACE}
+    at["source_file"], at["line_no"] = at["path"], pa.array(line_nos)
+    at["event_id"] = pa.array(
+        [*chain.from_iterable(one.place.event_ids(line[0] for line in one.lines) for one in kept)]
+    )
+    return (
+        (EVENTS.name, pa.RecordBatch.from_pydict(at | columns_of(said))),
+        (LOG_LINES.name, pa.RecordBatch.from_pydict(at | {"text": pa.array(texts)})),
+    )
+
+
+def columns_of(said: Sequence[Mapping[str, Any]]) -> dict[str, pa.Array]:
+    """The columns that some events fill."""
+    columns: dict[str, list[Any]] = {}
+    for at, one in enumerate(said):
+        for name, value in one.items():
+            if name in columns:
+                columns[name][at] = value
+            elif value is not None:
+                columns[name] = [None] * len(said)
+                columns[name][at] = value
+    if entries := columns.get("epoch_entries"):
+        columns["epoch_entries"] = [None if one is None else [*map(astuple, one)] for one in entries]
+    return {name: pa.array(values, TYPES[name]) for name, values in columns.items()}
