@@ -1,6 +1,7 @@
 """A landing zone that a test fills line by line, landed without Spark and Delta."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from election_replay.jobs.landing.plan import EVIDENCE, tasks_of
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.data_files import in_shape, record_batch
 from election_replay.schemas import TABLES
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Zone:
