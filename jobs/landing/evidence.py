@@ -27,7 +27,7 @@ from election_replay.election_core.model.events import Event, Unparsable
 from election_replay.jobs.landing.blocks import LINE_BYTES, Block
 from election_replay.jobs.landing.kept import Kept, Place, digest
 from election_replay.jobs.landing.lines import Indices, Seen, lines_of, marked
-from election_replay.jobs.landing.masking import masked, without_secrets
+from election_replay.jobs.landing.masking import masked
 from election_replay.jobs.landing.pseudonyms import Hidden, Pseudonyms
 from election_replay.jobs.landing.repeats import Repeats
 from election_replay.jobs.landing.ticks import NO_BUCKET, Buckets, bucket_at, buckets_in, local_seconds, newly_begun
@@ -271,9 +271,8 @@ class Evidence:
             self._tick(kept, *late, dialect)
         taken = yield from self._events(kept, text, readable, begins, numbers, lengths, dialect)
         signs = np.setdiff1d(ticks, taken)
-        named = map(self._named, without_secrets(text[signs]).to_list())
-        for at, number, line in zip(signs.tolist(), numbers[signs].tolist(), named, strict=True):
-            if self._tick(kept, number, line, dialect):
+        for at, number, line in zip(signs.tolist(), numbers[signs].tolist(), text[signs].to_list(), strict=True):
+            if self._tick(kept, number, self._kept(line), dialect):
                 taken.append(at)
         yield from self._counted(kept)
         if len(dated):
@@ -306,19 +305,16 @@ class Evidence:
             records.tolist(),
             numbers[records].tolist(),
             lengths[records].tolist(),
-            without_secrets(text[records]).to_list(),
+            map(self._kept, text[records].to_list()),
             self._continuations(text, records, ends),
             strict=True,
         )
         for at, number, length, line, more in each:
             try:
-                is_kept = self._record(kept, number, self._named(line), more, dialect)
+                if self._record(kept, number, line, more, dialect):
+                    taken.append(at)
             except Unparsable as error:
-                yield self.quarantine(
-                    number, str(error), "" if isinstance(error, Hidden) else self._named(line), length
-                )
-                is_kept = True
-            if is_kept:
+                yield self.quarantine(number, str(error), "" if isinstance(error, Hidden) else line, length)
                 taken.append(at)
         return taken
 
@@ -326,9 +322,9 @@ class Evidence:
         """The undated lines of each of some records, which end before the lines ``ends``, as far as they are kept."""
         counts = np.minimum(ends - records - 1, CONTINUATION_LINES)
         behind = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        lines = iter(without_secrets(text[np.repeat(records + 1, counts) + behind]).to_list())
+        lines = iter(text[np.repeat(records + 1, counts) + behind].to_list())
         for count in counts.tolist():
-            yield tuple(self._named(line)[:TEXT_CHARACTERS] for line in islice(lines, count))
+            yield tuple(self._kept(line)[:TEXT_CHARACTERS] for line in islice(lines, count)) if count else ()
 
     def _reading(self, line_no: int) -> Reading:
         """The zone of a line's time."""

@@ -6,8 +6,9 @@ and whatever stands before or behind the word: ``secretKey=``, ``rocketmq.acl.se
 quoted, and a bare value of a quoted key, a number of JSON say, becomes a quoted one, so that what could be read can
 still be read. An empty value, ``null``, ``true`` and ``false`` are no secrets and say something; they stay.
 
-Hardly any line speaks of such keys: :func:`without_secrets` asks many lines at once for the literals first. Every
-repetition of a pattern is bounded, possessive, or tried at few places of a line alone, so that no line is costly.
+Hardly any line speaks of such keys: each is asked for the literals first, and by :func:`without_secrets` many lines at
+once. Every repetition of a pattern is bounded, possessive, or tried at few places of a line alone, so that no line is
+costly.
 """
 
 import re
@@ -60,8 +61,10 @@ _ACCOUNT = re.compile(
 def masked(text: str) -> str:
     """``text`` without the secrets in it."""
     lowered = text.lower()
-    if any(word in lowered for word in SPEAKING):
-        text = _without_values(text)
+    for word in SPEAKING:  # any() would take twice as long, of each line that is kept
+        if word in lowered:
+            text = _without_values(text)
+            break
     return _ACCOUNT.sub(rf"\g<1>{MASK}@", _URL.sub(rf"\g<1>{MASK}@", text)) if "@" in text else text
 
 
