@@ -72,12 +72,12 @@ def gathered(found: Iterable[Row | Kept]) -> Iterator[Row | Rows]:
     """The same, but for what is kept: that comes in thousands of rows, as record batches of its two tables."""
     waiting: list[Kept] = []
     count = 0
-    for one in found:
-        if not isinstance(one, Kept):
-            yield one
+    for item in found:
+        if not isinstance(item, Kept):
+            yield item
             continue
-        waiting.append(one)
-        count += len(one.lines)
+        waiting.append(item)
+        count += len(item.lines)
         if count >= ROW_GROUP:
             yield from batches(waiting)
             waiting, count = [], 0
@@ -87,29 +87,28 @@ def gathered(found: Iterable[Row | Kept]) -> Iterator[Row | Rows]:
 
 def batches(kept: Sequence[Kept]) -> tuple[Rows, Rows]:
     """The rows of both tables."""
-    which = pa.array(np.repeat(np.arange(len(kept)), [len(one.lines) for one in kept]))
-    line_nos, said, texts = zip(*chain.from_iterable(one.lines for one in kept), strict=True)
-    at = {name: pa.array([getattr(one.place, name) for one in kept]).take(which) for name in OF_PLACE}
-    at["source_file"], at["line_no"] = at["path"], pa.array(line_nos)
-    at["event_id"] = pa.array(
-        [*chain.from_iterable(one.place.event_ids(line[0] for line in one.lines) for one in kept)]
-    )
+    places = [lines.place for lines in kept]
+    which = pa.array(np.repeat(np.arange(len(kept)), [len(lines.lines) for lines in kept]))
+    line_nos, meanings, texts = zip(*chain.from_iterable(lines.lines for lines in kept), strict=True)
+    ids = chain.from_iterable(lines.place.event_ids(line_no for line_no, _, _ in lines.lines) for lines in kept)
+    at = {name: pa.array([getattr(place, name) for place in places]).take(which) for name in OF_PLACE}
+    at |= {"event_id": pa.array([*ids]), "line_no": pa.array(line_nos), "source_file": at["path"]}
     return (
-        (EVENTS.name, pa.RecordBatch.from_pydict(at | columns_of(said))),
+        (EVENTS.name, pa.RecordBatch.from_pydict(at | columns_of(meanings))),
         (LOG_LINES.name, pa.RecordBatch.from_pydict(at | {"text": pa.array(texts)})),
     )
 
 
-def columns_of(said: Sequence[Mapping[str, Any]]) -> dict[str, pa.Array]:
+def columns_of(meanings: Sequence[Mapping[str, Any]]) -> dict[str, pa.Array]:
     """The columns that some events fill."""
     columns: dict[str, list[Any]] = {}
-    for at, one in enumerate(said):
-        for name, value in one.items():
+    for at, event in enumerate(meanings):
+        for name, value in event.items():
             if name in columns:
                 columns[name][at] = value
             elif value is not None:
-                columns[name] = [None] * len(said)
+                columns[name] = [None] * len(meanings)
                 columns[name][at] = value
     if entries := columns.get("epoch_entries"):
-        columns["epoch_entries"] = [None if one is None else [*map(astuple, one)] for one in entries]
+        columns["epoch_entries"] = [None if row is None else [*map(astuple, row)] for row in entries]
     return {name: pa.array(values, TYPES[name]) for name, values in columns.items()}

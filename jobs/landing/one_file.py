@@ -116,8 +116,7 @@ def land_tasks(tasks: Sequence[Task], landing: str, warehouse: str) -> Landed:
     unread: list[tuple[str, str]] = []
 
     def found() -> Iterator[Row | Rows]:
-        for one in gathered(chain.from_iterable(land_task(task, landing) for task in tasks)):
-            table, values = one
+        for table, values in gathered(chain.from_iterable(land_task(task, landing) for task in tasks)):
             if table == LANDED.name:
                 sums.update({name: values[at] for name, at in SUMMED.items()})
                 if values[UNREAD]:
