@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from election_replay.jobs.reading.published import Published
+from election_replay.jobs.warehouse.table_sets import CARRIED
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from proof.older.__main__ import checkout
@@ -30,7 +31,7 @@ BEFORE = "64f5793"
 """The last commit in which Spark alone did everything, however little."""
 
 DEMO = Path(__file__).parents[1] / "examples" / "landing"
-OWN = {"runs", "validations", "landed_files", "replay_states"}
+OWN = {"runs", "validations", "landed_files", *CARRIED}
 """Tables that tell of a run, or are not for readers."""
 
 

@@ -35,10 +35,11 @@ from election_replay.jobs.engines.spark_session import spark_session
 from election_replay.jobs.engines.spark_tables import read
 from election_replay.jobs.replay import replay
 from election_replay.jobs.replaying.checkpoints import in_fold_columns
-from election_replay.jobs.replaying.judging import FACTS, GROUP, PROGRAM_ORDER, fold, judge
+from election_replay.jobs.replaying.judging import GROUP, PROGRAM_ORDER, fold, judge
 from election_replay.jobs.replaying.news import SOURCE
-from election_replay.jobs.replaying.sightings import FOUND
+from election_replay.jobs.replaying.sightings import FOUND, in_fact_columns
 from election_replay.jobs.warehouse.data_files import in_shape, record_batch
+from election_replay.jobs.warehouse.table_sets import OF_SOURCES
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
@@ -72,6 +73,7 @@ def floor(engine: SparkEngine, model: Warehouse, copied: Callable[[str], DataFra
     """
     shuffle(engine.frame(model, [EVENTS]), BY_SOURCE)
     copied("replay_states")
+    copied("open_lives")
     shuffle(copied("facts"), BY_GROUP)
     for table in GOLD:
         copied(table)
@@ -105,16 +107,17 @@ def fold_tables(spark: SparkSession, warehouse: Warehouse) -> None:
     told = SparkEngine(spark).map_partitions(
         warehouse, [EVENTS], BY_SOURCE, partial(fold, inventory=NO_INVENTORY, batch=1)
     )
-    for table in ("replay_states", "facts"):
+    for table in ("replay_states", *OF_SOURCES):
         warehouse.replace(told, table, None, "benchmark")
 
 
 def whole(spark: SparkSession, warehouse: Warehouse) -> None:
     """Fold and judge, and write states, facts and findings."""
     fold_tables(spark, warehouse)
-    facts = Rows(FACTS.name).select(FACTS.names, {name: f"CAST(NULL AS {kind})" for name, kind in FOUND.items()})
+    found = {name: f"CAST(NULL AS {kind})" for name, kind in FOUND.items()}
+    facts = [in_fact_columns(Rows(table), found) for table in OF_SOURCES]
     judging = partial(judge, run_id="benchmark", started_at=datetime.now(UTC))
-    verdicts = SparkEngine(spark).map_partitions(warehouse, [facts], BY_GROUP, judging)
+    verdicts = SparkEngine(spark).map_partitions(warehouse, facts, BY_GROUP, judging)
     for table in GOLD:
         warehouse.replace(verdicts, table, None, "benchmark")
 
@@ -127,7 +130,7 @@ def write(rows: DataFrame, target: str) -> None:
 
 
 def by_rows(spark: SparkSession, warehouse: Warehouse, target: str) -> None:
-    """The same fold behind ``rdd.mapPartitions``, with rows in and rows out, into the same two tables."""
+    """The same fold behind ``rdd.mapPartitions``, with rows in and rows out, into the same tables."""
     rows = SparkEngine(spark).frame(warehouse, [EVENTS])
     schema = rows.limit(0).toArrow().schema
 
@@ -149,7 +152,7 @@ def by_rows(spark: SparkSession, warehouse: Warehouse, target: str) -> None:
             yield from ((table, row) for row in own.to_pylist())
 
     told = dealt_and_sorted(rows, BY_SOURCE).rdd.mapPartitions(work).persist(StorageLevel.DISK_ONLY)
-    for table in ("replay_states", "facts"):
+    for table in ("replay_states", *OF_SOURCES):
         own = told.filter(partial(is_of, table)).map(second)
         write(spark.createDataFrame(own, TABLES[table].ddl()), f"{target}-{table}")
     told.unpersist()

@@ -18,6 +18,7 @@ from datetime import UTC, datetime, timedelta
 from election_replay.jobs import JobError
 from election_replay.jobs.publishing.runs import kept_runs, publish_again
 from election_replay.jobs.warehouse.forgetting import LINES, REJECTED, forget_lines, forgettable
+from election_replay.jobs.warehouse.table_sets import OF_SOURCES
 from election_replay.jobs.warehouse.tidying import Tidied, retain, tidy
 from election_replay.jobs.warehouse.warehouse import KEEP_DAYS, Warehouse
 
@@ -50,7 +51,7 @@ def upkeep(
     before = warehouse.versions()
     standing = {name for name in before if name in NEWEST_ONLY or before[name] == published["versions"].get(name)}
     forgotten = 0
-    if forget_after is not None and {LINES, REJECTED, "facts"} <= standing:
+    if forget_after is not None and {LINES, REJECTED, *OF_SOURCES} & {*before} <= standing:
         last = last_landing(warehouse, datetime.now(UTC) - timedelta(days=forget_after))
         forgotten = forgettable(warehouse, last)
         if not dry_run:

@@ -47,11 +47,11 @@ class Checked:
                 self.violations.append((verdict, event))
 
     def tallied(self, emit: FactWriter, node: str | None) -> Iterator[RuleChecked]:
-        """How often each rule said what."""
-        last = emit.incarnations[-1].last_seen if emit.incarnations else 0
+        """How often each rule said what, as of the beginning of the last life: its end moves with every line."""
+        begun = emit.incarnations[-1].first_seen if emit.incarnations else 0
         for verdict, count in sorted(self.counts.items(), key=_in_words):
             yield RuleChecked(
-                *emit.during(node, last, last, None),
+                *emit.during(node, begun, begun, None),
                 verdict=verdict.says,
                 rule=verdict.rule,
                 count=count,

@@ -138,7 +138,7 @@ class FactWriter:
         for run in self.incarnations:
             node, end = self.node_at(run.first_seen), (run.last_seen, run.last_by, run.stop_event)
             during = self.during(node, run.first_seen, run.first_by, run.start_event, *end)
-            yield Alive(*during, stopped=run.stop is not None)
+            yield Alive(*during, stopped=run.stop is not None, goes_on=run.goes_on)
 
     def silences(self) -> Iterator[Silence]:
         """When the process ran and wrote nothing."""

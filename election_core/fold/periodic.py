@@ -11,18 +11,21 @@ from dataclasses import dataclass
 from election_replay.election_core.model.fold_event import FoldEvent
 
 
-def _nothing(_: FoldEvent) -> None:
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class Periodic:
     """How a protocol reads a kind of periodic lines.
 
-    ``says`` is all that it reads, but for the time and for what ``counts`` gives: a number of which only the last
-    growth matters. What the first line of a run says may be believed only so many microseconds after it: ``settles``.
+    ``says`` is all that it reads, from the fields ``reads``, but for the time and for the field ``counts``: a number of
+    which only the last growth matters. What the first line of a run says may be believed only so many microseconds
+    after it: ``settles``.
     """
 
     says: Callable[[FoldEvent], Hashable]
-    counts: Callable[[FoldEvent], int | None] = _nothing
+    reads: tuple[str, ...] = ()
+    counts: str | None = None
     settles: int = 0
+
+    def count(self, event: FoldEvent) -> int | None:
+        """The number that may have grown."""
+        number: int | None = getattr(event, self.counts) if self.counts is not None else None
+        return number

@@ -87,6 +87,11 @@ class Incarnation:
     next_start_by: int | None = None
     ended_by: int | None = None
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether the log ends with this life, of which nothing tells an end."""
+        return self.stop is None and self.next_start is None
+
 
 @dataclass(frozen=True, slots=True)
 class Hole:

@@ -50,6 +50,11 @@ class Fact:
     SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ()
     """The kind's fields that a log has said when the fact begins, wherever the log itself begins or ends."""
 
+    @property
+    def moves(self) -> bool:
+        """Whether the next line of the log moves its end, as long as the process lives on."""
+        return False
+
 
 F = TypeVar("F", bound=Fact)
 """A kind of facts."""
@@ -75,12 +80,19 @@ class Alive(Fact):
     """One incarnation of a process, first to last sign; ``stopped``: a clean shutdown began in it.
 
     ``sure_until`` is the last line of an incarnation whose end others may move to a later sign (null: nobody does).
+    ``goes_on``: the log ends with it.
     """
 
     kind: ClassVar[str] = "ALIVE"
 
     stopped: bool
     sure_until: int | None = None
+    goes_on: bool = False
+
+    @property
+    def moves(self) -> bool:
+        """As long as it goes on."""
+        return self.goes_on
 
 
 @dataclass(slots=True, unsafe_hash=True)

@@ -11,20 +11,21 @@ Both carry their state across batches: a batch boundary falls wherever it likes.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby, repeat
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from election_replay.election_core.fold.identity import UNIDENTIFIED
 from election_replay.election_core.fold.process_runs import Segment
+from election_replay.election_core.judge.open_ends import Comparisons
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.inventory import NO_INVENTORY, NOT_LISTED, Inventory
 from election_replay.election_core.model.rows import Row
 from election_replay.election_core.model.timing import US_PER_MS
 from election_replay.election_core.replay import group_judge
-from election_replay.election_core.replay.checkpoint import FAILED, LIVED, CheckpointWriter, NewRows
+from election_replay.election_core.replay.checkpoint import FAILED, LIVED, AtRest, CheckpointWriter, NewRows
 from election_replay.election_core.replay.fact_rows import facts_in
 from election_replay.election_core.replay.group_judge import failed
 from election_replay.election_core.replay.source_fold import INTERESTING, SourceLog
@@ -56,14 +57,18 @@ FROM_CHECKPOINT = "from_checkpoint"
 """The column that tells rows of the checkpoint (true) from new events."""
 
 
-def fold(batches: Iterable[pa.RecordBatch], inventory: Inventory = NO_INVENTORY) -> Iterator[Fact | pa.RecordBatch]:
+Output: TypeAlias = "Fact | pa.RecordBatch | AtRest"
+"""What a fold tells."""
+
+
+def fold(batches: Iterable[pa.RecordBatch], inventory: Inventory = NO_INVENTORY) -> Iterator[Output]:
     """Facts of all sources in ``batches``; ``inventory`` decides where a source's log does not say.
 
     The batches hold at least :data:`FOLD_COLUMNS`, sorted by cluster, source_node, whether the stream is a metadata
     snapshot (its name holds a slash), stream, file_time (nulls first), fingerprint and line_no; all events of a source
     stand together. With the columns :data:`CHECKPOINT_COLUMNS` and :data:`FROM_CHECKPOINT` they also hold the
     checkpoints that former folds gave; then record batches come between the facts: the new checkpoints of all
-    sources, each whole, in place of its former one.
+    sources, each whole, in place of its former one, and where those ended that may be at rest.
     A source on which the fold fails gives one ``FAILED`` fact; it does not stop the others.
     """
     current: _Folding | None = None
@@ -145,7 +150,9 @@ class _Folding:
             yield failed(cluster, UNIDENTIFIED, source_node, self._error)
         yield from facts
         if self._checkpoint is not None and self._error is None:
-            added.take(self._checkpoint, cluster, source_node, self._source.bound_ms, self._source.digest())
+            source = self._source
+            may_rest = source.may_rest
+            added.take(self._checkpoint, cluster, source_node, source.bound_ms, source.digest(), may_rest=may_rest)
         elif self._checkpoint is not None and self._error is not None:
             added.failure(cluster, source_node, self._error)
 
@@ -193,10 +200,16 @@ def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
 
 @dataclass(frozen=True, slots=True)
 class JudgedGroup:
-    """The facts of one replica group, and its rows of all gold tables."""
+    """The facts of one replica group, and its rows of all gold tables.
 
+    ``noted`` is what the rows owe to where the logs end.
+    """
+
+    cluster: str
+    replica_group: str
     facts: list[Fact]
     rows: list[Row]
+    noted: Comparisons
 
 
 def judge_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[JudgedGroup]:
@@ -209,10 +222,11 @@ def judge_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[JudgedGroup]:
     for (cluster, group), facts in groupby(facts_in(batches), key=lambda fact: (fact.cluster, fact.replica_group)):
         of_group = list(facts)
         try:
-            rows = list(group_judge.rows_of_group(of_group))
+            rows, noted = group_judge.rows_and_comparisons(of_group)
         except Exception as error:  # noqa: BLE001 - a fault in one group must not stop the night
             rows = list(group_judge.rows_of_group([failed(cluster, group, "", error_text(error))]))
-        yield JudgedGroup(of_group, rows)
+            noted = Comparisons({}, void=True)
+        yield JudgedGroup(cluster, group, of_group, rows, noted)
 
 
 def _sources(batch: pa.RecordBatch) -> Iterator[tuple[str, str, range]]:

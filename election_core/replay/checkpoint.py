@@ -67,6 +67,10 @@ class CheckpointWriter:
         self._runs: dict[str, _Run] = {}
         self._stream = ""
         self._time = 0
+        self._last: _Row | None = None
+        self._steady = True
+        self._ends: list[_Row] = []
+        self._unsettled = False
 
     def line(self, number: int, stream: str, time: int, event: FoldEvent | None, *, steady: bool) -> None:
         """The row ``number`` of the batch is the next line of ``stream``, of a former night or a new one.
@@ -74,7 +78,9 @@ class CheckpointWriter:
         ``event`` is what the protocols read, ``None``: nothing. ``steady``: the clock just went on.
         """
         in_order = time >= self._time and stream == self._stream
-        self._stream, self._time = stream, time
+        if stream != self._stream:
+            self._end_stream()
+        self._stream, self._time, self._steady = stream, time, steady
         if self._sign is not None:
             if not in_order:
                 self._keep(self._sign)
@@ -82,12 +88,13 @@ class CheckpointWriter:
         periodic = PERIODIC.get(event.kind) if event is not None else None
         if self._runs and not (in_order and steady and (event is None or periodic is not None)):
             self._end_runs()
+        row = self._last = _Row(number)
         if not steady or (event is not None and periodic is None):
-            self._chosen.append(number)
+            self._keep(row)
         elif event is None or periodic is None:
-            self._sign = _Row(number)
+            self._sign = row
         else:
-            self._again(_Row(number), time, event, periodic)
+            self._again(row, time, event, periodic)
 
     def turn(self, batch: pa.RecordBatch) -> None:
         """The batch ends; a line that waits for the next ones of its file waits for the next batch."""
@@ -95,8 +102,10 @@ class CheckpointWriter:
             self._former.append(batch.take(pa.array(self._chosen)))
             self._chosen = []
         waiting = [row for run in self._runs.values() for row in run.open_rows()]
-        for row in [*waiting, *([self._sign] if self._sign is not None else [])]:
-            if row.former is None and not row.kept:
+        if self._last is not None:
+            waiting.append(self._last)
+        for row in (*waiting, *self._ends):
+            if row.former is None:
                 row.former = batch.take(pa.array([row.number]))
 
     def kept(self) -> tuple[list[pa.RecordBatch], list[int]]:
@@ -104,12 +113,30 @@ class CheckpointWriter:
         if self._sign is not None:
             self._keep(self._sign)
             self._sign = None
+        self._end_stream()
         self._end_runs()
         return self._former, self._chosen
 
+    def ends(self) -> tuple[list[pa.RecordBatch], list[int]] | None:
+        """After the last line: the last one of each stream, and of each kind of periodic ones that it may go on with;
+        ``None`` where what comes next may say something about what came before, whatever it is."""
+        if self._unsettled:
+            return None
+        former = [row.former for row in self._ends if row.former is not None]
+        return former, [row.number for row in self._ends if row.former is None]
+
+    def _end_stream(self) -> None:
+        """The next line is another stream's."""
+        if self._last is None:
+            return
+        self._unsettled |= not self._steady or any(run.settled is not None for run in self._runs.values())
+        rows = {id(row): row for row in (*(run.last for run in self._runs.values()), self._last)}
+        self._ends.extend(rows.values())
+        self._last = None
+
     def _again(self, row: _Row, time: int, event: FoldEvent, periodic: Periodic) -> None:
         """A periodic line."""
-        saying, count = periodic.says(event), periodic.counts(event)
+        saying, count = periodic.says(event), periodic.count(event)
         run = self._runs.get(event.kind)
         if run is None or run.saying != saying:
             if run is not None:
@@ -142,13 +169,38 @@ class CheckpointWriter:
             self._former.append(row.former)
 
 
+class _Gathered:
+    """Rows of sources that are done: of former batches, of this one by their numbers, and signs of life."""
+
+    def __init__(self) -> None:
+        self.former: list[pa.RecordBatch] = []
+        self.numbers: list[int] = []
+        self.signs: list[tuple[str | int | None, ...]] = []
+
+    def batches(self, batch: pa.RecordBatch | None) -> Iterator[pa.RecordBatch]:
+        """All of it; ``batch`` is the one whose rows are numbered, ``None`` after the last."""
+        yield from self.former
+        if batch is not None and self.numbers:
+            yield batch.take(pa.array(self.numbers))
+        if self.signs:
+            columns = zip(zip(*self.signs, strict=True), LIVED_ROWS, strict=True)
+            yield pa.RecordBatch.from_arrays(
+                [pa.array(values, column.type) for values, column in columns], schema=LIVED_ROWS
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class AtRest:
+    """Rows of sources that may be at rest: where they ended (:mod:`election_core.replay.rest`)."""
+
+    rows: pa.RecordBatch
+
+
 class NewRows:
     """The checkpoints of the sources that are done, gathered for many short ones at once."""
 
     def __init__(self) -> None:
-        self._former: list[pa.RecordBatch] = []
-        self._numbers: list[int] = []
-        self._signs: list[tuple[str | int | None, ...]] = []
+        self._kept, self._ended = _Gathered(), _Gathered()
 
     def take(
         self,
@@ -157,38 +209,47 @@ class NewRows:
         source_node: str,
         bound_ms: int,
         digest: Iterable[tuple[str, Segment, str | None]],
+        *,
+        may_rest: bool,
     ) -> None:
-        """The rows that ``checkpoint`` kept, and ``LIVED`` rows of the ``digest``: streams, their times, members."""
+        """The rows that ``checkpoint`` kept, and ``LIVED`` rows of the ``digest``: streams, their times, members.
+
+        ``may_rest``: where the source ended, too.
+        """
         former, numbers = checkpoint.kept()
-        self._former.extend(former)
-        self._numbers.extend(numbers)
-        for stream, lived, member in digest:
-            first, last = lived.first_event or "", lived.last_event or ""
-            self._signs.append(
-                (
-                    *(cluster, source_node, stream, "", 0, bound_ms, lived.first),
-                    *((lived.first_by - lived.first) // US_PER_MS, first, LIVED),
-                    *(member, None, lived.last, lived.last_by, last),
-                )
-            )
+        self._kept.former.extend(former)
+        self._kept.numbers.extend(numbers)
+        signs = [lived_row((cluster, source_node), *lived, bound_ms) for lived in digest]
+        self._kept.signs.extend(signs)
+        ends = checkpoint.ends() if may_rest else None
+        if ends is not None:
+            self._ended.former.extend(ends[0])
+            self._ended.numbers.extend(ends[1])
+            self._ended.signs.extend(signs[-1:])
 
     def failure(self, cluster: str, source_node: str, error: str) -> None:
         """The ``FAILED`` row of a source."""
-        self._signs.append((cluster, source_node, "", "", 0, 0, 0, 0, "", FAILED, None, error, None, None, None))
+        self._kept.signs.append((cluster, source_node, "", "", 0, 0, 0, 0, "", FAILED, None, error, None, None, None))
 
-    def batches(self, batch: pa.RecordBatch | None) -> Iterator[pa.RecordBatch]:
+    def batches(self, batch: pa.RecordBatch | None) -> Iterator[pa.RecordBatch | AtRest]:
         """All of it; ``batch`` is the one whose rows the checkpoints numbered last, ``None`` after the last."""
-        yield from self._former
-        if batch is not None and self._numbers:
-            yield batch.take(pa.array(self._numbers))
-        if self._signs:
-            columns = zip(zip(*self._signs, strict=True), _SIGN, strict=True)
-            yield pa.RecordBatch.from_arrays(
-                [pa.array(values, column.type) for values, column in columns], schema=_SIGN
-            )
+        yield from self._kept.batches(batch)
+        yield from map(AtRest, self._ended.batches(batch))
 
 
-_SIGN = pa.schema(
+def lived_row(
+    source: tuple[str, str], stream: str, lived: Segment, member: str | None, bound_ms: int
+) -> tuple[str | int | None, ...]:
+    """A ``LIVED`` row, in the columns of :data:`LIVED_ROWS`."""
+    first, last = lived.first_event or "", lived.last_event or ""
+    return (
+        *(*source, stream, "", 0, bound_ms, lived.first),
+        *((lived.first_by - lived.first) // US_PER_MS, first, LIVED),
+        *(member, None, lived.last, lived.last_by, last),
+    )
+
+
+LIVED_ROWS = pa.schema(
     {
         "cluster": pa.string(),
         "source_node": pa.string(),

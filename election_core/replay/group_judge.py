@@ -6,6 +6,7 @@ from itertools import groupby
 from election_replay.election_core.judge.clock import Clocks
 from election_replay.election_core.judge.group import group_of
 from election_replay.election_core.judge.limits import wrong_clocks
+from election_replay.election_core.judge.open_ends import Comparisons, noted_of, plain, with_ends
 from election_replay.election_core.model.catalogue import PROVEN, WARNING, RuleId
 from election_replay.election_core.model.facts import Fact, ReplayFailed
 from election_replay.election_core.model.rows import Row, settled
@@ -68,6 +69,14 @@ def rows_of_group(facts: Iterable[Fact]) -> Iterator[Row]:
     """
     by_protocol = sorted(duplicate_logs.judged_once(mixed_logs.sources_apart(facts)), key=lambda fact: fact.protocol)
     yield from mixed_logs.sources_again(_rows(by_protocol), by_protocol)
+
+
+def rows_and_comparisons(facts: Iterable[Fact]) -> tuple[list[Row], Comparisons]:
+    """All rows of one group, and the comparisons with the ends of its logs to which they are owed."""
+    of_group = list(facts)
+    noted = noted_of(of_group)
+    rows = [plain(row, noted) for row in rows_of_group(with_ends(of_group, noted))]
+    return rows, noted
 
 
 def _rows(by_protocol: list[Fact]) -> Iterator[Row]:

@@ -32,9 +32,11 @@ class ReadsSnapshots(Protocol):
 class Fold:
     """A state machine, the kinds of events that it reads, and which streams share one instance of it.
 
-    ``scope`` maps a stream to the name of its instance; ``None``: the protocol does not read that stream.
+    ``scope`` maps a stream to the name of its instance; ``None``: the protocol does not read that stream. ``rests``:
+    while nothing happens its facts stay the same, but for the end of the life that goes on.
     """
 
     make: Callable[[], ProtocolLog]
     kinds: frozenset[str]
     scope: Callable[[str], str | None]
+    rests: bool = False

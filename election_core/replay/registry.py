@@ -103,7 +103,7 @@ class Protocol:
 PROTOCOLS: tuple[Protocol, ...] = (
     Protocol(
         name=dledger.PROTOCOL,
-        folds=(Fold(dledger_log.DledgerLog, dledger_log.KINDS, broker_or_stream),),
+        folds=(Fold(dledger_log.DledgerLog, dledger_log.KINDS, broker_or_stream, rests=True),),
         facts=(*raft_family_facts.KINDS, *dledger_facts.KINDS),
         judge=dledger.judge,
         causal_pairs=dledger_causality.causal_pairs,
@@ -112,10 +112,10 @@ PROTOCOLS: tuple[Protocol, ...] = (
     Protocol(
         name=raft.PROTOCOL,
         folds=(
-            Fold(jraft_log.JraftLog, jraft_log.KINDS, each_stream),
-            Fold(jraft_log.JraftLibraryLog, jraft_log.LIBRARY_KINDS, each_stream),
-            Fold(jraft_log.JraftElections, jraft_log.ELECTION_KINDS, each_stream),
-            Fold(raft_log.RaftLog, raft_log.KINDS, each_stream),
+            Fold(jraft_log.JraftLog, jraft_log.KINDS, each_stream, rests=True),
+            Fold(jraft_log.JraftLibraryLog, jraft_log.LIBRARY_KINDS, each_stream, rests=True),
+            Fold(jraft_log.JraftElections, jraft_log.ELECTION_KINDS, each_stream, rests=True),
+            Fold(raft_log.RaftLog, raft_log.KINDS, each_stream, rests=True),
         ),
         facts=raft_facts.KINDS,
         judge=raft.judge,
@@ -123,7 +123,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
     ),
     Protocol(
         name=zab.PROTOCOL,
-        folds=(Fold(zab_log.ZabLog, zab_log.KINDS, each_stream),),
+        folds=(Fold(zab_log.ZabLog, zab_log.KINDS, each_stream, rests=True),),
         facts=zab_facts.KINDS,
         judge=zab.judge,
         causal_pairs=zab_causality.causal_pairs,
@@ -143,8 +143,8 @@ PROTOCOLS: tuple[Protocol, ...] = (
     Protocol(
         name=controller.PROTOCOL,
         folds=(
-            Fold(controller_log.BrokerLog, controller_log.BROKER_KINDS, whole_broker),
-            Fold(controllers_log.ControllerLog, controllers_log.CONTROLLER_KINDS, each_stream),
+            Fold(controller_log.BrokerLog, controller_log.BROKER_KINDS, whole_broker, rests=True),
+            Fold(controllers_log.ControllerLog, controllers_log.CONTROLLER_KINDS, each_stream, rests=True),
         ),
         facts=controller_facts.KINDS,
         judge=controller.judge,
@@ -152,22 +152,22 @@ PROTOCOLS: tuple[Protocol, ...] = (
     ),
     Protocol(
         name=metadata.PROTOCOL,
-        folds=(Fold(metadata_log.MetadataLog, metadata_log.KINDS, broker_and_snapshots),),
+        folds=(Fold(metadata_log.MetadataLog, metadata_log.KINDS, broker_and_snapshots, rests=True),),
         facts=metadata_facts.KINDS,
         judge=metadata.judge,
         causal_pairs=metadata_causality.causal_pairs,
     ),
     Protocol(
         name=order_lock.PROTOCOL,
-        folds=(Fold(order_lock_log.LockLog, order_lock_log.KINDS, whole_broker),),
+        folds=(Fold(order_lock_log.LockLog, order_lock_log.KINDS, whole_broker, rests=True),),
         facts=order_lock_facts.KINDS,
         judge=order_lock.judge,
     ),
     Protocol(
         name=broker_identity.PROTOCOL,
         folds=(
-            Fold(broker_identity_log.BrokerLog, broker_identity_log.BROKER_KINDS, whole_broker),
-            Fold(broker_identity_log.ControllerLog, broker_identity_log.CONTROLLER_KINDS, each_stream),
+            Fold(broker_identity_log.BrokerLog, broker_identity_log.BROKER_KINDS, whole_broker, rests=True),
+            Fold(broker_identity_log.ControllerLog, broker_identity_log.CONTROLLER_KINDS, each_stream, rests=True),
         ),
         facts=broker_identity_facts.KINDS,
         judge=broker_identity.judge,
@@ -175,8 +175,8 @@ PROTOCOLS: tuple[Protocol, ...] = (
     Protocol(
         name=acting_master.PROTOCOL,
         folds=(
-            Fold(acting_master_log.BrokerLog, acting_master_log.BROKER_KINDS, whole_broker),
-            Fold(acting_master_log.NameServerLog, acting_master_log.NAME_SERVER_KINDS, each_stream),
+            Fold(acting_master_log.BrokerLog, acting_master_log.BROKER_KINDS, whole_broker, rests=True),
+            Fold(acting_master_log.NameServerLog, acting_master_log.NAME_SERVER_KINDS, each_stream, rests=True),
         ),
         facts=acting_master_facts.KINDS,
         judge=acting_master.judge,
@@ -185,7 +185,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
     ),
     Protocol(
         name=writes.PROTOCOL,
-        folds=(Fold(writes_log.WritesLog, writes_log.KINDS, whole_broker),),
+        folds=(Fold(writes_log.WritesLog, writes_log.KINDS, whole_broker, rests=True),),
         facts=writes_facts.KINDS,
         judge=writes.judge,
     ),
@@ -205,6 +205,9 @@ PERIODIC: Mapping[str, Periodic] = {
     kind: periodic for protocol in PROTOCOLS for kind, periodic in protocol.periodic.items()
 }
 """Kinds of lines that come again and again while nothing happens."""
+
+PERIODIC_FIELDS: tuple[str, ...] = tuple(sorted({name for periodic in PERIODIC.values() for name in periodic.reads}))
+"""What these lines are read for."""
 
 LINE_KINDS: frozenset[str] = frozenset().union(log_quality_log.KINDS, *(fold.kinds for fold in FOLDS))
 """The kinds of events that some protocol reads."""

@@ -127,6 +127,17 @@ class SourceLog:
                 for segment in log.activity[process].digest(log.itself.put_back(process)):
                     yield self._stream_of[process], segment, name
 
+    @property
+    def may_rest(self) -> bool:
+        """Whether lines that say nothing new move the end of a life in the facts of this source, and nothing else.
+
+        So it is where one process speaks, as one member, that was not told to stop.
+        """
+        if len(self.activity) != 1 or SNAPSHOTS in self.activity or self.members:
+            return False
+        runs = self._runs_of(next(iter(self.activity)))
+        return all(FOLDS[number].rests for number, _ in self.logs) and bool(runs) and runs[-1].goes_on
+
     def on(self, event: FoldEvent) -> None:
         """Take an event of one of :data:`INTERESTING`."""
         speaker = speaker_of(event)

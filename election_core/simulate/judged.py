@@ -40,6 +40,11 @@ def findings_of(world: World, cluster: str) -> list[Finding]:
 
 def rows_of(world: World, cluster: str) -> list[Row]:
     """What the core says of a world's logs."""
+    return [row for of_group in facts_of(world, cluster) for row in rows_of_group(of_group)]
+
+
+def facts_of(world: World, cluster: str) -> list[list[Fact]]:
+    """What the fold of a world's logs proves, group by group."""
     facts: list[Fact] = []
     for node, streams in groupby(sorted(logs_of(world).items()), key=lambda item: item[0][0]):
         source = SourceLog(cluster, node, BOUND_MS)
@@ -49,11 +54,7 @@ def rows_of(world: World, cluster: str) -> list[Row]:
             _read_copy(source, path.removeprefix("metadata/"), content)
         facts += source.facts()
     ordered = sorted(facts, key=lambda fact: fact.replica_group)
-    return [
-        row
-        for _, of_group in groupby(ordered, key=lambda fact: fact.replica_group)
-        for row in rows_of_group(list(of_group))
-    ]
+    return [list(of_group) for _, of_group in groupby(ordered, key=lambda fact: fact.replica_group)]
 
 
 def _read(source: SourceLog, stream: str, lines: Iterable[str]) -> None:

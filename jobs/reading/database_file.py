@@ -14,13 +14,15 @@ import duckdb
 from election_replay.jobs import JobError
 from election_replay.jobs.reading.duckdb_views import create_macros, create_views, quoted
 from election_replay.jobs.reading.published import KeptNoLongerError, Published
+from election_replay.jobs.warehouse.table_sets import CARRIED
 from election_replay.schemas import TABLES, Table
 from election_replay.schemas.model import View
 from election_replay.schemas.views import BEFORE, VIEWS
 
-WHOLE = tuple(
-    table.name for table in TABLES.values() if table.layer in {"gold", "side"} and table.name != "replay_states"
-)
+NOT_TOLD = ("open_lives", "quarantine", *CARRIED)
+"""Those of which no row is in it."""
+
+WHOLE = tuple(table.name for table in TABLES.values() if table.layer in {"gold", "side"} and table.name not in NOT_TOLD)
 """The tables that are in it whole."""
 
 OF_PROOFS = {"events": "event_id", "log_lines": "event_id"}
@@ -29,8 +31,7 @@ OF_PROOFS = {"events": "event_id", "log_lines": "event_id"}
 SOME = {
     "landed_files": "true",
     "facts": "kind = 'MEMBER_ADDRESS'",
-    "quarantine": "false",
-    "replay_states": "false",
+    **dict.fromkeys(NOT_TOLD, "false"),
 }
 """Those of which the rows are that a view reads, or that tell what was read."""
 

@@ -5,24 +5,29 @@ that all events give. It holds under the rules that made it. Where there is none
 than it holds, the events themselves are read.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from election_replay.election_core import RULES_VERSION
 from election_replay.election_core.replay import arrow_passes as core
-from election_replay.jobs.engines.engine import AfterOwn, Among, Condition, OneOf, Rows
+from election_replay.jobs.engines.engine import After, AfterOwn, Among, Condition, OneOf, Rows
 from election_replay.jobs.replaying.news import SOURCE
+from election_replay.jobs.replaying.resting import RESTING
 from election_replay.jobs.replaying.work import Work
 from election_replay.schemas import TABLES
 
 CHECKPOINTS = TABLES["replay_states"]
 
 
-def checkpoints_of(version: int) -> Rows:
-    """All checkpoints at a version of their table, as far as they hold under these rules."""
-    return Rows(CHECKPOINTS.name, version).where(OneOf("rules_version", (RULES_VERSION,)))
+def checkpoints_of(versions: Mapping[str, int]) -> tuple[Rows, Rows]:
+    """All checkpoints at some versions of the tables, as far as they hold under these rules: what folds left, and what
+    sources said while they were at rest since then."""
+    of_rules = OneOf("rules_version", (RULES_VERSION,))
+    at_rest = Rows(RESTING.name, versions[RESTING.name]).where(After("nights", 0))
+    return Rows(CHECKPOINTS.name, versions[CHECKPOINTS.name]).where(of_rules), at_rest.where(of_rules)
 
 
-def to_fold(work: Work, checkpoints: Rows) -> tuple[Rows, ...]:
+def to_fold(work: Work, checkpoints: Sequence[Rows]) -> tuple[Rows, ...]:
     """The rows of all clusters of ``work``; where it does not judge them whole, of the sources touched alone.
 
     They are what :func:`election_core.replay.arrow_passes.fold` wants.
@@ -35,7 +40,7 @@ def to_fold(work: Work, checkpoints: Rows) -> tuple[Rows, ...]:
     if going_on:
         since = {cluster: extent.folded[cluster] for cluster in going_on}
         parts = [
-            in_fold_columns(checkpoints.where(OneOf("cluster", going_on)), old=True),
+            *(in_fold_columns(rows.where(OneOf("cluster", going_on)), old=True) for rows in checkpoints),
             in_fold_columns(landed.where(AfterOwn("batch", "cluster", since)), old=False),
         ]
     if extent.anew:

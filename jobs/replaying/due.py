@@ -7,8 +7,18 @@ from datetime import datetime
 from election_replay.election_core.model.inventory import Inventory
 from election_replay.jobs.engines.engine import Engine, Rows, UpTo
 from election_replay.jobs.replaying.checkpoints import CHECKPOINTS, checkpoints_of
-from election_replay.jobs.replaying.news import Known, New, extent, known_sources, new_sources, pieces, with_last_files
+from election_replay.jobs.replaying.news import (
+    Known,
+    New,
+    extent,
+    known_sources,
+    late_sources,
+    new_sources,
+    pieces,
+    with_last_files,
+)
 from election_replay.jobs.replaying.nothing_new import batch_published, held_by
+from election_replay.jobs.replaying.resting import NOTHING_RESTS, resting
 from election_replay.jobs.replaying.selection import EVERYTHING, Selection, selected
 from election_replay.jobs.replaying.work import Work
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -20,9 +30,9 @@ class Due:
 
     ``told`` is the version of the published findings; ``None``: there are none. ``landed`` are the events up to the
     landing ``last_batch``, ``since`` is the last landing whose verdicts stand (0: all is judged anew), ``versions`` are
-    those of the tables. ``known`` are the sources with a checkpoint, ``news`` those with events after ``since``.
-    Clusters are ``pending`` when they have such events or were held back before (``held_before``); ``asked`` are those
-    to judge.
+    those of the tables. ``published_batch`` is the last landing of the published run. ``known`` are the sources with a
+    checkpoint, ``news`` those with events after ``since``. Clusters are ``pending`` when they have such events or were
+    held back before (``held_before``); ``asked`` are those to judge.
     """
 
     selection: Selection
@@ -30,10 +40,11 @@ class Due:
     last_batch: int
     since: int
     held_before: list[str]
+    published_batch: int
     versions: dict[str, int]
     findings_version: int | None
     landed: Rows
-    checkpoints: Rows
+    checkpoints: tuple[Rows, ...]
     known: list[Known]
     news: list[New]
     pending: set[str]
@@ -48,6 +59,13 @@ class Due:
     def unchecked_since(self) -> int:
         """The last landing whose lines have passed the gates."""
         return self.since if self.selection == EVERYTHING and not self.held_before else 0
+
+    @property
+    def doubtful(self) -> set[str]:
+        """The clusters whose checkpoints and verdicts may be of different nights: those that were held back, and those
+        that a replay has written of which nothing was published."""
+        ahead = {source.cluster for source in self.known if source.batch > self.published_batch}
+        return ahead | {*self.held_before} if self.since else ahead
 
     def news_of(self, clusters: Collection[str]) -> list[New]:
         """The sources of ``clusters`` that have new events."""
@@ -69,8 +87,8 @@ def look(engine: Engine, warehouse: Warehouse, inventory: Inventory, selection: 
     warehouse.create()
     versions = warehouse.versions()
     landed, held_before = Rows("events", versions["events"]).where(UpTo("batch", last_batch)), held_by(published)
-    checkpoints = checkpoints_of(versions[CHECKPOINTS.name])
-    known = known_sources(engine, warehouse, checkpoints) if warehouse.count(CHECKPOINTS.name) else []
+    checkpoints = checkpoints_of(versions) if warehouse.count(CHECKPOINTS.name) else ()
+    known = known_sources(engine, warehouse, checkpoints)
     news = new_sources(engine, warehouse, landed, since, min((source.batch for source in known), default=0))
     known = with_last_files(engine, warehouse, checkpoints, known, news)
     pending = {*(source.cluster for source in news), *held_before}
@@ -81,6 +99,7 @@ def look(engine: Engine, warehouse: Warehouse, inventory: Inventory, selection: 
         last_batch=last_batch,
         since=since,
         held_before=held_before,
+        published_batch=int(published["batch"]) if published else 0,
         versions=versions,
         findings_version=published["versions"]["findings"]
         if published and published["counts"].get("findings")
@@ -97,8 +116,15 @@ def look(engine: Engine, warehouse: Warehouse, inventory: Inventory, selection: 
 def work_on(engine: Engine, warehouse: Warehouse, inventory: Inventory, due: Due, clusters: Collection[str]) -> Work:
     """The work that judges ``clusters``, of what is due."""
     news, known = due.news_of(clusters), [source for source in due.known if source.cluster in clusters]
-    doubtful = clusters if due.selection.from_events else due.held_before if due.since else []
+    doubtful = clusters if due.selection.from_events else due.doubtful
     part = bool(due.since) and due.selection == EVERYTHING
+    rest = NOTHING_RESTS
+    if part:
+        late = late_sources(news, known)
+        asked = {(source.cluster, source.source_node) for source in news if source.cluster not in doubtful} - late
+        rest = resting(engine, warehouse, due.landed, due.since, due.last_batch, asked, known)
+        news = [source for source in news if (source.cluster, source.source_node) not in rest.at_rest]
+    to_judge = extent(news, due.known, clusters, doubtful, part=part)
     return Work(
         engine=engine,
         warehouse=warehouse,
@@ -107,7 +133,8 @@ def work_on(engine: Engine, warehouse: Warehouse, inventory: Inventory, due: Due
         landed=due.landed,
         last_batch=due.last_batch,
         since=due.since,
-        extent=extent(news, due.known, clusters, doubtful, part=part),
+        extent=to_judge,
+        rest=rest.within(to_judge.partly),
         everything=not due.since and not due.held(clusters),
         before=due.versions,
         pieces=pieces(news, known, engine.tasks),

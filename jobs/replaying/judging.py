@@ -7,7 +7,7 @@ cluster that is not done whole, only the nodes with new events are folded, and o
 judged; of all others no row is touched (:mod:`jobs.warehouse.replacing`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from functools import partial
@@ -16,6 +16,7 @@ from operator import attrgetter
 import pyarrow as pa
 
 from election_replay.election_core import RULES_VERSION
+from election_replay.election_core.judge.open_ends import Standing
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.inventory import Inventory
 from election_replay.election_core.model.next_steps import ANY, SYSTEMS, steps_for
@@ -24,18 +25,20 @@ from election_replay.election_core.model.next_steps.of_finding import KnownOfGro
 from election_replay.election_core.model.next_steps.steps import StepRow
 from election_replay.election_core.model.rows import TABLE_OF, Finding
 from election_replay.election_core.replay import arrow_passes as core
+from election_replay.election_core.replay.checkpoint import AtRest
 from election_replay.election_core.replay.fact_rows import values_of
 from election_replay.election_core.replay.proofs import proofs
 from election_replay.jobs.engines.engine import Among, Dealing, Rows
 from election_replay.jobs.replaying.checkpoints import CHECKPOINTS, to_fold
 from election_replay.jobs.replaying.news import SOURCE
 from election_replay.jobs.replaying.quoting import quoted, unquoted
+from election_replay.jobs.replaying.resting import ENDS, OPEN_LIVES, RESTING, moved_lives
 from election_replay.jobs.replaying.sightings import Sighting, facts_alone, with_sightings
 from election_replay.jobs.replaying.work import Work
-from election_replay.jobs.warehouse.data_files import DataFile, Row, by_place
+from election_replay.jobs.warehouse.data_files import DataFile, Row, by_place, write_data_files
 from election_replay.jobs.warehouse.data_files import Rows as Batch
 from election_replay.jobs.warehouse.replacing import Gone, anew, kept
-from election_replay.jobs.warehouse.table_sets import QUOTED, VERDICTS
+from election_replay.jobs.warehouse.table_sets import OF_SOURCES, QUOTED, VERDICTS
 from election_replay.schemas import TABLES
 
 FACTS = TABLES["facts"]
@@ -44,34 +47,56 @@ PROGRAM_ORDER = (*by_place(FACTS), *SOURCE, "contains(stream, '/')", "stream", "
 """The order in which a node wrote its rows, its snapshots last."""
 
 
-def judge_all(work: Work, checkpoints: Rows) -> None:
-    """Fold, judge, and write facts, checkpoints and gold tables."""
-    folding = to_fold(work, checkpoints)
-    dealing = Dealing(SOURCE, PROGRAM_ORDER, work.pieces)
-    to_facts = partial(fold, inventory=work.inventory, batch=work.last_batch)
-    files = work.engine.map_partitions(work.warehouse, folding, dealing, to_facts)
-    write(files, dict.fromkeys((FACTS.name, CHECKPOINTS.name), work.folded), work)
+def judge_all(work: Work, checkpoints: Sequence[Rows]) -> None:
+    """Fold, judge, and write facts, checkpoints and gold tables.
+
+    Where a source at rest ended is written last: it says of which checkpoint it holds.
+    """
+    files, extent = moved_on(work), work.extent
+    tables = {OPEN_LIVES.name: work.moved}
+    if extent.whole or extent.touched or work.everything:
+        folding = to_fold(work, checkpoints)
+        dealing = Dealing(SOURCE, PROGRAM_ORDER, work.pieces)
+        to_facts = partial(fold, inventory=work.inventory, batch=work.last_batch)
+        files += work.engine.map_partitions(work.warehouse, folding, dealing, to_facts)
+        tables |= dict.fromkeys((FACTS.name, CHECKPOINTS.name), work.folded)
+    write(files, tables | {RESTING.name: work.moved}, work)
     write_gold(work)
+
+
+def moved_on(work: Work) -> list[DataFile]:
+    """What is told anew of the sources at rest."""
+    rest = work.rest
+    if rest.rows is None:
+        return []
+    moving = moved_lives(work.engine, work.warehouse, rest.at_rest)
+    rows: list[tuple[str, Batch]] = [(RESTING.name, rest.rows), *((OPEN_LIVES.name, batch) for batch in moving)]
+    return write_data_files(rows, work.warehouse.root)
 
 
 def write_gold(work: Work) -> None:
     """Judge the facts and write the gold tables."""
     partly, whole = work.extent.partly, work.extent.whole
-    parts, spoken = [work.newest(FACTS.name, whole)] if whole or not partly else [], None
+    parts, spoken = [work.newest(table, whole) for table in OF_SOURCES] if whole or not partly else [], None
+    before: dict[tuple[str, str], Standing] = {}
     if partly:
-        facts = work.newest(FACTS.name, partly)
-        spoken = spoken_of(facts, work)
-        parts.append(facts.where(spoken))
+        touched = groups_touched(work)
+        before = {group: old for group, old in work.rest.shaken.items() if old is not None and group not in touched}
+        spoken = Among(GROUP, touched | {*work.rest.shaken})
+        if not spoken.keys and not whole:
+            return
+        parts += [work.newest(table, partly).where(spoken) for table in OF_SOURCES]
     parts = with_sightings(parts, spoken, work)
     dealing = Dealing(GROUP, (*by_place(TABLES["findings"]), *GROUP), work.pieces)
-    judging = partial(judge, run_id=work.run_id, started_at=work.started_at)
+    judging = partial(judge, run_id=work.run_id, started_at=work.started_at, before=before)
     files = work.engine.map_partitions(work.warehouse, parts, dealing, judging)
     verdicts, unquoted_files = parted(files)
     files = [*verdicts, *quoted(work, unquoted_files, spoken)]
+    judged_tables = (*VERDICTS, ENDS.name)
     written = {file.table for file in files}
     groups = frozenset((cluster, group) for cluster, group in spoken.keys) if spoken is not None else frozenset()
     judged = Gone(frozenset(whole), groups)
-    write(files, {table: judged for table in VERDICTS if table in written or work.warehouse.count(table)}, work)
+    write(files, {table: judged for table in judged_tables if table in written or work.warehouse.count(table)}, work)
 
 
 def parted(files: list[DataFile]) -> tuple[list[DataFile], list[DataFile]]:
@@ -79,14 +104,16 @@ def parted(files: list[DataFile]) -> tuple[list[DataFile], list[DataFile]]:
     return [file for file in files if file.table != QUOTED], [file for file in files if file.table == QUOTED]
 
 
-def spoken_of(facts: Rows, work: Work) -> Among:
+def groups_touched(work: Work) -> frozenset[tuple[str, str]]:
     """The groups of which the sources touched speak, now or when the work began."""
     sql = "SELECT DISTINCT cluster, replica_group FROM {rows}"
+    now = [work.newest(table, work.extent.partly) for table in OF_SOURCES]
     answers = (
         work.engine.answer(work.warehouse, sql, rows.where(work.of_sources()).select(GROUP))
-        for rows in (facts, work.old(FACTS.name))
+        for rows in (*now, *map(work.old, OF_SOURCES))
+        if work.extent.touched
     )
-    return Among(GROUP, frozenset(tuple(row.values()) for answer in answers for row in answer.to_pylist()))
+    return frozenset((row["cluster"], row["replica_group"]) for answer in answers for row in answer.to_pylist())
 
 
 def write(files: list[DataFile], tables: Mapping[str, Gone], work: Work) -> None:
@@ -103,7 +130,9 @@ def write(files: list[DataFile], tables: Mapping[str, Gone], work: Work) -> None
         warehouse.exchange(files, gone, plan.table, work.run_id, plan.version)
 
 
-fact_values = values_of(FACTS.names)
+NOTHING_STANDS: Mapping[tuple[str, str], Standing] = {}
+
+fact_values, life_values = values_of(FACTS.names), values_of(OPEN_LIVES.names)
 row_values = {kind: attrgetter(*(field.name for field in fields(kind))) for kind in TABLE_OF}
 
 
@@ -111,22 +140,30 @@ def fold(batches: Iterator[pa.RecordBatch], inventory: Inventory, batch: int) ->
     """The core's fold, its facts and checkpoints as rows."""
     for output in core.fold(batches, inventory):
         if isinstance(output, Fact):
-            yield FACTS.name, fact_values(output)
+            yield (OPEN_LIVES.name, life_values(output)) if output.moves else (FACTS.name, fact_values(output))
+        elif isinstance(output, AtRest):
+            yield RESTING.name, stamped(output.rows, batch, nights=0, folded=batch)
         else:
             yield CHECKPOINTS.name, stamped(output, batch)
 
 
-def stamped(rows: pa.RecordBatch, batch: int) -> pa.RecordBatch:
+def stamped(rows: pa.RecordBatch, batch: int, **more: int) -> pa.RecordBatch:
     """Rows of checkpoints, with what they hold for."""
-    count = rows.num_rows
-    stamps = {"batch": pa.repeat(batch, count), "rules_version": pa.repeat(RULES_VERSION, count)}
+    values = {"batch": batch, "rules_version": RULES_VERSION, **more}
+    stamps = {name: pa.repeat(value, rows.num_rows) for name, value in values.items()}
     return pa.RecordBatch.from_arrays([*rows.columns, *stamps.values()], names=[*rows.schema.names, *stamps])
 
 
-def judge(batches: Iterator[pa.RecordBatch], run_id: str, started_at: datetime) -> Iterator[Row]:
+def judge(
+    batches: Iterator[pa.RecordBatch],
+    run_id: str,
+    started_at: datetime,
+    before: Mapping[tuple[str, str], Standing] = NOTHING_STANDS,
+) -> Iterator[Row]:
     """The core's judge, its verdicts as rows.
 
     A finding bears the run that found it first, and when; and what to do about it. Its proofs lack their lines.
+    ``before``: upon what the verdicts rested of groups of which the facts are the same, but for the ends of logs.
     """
     known: dict[str, Sighting] = {}
     for judged in core.judge_groups(facts_alone(batches, known)):
@@ -141,6 +178,8 @@ def judge(batches: Iterator[pa.RecordBatch], run_id: str, started_at: datetime) 
             yield TABLE_OF[type(row)], values
         for proof in proofs(judged.facts, judged.rows):
             yield QUOTED, unquoted(proof)
+        group = judged.cluster, judged.replica_group
+        yield ENDS.name, (*group, Standing.of(judged.rows, judged.noted).after(before.get(group)).as_text())
 
 
 def next_steps(finding: Finding, cause: str, group: KnownOfGroup) -> tuple[StepRow, ...] | None:

@@ -1,7 +1,7 @@
 """What is new to a warehouse: one row for each source with events that no published run has judged."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from math import ceil
@@ -34,6 +34,9 @@ Files = Mapping[str, File]
 class Known:
     """A source whose checkpoint is kept: the last landing in it, the last sign of life, and, where it is asked for, the
     last file of each stream.
+
+    ``folded`` is the last landing that was folded; from there to ``batch`` the source was at rest. ``torn``: a replay
+    was killed when it had written half of the checkpoint, which is worth nothing.
     """
 
     cluster: str
@@ -41,6 +44,13 @@ class Known:
     batch: int
     until: datetime | None
     last_files: Files = field(default_factory=dict)
+    folded: int = 0
+    torn: bool = False
+
+    @property
+    def source(self) -> tuple[str, str]:
+        """Its cluster and node."""
+        return self.cluster, self.source_node
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +67,32 @@ class New:
     first_files: Files = field(default_factory=dict)
 
 
-def known_sources(engine: Engine, warehouse: Warehouse, checkpoints: Rows) -> list[Known]:
-    """The sources that have a checkpoint; their number is that of the fleet's nodes, however long their history."""
+def known_sources(engine: Engine, warehouse: Warehouse, checkpoints: Sequence[Rows]) -> list[Known]:
+    """The sources that have a checkpoint; their number is that of the fleet's nodes, however long their history.
+
+    ``checkpoints`` are the rows that folds left, and those of the nights at rest since then.
+    """
+    if not checkpoints:
+        return []
+    folds, at_rest = checkpoints
     sql = (
-        "SELECT cluster, source_node, max(batch) AS batch, max(until) AS until FROM {rows} "
+        "SELECT cluster, source_node, max(batch) AS batch, max(until) AS until, max({folded}) AS folded FROM {rows} "
         "GROUP BY cluster, source_node"
     )
-    found = engine.answer(warehouse, sql, checkpoints.select((*SOURCE, "batch", "until")))
-    return [Known(**row) for batch in found.to_batches() for row in batch.to_pylist()]
+    known = {}
+    answer = engine.answer(warehouse, sql.replace("{folded}", "batch"), folds.select((*SOURCE, "batch", "until")))
+    for row in answer.to_pylist():
+        known[row["cluster"], row["source_node"]] = Known(**row)
+    rested = at_rest.select((*SOURCE, "batch", "until", "folded"))
+    for row in engine.answer(warehouse, sql.replace("{folded}", "folded"), rested).to_pylist():
+        found = Known(**row)
+        before = known.get(found.source, replace(found, batch=0, folded=0))
+        if before.folded == found.folded:
+            until = max((time for time in (before.until, found.until) if time is not None), default=None)
+            known[found.source] = replace(found, until=until)
+        else:
+            known[found.source] = replace(before, torn=True)
+    return [*known.values()]
 
 
 def new_sources(engine: Engine, warehouse: Warehouse, events: Rows, since: int, unknown_since: int) -> list[New]:
@@ -94,23 +122,20 @@ def new_sources(engine: Engine, warehouse: Warehouse, events: Rows, since: int, 
 
 
 def with_last_files(
-    engine: Engine, warehouse: Warehouse, checkpoints: Rows, known: list[Known], news: Iterable[New]
+    engine: Engine, warehouse: Warehouse, checkpoints: Sequence[Rows], known: list[Known], news: Iterable[New]
 ) -> list[Known]:
     """``known``, those with new events with the last file of each stream."""
-    touched = {(source.cluster, source.source_node) for source in news} & {
-        (source.cluster, source.source_node) for source in known
-    }
+    touched = {(source.cluster, source.source_node) for source in news} & {source.source for source in known}
     if not touched:
         return known
     sql = "SELECT DISTINCT cluster, source_node, stream, file_time, fingerprint FROM {rows}"
-    rows = checkpoints.where(Among(SOURCE, frozenset(touched))).select((*SOURCE, *FILE))
     by_source: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for row in engine.answer(warehouse, sql, rows).to_pylist():
-        by_source[row["cluster"], row["source_node"]].append(row)
+    for table in checkpoints:
+        rows = table.where(Among(SOURCE, frozenset(touched))).select((*SOURCE, *FILE))
+        for row in engine.answer(warehouse, sql, rows).to_pylist():
+            by_source[row["cluster"], row["source_node"]].append(row)
     return [
-        replace(entry, last_files=at_the_end(by_source[source], max))
-        if (source := (entry.cluster, entry.source_node)) in touched
-        else entry
+        replace(entry, last_files=at_the_end(by_source[entry.source], max)) if entry.source in touched else entry
         for entry in known
     ]
 
@@ -129,7 +154,7 @@ def late_sources(news: Iterable[New], known: Iterable[Known]) -> set[tuple[str, 
     They show a start long before the last sign of life, or stand in a file that belongs before the last one of its
     stream.
     """
-    before = {(source.cluster, source.source_node): source for source in known}
+    before = {source.source: source for source in known}
     return {
         (source.cluster, source.source_node)
         for source in news
@@ -157,7 +182,7 @@ def pieces(news: Collection[New], known: Collection[Known], tasks: int) -> dict[
     for source in news:
         events[source.cluster] += source.events
     touched = {(source.cluster, source.source_node) for source in news}
-    sources = Counter(cluster for cluster, _ in touched | {(source.cluster, source.source_node) for source in known})
+    sources = Counter(cluster for cluster, _ in touched | {source.source for source in known})
     shares = {
         cluster: 2 * tasks * max(events[cluster] / max(events.total(), 1), count / sources.total())
         for cluster, count in sources.items()
@@ -199,7 +224,8 @@ def extent(
         if source.cluster not in doubtful:
             folded[source.cluster] = max(folded.get(source.cluster, 0), source.batch)
     partly = ({*clusters} & mostly_untouched(news, known)).difference(doubtful) if part else set()
-    anew = {source for source in late_sources(news, known) if source[0] in folded}
+    torn = {source.source for source in known if source.torn}
+    anew = {source for source in late_sources(news, known) | torn if source[0] in folded}
     if len(anew) > MANY:
         folded = {cluster: batch for cluster, batch in folded.items() if cluster not in {source[0] for source in anew}}
         anew = set()
@@ -217,6 +243,6 @@ def mostly_untouched(news: Iterable[New], known: Collection[Known]) -> set[str]:
     touched = {(source.cluster, source.source_node) for source in news}
     balance: dict[str, int] = {}
     for source in known:
-        weight = -1 if (source.cluster, source.source_node) in touched else 1
+        weight = -1 if source.source in touched else 1
         balance[source.cluster] = balance.get(source.cluster, 0) + weight
     return {cluster for cluster, untouched in balance.items() if untouched > 0}

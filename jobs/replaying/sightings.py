@@ -4,7 +4,7 @@ A finding keeps its id from run to run, so that one which is published already k
 are dealt by group, and those of a group are read before its verdicts are told: nothing of it goes to the driver.
 """
 
-from collections.abc import Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import datetime
 
 import pyarrow as pa
@@ -26,7 +26,7 @@ Sighting = tuple[str | None, datetime | None]
 def with_sightings(parts: Sequence[Rows], groups: Among | None, work: Work) -> list[Rows]:
     """``parts`` with facts to judge, and what is published of their groups: of ``groups``, and of whole clusters."""
     nothing = {name: f"CAST(NULL AS {kind})" for name, kind in FOUND.items()}
-    facts = [part.select(FACTS.names, nothing) for part in parts]
+    facts = [in_fact_columns(part, nothing) for part in parts]
     if work.findings_version is None:
         return facts
     every = Rows("findings", work.findings_version)
@@ -35,6 +35,13 @@ def with_sightings(parts: Sequence[Rows], groups: Among | None, work: Work) -> l
         asked.append(every.where(OneOf("cluster", work.extent.partly), groups))
     no_fact = dict.fromkeys((name for name in FACTS.names if name not in GROUP), "NULL")
     return [*facts, *(rows.select((*GROUP, *FOUND), no_fact) for rows in asked)]
+
+
+def in_fact_columns(rows: Rows, also: Mapping[str, str]) -> Rows:
+    """Rows of a table with facts, in the columns of ``facts`` and ``also`` some others."""
+    here = TABLES[rows.table].names
+    lacking = dict.fromkeys((name for name in FACTS.names if name not in here), "NULL")
+    return rows.select((name for name in FACTS.names if name in here), {**lacking, **also})
 
 
 def facts_alone(batches: Iterable[pa.RecordBatch], known: MutableMapping[str, Sighting]) -> Iterator[pa.RecordBatch]:

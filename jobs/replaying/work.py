@@ -7,6 +7,7 @@ from datetime import datetime
 from election_replay.election_core.model.inventory import Inventory
 from election_replay.jobs.engines.engine import Among, Engine, OneOf, Rows
 from election_replay.jobs.replaying.news import SOURCE, Extent
+from election_replay.jobs.replaying.resting import Resting
 from election_replay.jobs.warehouse.replacing import Gone
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
@@ -16,7 +17,7 @@ class Work:
     """What one replay is to do.
 
     ``landed`` are all events up to the landing ``last_batch``, ``since`` is the last landing whose verdicts stand (0:
-    none). ``everything``: no cluster is left out, so that the
+    none). ``rest`` is what goes on as it was. ``everything``: no cluster is left out, so that the
     tables are written whole. ``before`` are the versions of the tables when the work began. ``pieces``: over how
     many tasks a cluster is dealt; one that is not named stays together. ``told`` is the version of the findings that
     are published, ``None`` where none are.
@@ -30,6 +31,7 @@ class Work:
     last_batch: int
     since: int
     extent: Extent
+    rest: Resting
     everything: bool
     before: Mapping[str, int]
     pieces: Mapping[str, int]
@@ -45,6 +47,11 @@ class Work:
     def folded(self) -> Gone:
         """What of the facts and checkpoints is told anew."""
         return Gone(frozenset(self.extent.whole), frozenset(self.extent.touched))
+
+    @property
+    def moved(self) -> Gone:
+        """What of the ends of logs is told anew."""
+        return Gone(self.folded.clusters, self.folded.keys | {*self.rest.at_rest})
 
     def of_sources(self, *, wanted: bool = True) -> Among:
         """The rows of the sources touched, or those of all others."""

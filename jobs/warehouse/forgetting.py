@@ -5,21 +5,29 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from deltalake import write_deltalake
 
+from election_replay.jobs.warehouse.table_sets import OF_SOURCES
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
 LINES, REJECTED = "log_lines", "quarantine"
 BATCH_ROWS = 10_000
 
-NAMED = """
-    SELECT cluster, since_event AS event_id FROM facts WHERE since_event IS NOT NULL UNION
-    SELECT cluster, until_event FROM facts WHERE until_event IS NOT NULL UNION
-    SELECT cluster, unnest(evidence) FROM facts
-"""
+NAMED = " UNION ".join(
+    f"SELECT cluster, {proof} AS event_id FROM {table}"  # noqa: S608 - our own
+    for table in OF_SOURCES
+    for proof in ("since_event", "until_event", "unnest(evidence)")
+)
 """The events that facts name: whatever proves a finding of today's rules, now or later, is one of them."""
 
 KEPT = f"SELECT * FROM lines SEMI JOIN ({NAMED}) USING (cluster, event_id)"  # noqa: S608 - our own
 """Of some lines those that stay."""
+
+
+def register_facts(warehouse: Warehouse, database: duckdb.DuckDBPyConnection) -> None:
+    """Let a database know all facts; a warehouse of an older release has fewer tables of them."""
+    for name in OF_SOURCES:
+        known = warehouse.version(name) is not None
+        database.register(name, warehouse.dataset(name) if known else TABLES[name].arrow_schema().empty_table())
 
 
 def forgettable(warehouse: Warehouse, last: int) -> int:
@@ -32,7 +40,7 @@ def forgettable(warehouse: Warehouse, last: int) -> int:
     for name in (LINES, REJECTED):
         found += int(warehouse.dataset(name).count_rows(filter=chosen))
     with duckdb.connect() as database:
-        database.register("facts", warehouse.dataset("facts"))
+        register_facts(warehouse, database)
         rows = warehouse.dataset(LINES).scanner(["cluster", "event_id"], filter=chosen).to_reader()
         database.register("lines", rows)
         [[kept]] = database.sql(f"SELECT count(*) FROM ({KEPT})").fetchall()  # noqa: S608 - our own
@@ -48,7 +56,7 @@ def forget_lines(warehouse: Warehouse, last: int) -> None:
     chosen = (ds.field("batch") > since) & (ds.field("batch") <= last)
     with duckdb.connect() as database:
         database.execute("SET TimeZone = 'UTC'")
-        database.register("facts", warehouse.dataset("facts"))
+        register_facts(warehouse, database)
         database.register("lines", warehouse.dataset(LINES).scanner(schema.names, filter=chosen).to_reader())
         kept = database.sql(KEPT)
         batches = (batch.select(schema.names).cast(schema) for batch in kept.to_arrow_reader(BATCH_ROWS))

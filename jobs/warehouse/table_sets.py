@@ -15,11 +15,17 @@ QUOTED = "evidence_lines"
 VERDICTS = (*TABLE_OF.values(), QUOTED)
 """What a replay says of groups."""
 
-JUDGED = ("facts", *VERDICTS)
+OF_SOURCES = ("facts", "open_lives")
+"""What the logs of a source prove: facts that stay, and those that its next line changes."""
+
+JUDGED = (*OF_SOURCES, *VERDICTS)
 """What a replay writes: checked before it is published."""
 
-WRITTEN = (*JUDGED, "replay_states")
-"""All that a replay writes: what is checked, and the checkpoints."""
+CARRIED = ("judged_ends", "replay_states", "resting_sources")
+"""What one replay leaves to the next; nobody else reads it."""
+
+WRITTEN = (*JUDGED, *CARRIED)
+"""All that a replay writes."""
 
 
 def stands(warehouse: Warehouse, run: Mapping[str, Any]) -> bool:

@@ -14,9 +14,10 @@ from election_replay.jobs.reading.published import Published
 from election_replay.jobs.replay import replay
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.upkeep import upkeep
+from election_replay.jobs.warehouse.table_sets import OF_SOURCES
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas.findings import OF_RUNS
-from tests.jobs.zone import Zone, election
+from tests.jobs.zone import Zone, election, noise
 
 GOLD = (
     "terms",
@@ -29,7 +30,7 @@ GOLD = (
     "evidence_lines",
     "rule_coverage",
 )
-ALL = (*GOLD, "facts", "events", "log_lines", "quarantine")
+ALL = (*GOLD, *OF_SOURCES, "events", "log_lines", "quarantine")
 
 _OF_DELIVERY = {"batch", "source_file", "path", "modified_at", *OF_RUNS}
 """What tells of the landing or run that wrote a row, and of the name that a file had then."""
@@ -73,6 +74,28 @@ def second_night(engine: Engine, zone: Zone, folder: Path) -> SecondNight:
     start, once = folder / "start", Warehouse(str(folder / "once"))
     whole_night(engine, zone.root, Warehouse(str(start)))
     logs[0].write_text(election(0, 1) + election(100, 2))
+    night(engine, zone.root, once)
+    story = SecondNight(start, content(Warehouse(str(start))), content(once), content(once, ALL))
+    assert story.before != story.after
+    return story
+
+
+def night_after_rest(engine: Engine, zone: Zone, folder: Path) -> SecondNight:
+    """All nodes of two clusters said nothing new for a night; in the next one some go on so, and two elect."""
+    places = [("c1", f"n{number}") for number in range(1, 6)] + [("c2", "n1")]
+    logs = {place: zone.root / place[0] / "nodes" / place[1] / "logs" / "broker_default.log" for place in places}
+    told = {place: election(0, 1, place[1]) for place in places}
+    start, once = folder / "start", Warehouse(str(folder / "once"))
+    for quiet in ("", "".join(map(noise, range(8, 60, 5)))):
+        for place, log in logs.items():
+            told[place] += quiet
+            log.parent.mkdir(parents=True, exist_ok=True)
+            log.write_text(told[place])
+        whole_night(engine, zone.root, Warehouse(str(start)))
+    assert {row["nights"] for row in Warehouse(str(start)).rows("resting_sources")} == {0, 1}
+    for place, log in logs.items():
+        elects = place in {("c1", "n1"), ("c1", "n2")}
+        log.write_text(told[place] + (election(62, 2, place[1]) if elects else "".join(map(noise, range(62, 90, 5)))))
     night(engine, zone.root, once)
     story = SecondNight(start, content(Warehouse(str(start))), content(once), content(once, ALL))
     assert story.before != story.after

@@ -18,9 +18,10 @@ from election_replay.jobs.reading.published import Published
 from election_replay.jobs.replay import replay
 from election_replay.jobs.replaying.selection import Selection
 from election_replay.jobs.upkeep import upkeep
+from election_replay.jobs.warehouse.table_sets import WRITTEN
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
-from tests.jobs.nights import GOLD, content
+from tests.jobs.nights import content
 from tests.jobs.replaying.test_sightings import deliver, night
 
 KILLED = "rocketmq-dledger/kill-leader-533"
@@ -67,6 +68,10 @@ def test_old_lines_go_and_findings_keep_theirs(two_nights: Warehouse, local: Loc
     assert done == planned
     assert lines(two_nights) == before - done["log_lines"] < before / 2
     assert content(two_nights, ("evidence_lines",)) == quotes
+    kept = {row["event_id"] for row in two_nights.rows("log_lines")}
+    named = {row[name] for row in two_nights.rows("open_lives") for name in ("since_event", "until_event")} - {None}
+    assert named
+    assert named <= kept, "lives that go on are facts too"
     assert not [one for one in check(two_nights) if one.stops]
     judged = content(two_nights)
     replay(local, two_nights, selection=Selection(clusters=("killed", "old-copy"), from_events=True))
@@ -92,7 +97,7 @@ def test_a_cluster_is_erased_everywhere(two_nights: Warehouse, local: LocalEngin
     planned = forget(two_nights, "old-copy", dry_run=True)
     assert content(two_nights) == kept
     assert forget(two_nights, "old-copy") == planned
-    assert {"landed_files", "log_lines", "events", "facts", "replay_states", *GOLD} - {*planned} <= {
+    assert {"landed_files", "log_lines", "events", *WRITTEN} - {*planned} <= {
         "sync_state_sets",
         "lock_holds",
         "metadata_versions",

@@ -37,24 +37,37 @@ class IdentityStep(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class OwnId(Fact):
-    """One incarnation of a broker under the id ``node``, from the first line that says so to its last sign of life."""
+    """One incarnation of a broker under the id ``node``, from the first line that says so to its last sign of life;
+    ``goes_on``: the log ends with it."""
 
     kind: ClassVar[str] = "OWN_ID"
     SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("address",)
 
     address: str | None
+    goes_on: bool = False
+
+    @property
+    def moves(self) -> bool:
+        """As long as it goes on."""
+        return self.goes_on
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class IdentityVersion(Fact):
     """The speaking ``process``, a broker or a controller, knows brokers by their address (RocketMQ 5.0.0 to 5.1.0;
-    ``by_address``) or by a persistent id (later)."""
+    ``by_address``) or by a persistent id (later). ``goes_on``: the log ends with a life of which this is so."""
 
     kind: ClassVar[str] = "IDENTITY_VERSION"
     SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("process",)
 
     process: str
     by_address: bool
+    goes_on: bool = False
+
+    @property
+    def moves(self) -> bool:
+        """As long as it goes on."""
+        return self.goes_on
 
 
 KINDS: tuple[type[Fact], ...] = (IdentityDecision, IdentityStep, OwnId, IdentityVersion)

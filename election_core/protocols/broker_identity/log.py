@@ -101,8 +101,9 @@ class BrokerLog:
             if event.node is not None:
                 first.setdefault((incarnation_at(emit.incarnations, event.at), event.node), event)
         for (number, node), event in sorted(first.items()):
-            last = _last_sign(emit.incarnations[number], event)
-            yield OwnId(*emit.during(node, event.at, event.by, event.event_id, *last), address=event.address)
+            life = emit.incarnations[number]
+            during = emit.during(node, event.at, event.by, event.event_id, *_last_sign(life, event))
+            yield OwnId(*during, address=event.address, goes_on=life.goes_on)
 
     def _versions(self, emit: FactWriter) -> Iterator[Fact]:
         """A life has one version, from its first sign of it on."""
@@ -110,12 +111,9 @@ class BrokerLog:
         for old, event in self.old:
             first.setdefault((incarnation_at(emit.incarnations, event.at), old), event)
         for (number, old), event in sorted(first.items()):
-            last = _last_sign(emit.incarnations[number], event)
-            yield IdentityVersion(
-                *emit.during(None, event.at, event.by, event.event_id, *last),
-                process=BROKER,
-                by_address=old,
-            )
+            life = emit.incarnations[number]
+            during = emit.during(None, event.at, event.by, event.event_id, *_last_sign(life, event))
+            yield IdentityVersion(*during, process=BROKER, by_address=old, goes_on=life.goes_on)
 
     # -- one function a line ----------------------------------------------------------------------------------
 

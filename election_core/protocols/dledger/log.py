@@ -752,11 +752,12 @@ PERIODIC: Mapping[str, Periodic] = {
         sorted(_STATUS),
         Periodic(
             says=lambda event: (event.node, event.replica_group, event.role, event.term, event.committed is None),
-            counts=lambda event: event.committed,
+            reads=("node", "replica_group", "role", "term", "committed"),
+            counts="committed",
             settles=STATUS_SETTLES + REORDERED,
         ),
     ),
-    **dict.fromkeys(sorted(_NAMES_GROUP), Periodic(says=lambda event: event.replica_group)),
+    **dict.fromkeys(sorted(_NAMES_GROUP), Periodic(says=lambda event: event.replica_group, reads=("replica_group",))),
 }
 """Status lines, every 3 s, and the errors of requests to a member that is gone, with every heartbeat."""
 

@@ -33,13 +33,20 @@ class Claim(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class SpeaksFor(Fact):
-    """One incarnation of a process that speaks as the member ``node``, by the protocol ``member_of``."""
+    """One incarnation of a process that speaks as the member ``node``, by the protocol ``member_of``; ``goes_on``: the
+    log ends with it."""
 
     kind: ClassVar[str] = "SPEAKS_FOR"
     SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("member_of",)
 
     member_of: str
     evidence: tuple[str, ...]
+    goes_on: bool = False
+
+    @property
+    def moves(self) -> bool:
+        """As long as it goes on."""
+        return self.goes_on
 
 
 @dataclass(slots=True, unsafe_hash=True)

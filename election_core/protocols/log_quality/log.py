@@ -261,6 +261,7 @@ def _members(speaker: Speaker, stated: list[tuple[str, Fact]]) -> Iterator[Fact]
                 *emit.during(life.node, life.since, life.since_by, life.since_event, *end),
                 member_of=life.protocol,
                 evidence=_shown_by(life, stated),
+                goes_on=life.goes_on,
             )
 
 

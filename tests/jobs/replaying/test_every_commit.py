@@ -13,7 +13,7 @@ from deltalake.table import DeltaTable, TableAlterer, TableOptimizer
 import election_replay.jobs.publishing.held_back
 from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.warehouse.warehouse import Warehouse
-from tests.jobs.nights import ALL, GOLD, content, second_night, whole_night
+from tests.jobs.nights import ALL, GOLD, SecondNight, content, night_after_rest, second_night, whole_night
 from tests.jobs.zone import Zone
 from tests.proving import amount
 
@@ -65,10 +65,15 @@ def killed_before(last: int | None) -> Iterator[Writes]:
         yield writes
 
 
+@pytest.mark.parametrize("story_of", [second_night, night_after_rest])
 def test_a_kill_before_any_commit_is_made_good(
-    local: LocalEngine, zone: Zone, tmp_path: Path, record_property: Callable[[str, object], None]
+    local: LocalEngine,
+    zone: Zone,
+    tmp_path: Path,
+    story_of: Callable[[LocalEngine, Zone, Path], SecondNight],
+    record_property: Callable[[str, object], None],
 ) -> None:
-    story = second_night(local, zone, tmp_path)
+    story = story_of(local, zone, tmp_path)
     number, ended = 0, False
     while not ended:
         folder = tmp_path / f"killed {number}"

@@ -1,0 +1,31 @@
+"""``gold.resting_sources``: where logs ended that may go on and say nothing new; see ``election_core.replay.rest``."""
+
+from dataclasses import replace
+
+from election_replay.schemas import replay_states
+from election_replay.schemas.model import BIGINT, Column
+
+TABLE = replace(
+    replay_states.TABLE,
+    name="resting_sources",
+    comment="The last lines and signs of life of each source that may be at rest. A night in which it says nothing new "
+    "moves them on, and leaves its facts and its rows of gold.replay_states as they are.",
+    columns=(
+        *replay_states.TABLE.columns,
+        Column(
+            name="nights",
+            type=BIGINT,
+            comment="How many replays had found the source at rest when the row was written. With 0 it is one of "
+            "gold.replay_states too.",
+            nullable=False,
+            at_least=0,
+        ),
+        Column(
+            name="folded",
+            type=BIGINT,
+            comment="The batch of the rows of gold.replay_states that it goes on from. If they are of another one, a "
+            "replay was killed before it wrote this table, and the row is worth nothing.",
+            nullable=False,
+        ),
+    ),
+)
