@@ -1,12 +1,12 @@
 """The tables: one file a table, the only place where a column is defined."""
 
 from election_replay.schemas import (
+    calm_groups,
     elections,
     events,
     evidence_lines,
     facts,
     findings,
-    judged_ends,
     landed_files,
     lock_holds,
     log_lines,
@@ -43,7 +43,7 @@ TABLES: dict[str, Table] = {
         findings,
         evidence_lines,
         rule_coverage,
-        judged_ends,
+        calm_groups,
         replay_states,
         resting_sources,
         runs,

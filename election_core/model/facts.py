@@ -15,7 +15,7 @@ logged it, in microseconds UTC: the true moment lies in ``[since, since_by]``. `
 that clock may be off; it is added only where clocks of different machines meet.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
 
@@ -55,9 +55,32 @@ class Fact:
         """Whether the next line of the log moves its end, as long as the process lives on."""
         return False
 
+    @property
+    def grows(self) -> bool:
+        """Whether the next line of the log may tell of more, so that the fact moves as a whole."""
+        return False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the next line of the log may change it, though it says nothing new."""
+        return self.moves or self.grows
+
 
 F = TypeVar("F", bound=Fact)
 """A kind of facts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """Two lines, one after the other, of which the second says more: when the first was written (``after``), the second
+    (``at``, ``by``, ``event_id``), microseconds UTC, and the indexes in them."""
+
+    after: int
+    from_index: int
+    at: int
+    by: int
+    event_id: str
+    to_index: int
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -149,14 +172,31 @@ class QuorumLost(Fact):
 @dataclass(slots=True, unsafe_hash=True)
 class Committed(Fact):
     """As leader of ``term`` a node's commit index grew for the last time between ``since`` and ``since_by``, from
-    ``from_index`` to ``to_index`` (indexes of entries)."""
+    ``from_index`` to ``to_index`` (indexes of entries; null: of no account). ``goes_on``: it leads as its log ends."""
 
     kind: ClassVar[str] = "COMMITTED"
     SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
 
     term: int
-    from_index: int
-    to_index: int
+    from_index: int | None
+    to_index: int | None
+    goes_on: bool = False
+
+    @property
+    def grows(self) -> bool:
+        """As long as the node leads."""
+        return self.goes_on
+
+    def grown(self, growth: Growth) -> "Committed":
+        """What the fact says after a later growth."""
+        return replace(
+            self,
+            since=growth.after,
+            since_by=growth.by,
+            since_event=growth.event_id,
+            from_index=growth.from_index,
+            to_index=growth.to_index,
+        )
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -174,13 +214,23 @@ class LeaderLog(Fact):
 @dataclass(slots=True, unsafe_hash=True)
 class KnownCommitted(Fact):
     """``node`` knew in ``term`` that the entries up to ``to_index`` were committed, in that term or earlier (index of
-    an entry; ZooKeeper: a zxid)."""
+    an entry; ZooKeeper: a zxid). ``goes_on``: it follows in that term as its log ends."""
 
     kind: ClassVar[str] = "KNOWN_COMMITTED"
     SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
 
     term: int
     to_index: int
+    goes_on: bool = False
+
+    @property
+    def grows(self) -> bool:
+        """As long as the node follows in that term."""
+        return self.goes_on
+
+    def grown(self, growth: Growth) -> "KnownCommitted":
+        """What the fact says after a later growth."""
+        return replace(self, since=growth.at, since_by=growth.by, since_event=growth.event_id, to_index=growth.to_index)
 
 
 @dataclass(slots=True, unsafe_hash=True)

@@ -18,7 +18,6 @@ import pyarrow.compute as pc
 
 from election_replay.election_core.fold.identity import UNIDENTIFIED
 from election_replay.election_core.fold.process_runs import Segment
-from election_replay.election_core.judge.open_ends import Comparisons
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.inventory import NO_INVENTORY, NOT_LISTED, Inventory
@@ -27,7 +26,7 @@ from election_replay.election_core.model.timing import US_PER_MS
 from election_replay.election_core.replay import group_judge
 from election_replay.election_core.replay.checkpoint import FAILED, LIVED, AtRest, CheckpointWriter, NewRows
 from election_replay.election_core.replay.fact_rows import facts_in
-from election_replay.election_core.replay.group_judge import failed
+from election_replay.election_core.replay.group_judge import Judged, failed
 from election_replay.election_core.replay.source_fold import INTERESTING, SourceLog
 
 _FOLD_EVENT_ONLY = tuple(
@@ -194,22 +193,17 @@ def error_text(error: Exception) -> str:
 
 def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
     """Rows of all gold tables for all groups in ``batches``, as :func:`judge_groups` gives them."""
-    for judged in judge_groups(batches):
-        yield from judged.rows
+    for group in judge_groups(batches):
+        yield from group.judged.rows
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedGroup:
-    """The facts of one replica group, and its rows of all gold tables.
-
-    ``noted`` is what the rows owe to where the logs end.
-    """
+    """One replica group and its judgement."""
 
     cluster: str
     replica_group: str
-    facts: list[Fact]
-    rows: list[Row]
-    noted: Comparisons
+    judged: Judged
 
 
 def judge_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[JudgedGroup]:
@@ -222,11 +216,10 @@ def judge_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[JudgedGroup]:
     for (cluster, group), facts in groupby(facts_in(batches), key=lambda fact: (fact.cluster, fact.replica_group)):
         of_group = list(facts)
         try:
-            rows, noted = group_judge.rows_and_comparisons(of_group)
+            judged = group_judge.judged(of_group)
         except Exception as error:  # noqa: BLE001 - a fault in one group must not stop the night
-            rows = list(group_judge.rows_of_group([failed(cluster, group, "", error_text(error))]))
-            noted = Comparisons({}, void=True)
-        yield JudgedGroup(cluster, group, of_group, rows, noted)
+            judged = group_judge.judged([failed(cluster, group, "", error_text(error))])
+        yield JudgedGroup(cluster, group, judged)
 
 
 def _sources(batch: pa.RecordBatch) -> Iterator[tuple[str, str, range]]:

@@ -118,8 +118,9 @@ class CheckpointWriter:
         return self._former, self._chosen
 
     def ends(self) -> tuple[list[pa.RecordBatch], list[int]] | None:
-        """After the last line: the last one of each stream, and of each kind of periodic ones that it may go on with;
-        ``None`` where what comes next may say something about what came before, whatever it is."""
+        """After the last line: the last one of each stream, and of each kind of periodic ones that it may go on with,
+        and the two that show its count grow for the last time; ``None`` where what comes next may say something about
+        what came before, whatever it is."""
         if self._unsettled:
             return None
         former = [row.former for row in self._ends if row.former is not None]
@@ -130,7 +131,8 @@ class CheckpointWriter:
         if self._last is None:
             return
         self._unsettled |= not self._steady or any(run.settled is not None for run in self._runs.values())
-        rows = {id(row): row for row in (*(run.last for run in self._runs.values()), self._last)}
+        waiting = (row for run in self._runs.values() for row in run.open_rows())
+        rows = {id(row): row for row in (*waiting, self._last)}
         self._ends.extend(rows.values())
         self._last = None
 

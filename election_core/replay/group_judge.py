@@ -1,15 +1,16 @@
 """From the facts of one replica group to its rows, whichever protocols it speaks."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import groupby
 
+from election_replay.election_core.judge.calm import FIRST_END, SECOND_END, Calm, calm_since, ended, may_be_calm
 from election_replay.election_core.judge.clock import Clocks
 from election_replay.election_core.judge.group import group_of
 from election_replay.election_core.judge.limits import wrong_clocks
-from election_replay.election_core.judge.open_ends import Comparisons, noted_of, plain, with_ends
 from election_replay.election_core.model.catalogue import PROVEN, WARNING, RuleId
 from election_replay.election_core.model.facts import Fact, ReplayFailed
-from election_replay.election_core.model.rows import Row, settled
+from election_replay.election_core.model.rows import Finding, Row, settled
 from election_replay.election_core.protocols.log_quality import duplicate_logs, mixed_logs
 from election_replay.election_core.protocols.log_quality import rules as log_quality
 from election_replay.election_core.replay.registry import PROTOCOLS, Judge
@@ -62,21 +63,44 @@ _JUDGES: dict[str, Judge] = {**{protocol.name: protocol.judge for protocol in PR
 _CAUSAL_PAIRS = tuple(protocol.causal_pairs for protocol in PROTOCOLS if protocol.causal_pairs is not None)
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """All rows of one group, the facts as they were judged, and since when the group is calm, if it is."""
+
+    facts: list[Fact]
+    rows: list[Row]
+    calm: Calm | None = None
+
+
 def rows_of_group(facts: Iterable[Fact]) -> Iterator[Row]:
-    """All rows of one group. The same facts give the same rows, in the same order, however they came.
+    """All rows of one group. The same facts give the same rows, in the same order, however they came."""
+    yield from judged(facts).rows
+
+
+def judged(facts: Iterable[Fact]) -> Judged:
+    """The judgement of one group."""
+    of_group = list(facts)
+    since = calm_since(of_group) if may_be_calm(of_group) else None
+    if since is not None:
+        soon, later = (ended(of_group, since + end) for end in (FIRST_END, SECOND_END))
+        rows = [*rows_as_ended(soon)]
+        if rows == [*rows_as_ended(later)] and not any(map(_of_wrong_clock, rows)):
+            return Judged(soon, rows, Calm.of(since, [fact for fact in of_group if fact.is_open]))
+    return Judged(of_group, [*rows_as_ended(of_group)])
+
+
+def _of_wrong_clock(row: Row) -> bool:
+    """Whether a row tells of a clock that is off: then logs do not end together though their times say so."""
+    return isinstance(row, Finding) and row.rule == RuleId.CLOCK_SKEW.value
+
+
+def rows_as_ended(facts: Iterable[Fact]) -> Iterator[Row]:
+    """All rows of one group, by its logs as they end.
 
     Clocks belong to machines, not to protocols: what the messages of one protocol prove about them holds for all.
     """
     by_protocol = sorted(duplicate_logs.judged_once(mixed_logs.sources_apart(facts)), key=lambda fact: fact.protocol)
     yield from mixed_logs.sources_again(_rows(by_protocol), by_protocol)
-
-
-def rows_and_comparisons(facts: Iterable[Fact]) -> tuple[list[Row], Comparisons]:
-    """All rows of one group, and the comparisons with the ends of its logs to which they are owed."""
-    of_group = list(facts)
-    noted = noted_of(of_group)
-    rows = [plain(row, noted) for row in rows_of_group(with_ends(of_group, noted))]
-    return rows, noted
 
 
 def _rows(by_protocol: list[Fact]) -> Iterator[Row]:

@@ -16,7 +16,6 @@ from operator import attrgetter
 import pyarrow as pa
 
 from election_replay.election_core import RULES_VERSION
-from election_replay.election_core.judge.open_ends import Standing
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.inventory import Inventory
 from election_replay.election_core.model.next_steps import ANY, SYSTEMS, steps_for
@@ -32,7 +31,7 @@ from election_replay.jobs.engines.engine import Among, Dealing, Rows
 from election_replay.jobs.replaying.checkpoints import CHECKPOINTS, to_fold
 from election_replay.jobs.replaying.news import SOURCE
 from election_replay.jobs.replaying.quoting import quoted, unquoted
-from election_replay.jobs.replaying.resting import ENDS, OPEN_LIVES, RESTING, moved_lives
+from election_replay.jobs.replaying.resting import CALM, OPEN_LIVES, RESTING
 from election_replay.jobs.replaying.sightings import Sighting, facts_alone, with_sightings
 from election_replay.jobs.replaying.work import Work
 from election_replay.jobs.warehouse.data_files import DataFile, Row, by_place, write_data_files
@@ -69,8 +68,8 @@ def moved_on(work: Work) -> list[DataFile]:
     rest = work.rest
     if rest.rows is None:
         return []
-    moving = moved_lives(work.engine, work.warehouse, rest.at_rest)
-    rows: list[tuple[str, Batch]] = [(RESTING.name, rest.rows), *((OPEN_LIVES.name, batch) for batch in moving)]
+    rows: list[tuple[str, Row | Batch]] = [(RESTING.name, rest.rows)]
+    rows += ((OPEN_LIVES.name, life_values(fact)) for facts in rest.at_rest.values() for fact in facts)
     return write_data_files(rows, work.warehouse.root)
 
 
@@ -78,21 +77,18 @@ def write_gold(work: Work) -> None:
     """Judge the facts and write the gold tables."""
     partly, whole = work.extent.partly, work.extent.whole
     parts, spoken = [work.newest(table, whole) for table in OF_SOURCES] if whole or not partly else [], None
-    before: dict[tuple[str, str], Standing] = {}
     if partly:
-        touched = groups_touched(work)
-        before = {group: old for group, old in work.rest.shaken.items() if old is not None and group not in touched}
-        spoken = Among(GROUP, touched | {*work.rest.shaken})
+        spoken = Among(GROUP, groups_touched(work) | work.rest.shaken)
         if not spoken.keys and not whole:
             return
         parts += [work.newest(table, partly).where(spoken) for table in OF_SOURCES]
     parts = with_sightings(parts, spoken, work)
     dealing = Dealing(GROUP, (*by_place(TABLES["findings"]), *GROUP), work.pieces)
-    judging = partial(judge, run_id=work.run_id, started_at=work.started_at, before=before)
+    judging = partial(judge, run_id=work.run_id, started_at=work.started_at)
     files = work.engine.map_partitions(work.warehouse, parts, dealing, judging)
     verdicts, unquoted_files = parted(files)
     files = [*verdicts, *quoted(work, unquoted_files, spoken)]
-    judged_tables = (*VERDICTS, ENDS.name)
+    judged_tables = (*VERDICTS, CALM.name)
     written = {file.table for file in files}
     groups = frozenset((cluster, group) for cluster, group in spoken.keys) if spoken is not None else frozenset()
     judged = Gone(frozenset(whole), groups)
@@ -130,8 +126,6 @@ def write(files: list[DataFile], tables: Mapping[str, Gone], work: Work) -> None
         warehouse.exchange(files, gone, plan.table, work.run_id, plan.version)
 
 
-NOTHING_STANDS: Mapping[tuple[str, str], Standing] = {}
-
 fact_values, life_values = values_of(FACTS.names), values_of(OPEN_LIVES.names)
 row_values = {kind: attrgetter(*(field.name for field in fields(kind))) for kind in TABLE_OF}
 
@@ -140,7 +134,7 @@ def fold(batches: Iterator[pa.RecordBatch], inventory: Inventory, batch: int) ->
     """The core's fold, its facts and checkpoints as rows."""
     for output in core.fold(batches, inventory):
         if isinstance(output, Fact):
-            yield (OPEN_LIVES.name, life_values(output)) if output.moves else (FACTS.name, fact_values(output))
+            yield (OPEN_LIVES.name, life_values(output)) if output.is_open else (FACTS.name, fact_values(output))
         elif isinstance(output, AtRest):
             yield RESTING.name, stamped(output.rows, batch, nights=0, folded=batch)
         else:
@@ -154,19 +148,14 @@ def stamped(rows: pa.RecordBatch, batch: int, **more: int) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([*rows.columns, *stamps.values()], names=[*rows.schema.names, *stamps])
 
 
-def judge(
-    batches: Iterator[pa.RecordBatch],
-    run_id: str,
-    started_at: datetime,
-    before: Mapping[tuple[str, str], Standing] = NOTHING_STANDS,
-) -> Iterator[Row]:
+def judge(batches: Iterator[pa.RecordBatch], run_id: str, started_at: datetime) -> Iterator[Row]:
     """The core's judge, its verdicts as rows.
 
     A finding bears the run that found it first, and when; and what to do about it. Its proofs lack their lines.
-    ``before``: upon what the verdicts rested of groups of which the facts are the same, but for the ends of logs.
     """
     known: dict[str, Sighting] = {}
-    for judged in core.judge_groups(facts_alone(batches, known)):
+    for group in core.judge_groups(facts_alone(batches, known)):
+        judged = group.judged
         because = causes(judged.rows)
         known_of_group = KnownOfGroup.of(judged.facts, judged.rows)
         for row in judged.rows:
@@ -178,8 +167,9 @@ def judge(
             yield TABLE_OF[type(row)], values
         for proof in proofs(judged.facts, judged.rows):
             yield QUOTED, unquoted(proof)
-        group = judged.cluster, judged.replica_group
-        yield ENDS.name, (*group, Standing.of(judged.rows, judged.noted).after(before.get(group)).as_text())
+        if judged.calm is not None:
+            calm = judged.calm
+            yield CALM.name, (group.cluster, group.replica_group, calm.since, calm.going_on)
 
 
 def next_steps(finding: Finding, cause: str, group: KnownOfGroup) -> tuple[StepRow, ...] | None:

@@ -1,14 +1,13 @@
-"""Which sources with new events are at rest, and which verdicts stand although their logs went on.
+"""Which sources with new events are at rest, and which groups stay calm although their logs went on.
 
-A source at rest (:mod:`election_core.replay.rest`) is not folded: its rows of ``resting_sources`` and the ends of its
-lives move on. A group is judged if something is new of one of its sources, or if its verdicts may owe something to
-where the logs ended (:mod:`election_core.judge.open_ends`). Both are told by few rows a source and a group, however
-long their history.
+A source at rest (:mod:`election_core.replay.rest`) is not folded: its rows of ``resting_sources`` and its open facts
+move on. A group is judged if something is new of one of its sources, or if it is not calm any more
+(:mod:`election_core.judge.calm`). Both are told by few rows a source and a group, however long their history.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -17,12 +16,22 @@ import pyarrow.compute as pc
 
 from election_replay.election_core import RULES_VERSION
 from election_replay.election_core.fold.process_runs import SILENCE, Segment
-from election_replay.election_core.judge.open_ends import EndOfLog, Standing
+from election_replay.election_core.judge.calm import Calm
+from election_replay.election_core.model.facts import Committed, Fact, Growth, KnownCommitted
 from election_replay.election_core.model.timing import US_PER_MS
 from election_replay.election_core.replay import arrow_passes as core
 from election_replay.election_core.replay.checkpoint import LIVED, LIVED_ROWS, lived_row
+from election_replay.election_core.replay.fact_rows import facts_in
 from election_replay.election_core.replay.registry import PERIODIC, PERIODIC_FIELDS
-from election_replay.election_core.replay.rest import LAST_LINES, Ended, LastLine, Lines, goes_on, signs_of_life
+from election_replay.election_core.replay.rest import (
+    LAST_LINES,
+    Ended,
+    LastLine,
+    Lines,
+    goes_on,
+    last_growth,
+    signs_of_life,
+)
 from election_replay.election_core.replay.source_fold import INTERESTING
 from election_replay.jobs.engines.engine import After, Among, Engine, OneOf, Rows
 from election_replay.jobs.replaying.news import FILE, SOURCE, UNDATED, Known
@@ -30,7 +39,7 @@ from election_replay.jobs.warehouse.data_files import in_shape
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
-RESTING, OPEN_LIVES, ENDS = TABLES["resting_sources"], TABLES["open_lives"], TABLES["judged_ends"]
+RESTING, OPEN_LIVES, CALM = TABLES["resting_sources"], TABLES["open_lives"], TABLES["calm_groups"]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MOST_ASKED = 20_000
 """Of so many sources the driver looks whether they are at rest; where more have news, it is left to the folds."""
@@ -38,7 +47,8 @@ MOST_ASKED = 20_000
 Source = tuple[str, str]
 Group = tuple[str, str]
 
-_COUNTED = sorted({periodic.counts for periodic in PERIODIC.values() if periodic.counts is not None})
+_COUNTS = {kind: periodic.counts for kind, periodic in PERIODIC.items() if periodic.counts is not None}
+_COUNTED = sorted({*_COUNTS.values()})
 _READ = [name for name in PERIODIC_FIELDS if name not in _COUNTED]
 
 
@@ -50,6 +60,7 @@ _LINES = f"""
     SELECT cluster, source_node, stream, file_time, fingerprint, line_no, event_id, event_time, time_resolution_ms,
         clock_bound_ms,
         CASE WHEN kind IN ({_listed(INTERESTING)}) THEN kind END AS kind,
+        CASE {" ".join(f"WHEN kind = '{kind}' THEN {count}" for kind, count in sorted(_COUNTS.items()))} END AS counted,
         {", ".join(f"CASE WHEN kind IN ({_listed(PERIODIC)}) THEN {name} END AS {name}" for name in PERIODIC_FIELDS)}
     FROM {{rows}}"""  # noqa: S608 - our own names
 
@@ -58,7 +69,9 @@ _KINDS_OF_LINES = f"""
         SELECT *,
             lag(event_time) OVER (PARTITION BY cluster, source_node, stream, file_time, fingerprint ORDER BY line_no)
                 AS before_in_file,
-            lag(event_time) OVER (PARTITION BY cluster, source_node ORDER BY event_time) AS before
+            lag(event_time) OVER (PARTITION BY cluster, source_node ORDER BY event_time) AS before,
+            lag(counted) OVER (PARTITION BY cluster, source_node, stream, kind
+                ORDER BY file_time NULLS FIRST, fingerprint, line_no) AS counted_before
         FROM lines)
     SELECT cluster, source_node, stream, file_time, fingerprint, kind, {", ".join(_READ)},
         {", ".join(f"min({name}) AS least_{name}, max({name}) AS most_{name}" for name in _COUNTED)},
@@ -67,7 +80,7 @@ _KINDS_OF_LINES = f"""
         min(coalesce(time_resolution_ms, 0)) AS least_width, max(coalesce(time_resolution_ms, 0)) AS most_width,
         min(coalesce(clock_bound_ms, 0)) AS least_bound, max(coalesce(clock_bound_ms, 0)) AS most_bound,
         max(CASE WHEN event_time < before_in_file OR event_time >= before + INTERVAL '{SILENCE // 1_000_000}' SECOND
-            THEN 1 ELSE 0 END) AS jumps
+            OR counted < counted_before THEN 1 ELSE 0 END) AS jumps
     FROM in_turn
     GROUP BY cluster, source_node, stream, file_time, fingerprint, kind, {", ".join(_READ)},
         {", ".join(f"{name} IS NULL" for name in _COUNTED)}"""  # noqa: S608 - our own names
@@ -75,35 +88,43 @@ _KINDS_OF_LINES = f"""
 
 _LAST_LINES = f"""
     WITH lines AS ({_LINES}), in_turn AS (
-        SELECT cluster, source_node, event_id, event_time, time_resolution_ms,
-            row_number() OVER (PARTITION BY cluster, source_node, stream, kind
-                ORDER BY file_time DESC NULLS LAST, fingerprint DESC, line_no DESC) AS from_end,
+        SELECT cluster, source_node, stream, kind, event_id, event_time, time_resolution_ms, counted,
+            row_number() OVER of_kind AS number, lag(counted) OVER of_kind AS counted_before,
+            count(*) OVER (PARTITION BY cluster, source_node, stream, kind) AS numbers,
             max(event_time) OVER (PARTITION BY cluster, source_node) AS ended
-        FROM lines)
+        FROM lines WINDOW of_kind AS (PARTITION BY cluster, source_node, stream, kind
+            ORDER BY file_time NULLS FIRST, fingerprint, line_no)), growing AS (
+        SELECT *, max(CASE WHEN counted > counted_before THEN number END)
+            OVER (PARTITION BY cluster, source_node, stream, kind) AS grew
+        FROM in_turn), chosen AS (
+        SELECT *, event_time >= ended - INTERVAL '{LAST_LINES // 1_000_000}' SECOND AS is_late,
+            number = numbers OR (counted IS NOT NULL AND (number = 1 OR number = grew OR number = grew - 1)) AS is_kept
+        FROM growing)
     SELECT cluster, source_node, event_id, event_time, coalesce(time_resolution_ms, 0) AS width,
-        from_end = 1 AS is_last, event_time >= ended - INTERVAL '{LAST_LINES // 1_000_000}' SECOND AS is_late
-    FROM in_turn WHERE from_end = 1 OR event_time >= ended - INTERVAL '{LAST_LINES // 1_000_000}' SECOND"""  # noqa: S608 - our own names
-"""The last lines of each stream and kind, and those of the last seconds."""
+        coalesce(is_kept, false) AS is_kept, is_late
+    FROM chosen WHERE is_kept OR is_late"""  # noqa: S608 - our own names
+"""The last lines of each stream and kind, those between which a count may have grown last, and those of the last
+seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resting:
-    """What goes on as it was: the sources ``at_rest`` with where they end now, and their new ``rows``.
+    """What goes on as it was: the sources ``at_rest`` with their open facts as they stand now, and their new ``rows``.
 
-    ``shaken`` are the groups that are judged although nothing happened in them, and what their verdicts rested upon.
+    ``shaken`` are the groups that are judged although nothing else is new of them: they are not calm.
     """
 
-    at_rest: Mapping[Source, EndOfLog] = field(default_factory=dict)
+    at_rest: Mapping[Source, Sequence[Fact]] = field(default_factory=dict)
     rows: pa.RecordBatch | None = None
-    shaken: Mapping[Group, Standing | None] = field(default_factory=dict)
+    shaken: frozenset[Group] = frozenset()
 
     def within(self, clusters: Collection[str]) -> "Resting":
         """What of it is in ``clusters``; all others are folded and judged whole."""
         if self.rows is None:
             return self
         rows = self.rows.filter(pc.is_in(self.rows.column("cluster"), pa.array(sorted(clusters), pa.string())))
-        at_rest = {source: end for source, end in self.at_rest.items() if source[0] in clusters}
-        shaken = {group: standing for group, standing in self.shaken.items() if group[0] in clusters}
+        at_rest = {source: facts for source, facts in self.at_rest.items() if source[0] in clusters}
+        shaken = frozenset(group for group in self.shaken if group[0] in clusters)
         return Resting(at_rest, rows, shaken) if at_rest else NOTHING_RESTS
 
 
@@ -143,26 +164,34 @@ def resting(
     narrow = new.select((*_OF_LINES,))
     found = _by_source(engine.answer(warehouse, _KINDS_OF_LINES, narrow).to_pylist())
     lines = {source: [_lines(row) for row in rows] for source, rows in found.items()}
-    still = {source for source in candidates if source in lines and goes_on(ended[source], lines[source])}
+    open_facts = _open_facts(engine, warehouse, clusters)
+    growing = _growing(ended, open_facts)
+    still = {
+        source
+        for source in candidates
+        if source in lines and goes_on(ended[source], lines[source], may_grow=source in growing)
+    }
     if not still:
         return NOTHING_RESTS
     narrow = narrow.where(Among(SOURCE, frozenset(still)))
     last = engine.answer(warehouse, _LAST_LINES, narrow)
-    of_source = _by_source(last.filter(last["is_late"]).to_pylist())
     lived = {
         source: signs_of_life(
             ended[source],
             lines[source],
             ((at := _us(row["event_time"]), at + row["width"] * US_PER_MS, row["event_id"]) for row in rows),
         )
-        for source, rows in of_source.items()
+        for source, rows in _by_source(last.filter(last["is_late"]).to_pylist()).items()
     }
-    ids = last.filter(last["is_last"]).select(("cluster", "event_id")).to_pylist()
+    ids = last.filter(last["is_kept"]).select(("cluster", "event_id")).to_pylist()
     wanted = Among(("cluster", "event_id"), frozenset((row["cluster"], row["event_id"]) for row in ids))
     whole = engine.answer(warehouse, "SELECT * FROM {rows}", new.where(wanted).select(core.FOLD_COLUMNS))
-    at_rest = {source: (pieces[-1].last, pieces[-1].last_by) for source, pieces in lived.items()}
-    rows = _moved_on(rows_before, whole, lived, ended, last_batch)
-    return Resting(at_rest, rows, dict(_shaken(engine, warehouse, at_rest, ended)))
+    rows, growths = _moved_on(rows_before, whole, lived, ended, last_batch)
+    moved = {
+        source: [_moved(fact, lived[source][-1], growths.get(source)) for fact in open_facts[source]]
+        for source in still
+    }
+    return Resting(moved, rows, _shaken(engine, warehouse, open_facts, moved))
 
 
 _OF_LINES = (
@@ -240,17 +269,33 @@ def _moved_on(
     lived: Mapping[Source, Sequence[Segment]],
     ended: Mapping[Source, Ended],
     batch: int,
-) -> pa.RecordBatch:
-    """The rows of sources at rest after their new lines: the last one of each kind and stream, and signs of life."""
-    newer, keep = {_kind_of(row) for row in whole.select(_KEY).to_pylist()}, []
+) -> tuple[pa.RecordBatch, dict[Source, Growth]]:
+    """The rows of sources at rest after their new lines, and where a count grew last.
+
+    Of each kind and stream they are the last line and those of the last growth; and the signs of life.
+    """
     nights, folded = dict.fromkeys(lived, 0), dict.fromkeys(lived, 0)
-    for number, row in enumerate(known.select((*_KEY, "nights", "folded")).to_pylist()):
-        source = row["cluster"], row["source_node"]
-        if source in nights:
-            nights[source] = max(nights[source], row["nights"])
-            folded[source] = row["folded"]
-            if row["kind"] != LIVED and _kind_of(row) not in newer:
-                keep.append(number)
+    of_kinds: dict[tuple[Any, ...], list[tuple[dict[str, Any], pa.Table, int]]] = defaultdict(list)
+    for table in (known, whole):
+        for number, row in enumerate(table.select(_OF_PLACES).to_pylist()):
+            source = row["cluster"], row["source_node"]
+            if table is known and source in nights:
+                stamp = known.slice(number, 1).select(("nights", "folded")).to_pylist()[0]
+                nights[source], folded[source] = max(nights[source], stamp["nights"]), stamp["folded"]
+            if source in nights and row["kind"] != LIVED:
+                of_kinds[_kind_of(row)].append((row, table, number))
+    keep: dict[bool, list[int]] = {True: [], False: []}
+    growths: dict[Source, Growth] = {}
+    for of_kind in of_kinds.values():
+        of_kind.sort(key=lambda line: (_place(line[0]), line[0]["line_no"]))
+        rows = [row for row, _, _ in of_kind]
+        grew = last_growth([_count_in(row) for row in rows])
+        if grew is not None:
+            growths[rows[grew]["cluster"], rows[grew]["source_node"]] = _growth(rows[grew - 1], rows[grew])
+        kept = {len(rows) - 1} if grew is None else {grew - 1, grew, len(rows) - 1}
+        for number in sorted(kept):
+            _, table, place = of_kind[number]
+            keep[table is whole].append(place)
     signs = [
         lived_row(source, ended[source].lines[0].stream, segment, None, ended[source].bound_ms)
         for source, segments in lived.items()
@@ -258,11 +303,11 @@ def _moved_on(
     ]
     columns = zip(zip(*signs, strict=True), LIVED_ROWS, strict=True)
     moving = pa.Table.from_arrays([pa.array(values, column.type) for values, column in columns], schema=LIVED_ROWS)
-    former = known.take(pa.array(keep, pa.int64()))
-    parts = [in_shape(RESTING, part) for rows in (whole, moving, former) for part in rows.to_batches()]
+    new, former = whole.take(pa.array(keep[True], pa.int64())), known.take(pa.array(keep[False], pa.int64()))
+    parts = [in_shape(RESTING, part) for rows in (new, moving, former) for part in rows.to_batches()]
     rows = pa.Table.from_batches(parts).combine_chunks()
     sources = [*zip(rows["cluster"].to_pylist(), rows["source_node"].to_pylist(), strict=True)]
-    of_new = [nights[source] + 1 for source in sources[: len(whole) + len(moving)]]
+    of_new = [nights[source] + 1 for source in sources[: len(new) + len(moving)]]
     for name, values in (
         ("batch", pa.repeat(batch, len(rows))),
         ("rules_version", pa.repeat(RULES_VERSION, len(rows))),
@@ -271,10 +316,10 @@ def _moved_on(
     ):
         rows = rows.set_column(rows.schema.get_field_index(name), name, values)
     [found] = rows.to_batches()
-    return found
+    return found, growths
 
 
-_KEY = ("cluster", "source_node", "stream", "kind")
+_OF_PLACES = (*SOURCE, *FILE, "line_no", "kind", "event_time", "time_resolution_ms", "event_id", *_COUNTED)
 
 
 def _kind_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -283,48 +328,67 @@ def _kind_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return row["cluster"], row["source_node"], row["stream"], kind if kind in INTERESTING else None
 
 
+def _count_in(row: Mapping[str, Any]) -> int | None:
+    count = _COUNTS.get(row["kind"])
+    return None if count is None else row[count]
+
+
+def _growth(before: Mapping[str, Any], line: Mapping[str, Any]) -> Growth:
+    at = _us(line["event_time"])
+    by = at + (line["time_resolution_ms"] or 0) * US_PER_MS
+    return Growth(
+        _us(before["event_time"]),
+        before[_COUNTS[before["kind"]]],
+        at,
+        by,
+        line["event_id"],
+        line[_COUNTS[line["kind"]]],
+    )
+
+
+def _open_facts(engine: Engine, warehouse: Warehouse, clusters: tuple[str, ...]) -> Mapping[Source, list[Fact]]:
+    """The facts of clusters that another line of a log moves."""
+    rows = Rows(OPEN_LIVES.name, warehouse.version(OPEN_LIVES.name)).where(OneOf("cluster", clusters))
+    found = engine.answer(warehouse, "SELECT * FROM {rows}", rows.select(OPEN_LIVES.names))
+    facts: dict[Source, list[Fact]] = defaultdict(list)
+    for fact in facts_in(found.to_batches()):
+        facts[fact.cluster, fact.source_node].append(fact)
+    return facts
+
+
+def _growing(ended: Mapping[Source, Ended], open_facts: Mapping[Source, Sequence[Fact]]) -> set[Source]:
+    """The sources of which a count may grow: it stands in one kind of lines, and one open fact tells of it."""
+    return {
+        source
+        for source, where in ended.items()
+        if len({(line.stream, line.kind) for line in where.lines if line.kind in _COUNTS}) == 1
+        and sum(fact.grows for fact in open_facts.get(source, ())) == 1
+    }
+
+
+def _moved(fact: Fact, last: Segment, growth: Growth | None) -> Fact:
+    """An open fact after new lines that say nothing new."""
+    if growth is not None and isinstance(fact, Committed | KnownCommitted) and fact.grows:
+        return fact.grown(growth)
+    return replace(fact, until=last.last, until_by=last.last_by) if fact.moves else fact
+
+
 def _shaken(
-    engine: Engine, warehouse: Warehouse, at_rest: Mapping[Source, EndOfLog], ended: Mapping[Source, Ended]
-) -> Iterator[tuple[Group, Standing | None]]:
-    """The groups whose verdicts may be others now that logs end elsewhere, and what those rested upon."""
-    clusters = tuple(sorted({cluster for cluster, _ in at_rest}))
-    rows = Rows(ENDS.name, warehouse.version(ENDS.name)).where(OneOf("cluster", clusters))
-    moving = Rows(OPEN_LIVES.name, warehouse.version(OPEN_LIVES.name)).where(Among(SOURCE, frozenset(at_rest)))
-    spoken = "SELECT DISTINCT cluster, replica_group FROM {rows}"
-    moved = engine.answer(warehouse, spoken, moving.select(ENDS.names[:2]))
-    of_moved = {(row["cluster"], row["replica_group"]) for row in moved.to_pylist()}
-    for row in engine.answer(warehouse, "SELECT * FROM {rows}", rows.select(ENDS.names)).to_pylist():
-        group = row["cluster"], row["replica_group"]
-        if group not in of_moved:
-            continue
-        of_moved.discard(group)
-        if row["comparisons"] is None:
-            yield group, None
-            continue
-        standing = Standing.from_text(row["comparisons"])
-        now = {node: _end_now((group[0], node), end, at_rest, ended) for node, end in standing.ends.items()}
-        if not standing.hold(now):
-            yield group, standing
-    yield from ((group, None) for group in of_moved)
-
-
-def _end_now(
-    source: Source, end: EndOfLog, at_rest: Mapping[Source, EndOfLog], ended: Mapping[Source, Ended]
-) -> EndOfLog:
-    """Where the log of a source ends, that ended there when its group was judged."""
-    if source in at_rest:
-        return at_rest[source]
-    if source in ended and ended[source].since_fold:
-        return ended[source].until.last, ended[source].until.last_by
-    return end
-
-
-def moved_lives(engine: Engine, warehouse: Warehouse, at_rest: Mapping[Source, EndOfLog]) -> list[pa.RecordBatch]:
-    """The rows of ``open_lives`` of sources at rest, with their new ends."""
-    moving = Rows(OPEN_LIVES.name, warehouse.version(OPEN_LIVES.name)).where(Among(SOURCE, frozenset(at_rest)))
-    rows = engine.answer(warehouse, "SELECT * FROM {rows}", moving.select(OPEN_LIVES.names))
-    sources = [*zip(rows["cluster"].to_pylist(), rows["source_node"].to_pylist(), strict=True)]
-    for which, name in enumerate(("until", "until_by")):
-        ends = pa.array([at_rest[source][which] for source in sources], pa.int64())
-        rows = rows.set_column(rows.schema.get_field_index(name), name, ends)
-    return [in_shape(OPEN_LIVES, batch) for batch in rows.to_batches()]
+    engine: Engine,
+    warehouse: Warehouse,
+    open_facts: Mapping[Source, Sequence[Fact]],
+    moved: Mapping[Source, Sequence[Fact]],
+) -> frozenset[Group]:
+    """The groups of which sources at rest speak that are not calm, as their open facts stand now."""
+    going_on: dict[Group, list[Fact]] = defaultdict(list)
+    for facts in {**open_facts, **moved}.values():
+        for fact in facts:
+            going_on[fact.cluster, fact.replica_group].append(fact)
+    of_moved = {(fact.cluster, fact.replica_group) for facts in moved.values() for fact in facts}
+    clusters = tuple(sorted({cluster for cluster, _ in of_moved}))
+    rows = Rows(CALM.name, warehouse.version(CALM.name)).where(OneOf("cluster", clusters))
+    calm = {
+        (row["cluster"], row["replica_group"]): Calm(_us(row["calm_since"]), row["going_on"])
+        for row in engine.answer(warehouse, "SELECT * FROM {rows}", rows.select(CALM.names)).to_pylist()
+    }
+    return frozenset(group for group in of_moved if group not in calm or not calm[group].holds(going_on[group]))

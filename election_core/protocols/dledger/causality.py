@@ -66,7 +66,7 @@ def _told_by_leaders(facts: Sequence[Fact], begins: dict[str, list[int]]) -> Ite
         if isinstance(fact, KnownCommitted) and fact.protocol == PROTOCOL:
             known.setdefault(fact.term, []).append(fact)
     for grown in facts:
-        if not isinstance(grown, Committed) or grown.protocol != PROTOCOL:
+        if not isinstance(grown, Committed) or grown.protocol != PROTOCOL or grown.from_index is None:
             continue
         if tenures[grown.term] != 1 or named[grown.term] != 1:
             continue

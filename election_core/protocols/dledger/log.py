@@ -165,8 +165,8 @@ class LedgerLines:
     recovered: list[FoldEvent] = field(default_factory=list)
     queues_cut: list[FoldEvent] = field(default_factory=list)
 
-    def facts(self, emit: FactWriter) -> Iterator[Fact]:
-        """What the lines prove."""
+    def facts(self, emit: FactWriter, following_in: int | None) -> Iterator[Fact]:
+        """What the lines prove; ``following_in`` is the term in which the node follows as its log ends."""
         for cut in self.truncated:
             during, evidence = emit.at(cut), (cut.event_id,)
             yield LogCut(
@@ -183,7 +183,7 @@ class LedgerLines:
         for term, ledger_end, status in self.led_with:
             yield LeaderLog(*emit.at(status), term=term, to_index=ledger_end)
         for term, (committed, status) in sorted(self.known_committed.items()):
-            yield KnownCommitted(*emit.at(status), term=term, to_index=committed)
+            yield KnownCommitted(*emit.at(status), term=term, to_index=committed, goes_on=term == following_in)
         for cut in self.queues_cut:
             if cut.start_offset is None:  # how far the queues reached is not said
                 continue
@@ -297,12 +297,14 @@ class DledgerLog:
         yield from self._vote_facts(emit)
         for term, known, other, event in self.two_leaders:
             yield TwoLeaders(*emit.at(event), term=term, other=other, known=known)
+        lives_on = bool(incarnations) and incarnations[-1].goes_on
         for progress in self.as_leader.progress:
             yield Committed(
                 *emit.during(self.node, progress.after, progress.by, progress.event_id),
                 term=progress.term,
                 from_index=progress.from_index,
                 to_index=progress.to_index,
+                goes_on=lives_on and self._is_still(LEADER, progress.term, self._now.last_status),
             )
         yield from self._quorum_facts(emit)
         for term, event in serving:
@@ -314,7 +316,16 @@ class DledgerLog:
         yield from self._rule_facts(emit)
         for heard in self.heard:
             yield LastHeard(*emit.about(heard.leader, heard))
-        yield from self.ledger.facts(emit)
+        following = self._now.last_known
+        known_in = (
+            following[0] if lives_on and following and self._is_still(FOLLOWER, following[0], following) else None
+        )
+        yield from self.ledger.facts(emit, known_in)
+
+    def _is_still(self, role: str, term: int, shown: tuple[int, ...] | None) -> bool:
+        """Whether the node is in ``role`` of ``term`` as its log ends, which a status line has ``shown``."""
+        last = self.steps[-1] if self.steps else None
+        return last is not None and (last.role, last.term) == (role, term) and shown is not None and shown[0] == term
 
     def _quorum_facts(self, emit: FactWriter) -> Iterator[Fact]:
         for lost in self.as_leader.without_quorum:

@@ -75,7 +75,8 @@ def _leader_of(group: Group, cut: CommittedCut) -> LeaderLog | None:
 
 def _committed_before(group: Group, led: LeaderLog) -> int | None:
     """The last entry that leaders of earlier terms had committed, as far as they printed it."""
-    return max((grown.to_index for grown in group.of(Committed) if grown.term < led.term), default=None)
+    ends = (grown.to_index for grown in group.of(Committed) if grown.term < led.term)
+    return max((end for end in ends if end is not None), default=None)
 
 
 def _cut(group: Group, leaders: Sequence[Finding]) -> Iterator[Finding]:
@@ -118,6 +119,7 @@ def _not_had_by_a_leader(group: Group) -> Iterator[Finding]:
     commits = (
         KnownCommit(grown.node or grown.source_node, grown.term, grown.to_index, grown.since_event)
         for grown in group.of(Committed)
+        if grown.to_index is not None
     )
     for lack in lacks(group, leaders, commits):
         leader, commit = lack.leader, lack.commit

@@ -9,7 +9,7 @@ from election_replay.election_core.fold.identity import IDENTITY_KINDS
 from election_replay.election_core.fold.process_runs import SILENCE, START_KINDS, STOP_KINDS, Segment
 from election_replay.election_core.protocols.log_quality import log as log_quality
 from election_replay.election_core.replay.registry import PERIODIC
-from election_replay.election_core.replay.rest import Ended, LastLine, Lines, goes_on, signs_of_life
+from election_replay.election_core.replay.rest import Ended, LastLine, Lines, goes_on, last_growth, signs_of_life
 
 SECOND = 1_000_000
 STREAM, STATUS = "broker_default.log", "DL_STATUS"
@@ -40,10 +40,26 @@ STATUSES = Lines(
 )
 
 
+GROWN = {"least": SAYS | {"committed": 8}, "most": SAYS | {"committed": 9}}
+
+
 def test_what_repeats_itself_goes_on() -> None:
-    assert goes_on(ENDED, [STATUSES])
-    assert goes_on(ENDED, [STATUSES, replace(STATUSES, kind=None, least={}, most={}, first_line=12)])
-    assert goes_on(ENDED, [replace(STATUSES, place=(2,), first_line=1)]), "in a new file"
+    assert goes_on(ENDED, [STATUSES], may_grow=False)
+    assert goes_on(ENDED, [STATUSES, replace(STATUSES, kind=None, least={}, most={}, first_line=12)], may_grow=False)
+    assert goes_on(ENDED, [replace(STATUSES, place=(2,), first_line=1)], may_grow=False), "in a new file"
+
+
+def test_a_count_grows_where_it_may() -> None:
+    assert goes_on(ENDED, [replace(STATUSES, **GROWN)], may_grow=True)
+    assert not goes_on(ENDED, [replace(STATUSES, **GROWN)], may_grow=False)
+
+
+@pytest.mark.parametrize(
+    ("counts", "last"),
+    [([], None), ([3], None), ([3, 3], None), ([3, 4], 1), ([3, 4, 4], 1), ([3, 4, 5, 5], 2), ([None, 3, 3], None)],
+)
+def test_the_last_growth(counts: list[int | None], last: int | None) -> None:
+    assert last_growth(counts) == last
 
 
 @pytest.mark.parametrize(
@@ -61,13 +77,12 @@ def test_what_repeats_itself_goes_on() -> None:
         {"kind": "DL_TO_LEADER"},
         {"kind": "DL_HEARTBEAT_FAILED"},
         {"least": SAYS | {"term": 4}, "most": SAYS | {"term": 4}},
-        {"most": SAYS | {"committed": 8}},
         {"least": SAYS | {"committed": 6}, "most": SAYS | {"committed": 6}},
         {"least": SAYS | {"committed": None}, "most": SAYS | {"committed": None}},
     ],
 )
 def test_what_says_more_does_not(other: dict[str, Any]) -> None:
-    assert not goes_on(ENDED, [replace(STATUSES, **other)])
+    assert not goes_on(ENDED, [replace(STATUSES, **other)], may_grow=True)
 
 
 def test_signs_of_life_are_those_since_the_fold() -> None:

@@ -1,0 +1,94 @@
+"""Calm groups: verdicts that owe nothing to how far the logs go.
+
+In a calm group nothing has happened for long: its members live on, and their logs say nothing but that. It is judged as
+if its logs ended soon after the last thing that happened, if its rows are the same when they end later. Then another
+night of the same changes nothing in what is judged, and its verdicts stand as they are. All other groups are judged
+with their logs as they end.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+from election_replay.election_core.model.facts import Alive, Committed, Fact, Role
+from election_replay.election_core.model.timing import Timeout
+
+FIRST_END, SECOND_END = Timeout.CALM_END.us, Timeout.CALM_END_LATER.us
+"""So long after the last thing that happened the logs are taken to end: the rows must be the same with both."""
+LAGGING = Timeout.SILENT_END.us
+
+
+@dataclass(frozen=True, slots=True)
+class Calm:
+    """Since when nothing happens in a group (microseconds UTC), and a fingerprint of what goes on there."""
+
+    since: int
+    going_on: str
+
+    @classmethod
+    def of(cls, since: int, going_on: Sequence[Fact]) -> "Calm":
+        """The facts ``going_on`` are the open ones of the group."""
+        cut = [sorted(map(repr, ended(going_on, since + end))) for end in (FIRST_END, SECOND_END)]
+        return cls(since, sha256(repr(cut).encode()).hexdigest()[:16])
+
+    def holds(self, going_on: Sequence[Fact]) -> bool:
+        """Whether the group is still calm, if nothing is new of it but where the facts ``going_on`` stand now."""
+        return self.since == calm_since(going_on, self.since) and self == Calm.of(self.since, going_on)
+
+
+def calm_since(facts: Iterable[Fact], begun: int = 0) -> int | None:
+    """Since when (microseconds UTC) nothing happened in a group, not before ``begun``; ``None``: something happened
+    shortly before its logs end.
+
+    The last line of a process counts as something that happened where it lies well before the last one of the group.
+    """
+    of_group = list(facts)
+    lives = [fact.until for fact in of_group if fact.moves and fact.until is not None]
+    if not lives:
+        return None
+    end, since = max(lives), begun
+    for fact in of_group:
+        since = max(since, _last_change(fact, end))
+    return since if end - since >= SECOND_END + LAGGING else None
+
+
+def _last_change(fact: Fact, end: int) -> int:
+    """The last moment that a fact tells of, but for one that the next line of its log moves."""
+    if fact.grows:
+        return 0
+    if fact.until is None or fact.until_by is None:
+        return fact.since_by
+    if fact.moves and end - fact.until < LAGGING:
+        return fact.since_by
+    return max(fact.since_by, fact.until_by)
+
+
+def may_be_calm(facts: Iterable[Fact]) -> bool:
+    """Whether nobody commits as the leader of an older term."""
+    newest: dict[str, int] = {}
+    growing: list[Committed] = []
+    for fact in facts:
+        if isinstance(fact, Committed) and fact.grows:
+            growing.append(fact)
+        if isinstance(fact, Role) and fact.term is not None:
+            newest[fact.protocol] = max(newest.get(fact.protocol, 0), fact.term)
+    return all(fact.term >= newest.get(fact.protocol, 0) for fact in growing)
+
+
+def ended(facts: Iterable[Fact], end: int) -> list[Fact]:
+    """The facts as they are if the logs end at ``end`` (microseconds UTC), and nothing happened after that."""
+    return [shown for fact in facts if (shown := _ended(fact, end)) is not None]
+
+
+def _ended(fact: Fact, end: int) -> Fact | None:
+    if fact.grows and fact.since > end:
+        # A leader commits something by then; which entries, and what its followers know of it, is of no account.
+        at_end = {"since": end, "since_by": end, "since_event": None, "from_index": None, "to_index": None}
+        return replace(fact, **at_end) if isinstance(fact, Committed) else None  # type: ignore[arg-type]
+    if not fact.moves or fact.until is None or fact.until_by is None or fact.until <= end:
+        return fact
+    until_by = end + fact.until_by - fact.until
+    shown = replace(fact, until=end, until_by=until_by, until_event=None)
+    if isinstance(shown, Alive) and shown.sure_until is not None:
+        return replace(shown, sure_until=min(shown.sure_until, end))
+    return shown
