@@ -358,7 +358,7 @@ def main() -> None:
     parser.add_argument("which", nargs="+", choices=("years", "fleet", "late", "night"))
     parser.add_argument("--groups", type=int, default=250, help="groups of the one cluster of years")
     parser.add_argument("--clusters", type=int, default=20_000, help="clusters of fleet")
-    parser.add_argument("--events", type=int, default=80, help="events of a node in a night")
+    parser.add_argument("--events", type=int, default=160, help="events of a node in a night")
     parser.add_argument("--lines", type=int, default=2_000, help="lines of a node in a night of years that is measured")
     parser.add_argument("--nights", type=int, default=365)
     parser.add_argument("--together", type=int, default=1, help="nights of years that are replayed at once")

@@ -41,13 +41,17 @@ pytestmark = pytest.mark.slow
 
 EVERY_SCENARIO = amount(20, 1)
 """One of so many scenarios is played."""
+ANOTHER_LEADER = ("dledger-kill-leader", "dledger-transfer", "dledger-rolling-restart", "dledger-restart-all")
+"""Played in any case: who commits in a quiet night leads no more after the next ones."""
 JUDGED = (*GOLD, *OF_SOURCES)
 EVENTS = TABLES["events"].arrow_schema()
 PLACE = ("cluster", "source_node", "stream", "source_file", "fingerprint", "file_time")
 PLACE_OF_LINE = ("source_node", "stream", "fingerprint", "line_no")
 QUIET = amount(4, 6)
 """So many quiet nights come after each half of a story."""
-BETWEEN = timedelta(minutes=30)
+NIGHT = timedelta(seconds=400)
+"""So long is one; two of them make a group calm."""
+BETWEEN = timedelta(hours=1)
 """So much later the second half happens, for the quiet nights between."""
 
 Row = dict[str, Any]
@@ -62,11 +66,11 @@ class Log:
     def says(self, now: datetime, again: Row | None) -> Row:
         """The next line: what another one said, or a mere sign of life."""
         last = self.rows[-1]
+        number = last["line_no"] + 1
         tick = dict.fromkeys(EVENTS.names) | {name: last[name] for name in ("time_resolution_ms", "protocol")}
         if again and again["committed"] is not None and number % 3:
             again = again | {"committed": again["committed"] + number % 7}
         row = (again or tick | {"kind": "TICK"}) | {column.name: last[column.name] for column in SOURCE}
-        number = last["line_no"] + 1
         ident = sha256("/".join(map(str, (*(row[name] for name in PLACE), number))).encode()).hexdigest()
         self.rows.append(row | {"event_time": now, "line_no": number, "event_id": ident})
         return self.rows[-1]
@@ -87,16 +91,19 @@ class Source:
 
     logs: list[Log]
     late: list[Row] = field(default_factory=list)
+    gone: bool = False
 
     def night(self, chance: random.Random, count: Counter[str]) -> list[Row]:
         """What comes in a quiet night; what it says itself may come with the next one."""
         now = max(row["event_time"] for log in self.logs for row in log.rows)
-        rows, until, news = [], now + timedelta(seconds=240), chance.random() < 0.05
+        rows, until, news = [], now + NIGHT, chance.random() < 0.05
         if chance.random() < 0.1:
             chance.choice(self.logs).rolls(now + timedelta(seconds=1))
             count["files rolled"] += 1
-        while now < until:
-            now += timedelta(seconds=chance.randint(1, 8))
+        self.gone = self.gone or chance.random() < 0.02
+        count["logs that stop"] += self.gone
+        while now < until and not self.gone:
+            now += timedelta(seconds=chance.randint(3, 9))
             log = chance.choice(self.logs)
             known = [row for row in log.rows if row["kind"] in INTERESTING] if news else log.periodic()
             again = chance.choice(known) if known and chance.random() < 0.5 else None
@@ -181,7 +188,7 @@ def content_but_for(held: Collection[str], warehouse: Warehouse) -> dict[str, li
 def stories(corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, list[Row]]:
     """The events of simulated worlds of all protocols, and of real runs, cluster by cluster."""
     zone = Zone(tmp_path_factory.mktemp("zone"))
-    for name in [*SCENARIOS][::EVERY_SCENARIO]:
+    for name in {*[*SCENARIOS][::EVERY_SCENARIO], *ANOTHER_LEADER}:
         write_world(name, 0, zone.root / name)
     for run in RUNS[:: amount(3, 1)]:
         copy_nodes(corpora / run, zone.root / run.replace("/", "-"))
