@@ -43,10 +43,10 @@ def calm_since(facts: Iterable[Fact], begun: int = 0) -> int | None:
     The last line of a process counts as something that happened where it lies well before the last one of the group.
     """
     of_group = list(facts)
-    lives = [fact.until for fact in of_group if fact.moves and fact.until is not None]
-    if not lives:
+    ends = [fact.until for fact in of_group if fact.moves and fact.until is not None]
+    if not ends:
         return None
-    end, since = max(lives), begun
+    end, since = max(ends), begun
     for fact in of_group:
         since = max(since, _last_change(fact, end))
     return since if end - since >= SECOND_END + LAGGING else None

@@ -89,8 +89,8 @@ class Timeout(Enum):
     )
     CALM_END_LATER = Entry(
         600_000,
-        "Whether it makes no difference is seen from an end so long after the last thing that happened. Whatever a "
-        "rule waits for, beginning with the last thing that happened, is shorter.",
+        "Whether it makes no difference is seen from an end so long after the last thing that happened: no rule waits "
+        "for longer, unless a cluster is set so.",
     )
     FROZEN = Entry(
         5_000,
