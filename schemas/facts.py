@@ -10,8 +10,8 @@ from election_replay.schemas.proofs import in_order, proofs_exist
 TABLE = Table(
     name="facts",
     layer="silver",
-    comment="What the fold of each node's log proved; a kind fills the columns of its own fields. What is said of "
-    "lives that go on stands in gold.open_lives.",
+    comment="What the fold of each node's log proved; a kind fills the columns of its own fields. What the next "
+    "line of a log moves stands in gold.open_lives.",
     replaced_by=("cluster", "source_node"),
     columns=(
         CLUSTER,
@@ -68,7 +68,7 @@ TABLE = Table(
             comment="It surely lasted until then; null: not known, or the same as its end.",
             unit="UTC",
         ),
-        Column(name="goes_on", type=BOOLEAN, comment="It goes on as far as the log does: the next line moves its end."),
+        Column(name="goes_on", type=BOOLEAN, comment="It goes on as far as the log does: the next line moves it."),
         Column(name="noticed", type=BOOLEAN, comment="The process itself says that it did not run."),
         Column(name="closed", type=BOOLEAN, comment="The other side closed the connection."),
         Column(name="voter", type=STRING, comment="Whose vote it is."),

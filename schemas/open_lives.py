@@ -17,8 +17,8 @@ TABLE = replace(
     facts.TABLE,
     name="open_lives",
     layer="gold",
-    comment="The facts about lives that go on, in the columns of silver.facts, which does not hold them: each line "
-    "moves their end. All facts are those of both tables.",
+    comment="The facts that the next line of a log moves, in the columns of silver.facts, which does not hold them: "
+    "where a life ends that goes on, and what was committed last. All facts are those of both tables.",
     columns=tuple(column for column in facts.TABLE.columns if column.name in _OF_LIVES),
     expectations=(
         in_order("open_lives", ("since", "since_by"), ("until", "until_by")),

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from typing import Any
 
 import pyarrow as pa
@@ -274,28 +275,17 @@ def _moved_on(
 
     Of each kind and stream they are the last line and those of the last growth; and the signs of life.
     """
-    nights, folded = dict.fromkeys(lived, 0), dict.fromkeys(lived, 0)
-    of_kinds: dict[tuple[Any, ...], list[tuple[dict[str, Any], pa.Table, int]]] = defaultdict(list)
-    for table in (known, whole):
-        for number, row in enumerate(table.select(_OF_PLACES).to_pylist()):
-            source = row["cluster"], row["source_node"]
-            if table is known and source in nights:
-                stamp = known.slice(number, 1).select(("nights", "folded")).to_pylist()[0]
-                nights[source], folded[source] = max(nights[source], stamp["nights"]), stamp["folded"]
-            if source in nights and row["kind"] != LIVED:
-                of_kinds[_kind_of(row)].append((row, table, number))
-    keep: dict[bool, list[int]] = {True: [], False: []}
-    growths: dict[Source, Growth] = {}
-    for of_kind in of_kinds.values():
-        of_kind.sort(key=lambda line: (_place(line[0]), line[0]["line_no"]))
-        rows = [row for row, _, _ in of_kind]
-        grew = last_growth([_count_in(row) for row in rows])
-        if grew is not None:
-            growths[rows[grew]["cluster"], rows[grew]["source_node"]] = _growth(rows[grew - 1], rows[grew])
-        kept = {len(rows) - 1} if grew is None else {grew - 1, grew, len(rows) - 1}
-        for number in sorted(kept):
-            _, table, place = of_kind[number]
-            keep[table is whole].append(place)
+    known = known.filter(_of_sources(known, lived))
+    last = sorted(known.select(_STAMPS).to_pylist(), key=itemgetter("nights"))
+    stamps = {(row["cluster"], row["source_node"]): row for row in last}
+    lines = [
+        (row, number)
+        for number, row in enumerate(pa.concat_tables([known.select(_OF_PLACES), whole.select(_OF_PLACES)]).to_pylist())
+        if row["kind"] != LIVED
+    ]
+    kept, growths = _kept(lines)
+    former = known.take(pa.array([number for number in kept if number < len(known)], pa.int64()))
+    new = whole.take(pa.array([number - len(known) for number in kept if number >= len(known)], pa.int64()))
     signs = [
         lived_row(source, ended[source].lines[0].stream, segment, None, ended[source].bound_ms)
         for source, segments in lived.items()
@@ -303,27 +293,52 @@ def _moved_on(
     ]
     columns = zip(zip(*signs, strict=True), LIVED_ROWS, strict=True)
     moving = pa.Table.from_arrays([pa.array(values, column.type) for values, column in columns], schema=LIVED_ROWS)
-    new, former = whole.take(pa.array(keep[True], pa.int64())), known.take(pa.array(keep[False], pa.int64()))
     parts = [in_shape(RESTING, part) for rows in (new, moving, former) for part in rows.to_batches()]
     rows = pa.Table.from_batches(parts).combine_chunks()
     sources = [*zip(rows["cluster"].to_pylist(), rows["source_node"].to_pylist(), strict=True)]
-    of_new = [nights[source] + 1 for source in sources[: len(new) + len(moving)]]
+    of_new = [stamps[source]["nights"] + 1 for source in sources[: len(new) + len(moving)]]
     for name, values in (
         ("batch", pa.repeat(batch, len(rows))),
         ("rules_version", pa.repeat(RULES_VERSION, len(rows))),
         ("nights", pa.array([*of_new, *former["nights"].to_pylist()], pa.int64())),
-        ("folded", pa.array([folded[source] for source in sources], pa.int64())),
+        ("folded", pa.array([stamps[source]["folded"] for source in sources], pa.int64())),
     ):
         rows = rows.set_column(rows.schema.get_field_index(name), name, values)
     [found] = rows.to_batches()
     return found, growths
 
 
+def _of_sources(rows: pa.Table, sources: Collection[Source]) -> pa.Array:
+    """Which rows are of these sources."""
+    places = zip(rows["cluster"].to_pylist(), rows["source_node"].to_pylist(), strict=True)
+    return pa.array([place in sources for place in places], pa.bool_())
+
+
+def _kept(lines: Iterable[tuple[Mapping[str, Any], int]]) -> tuple[list[int], dict[Source, Growth]]:
+    """Of numbered lines those that a source at rest goes on from, and where its count grew last."""
+    of_kinds: dict[tuple[Any, ...], list[tuple[Mapping[str, Any], int]]] = defaultdict(list)
+    for line in lines:
+        of_kinds[_kind_of(line[0])].append(line)
+    kept: list[int] = []
+    growths: dict[Source, Growth] = {}
+    for of_kind in of_kinds.values():
+        of_kind.sort(key=lambda line: (_place(line[0]), line[0]["line_no"]))
+        grew = last_growth([_count_in(row) for row, _ in of_kind])
+        chosen = {len(of_kind) - 1}
+        if grew is not None:
+            (before, _), (row, _) = of_kind[grew - 1 : grew + 1]
+            growths[row["cluster"], row["source_node"]] = _growth(before, row)
+            chosen |= {grew - 1, grew}
+        kept += [of_kind[number][1] for number in sorted(chosen)]
+    return kept, growths
+
+
+_STAMPS = (*SOURCE, "nights", "folded")
 _OF_PLACES = (*SOURCE, *FILE, "line_no", "kind", "event_time", "time_resolution_ms", "event_id", *_COUNTED)
 
 
 def _kind_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What a later line of the same kind takes the place of."""
+    """Of which lines a later one takes the place."""
     kind = row["kind"]
     return row["cluster"], row["source_node"], row["stream"], kind if kind in INTERESTING else None
 
