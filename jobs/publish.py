@@ -30,7 +30,7 @@ def publish(warehouse: Warehouse, judged: Judged) -> Outcome:
     Raises :class:`JobError` when another replay has written to the tables meanwhile.
     """
     with warehouse.unwatched():
-        checks = check(warehouse, JUDGED, judged.clusters)
+        checks = check(warehouse, JUDGED, judged.clusters, written=judged.written)
         record(warehouse, checks)
         failing = stopped(checks, judged.clusters)
         hold_back(warehouse, failing, judged.run_id)

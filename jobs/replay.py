@@ -7,7 +7,7 @@ changed; else the groups that new events speak of.
 
 import sys
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from election_replay.election_core.model.inventory import NO_INVENTORY, Inventory
 from election_replay.jobs import JobError
@@ -21,6 +21,7 @@ from election_replay.jobs.replaying.judging import judge_all
 from election_replay.jobs.replaying.news import nights
 from election_replay.jobs.replaying.nothing_new import inventory_version, nothing_new
 from election_replay.jobs.replaying.selection import EVERYTHING, Selection
+from election_replay.jobs.replaying.written import written_by
 from election_replay.jobs.warehouse.table_sets import LANDED
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
@@ -69,7 +70,7 @@ def replay(
             judge_all(work, due.checkpoints)
         if not due.since:
             hold_back(warehouse, held, due.run_id)
-    judged = judged_by(due, clusters, inventory, settings)
+        judged = replace(judged_by(due, clusters, inventory, settings), written=written_by(work))
     events = sum(source.events for source in due.news_of(clusters))
     if not publishing:
         write_run(warehouse, judged, "judged", held)

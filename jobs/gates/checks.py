@@ -23,6 +23,7 @@ from election_replay.election_core.dialects import KINDS
 from election_replay.election_core.model.catalogue import CATALOGUE
 from election_replay.jobs import JobError
 from election_replay.jobs.gates.lately import lately
+from election_replay.jobs.warehouse.replacing import Gone
 from election_replay.jobs.warehouse.table_sets import JUDGED, LANDED
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES, Expectation
@@ -96,16 +97,18 @@ def check(
     clusters: Collection[str] | None = None,
     as_of: datetime | None = None,
     since: int = 0,
+    written: Mapping[str, Gone] | None = None,
 ) -> list[Check]:
     """Look at the newest rows of ``tables``; of ``clusters``, unless that is ``None``.
 
     Of what landings wrote, line by line, only the rows of those after ``since`` are looked at: no later landing changes
     them, and that none landed the same lines again shows in the counts of its files. Of the ledger of files some
-    landings before are looked at besides (:mod:`jobs.gates.lately`). Sources are to be no staler than ``as_of`` asks.
+    landings before are looked at besides (:mod:`jobs.gates.lately`). Of tables that ``written`` names only the rows of
+    its keys are looked at: the others stand as they have passed. Sources are to be no staler than ``as_of`` asks.
     Raises :class:`JobError` when an expectation cannot be checked.
     """
     chosen = list(tables)
-    newest = Newest(warehouse, clusters, as_of, since, columns_read(chosen))
+    newest = Newest(warehouse, clusters, as_of, since, columns_read(chosen), written)
     if PROVING not in chosen:
         newest.keep_proofs_of(chosen, warehouse.published())
     return [check for table in chosen for check in newest.checks(table)]
@@ -136,6 +139,7 @@ class Newest:
         as_of: datetime | None = None,
         since: int = 0,
         columns: Mapping[str, Sequence[str]] = EVERYTHING,
+        written: Mapping[str, Gone] | None = None,
     ) -> None:
         self._versions, self._warehouse = warehouse.versions(), warehouse
         self._database = duckdb.connect()
@@ -147,10 +151,12 @@ class Newest:
         self._database.execute("SET VARIABLE since = ?", [since])
         self._database.execute("SET VARIABLE forgotten = ?", [warehouse.forgotten()])
         self._batches = since, warehouse.last_batch()
-        self._of_clusters = " WHERE cluster IN (FROM asked_clusters)" if clusters is not None else ""
+        self._clusters, self._written = clusters, written or {}
+        for name, keys in self._written.items():
+            self._database.register(f"written_{name}", keys_of(keys))
         self._in_part: dict[str, str] = {}
         for name, of_table in columns.items():
-            self._put(name, of_table, self._where(name, clusters))
+            self._put(name, of_table, self._where(name))
 
     def _put(self, name: str, columns: Sequence[str], where: str) -> None:
         """Let the database know a table."""
@@ -212,20 +218,26 @@ class Newest:
             if version is None or not proofs:
                 continue
             self._database.register(f"all_published_{table}", self._warehouse.dataset(table, version))
-            rows = f"SELECT * FROM all_published_{table}{self._of_clusters}"
+            rows = f"SELECT * FROM all_published_{table}{self._where(table)}"
             self._database.execute(f"CREATE VIEW published_{table} AS {rows}")
             found += [re.sub(rf"\bFROM {table}\b", f"FROM published_{table}", query) for query in proofs]
         return " UNION ALL ".join(found)
 
-    def _where(self, table: str, clusters: Collection[str] | None) -> str:
-        """What of a table counts: no landing that was killed, and only the clusters that are asked for."""
+    def _where(self, table: str) -> str:
+        """What of a table counts: no landing that was killed, and only the clusters and keys that are asked for."""
         conditions, (since, last) = [], self._batches
         if "batch" in TABLES[table].names and table != "runs":
             conditions.append(f"batch <= {last}")
         if table in LINE_BY_LINE and since:
             conditions.append(f"batch > {since}")
-        if "cluster" in TABLES[table].names and clusters is not None:
+        if "cluster" in TABLES[table].names and self._clusters is not None:
             conditions.append("cluster IN (FROM asked_clusters)")
+        if table in self._written:
+            cluster, key = TABLES[table].replaced_by
+            conditions.append(
+                f"({cluster} IN (SELECT cluster FROM written_{table} WHERE key IS NULL) "
+                f"OR ({cluster}, {key}) IN (SELECT (cluster, key) FROM written_{table} WHERE key IS NOT NULL))"
+            )
         return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
     def query(self, sql: str, values: Sequence[Any] = ()) -> pa.Table:
@@ -271,6 +283,13 @@ class Newest:
             f"SELECT * FROM ({expectation.failing}) WHERE cluster IS NOT DISTINCT FROM ? ORDER BY ALL LIMIT {EXAMPLES}"
         )
         return tuple(as_json(row) for row in self.query(some, [cluster]).to_pylist())
+
+
+def keys_of(written: Gone) -> pa.Table:
+    """Keys of rows as a table: a cluster alone stands for all of its rows."""
+    rows = [*((cluster, None) for cluster in sorted(written.clusters)), *sorted(written.keys)]
+    columns = {name: pa.array([row[at] for row in rows], pa.string()) for at, name in enumerate(("cluster", "key"))}
+    return pa.table(columns)
 
 
 def as_json(row: dict[str, Any]) -> str:

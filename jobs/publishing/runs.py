@@ -9,6 +9,7 @@ from typing import Any
 
 from election_replay.election_core import FACTS_VERSION, RULES_VERSION
 from election_replay.jobs import JobError
+from election_replay.jobs.warehouse.replacing import Gone
 from election_replay.jobs.warehouse.table_sets import JUDGED, WRITTEN, clusters_of, stands
 from election_replay.jobs.warehouse.warehouse import NOTE, Warehouse
 from election_replay.schemas import TABLES
@@ -20,7 +21,8 @@ RUNS = TABLES["runs"]
 class Judged:
     """What a replay wrote, before it is published. ``held`` are clusters that have newer events than it judged.
 
-    ``before`` are the versions of the tables when it began, ``settings`` says where its settings came from.
+    ``before`` are the versions of the tables when it began, ``settings`` says where its settings came from. ``written``
+    are the keys of each table whose rows are new; where nobody knows them any more, those of ``clusters`` are.
     """
 
     run_id: str
@@ -32,6 +34,7 @@ class Judged:
     before: Mapping[str, int]
     held: tuple[str, ...] = ()
     settings: str | None = None
+    written: Mapping[str, Gone] | None = None
 
 
 def write_run(warehouse: Warehouse, judged: Judged, status: str, held: Iterable[str]) -> None:

@@ -1,0 +1,108 @@
+"""The gates look at the rows that a night wrote: at all of them, and at none of groups that kept theirs."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import CommitProperties, write_deltalake
+
+import election_replay.jobs.publish
+import election_replay.jobs.replay
+from benchmarks.years import Fleet, Nights
+from election_replay.jobs.engines.local_engine import LocalEngine
+from election_replay.jobs.gates.checks import Check, check, stopped
+from election_replay.jobs.replay import replay
+from election_replay.jobs.warehouse.replacing import Gone
+from election_replay.jobs.warehouse.table_sets import JUDGED
+from election_replay.jobs.warehouse.warehouse import NOTE, Warehouse
+from election_replay.schemas import TABLES
+
+Written = Mapping[str, Gone]
+Keyed = dict[tuple[str, str], list[str]]
+
+
+@pytest.fixture
+def nights(tmp_path: Path) -> tuple[Nights, Warehouse]:
+    """Four groups of one cluster, judged once."""
+    warehouse = Warehouse(str(tmp_path / "w"))
+    nights = Nights(warehouse, Fleet(clusters=1, groups=4, members=3, events_a_node=80, electing=1))
+    nights.land(1)
+    assert replay(LocalEngine(cores=1), warehouse).clusters == ("c0",)
+    return nights, warehouse
+
+
+@pytest.fixture
+def gates(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Written | None, list[Check]]]:
+    """What the gates of judged tables were asked for, and what they found."""
+    seen: list[tuple[Written | None, list[Check]]] = []
+
+    def watched(*of: Any, written: Written | None = None) -> list[Check]:
+        checks = check(*of, written=written)
+        seen.append((written, checks))
+        return checks
+
+    monkeypatch.setattr(election_replay.jobs.publish, "check", watched)
+    return seen
+
+
+def rows(warehouse: Warehouse) -> dict[str, Keyed]:
+    """The rows of each judged table by the key that a night replaces."""
+    found: dict[str, Keyed] = {table: {} for table in JUDGED}
+    for table, keyed in found.items():
+        cluster, key = TABLES[table].replaced_by
+        for row in sorted(warehouse.rows(table), key=repr):
+            keyed.setdefault((row[cluster], row[key]), []).append(repr(row))
+    return found
+
+
+def changed(before: Keyed, after: Keyed) -> set[tuple[str, str]]:
+    """The keys whose rows are others now."""
+    return {key for key in before | after if before.get(key) != after.get(key)}
+
+
+@pytest.mark.parametrize("where", ["source_node LIKE 'g1-%'", "source_node = 'g2-n0'", "source_node NOT LIKE 'g1-%'"])
+def test_every_row_that_a_night_changes_passes_the_gates(
+    nights: tuple[Nights, Warehouse], gates: list[tuple[Written | None, list[Check]]], where: str
+) -> None:
+    landing, warehouse = nights
+    before = rows(warehouse)
+    landing.land(2, where)
+    replay(LocalEngine(cores=1), warehouse)
+    ((written, checks),) = gates
+    assert written is not None
+    counted = {one.table: one.rows for one in checks}
+    for table, after in rows(warehouse).items():
+        news, seen = changed(before[table], after), written[table]
+        assert all(key in seen.keys or key[0] in seen.clusters for key in news), table
+        inside = [key for key in after if key in seen.keys or key[0] in seen.clusters]
+        assert counted[table] == sum(len(after[key]) for key in inside), table
+    assert counted["facts"] > 0
+
+
+def spoiling(judge_all: Callable[..., None], group: str) -> Callable[..., None]:
+    """``judge_all``, but a row of a group stands twice afterwards."""
+
+    def spoil(work: Any, states: Any) -> None:
+        judge_all(work, states)
+        table = "role_intervals"
+        [row, *_] = [row for row in work.warehouse.rows(table) if row["replica_group"] == group]
+        twin = pa.Table.from_pylist([row], TABLES[table].arrow_schema())
+        by_the_run = CommitProperties(custom_metadata={NOTE: work.run_id})
+        write_deltalake(work.warehouse.location(table), twin, mode="append", commit_properties=by_the_run)
+        work.warehouse.changed(table)
+
+    return spoil
+
+
+@pytest.mark.parametrize(("group", "held"), [("G1", ("c0",)), ("G3", ())])
+def test_a_wrong_row_is_stopped_where_the_night_wrote_and_found_elsewhere_by_a_whole_validation(
+    nights: tuple[Nights, Warehouse], monkeypatch: pytest.MonkeyPatch, group: str, held: tuple[str, ...]
+) -> None:
+    landing, warehouse = nights
+    landing.land(2, "source_node LIKE 'g1-%'")
+    judge_all = election_replay.jobs.replay.judge_all
+    monkeypatch.setattr(election_replay.jobs.replay, "judge_all", spoiling(judge_all, group))
+    assert replay(LocalEngine(cores=1), warehouse).held == held
+    assert stopped(check(warehouse, JUDGED), ["c0"]) == (set() if held else {"c0"})
