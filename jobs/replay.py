@@ -21,7 +21,6 @@ from election_replay.jobs.replaying.judging import judge_all
 from election_replay.jobs.replaying.news import nights
 from election_replay.jobs.replaying.nothing_new import inventory_version, nothing_new
 from election_replay.jobs.replaying.selection import EVERYTHING, Selection
-from election_replay.jobs.replaying.written import written_by
 from election_replay.jobs.warehouse.table_sets import LANDED
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
@@ -66,11 +65,10 @@ def replay(
         if not clusters and due.since == due.last_batch and held == due.held_before:
             return Replay(None, held=tuple(held), checks=checks)
         work = work_on(engine, warehouse, inventory, due, clusters)
-        if clusters or work.everything:
-            judge_all(work, due.checkpoints)
+        written = judge_all(work, due.checkpoints) if clusters or work.everything else {}
         if not due.since:
             hold_back(warehouse, held, due.run_id)
-        judged = replace(judged_by(due, clusters, inventory, settings), written=written_by(work))
+        judged = replace(judged_by(due, clusters, inventory, settings), written=written)
     events = sum(source.events for source in due.news_of(clusters))
     if not publishing:
         write_run(warehouse, judged, "judged", held)

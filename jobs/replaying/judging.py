@@ -46,10 +46,11 @@ PROGRAM_ORDER = (*by_place(FACTS), *SOURCE, "contains(stream, '/')", "stream", "
 """The order in which a node wrote its rows, its snapshots last."""
 
 
-def judge_all(work: Work, checkpoints: Sequence[Rows]) -> None:
-    """Fold, judge, and write facts, checkpoints and gold tables.
+def judge_all(work: Work, checkpoints: Sequence[Rows]) -> Mapping[str, Gone]:
+    """Fold, judge, and write facts, checkpoints and gold tables: what of each judged table is told anew.
 
-    Where a source at rest ended is written last: it says of which checkpoint it holds.
+    All other rows have passed their gates. Where a source at rest ended is written last: it says of which checkpoint it
+    holds.
     """
     files, extent = moved_on(work), work.extent
     tables = {OPEN_LIVES.name: work.moved}
@@ -60,7 +61,8 @@ def judge_all(work: Work, checkpoints: Sequence[Rows]) -> None:
         files += work.engine.map_partitions(work.warehouse, folding, dealing, to_facts)
         tables |= dict.fromkeys((FACTS.name, CHECKPOINTS.name), work.folded)
     write(files, tables | {RESTING.name: work.moved}, work)
-    write_gold(work)
+    judged = write_gold(work)
+    return {FACTS.name: work.folded, OPEN_LIVES.name: work.moved, **dict.fromkeys(VERDICTS, judged)}
 
 
 def moved_on(work: Work) -> list[DataFile]:
@@ -73,14 +75,14 @@ def moved_on(work: Work) -> list[DataFile]:
     return write_data_files(rows, work.warehouse.root)
 
 
-def write_gold(work: Work) -> None:
-    """Judge the facts and write the gold tables."""
+def write_gold(work: Work) -> Gone:
+    """Judge the facts and write the gold tables; which clusters and groups are judged."""
     partly, whole = work.extent.partly, work.extent.whole
     parts, spoken = [work.newest(table, whole) for table in OF_SOURCES] if whole or not partly else [], None
     if partly:
         spoken = Among(GROUP, groups_touched(work) | work.rest.shaken)
         if not spoken.keys and not whole:
-            return
+            return Gone(frozenset(), frozenset())
         parts += [work.newest(table, partly).where(spoken) for table in OF_SOURCES]
     parts = with_sightings(parts, spoken, work)
     dealing = Dealing(GROUP, (*by_place(TABLES["findings"]), *GROUP), work.pieces)
@@ -93,6 +95,7 @@ def write_gold(work: Work) -> None:
     groups = frozenset((cluster, group) for cluster, group in spoken.keys) if spoken is not None else frozenset()
     judged = Gone(frozenset(whole), groups)
     write(files, {table: judged for table in judged_tables if table in written or work.warehouse.count(table)}, work)
+    return judged
 
 
 def parted(files: list[DataFile]) -> tuple[list[DataFile], list[DataFile]]:

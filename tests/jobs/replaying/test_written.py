@@ -81,17 +81,18 @@ def test_every_row_that_a_night_changes_passes_the_gates(
     assert counted["facts"] > 0
 
 
-def spoiling(judge_all: Callable[..., None], group: str) -> Callable[..., None]:
+def spoiling(judge_all: Callable[..., Written], group: str) -> Callable[..., Written]:
     """``judge_all``, but a row of a group stands twice afterwards."""
 
-    def spoil(work: Any, states: Any) -> None:
-        judge_all(work, states)
+    def spoil(work: Any, states: Any) -> Written:
+        written = judge_all(work, states)
         table = "role_intervals"
         [row, *_] = [row for row in work.warehouse.rows(table) if row["replica_group"] == group]
         twin = pa.Table.from_pylist([row], TABLES[table].arrow_schema())
         by_the_run = CommitProperties(custom_metadata={NOTE: work.run_id})
         write_deltalake(work.warehouse.location(table), twin, mode="append", commit_properties=by_the_run)
         work.warehouse.changed(table)
+        return written
 
     return spoil
 
