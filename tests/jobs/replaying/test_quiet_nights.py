@@ -25,6 +25,7 @@ from election_replay.election_core.replay.registry import PERIODIC
 from election_replay.election_core.replay.source_fold import INTERESTING
 from election_replay.election_core.simulate.catalogue import SCENARIOS
 from election_replay.jobs.engines.local_engine import LocalEngine
+from election_replay.jobs.engines.spark_engine import SparkEngine
 from election_replay.jobs.replay import replay
 from election_replay.jobs.replaying.resting import Resting, resting
 from election_replay.jobs.warehouse.data_files import write_data_files
@@ -235,3 +236,33 @@ def test_quiet_nights_give_the_tables_of_one_run(
     for table in JUDGED:
         assert found[table] == wanted[table], table
     assert count["sources at rest"] > count["sources with news"] / 4, count
+
+
+def test_spark_finds_the_same_at_rest(
+    spark: SparkEngine,
+    local: LocalEngine,
+    stories: Mapping[str, list[Row]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compared = []
+
+    def by_both(*about: Any) -> Resting:
+        rest = resting(*about)
+        if rest.at_rest and len(compared) < 2:
+            other = resting(spark, *about[1:])
+            assert {source: [*facts] for source, facts in other.at_rest.items()} == rest.at_rest
+            assert other.shaken == rest.shaken
+            assert rest.rows is not None
+            assert other.rows is not None
+            assert sorted(map(repr, other.rows.to_pylist())) == sorted(map(repr, rest.rows.to_pylist()))
+            compared.append(any(fact.grows for facts in rest.at_rest.values() for fact in facts))
+        return rest
+
+    monkeypatch.setattr(election_replay.jobs.replaying.due, "resting", by_both)
+    warehouse, landed = Warehouse(str(tmp_path / "w")), Counter[tuple[Any, ...]]()
+    warehouse.create()
+    for batch, night in enumerate(nights(stories["dledger-kill-leader"], random.Random(0), Counter()), 1):
+        land(warehouse, night, batch, landed)
+        replay(local, warehouse)
+    assert compared == [True, True]
