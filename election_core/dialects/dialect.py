@@ -253,15 +253,17 @@ class Table:
         for pattern in every:
             self.kinds.setdefault(pattern.text.kind, pattern.text.meaning)
         self.floods = frozenset(row.text.kind for row in every if row.text.floods)
-        self._by_key: list[dict[str, tuple[Pattern, ...]]] = [
+        self._by_key: list[dict[str, tuple[tuple[str, Pattern], ...]]] = [
             {key: () for row in every if len(key := row.prefix[:length]) == length} for length in KEY_LENGTHS
         ]
         """Filled when the first message asks for a key: there are a thousand, and a log holds some of them."""
-        self._others = tuple(row for row in self.patterns if len(row.prefix) < min(KEY_LENGTHS))
+        self._others = tuple((row.anchor, row) for row in self.patterns if len(row.prefix) < min(KEY_LENGTHS))
 
-    def _fitting(self, key: str) -> tuple[Pattern, ...]:
+    def _fitting(self, key: str) -> tuple[tuple[str, Pattern], ...]:
         return tuple(
-            pattern for pattern in self.patterns if pattern.prefix.startswith(key) or key.startswith(pattern.prefix)
+            (pattern.anchor, pattern)
+            for pattern in self.patterns
+            if pattern.prefix.startswith(key) or key.startswith(pattern.prefix)
         )
 
     def candidates(self, message: str) -> Iterator[Pattern]:
@@ -272,8 +274,8 @@ class Table:
                 break
         else:
             fitting = self._others
-        for pattern in fitting:
-            if pattern.anchor in message:  # cheaper than its pattern, which mostly fails
+        for anchor, pattern in fitting:
+            if anchor in message:  # cheaper than its pattern, which mostly fails
                 yield pattern
 
     def needles(self) -> tuple[str, ...]:

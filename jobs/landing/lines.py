@@ -59,10 +59,11 @@ def marked(lines: pl.DataFrame, dialect: Dialect) -> pl.DataFrame:
     begins = text.str.contains(dialect.record_start).to_numpy()
     wanted = np.zeros(len(text), dtype=bool)
     places = np.flatnonzero(begins)
-    wanted[places] = containing(text[places], dialect.needles).to_numpy()
+    records = text[places]
+    wanted[places] = containing(records, dialect.needles).to_numpy()
     buckets = np.full(len(text), NO_BUCKET)
     if dialect.plain:
-        buckets[places] = buckets_of(text[places])
+        buckets[places] = buckets_of(records)
     return lines.with_columns(begins=begins, wanted=wanted, bucket=buckets)
 
 
