@@ -33,6 +33,8 @@ BEFORE = "64f5793"
 DEMO = Path(__file__).parents[1] / "examples" / "landing"
 OWN = {"runs", "validations", "landed_files", *CARRIED}
 """Tables that tell of a run, or are not for readers."""
+OF_A_RUN = ("first_seen_run", "first_seen_at", "last_seen_at")
+"""Columns that tell which run found a row first, and when."""
 
 
 def cold(*arguments: str, code: Path | None = None, **settings: str) -> dict[str, float]:
@@ -53,12 +55,12 @@ def cold(*arguments: str, code: Path | None = None, **settings: str) -> dict[str
 
 
 def tables(warehouse: str) -> dict[str, list[str]]:
-    """All published rows."""
+    """All published rows, without what tells of the run that made them."""
     published = Published(Warehouse(warehouse))
+    found = {name: published.rows(f"SELECT * FROM {name}") for name in TABLES if name not in OWN}  # noqa: S608
     return {
-        name: sorted(json.dumps(row, default=str) for row in published.rows(f"SELECT * FROM {name}"))  # noqa: S608
-        for name in TABLES
-        if name not in OWN
+        name: sorted(json.dumps({key: row[key] for key in row if key not in OF_A_RUN}, default=str) for row in rows)
+        for name, rows in found.items()
     }
 
 
