@@ -48,7 +48,8 @@ def cold(*arguments: str, code: Path | None = None, **settings: str) -> dict[str
     if code is not None:
         environment, module = environment | {"PYTHONPATH": str(code)}, "jobs.cli"
     before, began = os.times(), time.monotonic()
-    subprocess.run([sys.executable, "-m", module, *arguments], env=environment, check=True, stdout=subprocess.DEVNULL)
+    words = [sys.executable, "-m", module, *arguments]
+    subprocess.run(words, env=environment, cwd=code, check=True, stdout=subprocess.DEVNULL)
     wall, after = time.monotonic() - began, os.times()
     cpu = after.children_user + after.children_system - before.children_user - before.children_system
     return {"wall_s": round(wall, 1), "cpu_s": round(cpu, 1)}
