@@ -285,6 +285,9 @@ def say(name: str, **of: Any) -> None:
 
 # -- measurements --------------------------------------------------------------------------------------------------
 
+EVENTS_A_NODE = {"years": 160, "fleet": 40, "late": 800}
+"""So many events a node has in a night: of ten minutes, of a few, and of most of an hour."""
+
 MEASURED = (1, 2, 8, 30, 90, 180, 270)
 """The nights of ``years`` that are measured, besides the last."""
 
@@ -358,7 +361,8 @@ def main() -> None:
     parser.add_argument("which", nargs="+", choices=("years", "fleet", "late", "night"))
     parser.add_argument("--groups", type=int, default=250, help="groups of the one cluster of years")
     parser.add_argument("--clusters", type=int, default=20_000, help="clusters of fleet")
-    parser.add_argument("--events", type=int, default=160, help="events of a node in a night")
+    usual = ", ".join(f"{name} {count}" for name, count in EVENTS_A_NODE.items())
+    parser.add_argument("--events", type=int, default=None, help=f"events of a node in a night: {usual}")
     parser.add_argument("--lines", type=int, default=2_000, help="lines of a node in a night of years that is measured")
     parser.add_argument("--nights", type=int, default=365)
     parser.add_argument("--together", type=int, default=1, help="nights of years that are replayed at once")
@@ -371,15 +375,16 @@ def main() -> None:
         found = whole_night_cost(used, warehouse, chosen.zone) if chosen.zone else (night_cost(used, warehouse),)
         print(json.dumps([asdict(cost) for cost in found]))  # noqa: T201 - the result
         return
+    events = {name: chosen.events or usual for name, usual in EVENTS_A_NODE.items()}
     folder = chosen.folder or Path(tempfile.mkdtemp(prefix="bench-years-"))
     try:
         if "years" in chosen.which:
-            fleet = Fleet(1, chosen.groups, 3, chosen.events, lines_a_node=chosen.lines)
+            fleet = Fleet(1, chosen.groups, 3, events["years"], lines_a_node=chosen.lines)
             years(chosen.engine, folder, fleet, chosen.nights, chosen.together)
         if "fleet" in chosen.which:
-            fleets(chosen.engine, folder, Fleet(chosen.clusters, 1, 5, chosen.events))
+            fleets(chosen.engine, folder, Fleet(chosen.clusters, 1, 5, events["fleet"]))
         if "late" in chosen.which:
-            late(chosen.engine, folder, Fleet(1, 27, 3, chosen.events))
+            late(chosen.engine, folder, Fleet(1, 27, 3, events["late"]))
     finally:
         if chosen.folder is None:
             shutil.rmtree(folder)
