@@ -13,7 +13,7 @@ from election_replay.election_core.judge.group import Group
 from election_replay.election_core.judge.wording import between, name_of, seconds
 from election_replay.election_core.model.catalogue import INFO, PROVEN, WARNING, RuleId
 from election_replay.election_core.model.facts import Alive, ClockSteppedBack, Fact, Silence, TimeoutConfigured
-from election_replay.election_core.model.rows import Finding, RuleCoverage
+from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
 from election_replay.election_core.model.timing import SECOND
 
 
@@ -77,6 +77,11 @@ def wrong_clocks(facts: Sequence[Fact], clocks: Clocks, protocol: str) -> Iterat
         yield _wrong_clock(group, wrong, by_source)
     concerned = {owner_of(source) for wrong in of_members for source in (wrong.source, *wrong.or_else)}
     yield coverage(group, RuleId.CLOCK_SKEW, len(by_source.keys() - concerned), len(of_members))
+
+
+def tells_of_wrong_clock(row: Row) -> bool:
+    """Whether a row is about a clock that is off: then logs do not end together though their times say so."""
+    return isinstance(row, Finding) and row.rule == RuleId.CLOCK_SKEW.value
 
 
 def _told_with(copier: str, wrong: Collection[str], clocks: Clocks) -> bool:

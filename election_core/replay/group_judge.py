@@ -7,10 +7,10 @@ from itertools import groupby
 from election_replay.election_core.judge.calm import FIRST_END, SECOND_END, Calm, calm_since, ended, may_be_calm
 from election_replay.election_core.judge.clock import Clocks
 from election_replay.election_core.judge.group import group_of
-from election_replay.election_core.judge.limits import wrong_clocks
+from election_replay.election_core.judge.limits import tells_of_wrong_clock, wrong_clocks
 from election_replay.election_core.model.catalogue import PROVEN, WARNING, RuleId
 from election_replay.election_core.model.facts import Fact, ReplayFailed
-from election_replay.election_core.model.rows import Finding, Row, settled
+from election_replay.election_core.model.rows import Row, settled
 from election_replay.election_core.protocols.log_quality import duplicate_logs, mixed_logs
 from election_replay.election_core.protocols.log_quality import rules as log_quality
 from election_replay.election_core.replay.registry import PROTOCOLS, Judge
@@ -84,14 +84,9 @@ def judged(facts: Iterable[Fact]) -> Judged:
     if since is not None:
         soon, later = (ended(of_group, since + end) for end in (FIRST_END, SECOND_END))
         rows = [*rows_as_ended(soon)]
-        if rows == [*rows_as_ended(later)] and not any(map(_of_wrong_clock, rows)):
+        if rows == [*rows_as_ended(later)] and not any(map(tells_of_wrong_clock, rows)):
             return Judged(soon, rows, Calm.of(since, [fact for fact in of_group if fact.is_open]))
     return Judged(of_group, [*rows_as_ended(of_group)])
-
-
-def _of_wrong_clock(row: Row) -> bool:
-    """Whether a row tells of a clock that is off: then logs do not end together though their times say so."""
-    return isinstance(row, Finding) and row.rule == RuleId.CLOCK_SKEW.value
 
 
 def rows_as_ended(facts: Iterable[Fact]) -> Iterator[Row]:
