@@ -25,8 +25,8 @@ from election_replay.jobs.landing.landing_zone import READ_FAILURES, LandingZone
 from election_replay.jobs.landing.listing import Beginning
 from election_replay.jobs.landing.repeats import LOOKBACK_BYTES
 
-CHUNK_BYTES = 8 << 20
-"""How much is read at a time: each block of lines costs some thirty calls into polars, however long it is."""
+CHUNK_BYTES = 4 << 20
+"""How much is read at a time: more would cost fewer calls into polars, and hold more of a bomb at once."""
 
 LINE_BYTES = 64 << 10
 """A line longer than this is no log line; it is cut and quarantined."""

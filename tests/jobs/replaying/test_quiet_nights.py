@@ -40,9 +40,9 @@ from tests.proving import amount
 
 pytestmark = pytest.mark.slow
 
-EVERY_SCENARIO = amount(20, 1)
+EVERY_SCENARIO = amount(30, 1)
 """One of so many scenarios is played."""
-ANOTHER_LEADER = ("dledger-kill-leader", "dledger-transfer", "dledger-rolling-restart", "dledger-restart-all")
+ANOTHER_LEADER = ("dledger-kill-leader", "dledger-transfer", "dledger-rolling-restart")
 """Played in any case: who commits in a quiet night leads no more after the next ones."""
 JUDGED = (*GOLD, *OF_SOURCES)
 EVENTS = TABLES["events"].arrow_schema()
@@ -191,7 +191,7 @@ def stories(corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> Mapping[
     zone = Zone(tmp_path_factory.mktemp("zone"))
     for name in {*[*SCENARIOS][::EVERY_SCENARIO], *ANOTHER_LEADER}:
         write_world(name, 0, zone.root / name)
-    for run in RUNS[:: amount(3, 1)]:
+    for run in RUNS[:: amount(6, 1)]:
         copy_nodes(corpora / run, zone.root / run.replace("/", "-"))
     rows = sorted(zone.land()["events"], key=itemgetter("cluster"))
     return {cluster: [*of_cluster] for cluster, of_cluster in groupby(rows, key=itemgetter("cluster"))}
@@ -249,7 +249,7 @@ def test_spark_finds_the_same_at_rest(
 
     def by_both(*about: Any) -> Resting:
         rest = resting(*about)
-        if rest.at_rest and len(compared) < 2:
+        if rest.at_rest and not compared:
             other = resting(spark, *about[1:])
             assert {source: [*facts] for source, facts in other.at_rest.items()} == rest.at_rest
             assert other.shaken == rest.shaken
@@ -265,4 +265,4 @@ def test_spark_finds_the_same_at_rest(
     for batch, night in enumerate(nights(stories["dledger-kill-leader"], random.Random(0), Counter()), 1):
         land(warehouse, night, batch, landed)
         replay(local, warehouse)
-    assert compared == [True, True]
+    assert compared == [True]
