@@ -18,6 +18,7 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.dataset as ds
 
 from election_replay.election_core.dialects import KINDS
 from election_replay.election_core.model.catalogue import CATALOGUE
@@ -162,7 +163,7 @@ class Newest:
         """Let the database know a table."""
         rows, shape = TABLES[name].arrow_schema().empty_table(), "TABLE"
         if name in self._versions:
-            rows = self._warehouse.dataset(name, self._versions[name])
+            rows = self._of_clusters(name, self._versions[name])
             if name == LEDGER:
                 rows = lately(rows, self._batches[0])
             shape = "TABLE" if self._warehouse.count(name) <= HELD_ROWS and name != PROVING else "VIEW"
@@ -171,6 +172,13 @@ class Newest:
         if shape == "TABLE" and len(columns) < len(TABLES[name].columns):
             chosen, self._in_part[name] = ", ".join(f'"{column}"' for column in columns), where
         self._database.execute(f"CREATE {shape} {name} AS SELECT {chosen} FROM all_{name}{where}")
+
+    def _of_clusters(self, table: str, version: int) -> ds.Dataset:
+        """A table, of which Arrow lets no row of other clusters than those asked for through to the database."""
+        rows = self._warehouse.dataset(table, version)
+        if self._clusters is None or "cluster" not in TABLES[table].names:
+            return rows
+        return rows.filter(ds.field("cluster").isin(sorted(self._clusters)))
 
     def _put_whole(self, query: str) -> None:
         """Let the database know all columns of those tables of a query that it knows in part."""
@@ -217,7 +225,7 @@ class Newest:
             proofs = [expectation.proofs for expectation in expectations_of(table) if expectation.proofs]
             if version is None or not proofs:
                 continue
-            self._database.register(f"all_published_{table}", self._warehouse.dataset(table, version))
+            self._database.register(f"all_published_{table}", self._of_clusters(table, version))
             rows = f"SELECT * FROM all_published_{table}{self._where(table)}"
             self._database.execute(f"CREATE VIEW published_{table} AS {rows}")
             found += [re.sub(rf"\bFROM {table}\b", f"FROM published_{table}", query) for query in proofs]
