@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any
 
 from election_replay.election_core.fold.process_runs import LATE, START_KINDS
-from election_replay.jobs.engines.engine import After, Among, Engine, Rows
+from election_replay.jobs.engines.engine import After, Among, Engine, OneOf, Rows
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
 SOURCE = ("cluster", "source_node")
@@ -129,9 +129,10 @@ def with_last_files(
     if not touched:
         return known
     sql = "SELECT DISTINCT cluster, source_node, stream, file_time, fingerprint FROM {rows}"
+    clusters = tuple(sorted({cluster for cluster, _ in touched}))
     by_source: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for table in checkpoints:
-        rows = table.where(Among(SOURCE, frozenset(touched))).select((*SOURCE, *FILE))
+        rows = table.where(OneOf("cluster", clusters), Among(SOURCE, frozenset(touched))).select((*SOURCE, *FILE))
         for row in engine.answer(warehouse, sql, rows).to_pylist():
             by_source[row["cluster"], row["source_node"]].append(row)
     return [
