@@ -101,7 +101,7 @@ class Source:
         if chance.random() < 0.1:
             chance.choice(self.logs).rolls(now + timedelta(seconds=1))
             count["files rolled"] += 1
-        self.gone = self.gone or chance.random() < 0.02
+        self.gone = self.gone or chance.random() < 0.06
         count["logs that stop"] += self.gone
         while now < until and not self.gone:
             now += timedelta(seconds=chance.randint(3, 9))
