@@ -51,19 +51,20 @@ class Fact:
     """The kind's fields that a log has said when the fact begins, wherever the log itself begins or ends."""
 
     @property
+    def is_open(self) -> bool:
+        """Whether the next line of the log may change it, though it says nothing new: it ``goes_on``, as some kinds
+        say."""
+        return bool(getattr(self, "goes_on", False))
+
+    @property
     def moves(self) -> bool:
         """Whether the next line of the log moves its end, as long as the process lives on."""
-        return False
+        return self.is_open and self.until is not None
 
     @property
     def grows(self) -> bool:
         """Whether the next line of the log may tell of more, so that the fact moves as a whole."""
-        return False
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the next line of the log may change it, though it says nothing new."""
-        return self.moves or self.grows
+        return self.is_open and self.until is None
 
 
 F = TypeVar("F", bound=Fact)
@@ -111,11 +112,6 @@ class Alive(Fact):
     stopped: bool
     sure_until: int | None = None
     goes_on: bool = False
-
-    @property
-    def moves(self) -> bool:
-        """As long as it goes on."""
-        return self.goes_on
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -182,11 +178,6 @@ class Committed(Fact):
     to_index: int | None
     goes_on: bool = False
 
-    @property
-    def grows(self) -> bool:
-        """As long as the node leads."""
-        return self.goes_on
-
     def grown(self, growth: Growth) -> "Committed":
         """What the fact says after a later growth."""
         return replace(
@@ -222,11 +213,6 @@ class KnownCommitted(Fact):
     term: int
     to_index: int
     goes_on: bool = False
-
-    @property
-    def grows(self) -> bool:
-        """As long as the node follows in that term."""
-        return self.goes_on
 
     def grown(self, growth: Growth) -> "KnownCommitted":
         """What the fact says after a later growth."""

@@ -185,10 +185,7 @@ class _Gathered:
         if batch is not None and self.numbers:
             yield batch.take(pa.array(self.numbers))
         if self.signs:
-            columns = zip(zip(*self.signs, strict=True), LIVED_ROWS, strict=True)
-            yield pa.RecordBatch.from_arrays(
-                [pa.array(values, column.type) for values, column in columns], schema=LIVED_ROWS
-            )
+            yield as_rows(self.signs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +239,7 @@ class NewRows:
 def lived_row(
     source: tuple[str, str], stream: str, lived: Segment, member: str | None, bound_ms: int
 ) -> tuple[str | int | None, ...]:
-    """A ``LIVED`` row, in the columns of :data:`LIVED_ROWS`."""
+    """A ``LIVED`` row, in the columns of :func:`as_rows`."""
     first, last = lived.first_event or "", lived.last_event or ""
     return (
         *(*source, stream, "", 0, bound_ms, lived.first),
@@ -251,7 +248,13 @@ def lived_row(
     )
 
 
-LIVED_ROWS = pa.schema(
+def as_rows(signs: Iterable[tuple[str | int | None, ...]]) -> pa.RecordBatch:
+    """What :func:`lived_row` gives, as rows of a checkpoint."""
+    columns = zip(zip(*signs, strict=True), _SIGN, strict=True)
+    return pa.RecordBatch.from_arrays([pa.array(values, column.type) for values, column in columns], schema=_SIGN)
+
+
+_SIGN = pa.schema(
     {
         "cluster": pa.string(),
         "source_node": pa.string(),

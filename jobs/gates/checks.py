@@ -148,7 +148,6 @@ class Newest:
             self._database.execute(f"SET {setting}")
         self._database.execute("SET temp_directory = ?", [gettempdir()])
         self._database.execute("SET VARIABLE as_of = ?", [as_of])
-        self._database.register("asked_clusters", pa.table({"cluster": pa.array(sorted(clusters or ()), pa.string())}))
         self._database.execute("SET VARIABLE since = ?", [since])
         self._database.execute("SET VARIABLE forgotten = ?", [warehouse.forgotten()])
         self._batches = since, warehouse.last_batch()
@@ -178,7 +177,7 @@ class Newest:
         rows = self._warehouse.dataset(table, version)
         if self._clusters is None or "cluster" not in TABLES[table].names:
             return rows
-        return rows.filter(ds.field("cluster").isin(sorted(self._clusters)))
+        return rows.filter(ds.field("cluster").isin(pa.array(sorted(self._clusters), pa.string())))
 
     def _put_whole(self, query: str) -> None:
         """Let the database know all columns of those tables of a query that it knows in part."""
@@ -232,14 +231,12 @@ class Newest:
         return " UNION ALL ".join(found)
 
     def _where(self, table: str) -> str:
-        """What of a table counts: no landing that was killed, and only the clusters and keys that are asked for."""
+        """What of a table counts, of the clusters asked for: no landing that was killed, and only what is written."""
         conditions, (since, last) = [], self._batches
         if "batch" in TABLES[table].names and table != "runs":
             conditions.append(f"batch <= {last}")
         if table in LINE_BY_LINE and since:
             conditions.append(f"batch > {since}")
-        if "cluster" in TABLES[table].names and self._clusters is not None:
-            conditions.append("cluster IN (FROM asked_clusters)")
         if table in self._written:
             cluster, key = TABLES[table].replaced_by
             conditions.append(

@@ -21,7 +21,7 @@ from election_replay.election_core.judge.calm import Calm
 from election_replay.election_core.model.facts import Committed, Fact, Growth, KnownCommitted
 from election_replay.election_core.model.timing import US_PER_MS
 from election_replay.election_core.replay import arrow_passes as core
-from election_replay.election_core.replay.checkpoint import LIVED, LIVED_ROWS, lived_row
+from election_replay.election_core.replay.checkpoint import LIVED, as_rows, lived_row
 from election_replay.election_core.replay.fact_rows import facts_in
 from election_replay.election_core.replay.registry import PERIODIC, PERIODIC_FIELDS
 from election_replay.election_core.replay.rest import (
@@ -147,17 +147,12 @@ def resting(
     """
     if not 0 < len(asked) <= MOST_ASKED or not warehouse.count(RESTING.name):
         return NOTHING_RESTS
-    folded = {source.source: source.folded for source in known if not source.torn}
     clusters = tuple(sorted({cluster for cluster, _ in asked}))
     old = Rows(RESTING.name, warehouse.version(RESTING.name)).where(
         OneOf("rules_version", (RULES_VERSION,)), OneOf("cluster", clusters)
     )
     rows_before = engine.answer(warehouse, "SELECT * FROM {rows}", old.select(RESTING.names))
-    ended = {
-        source: _ended(rows)
-        for source, rows in _by_source(rows_before.select(_OF_ENDS).to_pylist()).items()
-        if {row["folded"] for row in rows} == {folded.get(source)}
-    }
+    ended = _ended_before(rows_before, known)
     candidates = frozenset({*asked} & ended.keys())
     if not candidates:
         return NOTHING_RESTS
@@ -176,14 +171,7 @@ def resting(
         return NOTHING_RESTS
     narrow = narrow.where(Among(SOURCE, frozenset(still)))
     last = engine.answer(warehouse, _LAST_LINES, narrow)
-    lived = {
-        source: signs_of_life(
-            ended[source],
-            lines[source],
-            ((at := _us(row["event_time"]), at + row["width"] * US_PER_MS, row["event_id"]) for row in rows),
-        )
-        for source, rows in _by_source(last.filter(last["is_late"]).to_pylist()).items()
-    }
+    lived = _lived(ended, lines, _by_source(last.filter(last["is_late"]).to_pylist()))
     ids = last.filter(last["is_kept"]).select(("cluster", "event_id")).to_pylist()
     wanted = Among(("cluster", "event_id"), frozenset((row["cluster"], row["event_id"]) for row in ids))
     whole = engine.answer(warehouse, "SELECT * FROM {rows}", new.where(wanted).select(core.FOLD_COLUMNS))
@@ -221,6 +209,30 @@ def _us(time: datetime) -> int:
 
 def _place(row: Mapping[str, Any]) -> tuple[datetime, str]:
     return row["file_time"] or UNDATED, row["fingerprint"] or ""
+
+
+def _ended_before(rows: pa.Table, known: Iterable[Known]) -> dict[Source, Ended]:
+    """Where sources ended, by the rows of ``resting_sources`` that go on from their checkpoints."""
+    folded = {source.source: source.folded for source in known if not source.torn}
+    return {
+        source: _ended(of_source)
+        for source, of_source in _by_source(rows.select(_OF_ENDS).to_pylist()).items()
+        if {row["folded"] for row in of_source} == {folded.get(source)}
+    }
+
+
+def _lived(
+    ended: Mapping[Source, Ended], lines: Mapping[Source, Sequence[Lines]], late: Mapping[Source, list[dict[str, Any]]]
+) -> dict[Source, list[Segment]]:
+    """The signs of life of each source since its fold; ``late`` are the new lines of its last seconds."""
+    return {
+        source: signs_of_life(
+            ended[source],
+            lines[source],
+            ((at := _us(row["event_time"]), at + row["width"] * US_PER_MS, row["event_id"]) for row in rows),
+        )
+        for source, rows in late.items()
+    }
 
 
 def _ended(rows: Sequence[Mapping[str, Any]]) -> Ended:
@@ -291,12 +303,11 @@ def _moved_on(
         for source, segments in lived.items()
         for segment in segments
     ]
-    columns = zip(zip(*signs, strict=True), LIVED_ROWS, strict=True)
-    moving = pa.Table.from_arrays([pa.array(values, column.type) for values, column in columns], schema=LIVED_ROWS)
-    parts = [in_shape(RESTING, part) for rows in (new, moving, former) for part in rows.to_batches()]
+    moving = as_rows(signs)
+    parts = [in_shape(RESTING, part) for part in (*new.to_batches(), moving, *former.to_batches())]
     rows = pa.Table.from_batches(parts).combine_chunks()
     sources = [*zip(rows["cluster"].to_pylist(), rows["source_node"].to_pylist(), strict=True)]
-    of_new = [stamps[source]["nights"] + 1 for source in sources[: len(new) + len(moving)]]
+    of_new = [stamps[source]["nights"] + 1 for source in sources[: len(new) + moving.num_rows]]
     for name, values in (
         ("batch", pa.repeat(batch, len(rows))),
         ("rules_version", pa.repeat(RULES_VERSION, len(rows))),

@@ -46,11 +46,6 @@ class OwnId(Fact):
     address: str | None
     goes_on: bool = False
 
-    @property
-    def moves(self) -> bool:
-        """As long as it goes on."""
-        return self.goes_on
-
 
 @dataclass(slots=True, unsafe_hash=True)
 class IdentityVersion(Fact):
@@ -63,11 +58,6 @@ class IdentityVersion(Fact):
     process: str
     by_address: bool
     goes_on: bool = False
-
-    @property
-    def moves(self) -> bool:
-        """As long as it goes on."""
-        return self.goes_on
 
 
 KINDS: tuple[type[Fact], ...] = (IdentityDecision, IdentityStep, OwnId, IdentityVersion)

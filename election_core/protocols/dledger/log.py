@@ -298,13 +298,15 @@ class DledgerLog:
         for term, known, other, event in self.two_leaders:
             yield TwoLeaders(*emit.at(event), term=term, other=other, known=known)
         lives_on = bool(incarnations) and incarnations[-1].goes_on
+        leads_in = self._term_as(LEADER, self._now.last_status) if lives_on else None
+        follows_in = self._term_as(FOLLOWER, self._now.last_known) if lives_on else None
         for progress in self.as_leader.progress:
             yield Committed(
                 *emit.during(self.node, progress.after, progress.by, progress.event_id),
                 term=progress.term,
                 from_index=progress.from_index,
                 to_index=progress.to_index,
-                goes_on=lives_on and self._is_still(LEADER, progress.term, self._now.last_status),
+                goes_on=progress.term == leads_in,
             )
         yield from self._quorum_facts(emit)
         for term, event in serving:
@@ -316,16 +318,13 @@ class DledgerLog:
         yield from self._rule_facts(emit)
         for heard in self.heard:
             yield LastHeard(*emit.about(heard.leader, heard))
-        following = self._now.last_known
-        known_in = (
-            following[0] if lives_on and following and self._is_still(FOLLOWER, following[0], following) else None
-        )
-        yield from self.ledger.facts(emit, known_in)
+        yield from self.ledger.facts(emit, follows_in)
 
-    def _is_still(self, role: str, term: int, shown: tuple[int, ...] | None) -> bool:
-        """Whether the node is in ``role`` of ``term`` as its log ends, which a status line has ``shown``."""
-        last = self.steps[-1] if self.steps else None
-        return last is not None and (last.role, last.term) == (role, term) and shown is not None and shown[0] == term
+    def _term_as(self, role: str, shown: tuple[int, ...] | None) -> int | None:
+        """The term in which the node is in ``role`` as its log ends, if a status line has ``shown`` that term."""
+        if not self.steps or shown is None or (self.steps[-1].role, self.steps[-1].term) != (role, shown[0]):
+            return None
+        return shown[0]
 
     def _quorum_facts(self, emit: FactWriter) -> Iterator[Fact]:
         for lost in self.as_leader.without_quorum:

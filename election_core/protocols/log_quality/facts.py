@@ -43,11 +43,6 @@ class SpeaksFor(Fact):
     evidence: tuple[str, ...]
     goes_on: bool = False
 
-    @property
-    def moves(self) -> bool:
-        """As long as it goes on."""
-        return self.goes_on
-
 
 @dataclass(slots=True, unsafe_hash=True)
 class ListedAs(Fact):
