@@ -12,7 +12,7 @@ changed by then, it is taken as it is. A rolled file grows no more, but it may b
 import ctypes
 import gc
 import sys
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -54,6 +54,9 @@ from election_replay.schemas.landed_files import NOT_READ, OLDER, PART
 LANDED = TABLES["landed_files"]
 AHEAD_BYTES = 64 << 20
 """A file of such a size is worth a thread that reads ahead: of smaller ones there are enough for all cores."""
+
+BLOCKS_AHEAD = 3
+"""So many blocks are read ahead: with one, either thread would wait where the other one's block takes longer."""
 
 HANDED_OVER = 0.0005
 """After so many seconds a thread gives Python's lock to another."""
@@ -368,9 +371,9 @@ def ahead(seen: Iterator[Seen]) -> Iterator[Seen]:
     sys.setswitchinterval(HANDED_OVER)
     try:
         with ThreadPoolExecutor(1) as thread:
-            coming = thread.submit(next, seen, None)
-            while (of_block := coming.result()) is not None:
-                coming = thread.submit(next, seen, None)
+            coming = deque(thread.submit(next, seen, None) for _ in range(BLOCKS_AHEAD))
+            while (of_block := coming.popleft().result()) is not None:
+                coming.append(thread.submit(next, seen, None))
                 yield of_block
     finally:
         sys.setswitchinterval(interval)
