@@ -17,13 +17,7 @@ from functools import partial
 from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.one_file import LANDED, Landed, land_tasks
-from election_replay.jobs.landing.plan import (
-    Begun,
-    begin,
-    dealt,
-    tasks_of,
-    weight,
-)
+from election_replay.jobs.landing.plan import EVIDENCE, Begun, begin, dealt, tasks_of, weight
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.stores import absolute
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -64,7 +58,7 @@ def commit(done: Iterable[Landed], begun: Begun, warehouse: Warehouse) -> None:
     """Commit the rows, table by table on top of what the landing began with, ``landed_files`` last."""
     written = [file for hand in done for file in hand.data_files]
     batch, versions = str(begun.batch), begun.versions
-    if any(batch in warehouse.partitions(table, version) for table, version in versions.items()):
+    if any(batch in warehouse.partitions(table, versions[table]) for table in EVIDENCE):
         before = versions[LANDED.name]
         warehouse.replace((), LANDED.name, [batch], f"landing {batch} takes the place of another", before)
         versions = versions | {LANDED.name: before + 1}

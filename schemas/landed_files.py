@@ -50,7 +50,6 @@ TABLE = Table(
     name="landed_files",
     layer="bronze",
     comment="One row for each file and landing that read it; written last, so it is the landing's commit.",
-    partitioned_by=("batch",),
     columns=(
         key(BATCH),
         key(CLUSTER),

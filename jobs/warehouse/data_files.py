@@ -4,9 +4,10 @@ An executor writes the rows of its tasks straight into Parquet files below the t
 one commit of the driver names them (:meth:`~jobs.warehouse.warehouse.Warehouse.replace`); what a killed or repeated
 attempt wrote is never named, and ``VACUUM`` removes it. Rows go neither through the JVM nor to the driver.
 
-A table that landings write is partitioned by one column, which Delta keeps out of the files: a file holds rows of one
-of its values. A table whose rows a night replaces has no partitions: the name of a file says which keys may be in it
-(:func:`place`), so that a night writes anew only the files that hold some of its own.
+The tables of lines are partitioned by landing, which Delta keeps out of the files: a file holds rows of one landing. A
+table whose rows a night replaces has no partitions: the name of a file says which keys may be in it (:func:`place`), so
+that a night writes anew only the files that hold some of its own. Neither has the ledger of landed files: upkeep joins
+what the nights have left of it, as each landing reads all of it.
 """
 
 import re
@@ -30,8 +31,8 @@ from election_replay.schemas import TABLES, Table
 ROW_GROUP = 10_000
 """Rows that are written at once."""
 
-FILE_ROWS = 100_000
-"""After so many rows a file of a table without partitions ends."""
+FILE_ROWS = 20_000
+"""After so many rows a file of a table without partitions ends: a night writes no more beside each of its own rows."""
 
 PLACES = re.compile(r"part-([0-9a-f]{8})-([0-9a-f]{8})-[0-9a-f-]{36}\.parquet")
 """The name of a file that says which keys may be in it: the first and the last :func:`place`."""

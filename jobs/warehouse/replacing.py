@@ -41,7 +41,7 @@ FEW_ROWS = 200_000
 READ_ROWS = 50_000
 """So many rows are looked at together."""
 
-PIECE_ROWS = 2 * FILE_ROWS
+PIECE_ROWS = 200_000
 """About so many rows are written anew at once."""
 
 Each = Callable[[Callable[["Piece"], list[DataFile]], Sequence["Piece"]], list[list[DataFile]]]

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from deltalake import CommitProperties, DeltaTable, Field, Schema
+from deltalake import CommitProperties, DeltaTable, Field, Schema, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
 from pyarrow import fs
@@ -29,10 +30,11 @@ from election_replay.schemas.model import sql_text
 KEEP_DAYS = 30
 """How long a run stays readable where nobody says otherwise."""
 
-FORM, FORM_PROPERTY = 2, "electionReplay.warehouseForm"
+FORM, FORM_PROPERTY = 3, "electionReplay.warehouseForm"
 """The form of a warehouse that this release writes, and the property of ``gold.runs`` that says which one it has.
 
-It grows where an older release would write or read wrongly: 2 has judged tables without partitions.
+It grows where an older release would write or read wrongly: 2 has judged tables without partitions, 3 a ledger of
+landed files without them.
 """
 
 FORGOTTEN_PROPERTY = "electionReplay.forgottenUpTo"
@@ -56,6 +58,7 @@ class Warehouse:
         self.root = for_spark(root)
         act_for_spark()
         self._newest: dict[str, DeltaTable] = {}
+        self._datasets: dict[str, tuple[int, ds.Dataset]] = {}
         self._settled: set[str] | None = None
 
     def location(self, table: str) -> str:
@@ -152,7 +155,8 @@ class Warehouse:
     def dataset(self, table: str, version: int | None = None) -> ds.Dataset:
         """The rows of ``table`` as Arrow reads them, without Spark; the newest by default.
 
-        A column that an older release did not write is null.
+        A column that an older release did not write is null. What was made last of each table is kept: that takes a
+        millisecond for a few files.
         Arrow's own file systems read them. Delta's is written in Python: a thread of Arrow's that still holds bytes of
         it when Python ends brings the whole process down, after all its work is done.
         """
@@ -163,11 +167,15 @@ class Warehouse:
                 opened = self.opened(table, version)
             except TableNotFoundError as error:
                 raise Damaged(table, location, error) from error
+            known, found = self._datasets.get(table, (None, None))
+            if found is not None and known == opened.version():
+                return found
             found = opened.to_pyarrow_dataset(filesystem=fs.SubTreeFileSystem(root, system))
         newer = [field for field in TABLES[table].arrow_schema() if field.name not in found.schema.names]
-        if not newer:
-            return found
-        return found.replace_schema(pa.schema([*found.schema, *(field.with_nullable(True) for field in newer)]))
+        if newer:
+            found = found.replace_schema(pa.schema([*found.schema, *(field.with_nullable(True) for field in newer)]))
+        self._datasets[table] = opened.version(), found
+        return found
 
     def written(self, table: str, paths: Iterable[str]) -> ds.Dataset:
         """The rows of data files of ``table`` that no commit names yet, as Arrow reads them."""
@@ -207,7 +215,9 @@ class Warehouse:
         """
         if self.version("landed_files") is None:
             return 0
-        landed = map(int, self.partitions("landed_files"))
+        dataset = self.dataset("landed_files")
+        with self.telling("landed_files"):
+            landed = [pc.max(rows["batch"]).as_py() or 0 for rows in dataset.scanner(["batch"]).to_batches()]
         return max([0, *landed, *(int(row["batch"]) for row in self.rows("runs", ["batch"]))])
 
     def partitions(self, table: str, version: int | None = None) -> set[str]:
@@ -288,10 +298,12 @@ class Warehouse:
         self.refuse_unwritable()
         self.refuse_newer()
         for table in map(TABLES.__getitem__, names):
-            if self.version(table.name) is not None and self.shaped_alike(table):
-                self.add_missing_columns(table)
-            else:
+            if self.version(table.name) is None or (table.replaced_by and not self.shaped_alike(table)):
                 self.patiently(partial(self._make, table))
+                continue
+            self.add_missing_columns(table)
+            if not self.shaped_alike(table):
+                self.patiently(partial(self._reshape, table))
         if len(names) == len(TABLES):
             self.note_form()
 
@@ -340,14 +352,25 @@ class Warehouse:
                 configuration=retention(KEEP_DAYS),
             )
 
-    def shaped_alike(self, table: Table) -> bool:
-        """Whether a table that is made anew from the events, as nights do, has the partitions that it has today.
+    def _reshape(self, table: Table) -> None:
+        """Write all rows of a table anew, with the partitions that it has today: one commit."""
+        dataset = self.dataset(table.name)
+        with self.committing(table.name):
+            write_deltalake(
+                self.location(table.name),
+                dataset.scanner(list(table.names)).to_reader(),
+                mode="overwrite",
+                schema_mode="overwrite",
+                partition_by=list(table.partitioned_by),
+            )
 
-        Where it has those of an older release, it begins anew, empty: what is published of it stays readable at its
-        own version, and the next replay judges everything. A table of landings is never made anew.
+    def shaped_alike(self, table: Table) -> bool:
+        """Whether a table has the partitions that it has today, and not those of an older release.
+
+        One that is made anew from the events, as nights do, then begins anew, empty: what is published of it stays
+        readable at its own version, and the next replay judges everything. One of landings keeps its rows.
         """
-        here = self.opened(table.name).metadata().partition_columns
-        return not table.replaced_by or here == list(table.partitioned_by)
+        return bool(self.opened(table.name).metadata().partition_columns == list(table.partitioned_by))
 
     def add_missing_columns(self, table: Table) -> None:
         """Give a table of an older release the columns that it lacks; they are null in its rows."""
@@ -384,12 +407,13 @@ class Warehouse:
         """Make those of ``files`` that are its own all that ``table`` holds of some ``partitions``, or all in all.
 
         That is one commit on top of ``version``, by default the newest; ``note`` goes into the history. With no
-        partition at all the files only come in addition. Raises :class:`JobError` when another job has written to the
-        table since that version.
+        partition at all, or in a table without them, the files only come in addition. Raises :class:`JobError` when
+        another job has written to the table since that version.
         """
         column = next(iter(TABLES[table].partitioned_by), None)
-        mode: Literal["append", "overwrite"] = "append" if partitions is not None and not partitions else "overwrite"
-        filters = [(column, "in", sorted(partitions))] if column and partitions else None
+        replaced = partitions if column else None if partitions is None else ()
+        mode: Literal["append", "overwrite"] = "overwrite" if replaced is None or replaced else "append"
+        filters = [(column, "in", sorted(replaced))] if column and replaced else None
         self._commit(added(files, table), table, mode, filters, note, version)
 
     def exchange(self, files: Iterable[DataFile], gone: Mapping[str, int], table: str, note: str, version: int) -> None:
