@@ -10,6 +10,8 @@ gates. What the replay takes of it is told besides.
 
 A night that is measured runs in a process of its own, as a scheduled one does; its start is not counted. Of the others
 as many as ``--together`` says are replayed at once, which leaves the same rows, and less entries in Delta's logs.
+Upkeep keeps no run but the newest: else a year of nights that takes minutes would end with all its entries of Delta's
+logs, of which upkeep keeps those of thirty days.
 
     python -m benchmarks.years years --groups 250 --nights 365
     python -m benchmarks.years fleet --clusters 20000
@@ -319,7 +321,7 @@ def years(engine: str, folder: Path, fleet: Fleet, nights: int, together: int) -
                 landing.land(night, "source_node = 'g0-n1'", 2 * night + 1)
                 replay(others, warehouse)
             if waiting > 1 or night % 7 == 0:
-                upkeep(warehouse)
+                upkeep(warehouse, keep_days=0, grace_hours=0)
             waiting = 0
     whole, alone = (ratios(first, last) for first, last in zip(costs[2], costs[nights], strict=True))
     of = {"nights": nights, "groups": fleet.groups, "lines": fleet.lines_a_node, "together": together}

@@ -15,6 +15,13 @@ The rooms, from the top to the bottom; none knows one above it: ``cli``, ``showi
 ``replaying``, ``gates`` and ``publishing``, which do not know each other, ``engines``, ``warehouse``, ``settings``.
 """
 
+import os
+
+ARROW_MEMORY = "ARROW_DEFAULT_MEMORY_POOL"
+"""The variable that tells Arrow, when it first asks for memory, where to take it from."""
+
+os.environ.setdefault(ARROW_MEMORY, "system")  # Arrow's own choice keeps what was freed: a driver held a third more
+
 
 class JobError(Exception):
     """Something that the user can put right; the message is one sentence that says how, each argument a line of it."""
