@@ -18,6 +18,7 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from election_replay.election_core.dialects import KINDS
@@ -173,11 +174,15 @@ class Newest:
         self._database.execute(f"CREATE {shape} {name} AS SELECT {chosen} FROM all_{name}{where}")
 
     def _of_clusters(self, table: str, version: int) -> ds.Dataset:
-        """A table, of which Arrow lets no row of other clusters than those asked for through to the database."""
+        """A table, of which Arrow lets few other rows through to the database than those that are asked for."""
         rows = self._warehouse.dataset(table, version)
+        if table in self._written:
+            gone, (cluster, key) = self._written[table], TABLES[table].replaced_by
+            of_keys = among(key, {one for _, one in gone.keys}) & among(cluster, {one for one, _ in gone.keys})
+            rows = rows.filter(among(cluster, gone.clusters) | of_keys)
         if self._clusters is None or "cluster" not in TABLES[table].names:
             return rows
-        return rows.filter(ds.field("cluster").isin(pa.array(sorted(self._clusters), pa.string())))
+        return rows.filter(among("cluster", self._clusters))
 
     def _put_whole(self, query: str) -> None:
         """Let the database know all columns of those tables of a query that it knows in part."""
@@ -288,6 +293,11 @@ class Newest:
             f"SELECT * FROM ({expectation.failing}) WHERE cluster IS NOT DISTINCT FROM ? ORDER BY ALL LIMIT {EXAMPLES}"
         )
         return tuple(as_json(row) for row in self.query(some, [cluster]).to_pylist())
+
+
+def among(column: str, values: Collection[str]) -> pc.Expression:
+    """That a column is one of some values, as Arrow asks it."""
+    return pc.field(column).isin(pa.array(sorted(values), pa.string()))
 
 
 def keys_of(written: Gone) -> pa.Table:
