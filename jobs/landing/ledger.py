@@ -27,6 +27,9 @@ FILE = ("cluster", "source_node", "stream", "head", "fingerprint")
 Stream = tuple[str, str, str]
 """Cluster, node and stream."""
 
+Heads = Mapping[tuple[str, str, str, int, str], str]
+"""Cluster, node, stream, the length of a file and its SHA-256 -> its head."""
+
 NOTHING_LANDED = landed_files.TABLE.arrow_schema().empty_table()
 """The ledger before the first landing."""
 
@@ -78,7 +81,10 @@ class Ledger:
     """
 
     def __init__(self, landed: ds.Dataset | pa.Table, files: Iterable[LogFile], up_to: int) -> None:
-        """``files`` are the new ones; one landed up to no more bytes than ``up_to`` may be told by all it holds."""
+        """``files`` are the new ones; one landed up to no more bytes than ``up_to`` may be told by all it holds.
+
+        So may one be told that has grown since then: by what it held when it was landed first.
+        """
         self._landed = landed if isinstance(landed, ds.Dataset) else ds.dataset(landed)
         nodes = {(file.cluster, file.source_node) for file in files}
         clusters, names = (pa.array(sorted({node[at] for node in nodes}), pa.string()) for at in (0, 1))
@@ -91,11 +97,13 @@ class Ledger:
         self._database.register("landed", self._landed.scanner(columns, filter=self._wanted).to_reader())
         self._database.execute(
             f"CREATE TABLE files AS SELECT {', '.join(FILE)}, list(batch) AS batches, min(batch) AS first, "  # noqa: S608
-            "max_by((bytes_landed, content_hash), (batch, bytes_landed)) AS landed FROM landed GROUP BY ALL"
+            "[min_by((bytes_landed, content_hash), (batch, bytes_landed)) FILTER (bytes_landed > 0), "
+            "max_by((bytes_landed, content_hash), (batch, bytes_landed))] AS landed FROM landed GROUP BY ALL"
         )
         self._database.execute(
-            "CREATE TABLE short AS SELECT cluster, source_node, stream, head, landed[1] AS length, "
-            "landed[2] AS content_hash FROM files WHERE length BETWEEN 1 AND ?",
+            "CREATE TABLE short AS SELECT DISTINCT cluster, source_node, stream, head, landed[1] AS length, "
+            "landed[2] AS content_hash FROM (SELECT * REPLACE (unnest(landed) AS landed) FROM files) "
+            "WHERE length BETWEEN 1 AND ?",
             [up_to],
         )
 
@@ -106,8 +114,17 @@ class Ledger:
         )
         return {(cluster, node, stream): sorted(lengths) for cluster, node, stream, lengths in found.fetchall()}
 
+    def heads(self, openings: Sequence[Opening]) -> Heads:
+        """The heads of files that held, when they were short, what one of ``openings`` begins with."""
+        self._database.register("asked", asked(openings))
+        found = self._database.sql(
+            "SELECT cluster, source_node, stream, length, content_hash, min(head) FROM short "
+            "SEMI JOIN asked USING (cluster, source_node, stream, length, content_hash) GROUP BY ALL"
+        )
+        return {tuple(beginning): head for *beginning, head in found.fetchall()}
+
     def rows(self, openings: Sequence[Opening], columns: Sequence[str]) -> Iterator[dict[str, Any]]:
-        """The rows of all files that begin as one of ``openings``: by their heads, or as short ones by all they hold.
+        """The rows of all files that begin as one of ``openings``: by their heads, or by all they held when short.
 
         Those of the stream that was landed first come first, and of each stream in the order of landings.
         """

@@ -17,7 +17,7 @@ from election_replay.jobs.landing.enveloped import chain_of, head_in_envelopes, 
 from election_replay.jobs.landing.evidence import HEAD_BYTES, Head, head_of
 from election_replay.jobs.landing.known_files import Known, joined
 from election_replay.jobs.landing.landing_zone import open_landing
-from election_replay.jobs.landing.ledger import Ledger, Opening
+from election_replay.jobs.landing.ledger import Heads, Ledger, Opening
 from election_replay.jobs.landing.listing import Beginning, LogFile
 from election_replay.jobs.landing.new_files import micros
 from election_replay.jobs.landing.one_file import LANDED, Task
@@ -100,8 +100,9 @@ def tasks_of(
 
     with ThreadPoolExecutor(HEADS_AT_ONCE) as pool:
         looked = list(pool.map(look, files))
-    states = landed_states(ledger.rows([of_file.opening for of_file in looked], STATE_COLUMNS))
-    identified = [(of_file.file, identity(of_file, states)) for of_file in looked]
+    openings = [of_file.opening for of_file in looked]
+    states, heads = landed_states(ledger.rows(openings, STATE_COLUMNS)), ledger.heads(openings)
+    identified = [(of_file.file, identity(of_file, states, heads)) for of_file in looked]
     originals = originals_of(identified, states)
     alike: dict[tuple[str, str, str, Head], list[LogFile]] = defaultdict(list)
     for file, found in identified:
@@ -178,17 +179,18 @@ def head_found(file: LogFile, data: bytes, config: Config) -> Head:
     return head_of(first, dialect, zone_of(file, dialect, config))
 
 
-def identity(looked: Looked, states: States) -> Head:
+def identity(looked: Looked, states: States, heads: Heads) -> Head:
     """The head of a file that was looked at, by itself, or that of a known file.
 
-    A file that was landed before its first dated line was written is known by what was landed then.
+    A file that was landed before its first dated line was written is known by what was landed then, however much it has
+    grown since. Of several such files it is the one that it goes on from furthest.
     """
     file, found = looked.file, looked.found
-    heads = states[file.cluster, file.source_node, file.stream]
-    if found.problem or found.fingerprint in heads:
+    stream = file.cluster, file.source_node, file.stream
+    if found.problem or found.fingerprint in states[stream]:
         return found
-    for known_head, variants in sorted(heads.items()):
-        if any(looked.hashes.get(known.bytes_landed) == known.content_hash for known in variants.values()):
+    for length, digest in sorted(looked.hashes.items(), reverse=True):
+        if known_head := heads.get((*stream, length, digest)):
             return replace(found, fingerprint=known_head)
     return found
 

@@ -137,6 +137,20 @@ def test_files_that_begin_alike_and_go_on_differently_are_different_files(zone: 
     assert len({row["fingerprint"] for row in zone.tables["events"]}) == 2
 
 
+@pytest.mark.parametrize("began", ["banner\n", "banner\n" * 5000, "no line end yet", "b" * 70_000 + "\n"])
+def test_a_file_landed_before_its_first_dated_line_stays_the_same_file(zone: Zone, began: str) -> None:
+    """Also when it is longer, the night after that, than what is looked at of its beginning."""
+    zone.write("broker.log", began)
+    zone.land()
+    zone.append("broker.log", "\n" + "".join(map(noise, range(2000))) + leads(2000, term=1))
+    for term in (2, 3):
+        zone.land()
+        zone.append("broker.log", leads(2000 + term, term))
+    zone.land()
+    assert sorted(row["term"] for row in zone.tables["events"] if row["term"]) == [1, 2, 3]
+    assert len({row["fingerprint"] for row in zone.tables["events"]}) == 1
+
+
 def test_a_file_shorter_than_the_window_may_grow(zone: Zone) -> None:
     for text in ("starting\n", "still starting\n", leads(0), leads(1, term=2)):
         zone.append("broker.log", text)
