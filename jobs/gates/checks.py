@@ -178,7 +178,7 @@ class Newest:
         rows = self._warehouse.dataset(table, version)
         if table in self._written:
             gone, (cluster, key) = self._written[table], TABLES[table].replaced_by
-            of_keys = among(key, {one for _, one in gone.keys}) & among(cluster, {one for one, _ in gone.keys})
+            of_keys = among(cluster, {of for of, _ in gone.keys}) & among(key, {name for _, name in gone.keys})
             rows = rows.filter(among(cluster, gone.clusters) | of_keys)
         if self._clusters is None or "cluster" not in TABLES[table].names:
             return rows

@@ -48,7 +48,6 @@ def landed_by_an_older_release(warehouse: Warehouse, *hashed: str | None) -> Non
         warehouse.location(table.name),
         pa.Table.from_pylist(rows, table.arrow_schema()),
         mode="append",
-        partition_by=["batch"],
     )
 
 
