@@ -110,11 +110,16 @@ def cpu_seconds() -> float:
     return sum(ticks.get(pid, 0) for pid in ours) / os.sysconf("SC_CLK_TCK")
 
 
-def seconds(work: Callable[[], object]) -> tuple[float, float]:
+def cost(work: Callable[[], object]) -> tuple[float, float]:
     """How long ``work`` takes, and how much CPU."""
     began, before = time.perf_counter(), cpu_seconds()
     work()
     return time.perf_counter() - began, cpu_seconds() - before
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long ``work`` takes."""
+    return cost(work)[0]
 
 
 def main() -> None:
@@ -132,10 +137,10 @@ def main() -> None:
         spark_alone(spark, zone, folder / "warm")
         ours, theirs = [], []
         for number in range(arguments.rounds):
-            theirs.append(seconds(lambda target=folder / f"spark-{number}": spark_alone(spark, zone, target)))
+            theirs.append(cost(lambda target=folder / f"spark-{number}": spark_alone(spark, zone, target)))
             tables = Warehouse(str(folder / f"warehouse-{number}"))
             ours.append(
-                seconds(
+                cost(
                     lambda tables=tables: land(
                         SparkEngine(spark), new_files(str(zone), tables, config), str(zone), tables, config
                     )
