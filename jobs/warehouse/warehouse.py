@@ -353,15 +353,16 @@ class Warehouse:
             )
 
     def _reshape(self, table: Table) -> None:
-        """Write all rows of a table anew, with the partitions that it has today: one commit."""
-        dataset = self.dataset(table.name)
+        """Write all rows of a table anew, with the partitions that it has today: a commit on top of those read."""
+        opened, dataset = self.opened(table.name), self.dataset(table.name)
         with self.committing(table.name):
             write_deltalake(
-                self.location(table.name),
+                opened,
                 dataset.scanner(list(table.names)).to_reader(),
                 mode="overwrite",
                 schema_mode="overwrite",
                 partition_by=list(table.partitioned_by),
+                commit_properties=CommitProperties(max_commit_retries=0),
             )
 
     def shaped_alike(self, table: Table) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from deltalake import DeltaTable
+from deltalake import DeltaTable, write_deltalake
 from deltalake.transaction import AddAction
 
 from election_replay.jobs import JobError
@@ -154,3 +154,18 @@ def test_a_warehouse_of_a_newer_release_is_refused(warehouse: Warehouse) -> None
     for use in (Warehouse(warehouse.root).create, Warehouse(warehouse.root).published):
         with pytest.raises(JobError, match=f"has form {FORM + 1}"):
             use()
+
+
+def test_a_ledger_that_is_written_anew_loses_no_landing_of_another_job(tmp_path: Path) -> None:
+    table = TABLES["landed_files"]
+    row = {c.name: None if c.nullable else "" if c.type.sql == "STRING" else 1 for c in table.columns}
+    rows, warehouse = pa.Table.from_pylist([row], table.arrow_schema()), Warehouse(str(tmp_path))
+    write_deltalake(warehouse.location(table.name), rows, partition_by=["batch"])
+    with warehouse.unwatched():
+        assert warehouse.version(table.name) == 0
+        write_deltalake(warehouse.location(table.name), rows, mode="append", partition_by=["batch"])
+        with pytest.raises(JobError, match="another job has written"):
+            warehouse.create([table.name])
+    warehouse.create([table.name])
+    assert warehouse.opened(table.name).metadata().partition_columns == []
+    assert warehouse.count(table.name) == 2
