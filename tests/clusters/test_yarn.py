@@ -180,7 +180,7 @@ def test_three_users_have_the_rights_that_they_need_and_no_others(hadoop: Hadoop
     assert "Published: run" in run(judge, hadoop, "judge")
     assert "LEADERLESS" in run(read, hadoop, "reader")
     put(hadoop, landing(["etcd/kill-leader-33"]), "/payments/logs", "hdfs")
-    refused(land, hadoop, "judge", "/payments/warehouse/silver")
+    refused(land, hadoop, "judge", "/payments/warehouse/bronze/landed_files")
     assert "Published" not in run(land, hadoop, "lander")
     run(judge, hadoop, "judge")
     assert "kill-leader-33" in run(read, hadoop, "reader")
