@@ -11,9 +11,12 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 
 from election_replay.jobs.engines.engine import After, AfterOwn, Among, Dealing, NamedBy, OneOf, Rows, Simple, UpTo
+from election_replay.jobs.warehouse.replacing import Gone, of_keys
 from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
 
 MEMORY = "1GB"
 """What DuckDB holds of the rows that it sorts; the rest lies on disk meanwhile."""
@@ -96,7 +99,7 @@ def registered(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, parts:
 
 def selected(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, rows: Rows, name: str) -> str:
     """A SELECT of some rows of a table. Arrow reads no file of a partition that they leave out."""
-    dataset = warehouse.written(rows.table, rows.files) if rows.files else warehouse.dataset(rows.table, rows.version)
+    dataset = files_of(warehouse, rows)
     columns = rows.columns or tuple(dataset.schema.names)
     keyed = [condition for condition in rows.conditions if isinstance(condition, Among | NamedBy)]
     named = {*columns, *rows.also.values(), *chain.from_iterable(condition.columns for condition in keyed)}
@@ -117,6 +120,17 @@ def selected(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, rows: Ro
         joins += f" {'SEMI' if condition.wanted else 'ANTI'} JOIN {by} USING ({names})"
     also = [f"{sql} AS {quoted(column)}" for column, sql in rows.also.items()]
     return f"SELECT {', '.join([*map(quoted, columns), *also])} FROM rows_{name}{joins}"
+
+
+def files_of(warehouse: Warehouse, rows: Rows) -> ds.Dataset:
+    """The files that may hold some rows of a table, as Arrow reads them."""
+    if rows.files:
+        return warehouse.written(rows.table, rows.files)
+    dataset, by = warehouse.dataset(rows.table, rows.version), TABLES[rows.table].replaced_by
+    for condition in rows.conditions:
+        if isinstance(condition, Among) and condition.wanted and by and condition.columns == by:
+            dataset = of_keys(dataset, Gone(keys=frozenset((cluster, key) for cluster, key in condition.keys)))
+    return dataset
 
 
 def as_filter(rows: Rows) -> pc.Expression | None:

@@ -25,7 +25,7 @@ from election_replay.election_core.dialects import KINDS
 from election_replay.election_core.model.catalogue import CATALOGUE
 from election_replay.jobs import JobError
 from election_replay.jobs.gates.lately import lately
-from election_replay.jobs.warehouse.replacing import Gone
+from election_replay.jobs.warehouse.replacing import Gone, of_keys
 from election_replay.jobs.warehouse.table_sets import JUDGED, LANDED
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES, Expectation
@@ -178,8 +178,8 @@ class Newest:
         rows = self._warehouse.dataset(table, version)
         if table in self._written:
             gone, (cluster, key) = self._written[table], TABLES[table].replaced_by
-            of_keys = among(cluster, {of for of, _ in gone.keys}) & among(key, {name for _, name in gone.keys})
-            rows = rows.filter(among(cluster, gone.clusters) | of_keys)
+            named = among(cluster, {of for of, _ in gone.keys}) & among(key, {name for _, name in gone.keys})
+            rows = of_keys(rows, gone).filter(among(cluster, gone.clusters) | named)
         if self._clusters is None or "cluster" not in TABLES[table].names:
             return rows
         return rows.filter(among("cluster", self._clusters))

@@ -122,11 +122,13 @@ def write(files: list[DataFile], tables: Mapping[str, Gone], work: Work) -> None
         for table in tables:
             warehouse.replace(files, table, None, work.run_id)
         return
-    plans = [anew(warehouse, table, gone) for table, gone in tables.items()]
-    files = [*files, *kept(work.engine.each, plans)]
+    plans = [anew(warehouse, table, gone, files) for table, gone in tables.items()]
+    merged = {file.path for plan in plans for file in plan.merged}
+    coming = [*(file for file in files if file.path not in merged), *kept(work.engine.each, plans)]
     for plan in plans:
         gone = {file.path: file.size for file in plan.files}
-        warehouse.exchange(files, gone, plan.table, work.run_id, plan.version)
+        warehouse.exchange(coming, gone, plan.table, work.run_id, plan.version)
+        warehouse.discard(plan.table, (file.path for file in plan.merged))
 
 
 fact_values, life_values = values_of(FACTS.names), values_of(OPEN_LIVES.names)

@@ -1,20 +1,23 @@
 """Rows that are replaced by their key: a night writes anew only the files that hold some of its own.
 
-The name of a file says between which places its keys lie (:func:`~jobs.warehouse.data_files.place`). Of the files that
-may hold rows that go, those that stay are written into new files, sorted by their place, with them those of other small
-files where there are many, so that their number follows that of the rows and not that of the nights.
+The name of a file says between which places its keys lie (:func:`~jobs.warehouse.data_files.place`), and files of a
+table hardly overlap: those that may hold rows that go are written anew without them, and with the new rows where these
+are few, sorted by their place. A file is small enough that most of them hold nothing of a usual night, and large enough
+that a table has some hundred at most: their number follows that of the rows and not that of the nights.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, starmap
 from operator import itemgetter
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
-from deltalake import DeltaTable
 
 from election_replay.jobs.warehouse.data_files import (
     FILE_ROWS,
@@ -29,20 +32,34 @@ from election_replay.jobs.warehouse.data_files import (
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
-SMALL_ROWS = FILE_ROWS // 4
-"""A file with fewer rows is small."""
+LEAST_ROWS = 2_000
+"""So many rows a file has, about, in a table that is no larger than :data:`TABLE_FILES` of them."""
+
+TABLE_FILES = 200
+"""About so many files a larger table has, until they hold :data:`~jobs.warehouse.data_files.FILE_ROWS` rows each."""
+
+SMALL = 4
+"""A file with fewer rows than one part of so many of what a file of its table should have is small."""
 
 MOST_SMALL = 16
 """More small files of a table than these are joined."""
 
 FEW_ROWS = 200_000
-"""So many rows are written anew by the driver, sooner than others have begun."""
+"""So many rows are written anew by the driver, sooner than others have begun; so many new ones go into files of old."""
 
 READ_ROWS = 50_000
 """So many rows are looked at together."""
 
 PIECE_ROWS = 200_000
 """About so many rows are written anew at once."""
+
+MANY_RUNS = 100
+"""More runs of rows than these are copied row by row."""
+
+Places = np.ndarray[Any, np.dtype[np.int64]]
+"""The places of rows, as numbers."""
+
+Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 Each = Callable[[Callable[["Piece"], list[DataFile]], Sequence["Piece"]], list[list[DataFile]]]
 """How an engine works on each of some items."""
@@ -96,7 +113,11 @@ class Lying:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Of a table's files the rows from a place to before another, but for those that go."""
+    """Of some files of a table the rows from a place to before another, but for those that go.
+
+    ``news`` are new files, of which all rows stay. No new file of about ``file_rows`` rows goes beyond one of the
+    ``borders``: there lie files that are not touched.
+    """
 
     table: str
     root: str
@@ -104,48 +125,107 @@ class Piece:
     first: int
     end: int
     gone: Gone
+    news: tuple[str, ...] = ()
+    borders: tuple[int, ...] = ()
+    file_rows: int = FILE_ROWS
 
 
 @dataclass(frozen=True, slots=True)
 class Anew:
-    """The files of a table that are written anew, in pieces."""
+    """The files of a table that are written anew, in pieces; ``merged`` are the new ones whose rows go with them."""
 
     table: str
     version: int
-    files: tuple[Lying, ...]
-    pieces: tuple[Piece, ...]
+    files: tuple[Lying, ...] = ()
+    pieces: tuple[Piece, ...] = ()
+    merged: tuple[DataFile, ...] = ()
 
     @property
     def rows(self) -> int:
         """About how many rows are written anew."""
-        return sum(FEW_ROWS if file.rows is None else file.rows for file in self.files)
+        return rows_in(self.files) + sum(file.rows for file in self.merged)
 
 
-def anew(warehouse: Warehouse, table: str, gone: Gone) -> Anew:
-    """What is to be written anew where the rows of ``table`` that are ``gone`` go."""
-    opened = warehouse.opened(table)
-    files = lying(pa.table(opened.get_add_actions()))
-    places = gone.places
-    chosen = [file for file in files if touched(file, places)]
-    others = [file for file in files if file not in chosen and file.rows is not None and file.rows < SMALL_ROWS]
+def anew(warehouse: Warehouse, table: str, gone: Gone, news: Iterable[DataFile] = ()) -> Anew:
+    """What is to be written anew where the rows of ``table`` that are ``gone`` go, and the files ``news`` come."""
+    every, places = files_of(warehouse, table), gone.places
+    chosen = [file for file in every if touched(file, places)]
+    of_table = tuple(file for file in news if file.table == table)
+    merged = of_table if chosen and sum(file.rows for file in of_table) <= FEW_ROWS else ()
+    others = [file for file in small_ones(every) if file not in chosen]
     if len(others) > MOST_SMALL:
         chosen += others
-    return written_again(warehouse, opened, table, chosen, gone)
+    return written_again(warehouse, table, every, chosen, gone, merged)
 
 
 def joining(warehouse: Warehouse, table: str) -> Anew:
     """What is to be written anew so that small files come together, and each file says which keys may be in it."""
-    opened = warehouse.opened(table)
-    files = lying(pa.table(opened.get_add_actions()))
-    small = [file for file in files if file.rows is not None and file.rows < SMALL_ROWS]
-    chosen = [file for file in files if not file.named or (file in small and len(small) > 1)]
-    return written_again(warehouse, opened, table, chosen, Gone())
+    every = files_of(warehouse, table)
+    small = small_ones(every)
+    chosen = [file for file in every if not file.named or (file in small and len(small) > 1)]
+    return written_again(warehouse, table, every, chosen, Gone())
 
 
-def written_again(warehouse: Warehouse, opened: DeltaTable, table: str, files: list[Lying], gone: Gone) -> Anew:
-    """Some files of a table, to be written anew without the rows that are ``gone``."""
-    rows = sum(FEW_ROWS if file.rows is None else file.rows for file in files)
-    return Anew(table, opened.version(), tuple(files), tuple(pieces(warehouse, table, files, rows, gone)))
+def files_of(warehouse: Warehouse, table: str) -> list[Lying]:
+    """The files of a table."""
+    return lying(pa.table(warehouse.opened(table).get_add_actions()))
+
+
+def small_ones(files: Collection[Lying]) -> list[Lying]:
+    """Those of a table's files that have much fewer rows than they should."""
+    few = rows_a_file(files) // SMALL
+    return [file for file in files if file.rows is not None and file.rows < few]
+
+
+def rows_in(files: Iterable[Lying]) -> int:
+    """About how many rows some files hold."""
+    return sum(FEW_ROWS if file.rows is None else file.rows for file in files)
+
+
+def rows_a_file(files: Iterable[Lying]) -> int:
+    """How many rows a file of a table should have, which has those ``files`` now."""
+    return min(FILE_ROWS, max(LEAST_ROWS, rows_in(files) // TABLE_FILES))
+
+
+def written_again(
+    warehouse: Warehouse,
+    table: str,
+    every: Collection[Lying],
+    chosen: Sequence[Lying],
+    gone: Gone,
+    merged: Sequence[DataFile] = (),
+) -> Anew:
+    """Those files that are ``chosen`` of a table, to be written anew without rows ``gone`` and with new ones.
+
+    They are cut into pieces of about as many rows.
+    """
+    version = warehouse.opened(table).version()
+    if not chosen:
+        return Anew(table, version)
+    coming = [Lying(file.path, file.size, file.rows, *placed(file.path)) for file in merged]
+    files = [*chosen, *coming]
+    first, last = (int(digits, 16) for digits in (min(file.first for file in files), max(file.last for file in files)))
+    count = rows_in(files) // PIECE_ROWS + 1
+    ends = sorted({first + (last + 1 - first) * number // count for number in range(count + 1)})
+    others = {*every}.difference(chosen)
+    borders = sorted(int(file.first, 16) for file in others if file.named)
+    cut = []
+    for begin, end in pairwise(ends):
+        between = f"{begin:08x}", f"{end - 1:08x}"
+        piece = Piece(
+            table=table,
+            root=warehouse.root,
+            files=tuple(file.path for file in chosen if file.meets(*between)),
+            first=begin,
+            end=end,
+            gone=gone.between(*between),
+            news=tuple(file.path for file in coming if file.meets(*between)),
+            borders=tuple(border for border in borders if begin < border < end),
+            file_rows=rows_a_file(every),
+        )
+        if piece.files or piece.news:
+            cut.append(piece)
+    return Anew(table, version, tuple(chosen), tuple(cut), tuple(merged))
 
 
 def lying(actions: pa.Table) -> list[Lying]:
@@ -154,9 +234,7 @@ def lying(actions: pa.Table) -> list[Lying]:
     for path, size, rows in zip(
         *(actions[name].to_pylist() for name in ("path", "size_bytes", "num_records")), strict=True
     ):
-        matched = PLACES.fullmatch(path)
-        first, last = matched.groups() if matched else (FIRST, LAST)
-        found.append(Lying(path, size, rows, first, last))
+        found.append(Lying(path, size, rows, *placed(path)))
     return found
 
 
@@ -166,22 +244,22 @@ def touched(file: Lying, places: Sequence[tuple[str, str]]) -> bool:
     return at < len(places) and places[at][0] <= file.last
 
 
-def pieces(warehouse: Warehouse, table: str, files: Sequence[Lying], rows: int, gone: Gone) -> Iterable[Piece]:
-    """The files in pieces of about as many rows."""
-    if not files:
-        return
-    first, last = (int(digits, 16) for digits in (min(file.first for file in files), max(file.last for file in files)))
-    count = rows // PIECE_ROWS + 1
-    cuts = sorted({first + (last + 1 - first) * number // count for number in range(count + 1)})
-    for begin, end in pairwise(cuts):
-        within = [file for file in files if file.meets(f"{begin:08x}", f"{end - 1:08x}")]
-        if within:
-            inside = gone.between(f"{begin:08x}", f"{end - 1:08x}")
-            yield Piece(table, warehouse.root, tuple(file.path for file in within), begin, end, inside)
+def of_keys(rows: ds.Dataset, gone: Gone) -> ds.Dataset:
+    """Of a table whose rows are replaced by their key, the files that may hold some of those ``gone``."""
+    places = gone.places
+    files = [file for file in rows.get_fragments() if touched(Lying(file.path, 0, None, *placed(file.path)), places)]
+    return ds.FileSystemDataset(files, rows.schema, rows.format, rows.filesystem)
+
+
+def placed(path: str) -> tuple[str, str]:
+    """Between which places the keys of a file lie, by its name."""
+    matched = PLACES.fullmatch(path)
+    first, last = matched.groups() if matched else (FIRST, LAST)
+    return first, last
 
 
 def kept(each: Each, plans: Sequence[Anew]) -> list[DataFile]:
-    """The rows that stay, in new files."""
+    """The rows that stay, and new ones among them, in new files."""
     every = [piece for plan in plans for piece in plan.pieces]
     if sum(plan.rows for plan in plans) <= FEW_ROWS:
         written = [written_anew(piece) for piece in every]
@@ -194,34 +272,69 @@ def written_anew(piece: Piece) -> list[DataFile]:
     """The rows of a piece that stay, in new files."""
     warehouse = Warehouse(piece.root)
     system, root = warehouse.files(warehouse.location(piece.table))
-    files = (pq.ParquetFile(system.open_input_file(f"{root}/{path}")) for path in piece.files)
-    parts = [staying(batch, piece) for file in files for batch in file.iter_batches(READ_ROWS)]
-    rows = pa.concat_tables([TABLES[piece.table].arrow_schema().empty_table(), *parts])
-    order = pc.sort_indices(pa.table({"place": places_of(rows, piece.table)}), [("place", "ascending")])
-    in_order = rows.take(order).to_batches(max_chunksize=READ_ROWS)
-    return write_data_files(((piece.table, batch) for batch in in_order if batch.num_rows), piece.root)
+    found = [(TABLES[piece.table].arrow_schema().empty_table(), np.zeros(0, np.int64))]
+    for gone, paths in ((piece.gone, piece.files), (Gone(), piece.news)):
+        files = (pq.ParquetFile(system.open_input_file(f"{root}/{path}")) for path in paths)
+        found += [staying(batch, piece, gone) for file in files for batch in file.iter_batches(READ_ROWS)]
+    rows, places = in_order(*map(list, zip(*found, strict=True)))
+    parts = [rows.slice(begin, end - begin) for begin, end in pairwise(cuts(places, piece.borders, piece.file_rows))]
+    written = (write_data_files(((piece.table, batch) for batch in batches_of(part)), piece.root) for part in parts)
+    return [file for files in written for file in files]
 
 
-def staying(batch: pa.RecordBatch, piece: Piece) -> pa.Table:
-    """Those of some rows that lie in the piece and do not go, in the table's columns of today."""
+def batches_of(rows: pa.Table) -> list[pa.RecordBatch]:
+    """Rows in as few batches as there can be."""
+    batches: list[pa.RecordBatch] = rows.combine_chunks().to_batches()
+    return batches
+
+
+def staying(batch: pa.RecordBatch, piece: Piece, gone: Gone) -> tuple[pa.Table, Places]:
+    """Those of some rows that lie in the piece and are not ``gone``, in the table's columns of today; their places."""
     table = TABLES[piece.table]
     rows = pa.Table.from_batches([in_shape(table, batch)]).cast(table.arrow_schema())
-    cluster, key = table.replaced_by
-    places = places_of(rows, piece.table)
-    going = pc.is_in(rows[cluster], pa.array(sorted(piece.gone.clusters), pa.string()))
-    if piece.gone.keys:
-        keys = pa.array(["\0".join(key) for key in sorted(piece.gone.keys)], pa.string())
-        going = pc.or_(going, pc.is_in(pc.binary_join_element_wise(rows[cluster], rows[key], "\0"), keys))
-    inside = pc.and_(pc.greater_equal(places, piece.first), pc.less(places, piece.end))
-    return rows.filter(pc.and_(inside, pc.invert(going)))
+    of_row, keys = keys_of_rows(rows, table.replaced_by)
+    places = np.array([int(place(*key), 16) for key in keys], np.int64)
+    stays = np.array([key[0] not in gone.clusters and key not in gone.keys for key in keys], np.bool_)
+    chosen = (stays & (places >= piece.first) & (places < piece.end))[of_row]
+    return only(rows, chosen), places[of_row][chosen]
 
 
-def places_of(rows: pa.Table, table: str) -> pa.ChunkedArray:
-    """The places of rows, as numbers."""
-    cluster, key = TABLES[table].replaced_by
-    joined = pc.binary_join_element_wise(rows[cluster], rows[key], "\0").combine_chunks()
-    keys = joined.dictionary_encode()
-    if isinstance(keys, pa.ChunkedArray):
-        keys = keys.combine_chunks()
-    numbers = pa.array([int(place(*key.split("\0", 1)), 16) for key in keys.dictionary.to_pylist()], pa.int64())
-    return pa.chunked_array([numbers.take(keys.indices)])
+def only(rows: pa.Table, chosen: Flags) -> pa.Table:
+    """The rows that are chosen; where they stand in few runs none is copied."""
+    runs = np.flatnonzero(np.diff(chosen, prepend=False, append=False)).reshape(-1, 2)
+    if len(runs) > MANY_RUNS:
+        return rows.filter(pa.array(chosen))
+    return pa.concat_tables([rows.slice(0, 0), *(rows.slice(begin, end - begin) for begin, end in runs.tolist())])
+
+
+def keys_of_rows(rows: pa.Table, names: Sequence[str]) -> tuple[Places, list[tuple[str, str]]]:
+    """The keys in some rows, each once, and of which of them each row is."""
+    cluster, key = names
+    encoded = pc.binary_join_element_wise(rows[cluster], rows[key], "\0").combine_chunks().dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    found = [text.split("\0", 1) for text in encoded.dictionary.to_pylist()]
+    return encoded.indices.to_numpy(zero_copy_only=False), [(of, name) for of, name in found]
+
+
+def in_order(parts: Sequence[pa.Table], places_of: Sequence[Places]) -> tuple[pa.Table, Places]:
+    """The rows of all parts sorted by their places, and these."""
+    rows, places = pa.concat_tables(parts), np.concatenate(places_of)
+    if (places[1:] >= places[:-1]).all():
+        return rows, places
+    order = np.argsort(places, kind="stable")
+    return rows.take(pa.array(order)), places[order]
+
+
+def cuts(places: Places, borders: Collection[int], file_rows: int) -> list[int]:
+    """Where to cut rows, by their sorted places, into files: at the borders, and into even parts between them.
+
+    Rows of one place stay together.
+    """
+    ends = sorted({0, len(places), *np.searchsorted(places, np.array(sorted(borders), np.int64)).tolist()})
+    found = {0, len(places)}
+    for begin, end in pairwise(ends):
+        count = -(-(end - begin) // file_rows)
+        even = [begin + (end - begin) * number // count for number in range(count)]
+        found.update(np.searchsorted(places, places[even]).tolist())
+    return sorted(found) if len(places) else []

@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -11,9 +12,9 @@ from deltalake import DeltaTable, write_deltalake
 from deltalake.transaction import AddAction
 
 from election_replay.jobs import JobError
-from election_replay.jobs.warehouse import data_files, replacing
+from election_replay.jobs.warehouse import replacing
 from election_replay.jobs.warehouse.data_files import DataFile, place, write_data_files
-from election_replay.jobs.warehouse.replacing import Gone, Piece, anew, kept, lying
+from election_replay.jobs.warehouse.replacing import Gone, Piece, anew, cuts, kept, lying, of_keys
 from election_replay.jobs.warehouse.tidying import join
 from election_replay.jobs.warehouse.warehouse import FORM, FORM_PROPERTY, Warehouse, delta_schema
 from election_replay.schemas import TABLES
@@ -47,9 +48,11 @@ def alone(work: Callable[[Piece], list[DataFile]], pieces: Sequence[Piece]) -> l
 
 def night(warehouse: Warehouse, news: dict[Key, int], gone: Gone) -> set[str]:
     """Replace what is gone by the news; the paths of the files that went."""
-    plan = anew(warehouse, TERMS.name, gone)
-    files = [*written(warehouse, sorted(news.items())), *kept(alone, [plan])]
+    new = written(warehouse, sorted(news.items()))
+    plan = anew(warehouse, TERMS.name, gone, new)
+    files = [*(file for file in new if file not in plan.merged), *kept(alone, [plan])]
     warehouse.exchange(files, {file.path: file.size for file in plan.files}, TERMS.name, "night", plan.version)
+    warehouse.discard(TERMS.name, (file.path for file in plan.merged))
     return {file.path for file in plan.files}
 
 
@@ -92,11 +95,42 @@ def test_a_file_without_a_key_of_the_night_is_not_touched(warehouse: Warehouse) 
     assert night(warehouse, {keys[30]: 2}, Gone(frozenset({keys[30][0]}))) == {second}
 
 
+def test_a_night_of_few_keys_leaves_most_of_a_table_alone(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replacing, "LEAST_ROWS", 20)
+    chance, keys = random.Random(3), [(f"c{number}", f"g{number}") for number in range(120)]
+    wanted = dict.fromkeys(keys, 0)
+    night(warehouse, wanted, Gone(keys=frozenset(keys)))
+    for number in range(1, 40):
+        news = dict.fromkeys(chance.sample(keys, 2), number)
+        touched, before = night(warehouse, news, Gone(keys=frozenset(news))), len(paths(warehouse))
+        wanted |= news
+        assert stored(warehouse) == wanted
+        assert number == 1 or len(touched) <= 4, "those of two keys, which hardly overlap with others"
+        assert 6 <= before <= 12
+    of_two = Gone(keys=frozenset(keys[:2]))
+    few = of_keys(warehouse.dataset(TERMS.name), of_two)
+    assert len(few.files) <= 4
+    found = {(one["cluster"], one["replica_group"]): one["term"] for one in few.to_table().to_pylist()}
+    assert {key: found[key] for key in keys[:2]} == {key: wanted[key] for key in keys[:2]}
+    assert of_keys(warehouse.dataset(TERMS.name), Gone()).to_table().num_rows == 0
+
+
+def test_rows_are_cut_at_borders_and_evenly_and_those_of_one_place_stay_together() -> None:
+    places = np.array([1, 1, 2, 3, 3, 3, 3, 8, 9, 9])
+    assert cuts(places, [], 100) == [0, 10]
+    assert cuts(places, [8], 100) == [0, 7, 10]
+    assert cuts(places, [4, 5, 8, 20], 3) == [0, 2, 3, 7, 10]
+    assert cuts(places, [], 1) == [0, 2, 3, 7, 8, 10]
+    assert cuts(places[:0], [4], 3) == []
+
+
 def test_joined_files_say_again_which_keys_may_be_in_them(
     warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(data_files, "ROW_GROUP", 10)
-    monkeypatch.setattr(data_files, "FILE_ROWS", 20)
+    monkeypatch.setattr(replacing, "LEAST_ROWS", 20)
+    monkeypatch.setattr(replacing, "SMALL", 1)
     monkeypatch.setattr(replacing, "READ_ROWS", 10)
     keys = [(f"c{number}", "g") for number in range(40)]
     for key in keys:
@@ -108,7 +142,7 @@ def test_joined_files_say_again_which_keys_may_be_in_them(
     assert len(paths(warehouse)) == 3
     assert all(file.named for file in lying(pa.table(warehouse.opened(TERMS.name).get_add_actions())))
     assert len(night(warehouse, {keys[0]: 2}, Gone(keys=frozenset({keys[0]})))) == 1
-    monkeypatch.setattr(replacing, "SMALL_ROWS", 1)
+    monkeypatch.setattr(replacing, "SMALL", 100)
     assert join(warehouse, TERMS.name) == 0, "a second time there is nothing to join"
 
 
