@@ -17,6 +17,7 @@ from election_replay.jobs.engines.engine import After, AfterOwn, Among, Dealing,
 from election_replay.jobs.warehouse.replacing import Gone, of_keys
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
+from election_replay.schemas.model import sql_text
 
 MEMORY = "1GB"
 """What DuckDB holds of the rows that it sorts; the rest lies on disk meanwhile."""
@@ -36,6 +37,17 @@ FEW_KEYS = 1_000
 
 FEW_FILES = 64
 """Of so many files the numbers of rows are asked for."""
+
+HELD = 400_000
+"""So many rows, about, are sorted together, within :data:`MEMORY`. Where they were more, DuckDB would put them on disk
+by itself, but mostly too late: it fails for want of memory where a small table is read before a large one, and where
+the texts of a sorted file lie in no order."""
+
+WRITTEN_ROWS = 50_000
+"""So many rows wait in memory until they are written to their parts on disk."""
+
+DEALT = "dealt"
+"""The folder of rows that wait to be sorted."""
 
 READ_AHEAD = {"batch_readahead": 2, "fragment_readahead": 1}
 """So little is read before it is asked for: rows are wide, and by default Arrow would hold a hundred thousands."""
@@ -82,12 +94,34 @@ def at_most(warehouse: Warehouse, rows: Rows, enough: int) -> int:
 
 
 def in_order(
-    database: duckdb.DuckDBPyConnection, warehouse: Warehouse, parts: Sequence[Rows], dealing: Dealing
+    database: duckdb.DuckDBPyConnection, scratch: Path, warehouse: Warehouse, parts: Sequence[Rows], dealing: Dealing
 ) -> pa.RecordBatchReader:
-    """The rows of all ``parts``, sorted, those of a key together."""
+    """The rows of all ``parts``, sorted, those of a key together.
+
+    Many are dealt by their keys into some files in the folder ``scratch`` first, which are sorted one after the other.
+    """
+    most, every = sum(at_most(warehouse, rows, HELD) for rows in parts), registered(database, warehouse, parts)
+    if most <= HELD:
+        return sorted_rows(database, every, dealing)
+    dealt = f"SELECT *, hash({', '.join(map(quoted, dealing.key))}) % {1 + most // HELD} AS turn FROM ({every})"
+    database.execute(f"SET partitioned_write_flush_threshold = {WRITTEN_ROWS}")
+    database.execute(
+        f"COPY ({dealt}) TO {sql_text(str(scratch / DEALT))} (FORMAT parquet, PARTITION_BY turn)"
+    ).fetchall()
+    turns = (sorted_rows(database, rows_of(folder), dealing) for folder in sorted((scratch / DEALT).iterdir()))
+    first = next(turns)
+    return pa.RecordBatchReader.from_batches(first.schema, chain(first, chain.from_iterable(turns)))
+
+
+def sorted_rows(database: duckdb.DuckDBPyConnection, rows: str, dealing: Dealing) -> pa.RecordBatchReader:
+    """The rows of a SELECT, sorted."""
     order = ", ".join(f"{column} NULLS FIRST" for column in dealing.order)
-    every = database.sql(f"SELECT * FROM ({registered(database, warehouse, parts)}) ORDER BY {order}")
-    return every.to_arrow_reader(BATCH_ROWS)
+    return database.sql(f"SELECT * FROM ({rows}) ORDER BY {order}").to_arrow_reader(BATCH_ROWS)
+
+
+def rows_of(folder: Path) -> str:
+    """A SELECT of the rows in the files of a folder."""
+    return f"SELECT * FROM read_parquet({sql_text(f'{folder}/*.parquet')}, hive_partitioning = false)"
 
 
 def registered(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, parts: Sequence[Rows]) -> str:

@@ -85,7 +85,7 @@ class LocalEngine:
     ) -> list[DataFile]:
         """One sort; each hand of it is some keys whole."""
         with database_in(self._memory, self.tasks) as (database, scratch):
-            hands = spooled(in_order(database, warehouse, parts, dealing), dealing.key, scratch)
+            hands = spooled(in_order(database, scratch, warehouse, parts, dealing), dealing.key, scratch)
             first = [*islice(hands, POOL_HANDS)]
             alone = self.tasks < 2 or len(first) < POOL_HANDS
             results = self._in_order(Hand(work, warehouse.root), chain(first, hands), alone=alone)

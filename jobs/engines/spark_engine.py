@@ -100,8 +100,8 @@ class SparkEngine:
     ) -> list[DataFile]:
         """One shuffle, one sort within partitions; what is so little that Spark would take longer, by the driver."""
         if are_few(warehouse, parts, self._little):
-            with database_in(MEMORY, 1) as (database, _):
-                return write_data_files(work(in_order(database, warehouse, parts, dealing)), warehouse.root)
+            with database_in(MEMORY, 1) as (database, scratch):
+                return write_data_files(work(in_order(database, scratch, warehouse, parts, dealing)), warehouse.root)
         return written(dealt_and_sorted(self.frame(warehouse, parts), dealing), work, warehouse.root)
 
     def frame(self, warehouse: Warehouse, parts: Sequence[Rows]) -> DataFrame:

@@ -8,6 +8,8 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import chain, groupby
+from operator import itemgetter
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,12 +18,12 @@ import pytest
 from election_replay.jobs import JobError
 from election_replay.jobs.cli.log import log_as
 from election_replay.jobs.cli.stages import advise
-from election_replay.jobs.engines import local_engine
-from election_replay.jobs.engines.duckdb_rows import are_few
+from election_replay.jobs.engines import duckdb_rows, local_engine
+from election_replay.jobs.engines.duckdb_rows import are_few, database_in, in_order
 from election_replay.jobs.engines.engine import After, AfterOwn, Among, Dealing, Engine, OneOf, Rows, Simple, UpTo
 from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.engines.spark_engine import LITTLE_SETTING, SparkEngine
-from election_replay.jobs.warehouse.data_files import Row
+from election_replay.jobs.warehouse.data_files import Row, write_data_files
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from tests.jobs.nights import ALL, content, night
@@ -66,6 +68,48 @@ def lines(tmp_path: Path) -> Warehouse:
             told = [PLACE | {"cluster": cluster, "batch": batch, "line_no": n, "reason": "ab"[n % 2]} for n in range(3)]
             put(warehouse, "quarantine", *(row | {"text": "x", "text_length": 1} for row in told))
     return warehouse
+
+
+def many_lines(tmp_path: Path, count: int) -> Warehouse:
+    """A landing of few lines, and one of so many, in no order."""
+    warehouse = Warehouse(str(tmp_path / "warehouse"))
+    warehouse.create()
+    table = TABLES["quarantine"]
+    for batch, rows in ((1, 10), (2, count)):
+        numbers = random.Random(batch).sample(range(rows), rows)
+        given = {
+            "source_node": [f"n{8 * number // rows}" for number in numbers],
+            "line_no": numbers,
+            "text": [f"{number:0300}" for number in numbers],
+            "text_length": [300] * rows,
+            "batch": [batch] * rows,
+        }
+        columns = [pa.array(given.get(column.name, [""] * rows), column.type.arrow) for column in table.columns]
+        whole = pa.RecordBatch.from_arrays(columns, names=list(table.names))
+        warehouse.replace(write_data_files([(table.name, whole)], warehouse.root), table.name, [str(batch)], "landing")
+    return warehouse
+
+
+def test_more_rows_than_memory_holds_are_sorted_though_few_come_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count = 300_000
+    warehouse = many_lines(tmp_path, count)
+    monkeypatch.setattr(duckdb_rows, "HELD", 40_000)
+    monkeypatch.setattr(duckdb_rows, "WRITTEN_ROWS", 5_000)
+    parts = [Rows("quarantine").where(OneOf("batch", (batch,))) for batch in (1, 2)]
+    key = ("cluster", "source_node")
+    with database_in("100MB", 2) as (database, scratch):
+        rows = in_order(database, scratch, warehouse, parts, Dealing(key, (*key, "batch", "line_no")))
+        columns = ["source_node", "batch", "line_no"]
+        found = pa.Table.from_batches(list(rows)).select(columns).to_pylist()
+    told = [tuple(row.values()) for row in found]
+    wanted = sorted(
+        (f"n{8 * number // rows}", batch, number) for batch, rows in ((1, 10), (2, count)) for number in range(rows)
+    )
+    assert sorted(told) == wanted
+    assert len([*groupby(told, itemgetter(0))]) == 8, "those of a key stand together"
+    assert told == [*chain.from_iterable(sorted(of_key) for _, of_key in groupby(told, itemgetter(0)))]
 
 
 def answers(engine: Engine, warehouse: Warehouse) -> list[list[tuple[object, ...]]]:
