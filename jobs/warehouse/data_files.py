@@ -60,16 +60,22 @@ class DataFile:
 
 
 class _Open:
-    """A data file that is being written. It lies in memory until its rows say how it is called, if they do."""
+    """A data file that is being written.
+
+    Where rows are replaced by their key it is written when it is closed: then the rows say how it is called, and which
+    columns have no value at all. Those are left out, for most columns of wide tables are of other systems, and each
+    costs as much as hundreds of rows; readers take them as null.
+    """
 
     def __init__(self, table: Table, location: str, partition: object) -> None:
         self._table, self._partition = table, str(partition)
         self._schema = pa.schema([field for field in table.arrow_schema() if field.name not in table.partitioned_by])
-        self._path = f"part-{uuid4()}.parquet"
-        self._first, self._last = LAST, FIRST
         self._system = fs.PyFileSystem(DeltaStorageHandler(location))
-        self._stream = pa.BufferOutputStream() if table.replaced_by else self._system.open_output_stream(self._path)
-        self._writer = pq.ParquetWriter(self._stream, self._schema, compression="zstd")
+        self._held: list[pa.Table] = []
+        if not table.replaced_by:
+            self._path = f"part-{uuid4()}.parquet"
+            self._stream = self._system.open_output_stream(self._path)
+            self._writer = pq.ParquetWriter(self._stream, self._schema, compression="zstd")
         self.rows = 0
 
     def write(self, rows: pa.Table) -> None:
@@ -78,23 +84,34 @@ class _Open:
             if not field.nullable and rows.column(field.name).null_count:
                 raise ValueError(f"{self._table.name}.{field.name} is null")
         self.rows += len(rows)
+        shaped = rows.select(self._schema.names).cast(self._schema)
         if self._table.replaced_by:
-            found = [place(*key.values()) for key in keys_of(rows, self._table).to_pylist()]
-            self._first, self._last = min([self._first, *found]), max([self._last, *found])
-        self._writer.write_table(rows.select(self._schema.names).cast(self._schema), row_group_size=len(rows))
+            self._held.append(shaped)
+        else:
+            self._writer.write_table(shaped, row_group_size=len(rows))
 
     def close(self) -> DataFile:
         """The finished file."""
-        self._writer.close()
-        size, path = self._stream.tell(), self._path
         if self._table.replaced_by:
-            path = f"part-{self._first}-{self._last}-{uuid4()}.parquet"
-            patiently(lambda: self._put(path))
+            return self._keyed(pa.concat_tables(self._held))
+        self._writer.close()
+        size = self._stream.tell()
         self._stream.close()
-        return DataFile(self._table.name, self._partition, path, size, self.rows)
+        return DataFile(self._table.name, self._partition, self._path, size, self.rows)
 
-    def _put(self, path: str) -> None:
-        content = self._stream.getvalue()
+    def _keyed(self, rows: pa.Table) -> DataFile:
+        """The file of rows that are replaced by their key."""
+        found = [place(*key.values()) for key in keys_of(rows, self._table).to_pylist()]
+        path = f"part-{min(found)}-{max(found)}-{uuid4()}.parquet"
+        told = rows.select([name for name in rows.schema.names if rows[name].null_count < len(rows)])
+        stream = pa.BufferOutputStream()
+        with pq.ParquetWriter(stream, told.schema, compression="zstd") as writer:
+            writer.write_table(told, row_group_size=ROW_GROUP)
+        content = stream.getvalue()
+        patiently(lambda: self._put(path, content))
+        return DataFile(self._table.name, self._partition, path, content.size, self.rows)
+
+    def _put(self, path: str, content: pa.Buffer) -> None:
         # Without a buffer of its own Arrow would hand over what is no bytes, and Delta's file system takes only bytes.
         with self._system.open_output_stream(path, buffer_size=content.size + 1) as stream:
             stream.write(content)

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
@@ -12,7 +13,9 @@ from election_replay.jobs.engines.spark_engine import SparkEngine
 from election_replay.jobs.engines.spark_tables import read
 from election_replay.jobs.warehouse.data_files import DataFile, write_data_files
 from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
 
+TERMS = TABLES["terms"]
 COLUMNS = ("cluster", "source_node", "stream", "fingerprint", "path", "line_no", "reason", "text", "text_length")
 
 
@@ -89,3 +92,33 @@ def test_spark_reads_the_same_rows(spark: SparkEngine, warehouse: Warehouse) -> 
     found = read(spark.session, warehouse, "quarantine").where("cluster = 'c1' AND batch = 1").collect()
     assert sorted(one["line_no"] for one in found) == [0, 1, 2]
     assert read(spark.session, warehouse, "quarantine").where("cluster = 'c2'").count() == 0
+
+
+def term(number: int, leader: str | None) -> tuple[str, tuple[Any, ...]]:
+    """A row of a table whose rows are replaced by their key; of those that may be null it has a leader at most."""
+    filled = {one.name: "c1" if one.type.sql == "STRING" else 0 for one in TERMS.columns if not one.nullable}
+    values = filled | {"term": number, "leader": leader}
+    return TERMS.name, tuple(map(values.get, TERMS.names))
+
+
+@pytest.mark.slow
+def test_columns_without_any_value_are_in_no_file_and_readers_take_them_as_null(
+    spark: SparkEngine, warehouse: Warehouse
+) -> None:
+    for leaders in ((None, None), (None, "n1")):
+        rows = [term(number, leader) for number, leader in enumerate(leaders)]
+        warehouse.replace(write_data_files(rows, warehouse.root), TERMS.name, (), "a night")
+    stored = DeltaTable(warehouse.location(TERMS.name))
+    written = sorted("leader" in pq.read_schema(uri).names for uri in stored.file_uris())
+    assert written == [False, True]
+    assert all(len(pq.read_schema(uri).names) < len(TERMS.names) for uri in stored.file_uris())
+    wanted = sorted([(0, ""), (1, ""), (0, ""), (1, "n1")])
+    tables = [
+        warehouse.dataset(TERMS.name).to_table(),
+        stored.to_pyarrow_table(),
+        read(spark.session, warehouse, TERMS.name).toArrow(),
+    ]
+    for table in tables:
+        assert table.schema.names == list(TERMS.names)
+        assert sorted((one["term"], one["leader"] or "") for one in table.to_pylist()) == wanted
+    assert warehouse.dataset(TERMS.name).count_rows(pc.field("leader").is_null()) == 3
