@@ -103,10 +103,10 @@ class _Open:
         """The file of rows that are replaced by their key."""
         found = [place(*key.values()) for key in keys_of(rows, self._table).to_pylist()]
         path = f"part-{min(found)}-{max(found)}-{uuid4()}.parquet"
-        told = rows.select([name for name in rows.schema.names if rows[name].null_count < len(rows)])
+        with_values = rows.select([name for name in rows.schema.names if rows[name].null_count < len(rows)])
         stream = pa.BufferOutputStream()
-        with pq.ParquetWriter(stream, told.schema, compression="zstd") as writer:
-            writer.write_table(told, row_group_size=ROW_GROUP)
+        with pq.ParquetWriter(stream, with_values.schema, compression="zstd") as writer:
+            writer.write_table(with_values, row_group_size=ROW_GROUP)
         content = stream.getvalue()
         patiently(lambda: self._put(path, content))
         return DataFile(self._table.name, self._partition, path, content.size, self.rows)
