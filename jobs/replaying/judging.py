@@ -7,7 +7,7 @@ cluster that is not done whole, only the nodes with new events are folded, and o
 judged; of all others no row is touched (:mod:`jobs.warehouse.replacing`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from functools import partial
@@ -41,6 +41,9 @@ from election_replay.jobs.warehouse.table_sets import OF_SOURCES, QUOTED, VERDIC
 from election_replay.schemas import TABLES
 
 FACTS = TABLES["facts"]
+FEW_SOURCES = 1_000
+"""Where no more sources speak of the groups that are judged, only files are read that may hold some of their rows."""
+
 GROUP = ("cluster", "replica_group")
 PROGRAM_ORDER = (*by_place(FACTS), *SOURCE, "contains(stream, '/')", "stream", "file_time", "fingerprint", "line_no")
 """The order in which a node wrote its rows, its snapshots last."""
@@ -80,10 +83,12 @@ def write_gold(work: Work) -> Gone:
     partly, whole = work.extent.partly, work.extent.whole
     parts, spoken = [work.newest(table, whole) for table in OF_SOURCES] if whole or not partly else [], None
     if partly:
-        spoken = Among(GROUP, groups_touched(work) | work.rest.shaken)
-        if not spoken.keys and not whole:
+        groups, sources = groups_touched(work)
+        spoken = Among(GROUP, groups)
+        if not groups and not whole:
             return Gone(frozenset(), frozenset())
-        parts += [work.newest(table, partly).where(spoken) for table in OF_SOURCES]
+        by_sources = [Among(SOURCE, sources)] if len(sources) <= FEW_SOURCES else []
+        parts += [work.newest(table, partly).where(spoken, *by_sources) for table in OF_SOURCES]
     parts = with_sightings(parts, spoken, work)
     dealing = Dealing(GROUP, (*by_place(TABLES["findings"]), *GROUP), work.pieces)
     judging = partial(judge, run_id=work.run_id, started_at=work.started_at)
@@ -103,16 +108,26 @@ def parted(files: list[DataFile]) -> tuple[list[DataFile], list[DataFile]]:
     return [file for file in files if file.table != QUOTED], [file for file in files if file.table == QUOTED]
 
 
-def groups_touched(work: Work) -> frozenset[tuple[str, str]]:
-    """The groups of which the sources touched speak, now or when the work began."""
-    sql = "SELECT DISTINCT cluster, replica_group FROM {rows}"
-    now = [work.newest(table, work.extent.partly) for table in OF_SOURCES]
-    answers = (
-        work.engine.answer(work.warehouse, sql, rows.where(work.of_sources()).select(GROUP))
-        for rows in (*now, *map(work.old, OF_SOURCES))
-        if work.extent.touched
-    )
-    return frozenset((row["cluster"], row["replica_group"]) for answer in answers for row in answer.to_pylist())
+def groups_touched(work: Work) -> tuple[frozenset[tuple[str, str]], frozenset[tuple[str, str]]]:
+    """The groups that are judged, of the clusters ``partly``, and all sources that speak of them.
+
+    They are those of which the sources touched speak, now or when the work began, and those shaken.
+    """
+    sql = "SELECT DISTINCT cluster, replica_group, source_node FROM {rows}"
+    columns = (*GROUP, "source_node")
+    now = rows_of(work, sql, (work.newest(table, work.extent.partly).select(columns) for table in OF_SOURCES))
+    touched, groups = {*work.extent.touched}, {*work.rest.shaken}
+    if touched:
+        old = rows_of(work, sql, (work.old(table).where(work.of_sources()).select(columns) for table in OF_SOURCES))
+        groups |= {(cluster, group) for cluster, group, source in [*now, *old] if (cluster, source) in touched}
+    sources = {(cluster, source) for cluster, group, source in now if (cluster, group) in groups}
+    return frozenset(groups), frozenset(sources)
+
+
+def rows_of(work: Work, sql: str, tables: Iterable[Rows]) -> list[tuple[str, ...]]:
+    """The rows of the answers that tables give to a question."""
+    answers = (work.engine.answer(work.warehouse, sql, rows) for rows in tables)
+    return [tuple(row.values()) for answer in answers for row in answer.to_pylist()]
 
 
 def write(files: list[DataFile], tables: Mapping[str, Gone], work: Work) -> None:
