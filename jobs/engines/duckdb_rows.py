@@ -81,11 +81,11 @@ def are_few(warehouse: Warehouse, parts: Sequence[Rows], most: int) -> bool:
 def at_most(warehouse: Warehouse, rows: Rows, enough: int) -> int:
     """A bound of how many rows are read; no closer one than that of the whole table where that is little ``enough``."""
     if rows.files:
-        return int(warehouse.written(rows.table, rows.files).count_rows())
+        return int(dataset_of(warehouse, rows).count_rows())
     every = warehouse.opened(rows.table, rows.version).count()
     if every <= enough:
         return every
-    dataset, wanted = warehouse.dataset(rows.table, rows.version), as_filter(rows)
+    dataset, wanted = dataset_of(warehouse, rows), as_filter(rows)
     first = [*islice(dataset.get_fragments(wanted), FEW_FILES + 1)]
     if len(first) > FEW_FILES:
         return every
@@ -108,7 +108,10 @@ def in_order(
     database.execute(
         f"COPY ({dealt}) TO {sql_text(str(scratch / DEALT))} (FORMAT parquet, PARTITION_BY turn)"
     ).fetchall()
-    turns = (sorted_rows(database, rows_of(folder), dealing) for folder in sorted((scratch / DEALT).iterdir()))
+    folders = sorted((scratch / DEALT).iterdir())
+    if not folders:
+        return sorted_rows(database, f"SELECT * FROM ({every}) LIMIT 0", dealing)
+    turns = (sorted_rows(database, rows_of(folder), dealing) for folder in folders)
     first = next(turns)
     return pa.RecordBatchReader.from_batches(first.schema, chain(first, chain.from_iterable(turns)))
 
@@ -133,7 +136,7 @@ def registered(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, parts:
 
 def selected(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, rows: Rows, name: str) -> str:
     """A SELECT of some rows of a table. Arrow reads no file of a partition that they leave out."""
-    dataset = files_of(warehouse, rows)
+    dataset = dataset_of(warehouse, rows)
     columns = rows.columns or tuple(dataset.schema.names)
     keyed = [condition for condition in rows.conditions if isinstance(condition, Among | NamedBy)]
     named = {*columns, *rows.also.values(), *chain.from_iterable(condition.columns for condition in keyed)}
@@ -156,7 +159,7 @@ def selected(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, rows: Ro
     return f"SELECT {', '.join([*map(quoted, columns), *also])} FROM rows_{name}{joins}"
 
 
-def files_of(warehouse: Warehouse, rows: Rows) -> ds.Dataset:
+def dataset_of(warehouse: Warehouse, rows: Rows) -> ds.Dataset:
     """The files that may hold some rows of a table, as Arrow reads them."""
     if rows.files:
         return warehouse.written(rows.table, rows.files)

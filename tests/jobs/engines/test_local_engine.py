@@ -112,6 +112,19 @@ def test_more_rows_than_memory_holds_are_sorted_though_few_come_first(
     assert told == [*chain.from_iterable(sorted(of_key) for _, of_key in groupby(told, itemgetter(0)))]
 
 
+def test_where_many_rows_may_be_meant_and_none_is_there_is_nothing_to_sort(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warehouse, key = lines(tmp_path), ("cluster", "source_node")
+    monkeypatch.setattr(duckdb_rows, "HELD", 1)
+    none = Rows("quarantine").where(Among(("cluster", "reason"), frozenset({("c1", "aa")})))
+    assert duckdb_rows.at_most(warehouse, none, 1) > 1
+    with database_in("100MB", 2) as (database, scratch):
+        rows = in_order(database, scratch, warehouse, [none], Dealing(key, key))
+        assert rows.schema.names == list(TABLES["quarantine"].names)
+        assert list(rows) == []
+
+
 def answers(engine: Engine, warehouse: Warehouse) -> list[list[tuple[object, ...]]]:
     """What an engine reads under each condition."""
     sql = "SELECT cluster, batch, line_no, reason, text, more FROM {rows} ORDER BY cluster, batch, line_no"
