@@ -83,7 +83,7 @@ def write_gold(work: Work) -> Gone:
     partly, whole = work.extent.partly, work.extent.whole
     parts, spoken = [work.newest(table, whole) for table in OF_SOURCES] if whole or not partly else [], None
     if partly:
-        groups, sources = groups_touched(work)
+        groups, sources = groups_to_judge(work)
         spoken = Among(GROUP, groups)
         if not groups and not whole:
             return Gone(frozenset(), frozenset())
@@ -108,15 +108,17 @@ def parted(files: list[DataFile]) -> tuple[list[DataFile], list[DataFile]]:
     return [file for file in files if file.table != QUOTED], [file for file in files if file.table == QUOTED]
 
 
-def groups_touched(work: Work) -> tuple[frozenset[tuple[str, str]], frozenset[tuple[str, str]]]:
+def groups_to_judge(work: Work) -> tuple[frozenset[tuple[str, str]], frozenset[tuple[str, str]]]:
     """The groups that are judged, of the clusters ``partly``, and all sources that speak of them.
 
     They are those of which the sources touched speak, now or when the work began, and those shaken.
     """
+    touched, groups = {*work.extent.touched}, {*work.rest.shaken}
+    if not touched and not groups:
+        return frozenset(), frozenset()
     sql = "SELECT DISTINCT cluster, replica_group, source_node FROM {rows}"
     columns = (*GROUP, "source_node")
     now = rows_of(work, sql, (work.newest(table, work.extent.partly).select(columns) for table in OF_SOURCES))
-    touched, groups = {*work.extent.touched}, {*work.rest.shaken}
     if touched:
         old = rows_of(work, sql, (work.old(table).where(work.of_sources()).select(columns) for table in OF_SOURCES))
         groups |= {(cluster, group) for cluster, group, source in [*now, *old] if (cluster, source) in touched}

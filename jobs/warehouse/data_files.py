@@ -19,6 +19,7 @@ from hashlib import md5
 from typing import Any
 from uuid import uuid4
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -37,6 +38,8 @@ FILE_ROWS = 20_000
 PLACES = re.compile(r"part-([0-9a-f]{8})-([0-9a-f]{8})-[0-9a-f-]{36}\.parquet")
 """The name of a file that says which keys may be in it: the first and the last :func:`place`."""
 FIRST, LAST = "00000000", "ffffffff"
+
+Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 Row = tuple[str, tuple[Any, ...]]
 """A table's name and the values of one of its rows, in the order of its columns."""
@@ -101,7 +104,7 @@ class _Open:
 
     def _keyed(self, rows: pa.Table) -> DataFile:
         """The file of rows that are replaced by their key."""
-        found = [place(*key.values()) for key in keys_of(rows, self._table).to_pylist()]
+        found = [place(*key) for key in keys_of(rows, self._table)[1]]
         path = f"part-{min(found)}-{max(found)}-{uuid4()}.parquet"
         with_values = rows.select([name for name in rows.schema.names if rows[name].null_count < len(rows)])
         stream = pa.BufferOutputStream()
@@ -117,9 +120,14 @@ class _Open:
             stream.write(content)
 
 
-def keys_of(rows: pa.Table, table: Table) -> pa.Table:
-    """The keys by which the rows are replaced, each once."""
-    return rows.select(table.replaced_by).group_by(list(table.replaced_by)).aggregate([])
+def keys_of(rows: pa.Table, table: Table) -> tuple[Numbers, list[tuple[str, str]]]:
+    """The keys by which rows are replaced, each once, and of which of them each row is."""
+    cluster, key = table.replaced_by
+    encoded = pc.binary_join_element_wise(rows[cluster], rows[key], "\0").combine_chunks().dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    found = [text.split("\0", 1) for text in encoded.dictionary.to_pylist()]
+    return encoded.indices.to_numpy(zero_copy_only=False), [(of, name) for of, name in found]
 
 
 def place(cluster: str, key: str) -> str:

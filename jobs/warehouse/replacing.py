@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
@@ -26,6 +25,7 @@ from election_replay.jobs.warehouse.data_files import (
     PLACES,
     DataFile,
     in_shape,
+    keys_of,
     place,
     write_data_files,
 )
@@ -149,7 +149,7 @@ class Anew:
 def anew(warehouse: Warehouse, table: str, gone: Gone, news: Iterable[DataFile] = ()) -> Anew:
     """What is to be written anew where the rows of ``table`` that are ``gone`` go, and the files ``news`` come."""
     every, places = files_of(warehouse, table), gone.places
-    chosen = [file for file in every if touched(file, places)]
+    chosen = [file for file in every if touched(file.first, file.last, places)]
     of_table = tuple(file for file in news if file.table == table)
     merged = of_table if chosen and sum(file.rows for file in of_table) <= FEW_ROWS else ()
     others = [file for file in small_ones(every) if file not in chosen]
@@ -238,16 +238,16 @@ def lying(actions: pa.Table) -> list[Lying]:
     return found
 
 
-def touched(file: Lying, places: Sequence[tuple[str, str]]) -> bool:
-    """Whether a file may hold rows of some of these places."""
-    at = bisect_left(places, file.first, key=itemgetter(1))
-    return at < len(places) and places[at][0] <= file.last
+def touched(first: str, last: str, places: Sequence[tuple[str, str]]) -> bool:
+    """Whether a file whose keys lie between two places may hold rows of some of these ``places``."""
+    at = bisect_left(places, first, key=itemgetter(1))
+    return at < len(places) and places[at][0] <= last
 
 
 def of_keys(rows: ds.Dataset, gone: Gone) -> ds.Dataset:
     """Of a table whose rows are replaced by their key, the files that may hold some of those ``gone``."""
     places = gone.places
-    files = [file for file in rows.get_fragments() if touched(Lying(file.path, 0, None, *placed(file.path)), places)]
+    files = [file for file in rows.get_fragments() if touched(*placed(file.path), places)]
     return ds.FileSystemDataset(files, rows.schema, rows.format, rows.filesystem)
 
 
@@ -292,7 +292,7 @@ def staying(batch: pa.RecordBatch, piece: Piece, gone: Gone) -> tuple[pa.Table, 
     """Those of some rows that lie in the piece and are not ``gone``, in the table's columns of today; their places."""
     table = TABLES[piece.table]
     rows = pa.Table.from_batches([in_shape(table, batch)]).cast(table.arrow_schema())
-    of_row, keys = keys_of_rows(rows, table.replaced_by)
+    of_row, keys = keys_of(rows, table)
     places = np.array([int(place(*key), 16) for key in keys], np.int64)
     stays = np.array([key[0] not in gone.clusters and key not in gone.keys for key in keys], np.bool_)
     chosen = (stays & (places >= piece.first) & (places < piece.end))[of_row]
@@ -305,16 +305,6 @@ def only(rows: pa.Table, chosen: Flags) -> pa.Table:
     if len(runs) > MANY_RUNS:
         return rows.filter(pa.array(chosen))
     return pa.concat_tables([rows.slice(0, 0), *(rows.slice(begin, end - begin) for begin, end in runs.tolist())])
-
-
-def keys_of_rows(rows: pa.Table, names: Sequence[str]) -> tuple[Places, list[tuple[str, str]]]:
-    """The keys in some rows, each once, and of which of them each row is."""
-    cluster, key = names
-    encoded = pc.binary_join_element_wise(rows[cluster], rows[key], "\0").combine_chunks().dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()
-    found = [text.split("\0", 1) for text in encoded.dictionary.to_pylist()]
-    return encoded.indices.to_numpy(zero_copy_only=False), [(of, name) for of, name in found]
 
 
 def in_order(parts: Sequence[pa.Table], places_of: Sequence[Places]) -> tuple[pa.Table, Places]:
