@@ -24,7 +24,7 @@ from election_replay.election_core.model.inventory import NO_INVENTORY, NOT_LIST
 from election_replay.election_core.model.rows import Row
 from election_replay.election_core.model.timing import US_PER_MS
 from election_replay.election_core.replay import group_judge
-from election_replay.election_core.replay.checkpoint import FAILED, LIVED, AtRest, CheckpointWriter, NewRows
+from election_replay.election_core.replay.checkpoint import FAILED, LIVED, CheckpointWriter, NewRows, SourceEnds
 from election_replay.election_core.replay.fact_rows import facts_in
 from election_replay.election_core.replay.group_judge import Judged, failed
 from election_replay.election_core.replay.source_fold import INTERESTING, SourceLog
@@ -56,7 +56,7 @@ FROM_CHECKPOINT = "from_checkpoint"
 """The column that tells rows of the checkpoint (true) from new events."""
 
 
-Output: TypeAlias = "Fact | pa.RecordBatch | AtRest"
+Output: TypeAlias = "Fact | pa.RecordBatch | SourceEnds"
 """What a fold tells."""
 
 
@@ -67,7 +67,7 @@ def fold(batches: Iterable[pa.RecordBatch], inventory: Inventory = NO_INVENTORY)
     snapshot (its name holds a slash), stream, file_time (nulls first), fingerprint and line_no; all events of a source
     stand together. With the columns :data:`CHECKPOINT_COLUMNS` and :data:`FROM_CHECKPOINT` they also hold the
     checkpoints that former folds gave; then record batches come between the facts: the new checkpoints of all
-    sources, each whole, in place of its former one, and where those ended that may be at rest.
+    sources, each whole, in place of its former one, and where they ended.
     A source on which the fold fails gives one ``FAILED`` fact; it does not stop the others.
     """
     current: _Folding | None = None

@@ -12,6 +12,7 @@ been started long before, and what a file says that belongs before the last one 
 
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
@@ -117,12 +118,14 @@ class CheckpointWriter:
         self._end_runs()
         return self._former, self._chosen
 
-    def ends(self) -> tuple[list[pa.RecordBatch], list[int]] | None:
+    @property
+    def settled(self) -> bool:
+        """After the last line: whether lines that only repeat what was said say nothing about what came before."""
+        return not self._unsettled
+
+    def ends(self) -> tuple[list[pa.RecordBatch], list[int]]:
         """After the last line: the last one of each stream, and of each kind of periodic ones that it may go on with,
-        and the two that show its count grow for the last time; ``None`` where what comes next may say something about
-        what came before, whatever it is."""
-        if self._unsettled:
-            return None
+        and the two that show its count grow for the last time."""
         former = [row.former for row in self._ends if row.former is not None]
         return former, [row.number for row in self._ends if row.former is None]
 
@@ -189,17 +192,22 @@ class _Gathered:
 
 
 @dataclass(frozen=True, slots=True)
-class AtRest:
-    """Rows of sources that may be at rest: where they ended (:mod:`election_core.replay.rest`)."""
+class SourceEnds:
+    """Where sources ended: their last lines and their last sign of life.
+
+    ``may_rest``: lines that repeat these need not be folded (:mod:`election_core.replay.rest`).
+    """
 
     rows: pa.RecordBatch
+    may_rest: bool
 
 
 class NewRows:
     """The checkpoints of the sources that are done, gathered for many short ones at once."""
 
     def __init__(self) -> None:
-        self._kept, self._ended = _Gathered(), _Gathered()
+        self._kept = _Gathered()
+        self._ended = {False: _Gathered(), True: _Gathered()}
 
     def take(
         self,
@@ -213,27 +221,30 @@ class NewRows:
     ) -> None:
         """The rows that ``checkpoint`` kept, and ``LIVED`` rows of the ``digest``: streams, their times, members.
 
-        ``may_rest``: where the source ended, too.
+        Where the source ended, too; whether it ``may_rest`` as far as its protocols say.
         """
         former, numbers = checkpoint.kept()
         self._kept.former.extend(former)
         self._kept.numbers.extend(numbers)
         signs = [lived_row((cluster, source_node), *lived, bound_ms) for lived in digest]
         self._kept.signs.extend(signs)
-        ends = checkpoint.ends() if may_rest else None
-        if ends is not None:
-            self._ended.former.extend(ends[0])
-            self._ended.numbers.extend(ends[1])
-            self._ended.signs.extend(signs[-1:])
+        ended, ends = self._ended[may_rest and checkpoint.settled], checkpoint.ends()
+        ended.former.extend(ends[0])
+        ended.numbers.extend(ends[1])
+        ended.signs.extend(sorted(signs, key=_until)[-1:])
 
     def failure(self, cluster: str, source_node: str, error: str) -> None:
         """The ``FAILED`` row of a source."""
-        self._kept.signs.append((cluster, source_node, "", "", 0, 0, 0, 0, "", FAILED, None, error, None, None, None))
+        row = (cluster, source_node, "", "", 0, 0, 0, 0, "", FAILED, None, error, None, None, None)
+        self._kept.signs.append(row)
+        self._ended[False].signs.append(row)
 
-    def batches(self, batch: pa.RecordBatch | None) -> Iterator[pa.RecordBatch | AtRest]:
+    def batches(self, batch: pa.RecordBatch | None) -> Iterator[pa.RecordBatch | SourceEnds]:
         """All of it; ``batch`` is the one whose rows the checkpoints numbered last, ``None`` after the last."""
         yield from self._kept.batches(batch)
-        yield from map(AtRest, self._ended.batches(batch))
+        for may_rest, ended in self._ended.items():
+            for rows in ended.batches(batch):
+                yield SourceEnds(rows, may_rest)
 
 
 def lived_row(
@@ -252,6 +263,11 @@ def as_rows(signs: Iterable[tuple[str | int | None, ...]]) -> pa.RecordBatch:
     """What :func:`lived_row` gives, as rows of a checkpoint."""
     columns = zip(zip(*signs, strict=True), _SIGN, strict=True)
     return pa.RecordBatch.from_arrays([pa.array(values, column.type) for values, column in columns], schema=_SIGN)
+
+
+def _until(sign: tuple[Any, ...]) -> Any:
+    """The time of the last line of a ``LIVED`` row, in the columns of :func:`as_rows`."""
+    return sign[_SIGN.get_field_index("until")]
 
 
 _SIGN = pa.schema(

@@ -10,12 +10,11 @@ changed by then, it is taken as it is. A rolled file grows no more, but it may b
 """
 
 import ctypes
-import gc
 import sys
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from hashlib import sha256
@@ -60,9 +59,6 @@ BLOCKS_AHEAD = 3
 
 HANDED_OVER = 0.0005
 """After so many seconds a thread gives Python's lock to another."""
-
-COLLECTED = 100_000
-"""So many new objects are looked through for garbage at once."""
 
 HELD_MEMORY = {-3: 32 << 20, -1: 128 << 20}
 """What glibc's ``mallopt`` is told: blocks up to so many bytes come from the heap (``M_MMAP_THRESHOLD``), and so many
@@ -127,8 +123,7 @@ def land_tasks(tasks: Sequence[Task], landing: str, warehouse: str) -> Landed:
             yield table, values
 
     hold_memory()
-    with seldom_collected():
-        return Landed(write_data_files(found(), warehouse), sums, unread)
+    return Landed(write_data_files(found(), warehouse), sums, unread)
 
 
 @cache
@@ -140,17 +135,6 @@ def hold_memory() -> None:
     with suppress(AttributeError, OSError, TypeError):
         for setting, size in HELD_MEMORY.items():
             ctypes.CDLL(None).mallopt(setting, size)
-
-
-@contextmanager
-def seldom_collected() -> Iterator[None]:
-    """Look for garbage in circles seldom: rows hold none, and thousands of them wait to be written."""
-    before = gc.get_threshold()
-    gc.set_threshold(COLLECTED, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def land_task(task: Task, landing: str) -> Iterator[Found]:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from election_replay.election_core.model.inventory import Inventory
 from election_replay.jobs.engines.engine import Engine, Rows, UpTo
-from election_replay.jobs.replaying.checkpoints import CHECKPOINTS, checkpoints_of
+from election_replay.jobs.replaying.checkpoints import CHECKPOINTS, checkpoints_of, source_ends
 from election_replay.jobs.replaying.news import (
     Known,
     New,
@@ -15,6 +15,7 @@ from election_replay.jobs.replaying.news import (
     late_sources,
     new_sources,
     pieces,
+    sources_of_checkpoints,
     with_last_files,
 )
 from election_replay.jobs.replaying.nothing_new import batch_published, held_by
@@ -44,7 +45,7 @@ class Due:
     versions: dict[str, int]
     findings_version: int | None
     landed: Rows
-    checkpoints: tuple[Rows, ...]
+    checkpoints: tuple[()] | tuple[Rows, Rows]
     known: list[Known]
     news: list[New]
     pending: set[str]
@@ -88,9 +89,14 @@ def look(engine: Engine, warehouse: Warehouse, inventory: Inventory, selection: 
     versions = warehouse.versions()
     landed, held_before = Rows("events", versions["events"]).where(UpTo("batch", last_batch)), held_by(published)
     checkpoints = checkpoints_of(versions) if warehouse.count(CHECKPOINTS.name) else ()
-    known = known_sources(engine, warehouse, checkpoints)
+    if since:
+        ends: tuple[Rows, ...] = (source_ends(versions),)
+        known = known_sources(engine, warehouse, *ends)
+    else:
+        ends = checkpoints
+        known = sources_of_checkpoints(engine, warehouse, *checkpoints) if checkpoints else []
     news = new_sources(engine, warehouse, landed, since, min((source.batch for source in known), default=0))
-    known = with_last_files(engine, warehouse, checkpoints, known, news)
+    known = with_last_files(engine, warehouse, ends, known, news)
     pending = {*(source.cluster for source in news), *held_before}
     asked = pending if selection == EVERYTHING else set(selected(engine, warehouse, landed, selection))
     return Due(

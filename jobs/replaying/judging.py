@@ -24,14 +24,14 @@ from election_replay.election_core.model.next_steps.of_finding import KnownOfGro
 from election_replay.election_core.model.next_steps.steps import StepRow
 from election_replay.election_core.model.rows import TABLE_OF, Finding
 from election_replay.election_core.replay import arrow_passes as core
-from election_replay.election_core.replay.checkpoint import AtRest
+from election_replay.election_core.replay.checkpoint import SourceEnds
 from election_replay.election_core.replay.fact_rows import values_of
 from election_replay.election_core.replay.proofs import proofs
 from election_replay.jobs.engines.engine import Among, Dealing, Rows
 from election_replay.jobs.replaying.checkpoints import CHECKPOINTS, to_fold
 from election_replay.jobs.replaying.news import SOURCE
 from election_replay.jobs.replaying.quoting import quoted, unquoted
-from election_replay.jobs.replaying.resting import CALM, OPEN_LIVES, RESTING
+from election_replay.jobs.replaying.resting import CALM, OPEN_LIVES, SOURCE_ENDS
 from election_replay.jobs.replaying.sightings import Sighting, facts_alone, with_sightings
 from election_replay.jobs.replaying.work import Work
 from election_replay.jobs.warehouse.data_files import DataFile, Row, by_place, write_data_files
@@ -52,8 +52,9 @@ PROGRAM_ORDER = (*by_place(FACTS), *SOURCE, "contains(stream, '/')", "stream", "
 def judge_all(work: Work, checkpoints: Sequence[Rows]) -> Mapping[str, Gone]:
     """Fold, judge, and write facts, checkpoints and gold tables: what of each judged table is told anew.
 
-    All other rows have passed their gates. Where a source at rest ended is written last: it says of which checkpoint it
-    holds.
+    All other rows have passed their gates. The open facts are written first and the ends of sources last. The former
+    are published: where they are of another version than the published one, a replay was killed meanwhile. The latter
+    say of which checkpoints they hold.
     """
     files, extent = moved_on(work), work.extent
     tables = {OPEN_LIVES.name: work.moved}
@@ -63,7 +64,7 @@ def judge_all(work: Work, checkpoints: Sequence[Rows]) -> Mapping[str, Gone]:
         to_facts = partial(fold, inventory=work.inventory, batch=work.last_batch)
         files += work.engine.map_partitions(work.warehouse, folding, dealing, to_facts)
         tables |= dict.fromkeys((FACTS.name, CHECKPOINTS.name), work.folded)
-    write(files, tables | {RESTING.name: work.moved}, work)
+    write(files, tables | {SOURCE_ENDS.name: work.moved}, work)
     judged = write_gold(work)
     return {FACTS.name: work.folded, OPEN_LIVES.name: work.moved, **dict.fromkeys(VERDICTS, judged)}
 
@@ -73,7 +74,7 @@ def moved_on(work: Work) -> list[DataFile]:
     rest = work.rest
     if rest.rows is None:
         return []
-    rows: list[tuple[str, Row | Batch]] = [(RESTING.name, rest.rows)]
+    rows: list[tuple[str, Row | Batch]] = [(SOURCE_ENDS.name, rest.rows)]
     rows += ((OPEN_LIVES.name, life_values(fact)) for facts in rest.at_rest.values() for fact in facts)
     return write_data_files(rows, work.warehouse.root)
 
@@ -157,8 +158,8 @@ def fold(batches: Iterator[pa.RecordBatch], inventory: Inventory, batch: int) ->
     for output in core.fold(batches, inventory):
         if isinstance(output, Fact):
             yield (OPEN_LIVES.name, life_values(output)) if output.is_open else (FACTS.name, fact_values(output))
-        elif isinstance(output, AtRest):
-            yield RESTING.name, stamped(output.rows, batch, nights=0, folded=batch)
+        elif isinstance(output, SourceEnds):
+            yield SOURCE_ENDS.name, stamped(output.rows, batch, may_rest=output.may_rest, nights=0, folded=batch)
         else:
             yield CHECKPOINTS.name, stamped(output, batch)
 

@@ -67,25 +67,21 @@ class New:
     first_files: Files = field(default_factory=dict)
 
 
-def known_sources(engine: Engine, warehouse: Warehouse, checkpoints: Sequence[Rows]) -> list[Known]:
-    """The sources that have a checkpoint; their number is that of the fleet's nodes, however long their history.
+def known_sources(engine: Engine, warehouse: Warehouse, ends: Rows) -> list[Known]:
+    """The sources that have a checkpoint, as the ``ends`` of all sources tell of them, a few rows each."""
+    rows = ends.select((*SOURCE, "batch", "until", "folded"))
+    answer = engine.answer(warehouse, _KNOWN.replace("{folded}", "folded"), rows)
+    return [Known(**row) for row in answer.to_pylist()]
 
-    ``checkpoints`` are the rows that folds left, and those of the nights at rest since then.
+
+def sources_of_checkpoints(engine: Engine, warehouse: Warehouse, folds: Rows, at_rest: Rows) -> list[Known]:
+    """The same where a replay was killed, so that ends may tell of other checkpoints than there are.
+
+    ``folds`` are the rows that folds left, ``at_rest`` those of the nights at rest since then.
     """
-    if not checkpoints:
-        return []
-    folds, at_rest = checkpoints
-    sql = (
-        "SELECT cluster, source_node, max(batch) AS batch, max(until) AS until, max({folded}) AS folded FROM {rows} "
-        "GROUP BY cluster, source_node"
-    )
-    known = {}
-    answer = engine.answer(warehouse, sql.replace("{folded}", "batch"), folds.select((*SOURCE, "batch", "until")))
-    for row in answer.to_pylist():
-        known[row["cluster"], row["source_node"]] = Known(**row)
-    rested = at_rest.select((*SOURCE, "batch", "until", "folded"))
-    for row in engine.answer(warehouse, sql.replace("{folded}", "folded"), rested).to_pylist():
-        found = Known(**row)
+    answer = engine.answer(warehouse, _KNOWN.replace("{folded}", "batch"), folds.select((*SOURCE, "batch", "until")))
+    known = {(row["cluster"], row["source_node"]): Known(**row) for row in answer.to_pylist()}
+    for found in known_sources(engine, warehouse, at_rest):
         before = known.get(found.source, replace(found, batch=0, folded=0))
         if before.folded == found.folded:
             until = max((time for time in (before.until, found.until) if time is not None), default=None)
@@ -93,6 +89,12 @@ def known_sources(engine: Engine, warehouse: Warehouse, checkpoints: Sequence[Ro
         else:
             known[found.source] = replace(before, torn=True)
     return [*known.values()]
+
+
+_KNOWN = (
+    "SELECT cluster, source_node, max(batch) AS batch, max(until) AS until, max({folded}) AS folded FROM {rows} "
+    "GROUP BY cluster, source_node"
+)
 
 
 def new_sources(engine: Engine, warehouse: Warehouse, events: Rows, since: int, unknown_since: int) -> list[New]:
@@ -122,16 +124,16 @@ def new_sources(engine: Engine, warehouse: Warehouse, events: Rows, since: int, 
 
 
 def with_last_files(
-    engine: Engine, warehouse: Warehouse, checkpoints: Sequence[Rows], known: list[Known], news: Iterable[New]
+    engine: Engine, warehouse: Warehouse, ends: Sequence[Rows], known: list[Known], news: Iterable[New]
 ) -> list[Known]:
-    """``known``, those with new events with the last file of each stream."""
+    """``known``, those with new events with the last file of each stream, of which ``ends`` or checkpoints tell."""
     touched = {(source.cluster, source.source_node) for source in news} & {source.source for source in known}
     if not touched:
         return known
     sql = "SELECT DISTINCT cluster, source_node, stream, file_time, fingerprint FROM {rows}"
     clusters = tuple(sorted({cluster for cluster, _ in touched}))
     by_source: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for table in checkpoints:
+    for table in ends:
         rows = table.where(OneOf("cluster", clusters), Among(SOURCE, frozenset(touched))).select((*SOURCE, *FILE))
         for row in engine.answer(warehouse, sql, rows).to_pylist():
             by_source[row["cluster"], row["source_node"]].append(row)

@@ -1,7 +1,7 @@
 """Which sources with new events are at rest, and which groups stay calm although their logs went on.
 
-A source at rest (:mod:`election_core.replay.rest`) is not folded: its rows of ``resting_sources`` and its open facts
-move on. A group is judged if something is new of one of its sources, or if it is not calm any more
+A source at rest (:mod:`election_core.replay.rest`) is not folded: its rows of ``source_ends`` and its open facts move
+on. A group is judged if something is new of one of its sources, or if it is not calm any more
 (:mod:`election_core.judge.calm`). Both are told by few rows a source and a group, however long their history.
 """
 
@@ -40,7 +40,7 @@ from election_replay.jobs.warehouse.data_files import in_shape
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
-RESTING, OPEN_LIVES, CALM = TABLES["resting_sources"], TABLES["open_lives"], TABLES["calm_groups"]
+SOURCE_ENDS, OPEN_LIVES, CALM = TABLES["source_ends"], TABLES["open_lives"], TABLES["calm_groups"]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MOST_ASKED = 20_000
 """Of so many sources the driver looks whether they are at rest; where more have news, it is left to the folds."""
@@ -145,13 +145,13 @@ def resting(
 
     ``known`` are the checkpoints; the clusters asked for have one for each source that is at rest.
     """
-    if not 0 < len(asked) <= MOST_ASKED or not warehouse.count(RESTING.name):
+    if not 0 < len(asked) <= MOST_ASKED or not warehouse.count(SOURCE_ENDS.name):
         return NOTHING_RESTS
     clusters = tuple(sorted({cluster for cluster, _ in asked}))
-    old = Rows(RESTING.name, warehouse.version(RESTING.name)).where(
+    old = Rows(SOURCE_ENDS.name, warehouse.version(SOURCE_ENDS.name)).where(
         OneOf("rules_version", (RULES_VERSION,)), OneOf("cluster", clusters)
     )
-    rows_before = engine.answer(warehouse, "SELECT * FROM {rows}", old.select(RESTING.names))
+    rows_before = engine.answer(warehouse, "SELECT * FROM {rows} WHERE may_rest", old.select(SOURCE_ENDS.names))
     ended = _ended_before(rows_before, known)
     candidates = frozenset({*asked} & ended.keys())
     if not candidates:
@@ -212,7 +212,7 @@ def _place(row: Mapping[str, Any]) -> tuple[datetime, str]:
 
 
 def _ended_before(rows: pa.Table, known: Iterable[Known]) -> dict[Source, Ended]:
-    """Where sources ended, by the rows of ``resting_sources`` that go on from their checkpoints."""
+    """Where sources ended, by the rows of ``source_ends`` that go on from their checkpoints."""
     folded = {source.source: source.folded for source in known if not source.torn}
     return {
         source: _ended(of_source)
@@ -236,7 +236,7 @@ def _lived(
 
 
 def _ended(rows: Sequence[Mapping[str, Any]]) -> Ended:
-    """Where a source ended, by its rows of ``resting_sources``."""
+    """Where a source ended, by its rows of ``source_ends``."""
     lived = [(_segment(row), row["nights"]) for row in rows if row["kind"] == LIVED]
     return Ended(
         lines=tuple(
@@ -304,13 +304,14 @@ def _moved_on(
         for segment in segments
     ]
     moving = as_rows(signs)
-    parts = [in_shape(RESTING, part) for part in (*new.to_batches(), moving, *former.to_batches())]
+    parts = [in_shape(SOURCE_ENDS, part) for part in (*new.to_batches(), moving, *former.to_batches())]
     rows = pa.Table.from_batches(parts).combine_chunks()
     sources = [*zip(rows["cluster"].to_pylist(), rows["source_node"].to_pylist(), strict=True)]
     of_new = [stamps[source]["nights"] + 1 for source in sources[: len(new) + moving.num_rows]]
     for name, values in (
         ("batch", pa.repeat(batch, len(rows))),
         ("rules_version", pa.repeat(RULES_VERSION, len(rows))),
+        ("may_rest", pa.repeat(True, len(rows))),
         ("nights", pa.array([*of_new, *former["nights"].to_pylist()], pa.int64())),
         ("folded", pa.array([stamps[source]["folded"] for source in sources], pa.int64())),
     ):

@@ -10,9 +10,11 @@ that a night writes anew only the files that hold some of its own. Neither has t
 what the nights have left of it, as each landing reads all of it.
 """
 
+import gc
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import md5
@@ -38,6 +40,9 @@ FILE_ROWS = 20_000
 PLACES = re.compile(r"part-([0-9a-f]{8})-([0-9a-f]{8})-[0-9a-f-]{36}\.parquet")
 """The name of a file that says which keys may be in it: the first and the last :func:`place`."""
 FIRST, LAST = "00000000", "ffffffff"
+
+COLLECTED = 100_000
+"""So many new objects are looked through for garbage at once, while rows are made."""
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -218,11 +223,23 @@ def write_data_files(output: Iterable[Row | Rows], root: str) -> list[DataFile]:
     Where a machine of HDFS does not answer, the next attempt at the same rows should find another one: it is waited.
     """
     try:
-        return written(output, root)
+        with seldom_collected():
+            return written(output, root)
     except OSError as error:
         if no_machine(error):
             time.sleep(PAUSE)
         raise
+
+
+@contextmanager
+def seldom_collected() -> Iterator[None]:
+    """Look for garbage in circles seldom: neither rows nor what they are made from holds any, and it took a tenth."""
+    before = gc.get_threshold()
+    gc.set_threshold(COLLECTED, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def written(output: Iterable[Row | Rows], root: str) -> list[DataFile]:

@@ -32,7 +32,7 @@ from tests.jobs.tables import put
 from tests.jobs.zone import Zone, leads, line, noise
 from tests.proving import amount
 
-EVERY = (*ALL, "replay_states", "resting_sources")
+EVERY = (*ALL, "replay_states", "source_ends")
 
 
 @pytest.fixture

@@ -27,6 +27,8 @@ from election_replay.election_core.simulate.catalogue import SCENARIOS
 from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.engines.spark_engine import SparkEngine
 from election_replay.jobs.replay import replay
+from election_replay.jobs.replaying.checkpoints import checkpoints_of, source_ends
+from election_replay.jobs.replaying.news import New, known_sources, sources_of_checkpoints, with_last_files
 from election_replay.jobs.replaying.resting import Resting, resting
 from election_replay.jobs.warehouse.data_files import write_data_files
 from election_replay.jobs.warehouse.table_sets import OF_SOURCES
@@ -185,6 +187,18 @@ def content_but_for(held: Collection[str], warehouse: Warehouse) -> dict[str, li
     }
 
 
+def known_by_ends(engine: LocalEngine, warehouse: Warehouse, night: list[Row]) -> None:
+    """Check that the ends of sources tell of each checkpoint what its own rows do."""
+    versions = warehouse.versions()
+    folds, at_rest = checkpoints_of(versions)
+    ends = source_ends(versions)
+    news = [New(*source, 1, (), None) for source in {(row["cluster"], row["source_node"]) for row in night}]
+    by_rows = sources_of_checkpoints(engine, warehouse, folds, at_rest)
+    wanted = with_last_files(engine, warehouse, (folds, at_rest), by_rows, news)
+    found = with_last_files(engine, warehouse, (ends,), known_sources(engine, warehouse, ends), news)
+    assert {known.source: known for known in found} == {known.source: known for known in wanted}
+
+
 @pytest.fixture(scope="module")
 def stories(corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, list[Row]]:
     """The events of simulated worlds of all protocols, and of real runs, cluster by cluster."""
@@ -227,6 +241,7 @@ def test_quiet_nights_give_the_tables_of_one_run(
         every += rows
         land(by_nights, rows, batch, landed)
         held = replay(local, by_nights).held
+        known_by_ends(local, by_nights, rows)
     land(once, every, 1, Counter())
     assert replay(local, once).held == held, "a story that is cut may be told in no order at all"
     assert len(held) < len(stories) / 10

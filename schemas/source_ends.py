@@ -1,17 +1,24 @@
-"""``gold.resting_sources``: where logs ended that may go on and say nothing new; see ``election_core.replay.rest``."""
+"""``gold.source_ends``: where the logs of each source ended; see ``election_core.replay.rest``."""
 
 from dataclasses import replace
 
 from election_replay.schemas import replay_states
-from election_replay.schemas.model import BIGINT, Column
+from election_replay.schemas.model import BIGINT, BOOLEAN, Column
 
 TABLE = replace(
     replay_states.TABLE,
-    name="resting_sources",
-    comment="The last lines and signs of life of each source that may be at rest. A night in which it says nothing new "
-    "moves them on, and leaves its facts and its rows of gold.replay_states as they are.",
+    name="source_ends",
+    comment="The last lines and the last sign of life of each source: by them the next night sees what is new. A night "
+    "in which a source that may rest says nothing new moves them on, and leaves its facts and its rows of "
+    "gold.replay_states as they are.",
     columns=(
         *replay_states.TABLE.columns,
+        Column(
+            name="may_rest",
+            type=BOOLEAN,
+            comment="Whether lines that only repeat what the source has said need not be folded.",
+            nullable=False,
+        ),
         Column(
             name="nights",
             type=BIGINT,
