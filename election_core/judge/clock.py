@@ -94,6 +94,8 @@ class Clocks:
         doubted = self._doubted()
         self._ahead = self._combined(doubted)
         self._wrong = frozenset(doubted)
+        segments = {clock: self._segments.of(clock) for clock in self._clocks}
+        self._never_set = {clock: of_clock[0].number for clock, of_clock in segments.items() if len(of_clock) == 1}
 
     # -- how far apart ---------------------------------------------------------------------------------------------
 
@@ -102,6 +104,13 @@ class Clocks:
 
         Of a moment around a step of its clock no more is known than that: the answer is wide there.
         """
+        only, other = self._never_set.get(earlier.source), self._never_set.get(later.source)
+        if only is not None and other is not None:  # as most clocks are, and nothing is asked as often
+            ahead, behind = self._most(only, other), self._most(other, only)
+            return (
+                max(-UNBOUNDED if ahead >= UNBOUNDED else later.at - earlier.by - ahead, -UNBOUNDED),
+                min(UNBOUNDED if behind >= UNBOUNDED else later.by - earlier.at + behind, UNBOUNDED),
+            )
         before, after = self._segments.span(earlier), self._segments.span(later)
         ahead, behind = self._most(before.end, after.begin), self._most(after.end, before.begin)
         least = -UNBOUNDED if ahead >= UNBOUNDED else after.at - before.by - ahead

@@ -5,8 +5,9 @@ Everything here is derived from a set of facts; the order in which they came doe
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, cast
@@ -184,13 +185,16 @@ def in_order(some: Iterable[Fact]) -> Iterator[Fact]:
         yield from facts if len(facts) == 1 else sorted(facts, key=_whole)
 
 
-def _when(fact: Fact) -> tuple[object, ...]:
-    return (fact.since, fact.source_node, fact.ordinal, fact.kind)
+_when = attrgetter("since", "source_node", "ordinal", "kind")
 
 
-def _whole(fact: Fact) -> tuple[tuple[bool, object], ...]:
-    values = (getattr(fact, name) for name in fact.__match_args__)
-    return tuple((value is not None, value) for value in values)
+def _whole(fact: Fact) -> list[tuple[bool, object]]:
+    return [(value is not None, value) for value in _values(fact.__match_args__)(fact)]
+
+
+@cache
+def _values(names: tuple[str, ...]) -> Callable[[Fact], tuple[object, ...]]:
+    return attrgetter(*names)
 
 
 def group_of(all_facts: Iterable[Fact], clocks: Clocks) -> Group:

@@ -6,6 +6,7 @@ Field names are column names; ``schemas/`` holds their types, units and comments
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,11 +233,14 @@ def settled(rows: Iterable[Row]) -> Iterator[Row]:
     """
     kept: dict[tuple[object, ...], Row] = {}
     for row in map(_in_order, rows):
-        key = (type(row), *(getattr(row, name) for name in KEYS[type(row)]))
+        key = (type(row), _KEY_OF[type(row)](row))
         other = kept.get(key)
         if other is None or _end(row) > _end(other):
             kept[key] = row
     yield from kept.values()
+
+
+_KEY_OF = {kind: attrgetter(*names) for kind, names in KEYS.items()}
 
 
 def _end(row: Row) -> float:

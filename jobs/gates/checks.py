@@ -166,12 +166,18 @@ class Newest:
             rows = self._of_clusters(name, self._versions[name])
             if name == LEDGER:
                 rows = lately(rows, self._batches[0])
-            shape = "TABLE" if self._warehouse.count(name) <= HELD_ROWS and name != PROVING else "VIEW"
+            shape = "TABLE" if name != PROVING and self._are_few(name, rows) else "VIEW"
         self._database.register(f"all_{name}", rows)
         chosen = "*"
         if shape == "TABLE" and len(columns) < len(TABLES[name].columns):
             chosen, self._in_part[name] = ", ".join(f'"{column}"' for column in columns), where
         self._database.execute(f"CREATE {shape} {name} AS SELECT {chosen} FROM all_{name}{where}")
+
+    def _are_few(self, table: str, rows: ds.Dataset) -> bool:
+        """Whether so few ``rows`` of a table are looked at that they are held; of large ones those of a night are."""
+        if self._warehouse.count(table) <= HELD_ROWS:
+            return True
+        return (table in self._written or table == LEDGER) and rows.count_rows() <= HELD_ROWS
 
     def _of_clusters(self, table: str, version: int) -> ds.Dataset:
         """A table, of which Arrow lets few other rows through to the database than those that are asked for."""
