@@ -170,7 +170,9 @@ class Activity:
             nearest = bisect_right(markers, before.last)  # the marker of a former night may stand in the hole itself
             begins_life = nearest < len(markers) and markers[nearest] - piece.first <= _BEFORE_MARKER
             if piece.last < settled and piece.first - before.last < SILENCE and not begins_life:
-                digest[-1] = _joined(before, piece)
+                digest[-1] = Segment(
+                    *before[:2], piece.last, max(before.last_by, piece.last_by), before.first_event, piece.last_event
+                )
             else:
                 digest.append(piece)
         return digest
@@ -224,7 +226,9 @@ def _incarnation(
 ) -> Incarnation:
     """The life from ``since`` to before ``until``; segments and stops are those of all lives, in order."""
     begin = bisect_left(segments, since, key=_last)
-    lived = [_within(segment, since, until) for segment in segments[begin : bisect_left(segments, until, key=_first)]]
+    lived = [*segments[begin : bisect_left(segments, until, key=_first)]]
+    for end in (0, -1) if lived else ():  # they lie apart, in order: no other one reaches beyond the life
+        lived[end] = _within(lived[end], since, until)
     stopped = bisect_left(stops, (since,))
     stop = stops[stopped] if stopped < len(stops) and stops[stopped][0] < until else None
     silences = tuple(
@@ -274,8 +278,10 @@ def _begin(incarnation: Incarnation) -> int:
 
 
 def _merged(segments: Iterable[Segment]) -> list[Segment]:
-    merged: list[Segment] = []
-    for segment in sorted(segments, key=lambda s: (s.first, s.last, s.first_event or "", s.last_event or "", s[1:4:2])):
+    every, merged = [*segments], list[Segment]()
+    if any(following.first <= before.first for before, following in pairwise(every)):  # mostly they come in order
+        every.sort(key=lambda s: (s.first, s.last, s.first_event or "", s.last_event or "", s[1:4:2]))
+    for segment in every:
         current = merged[-1] if merged else None
         if current is None or segment.first > current.last + _SEGMENT_GAP:
             merged.append(segment)
