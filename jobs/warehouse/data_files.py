@@ -68,47 +68,51 @@ class DataFile:
 
 
 class _Open:
-    """A data file that is being written.
-
-    Where rows are replaced by their key it is written when it is closed: then the rows say how it is called, and which
-    columns have no value at all. Those are left out, for most columns of wide tables are of other systems, and each
-    costs as much as hundreds of rows; readers take them as null.
-    """
+    """A data file that is being written, row group by row group."""
 
     def __init__(self, table: Table, location: str, partition: object) -> None:
         self._table, self._partition = table, str(partition)
         self._schema = pa.schema([field for field in table.arrow_schema() if field.name not in table.partitioned_by])
-        self._system = fs.PyFileSystem(DeltaStorageHandler(location))
-        self._held: list[pa.Table] = []
-        if not table.replaced_by:
-            self._path = f"part-{uuid4()}.parquet"
-            self._stream = self._system.open_output_stream(self._path)
-            self._writer = pq.ParquetWriter(self._stream, self._schema, compression="zstd")
+        self._path = f"part-{uuid4()}.parquet"
+        self._stream = fs.PyFileSystem(DeltaStorageHandler(location)).open_output_stream(self._path)
+        self._writer = pq.ParquetWriter(self._stream, self._schema, compression="zstd")
         self.rows = 0
 
     def write(self, rows: pa.Table) -> None:
         """Add rows, as one row group. Raises :class:`ValueError` where one is null that may not be."""
-        for field in self._schema:
-            if not field.nullable and rows.column(field.name).null_count:
-                raise ValueError(f"{self._table.name}.{field.name} is null")
+        self._writer.write_table(sound(rows, self._table, self._schema), row_group_size=len(rows))
         self.rows += len(rows)
-        shaped = rows.select(self._schema.names).cast(self._schema)
-        if self._table.replaced_by:
-            self._held.append(shaped)
-        else:
-            self._writer.write_table(shaped, row_group_size=len(rows))
 
     def close(self) -> DataFile:
         """The finished file."""
-        if self._table.replaced_by:
-            return self._keyed(pa.concat_tables(self._held))
         self._writer.close()
         size = self._stream.tell()
         self._stream.close()
         return DataFile(self._table.name, self._partition, self._path, size, self.rows)
 
-    def _keyed(self, rows: pa.Table) -> DataFile:
-        """The file of rows that are replaced by their key."""
+
+class _OpenKeyed:
+    """The same of a table whose rows are replaced by their key.
+
+    It is written when it is closed: then the rows say how it is called, and which columns have no value at all. Those
+    are left out, for most columns of wide tables are of other systems, and each costs as much as hundreds of rows;
+    readers take them as null.
+    """
+
+    def __init__(self, table: Table, location: str) -> None:
+        self._table, self._schema = table, table.arrow_schema()
+        self._system = fs.PyFileSystem(DeltaStorageHandler(location))
+        self._held: list[pa.Table] = []
+        self.rows = 0
+
+    def write(self, rows: pa.Table) -> None:
+        """Add rows. Raises :class:`ValueError` where one is null that may not be."""
+        self._held.append(sound(rows, self._table, self._schema))
+        self.rows += len(rows)
+
+    def close(self) -> DataFile:
+        """The finished file."""
+        rows = pa.concat_tables(self._held)
         found = [place(*key) for key in keys_of(rows, self._table)[1]]
         path = f"part-{min(found)}-{max(found)}-{uuid4()}.parquet"
         with_values = rows.select([name for name in rows.schema.names if rows[name].null_count < len(rows)])
@@ -117,12 +121,20 @@ class _Open:
             writer.write_table(with_values, row_group_size=ROW_GROUP)
         content = stream.getvalue()
         patiently(lambda: self._put(path, content))
-        return DataFile(self._table.name, self._partition, path, content.size, self.rows)
+        return DataFile(self._table.name, "", path, content.size, self.rows)
 
     def _put(self, path: str, content: pa.Buffer) -> None:
         # Without a buffer of its own Arrow would hand over what is no bytes, and Delta's file system takes only bytes.
         with self._system.open_output_stream(path, buffer_size=content.size + 1) as stream:
             stream.write(content)
+
+
+def sound(rows: pa.Table, table: Table, schema: pa.Schema) -> pa.Table:
+    """Rows in the columns of ``schema``. Raises :class:`ValueError` where one is null that may not be."""
+    for field in schema:
+        if not field.nullable and rows.column(field.name).null_count:
+            raise ValueError(f"{table.name}.{field.name} is null")
+    return rows.select(schema.names).cast(schema)
 
 
 def keys_of(rows: pa.Table, table: Table) -> tuple[Numbers, list[tuple[str, str]]]:
@@ -161,7 +173,7 @@ class _TableFiles:
         self._rows: list[tuple[Any, ...]] = []
         self._batches: list[pa.RecordBatch] = []
         self._waiting = 0
-        self._open: _Open | None = None
+        self._open: _Open | _OpenKeyed | None = None
         self.done: list[DataFile] = []
 
     def add(self, values: tuple[Any, ...]) -> None:
@@ -205,12 +217,17 @@ class _TableFiles:
             self.done.append(self._open.close())
             self._open = None
 
+    def _begun(self) -> _Open | _OpenKeyed:
+        if self._table.replaced_by:
+            return _OpenKeyed(self._table, self._location)
+        return _Open(self._table, self._location, self._partition)
+
     def _write(self) -> None:
         if self._rows:
             self._batches.append(record_batch(self._table, self._rows))
         if self._batches:
             if self._open is None:
-                self._open = _Open(self._table, self._location, self._partition)
+                self._open = self._begun()
             self._open.write(pa.Table.from_batches(self._batches))
             if self._column is None and self._open.rows >= FILE_ROWS:
                 self._close()
