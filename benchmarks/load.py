@@ -5,8 +5,9 @@ after night, with later times and larger terms. In most nights most groups can d
 of it again and again within one night.
 """
 
+from collections import Counter
 from dataclasses import asdict, dataclass, replace
-from functools import reduce
+from functools import cache, reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -60,6 +61,32 @@ class Told:
     length_us: int
 
 
+@dataclass(frozen=True, slots=True)
+class Calendar:
+    """Nights, counted from 1, that follow each other without a pause: so many events has a node in each.
+
+    In the nights ``short_but_in``, where they are given, it has ``events_a_node``, in all others ``short``.
+    """
+
+    events_a_node: int
+    short: int = 0
+    short_but_in: frozenset[int] = frozenset()
+
+    def events(self, night: int) -> int:
+        """So many has a node."""
+        return self.events_a_node if not self.short_but_in or night in self.short_but_in else self.short
+
+    def told(self, night: int) -> Told:
+        """What is said in it."""
+        return told_of(self.events(night))
+
+    def began_us(self, night: int) -> int:
+        """When it began."""
+        before = Counter(map(self.events, range(night)))
+        return BEGAN_US + sum(told_of(events).length_us * count for events, count in before.items())
+
+
+@cache
 def told_of(events_a_node: int) -> Told:
     """The events of both nights, as many of each member."""
     told: dict[str, list[Event]] = {}

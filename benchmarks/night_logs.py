@@ -11,7 +11,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from benchmarks.landing import STAMP, real_lines
-from benchmarks.load import SCENARIO, SEED, STREAM, TERMS_A_STORY, told_of
+from benchmarks.load import SCENARIO, SEED, STREAM, TERMS_A_STORY, Calendar
 from election_replay.election_core.dialects import Record, dialect_for
 from election_replay.election_core.model.events import Event
 from election_replay.election_core.simulate.catalogue import SCENARIOS
@@ -24,10 +24,10 @@ INCREASED = re.compile(r"(INCREASE_TERM\] from \d+ to )(\d+)")
 
 
 class NightLogs:
-    """Writes the files of a night; ``lines`` of each node, ``events_a_node`` of them of the story."""
+    """Writes the files of nights; ``lines`` of each node, with what is said in that night of the ``calendar``."""
 
-    def __init__(self, events_a_node: int, lines: int) -> None:
-        self._told, self._lines = told_of(events_a_node), lines
+    def __init__(self, calendar: Calendar, lines: int) -> None:
+        self._calendar, self._lines = calendar, lines
         self._others = [text for text in real_lines()[1] if " main - " not in text]
         dialect = dialect_for(STREAM)
         assert dialect is not None  # noqa: S101 - the name of the stream is ours
@@ -41,16 +41,17 @@ class NightLogs:
 
     def write(self, node: Path, member: str, group: str, night: int, since: int) -> int:
         """The file of a member of a group that elected in the night ``since``; how many lines it has."""
-        told = (self._told.elects if since == night else self._told.lives)[member]
+        of_night = self._calendar.told(night)
+        told = (of_night.elects if since == night else of_night.lives)[member]
         node.mkdir(parents=True, exist_ok=True)
         lines = [*self._of_night(told, group, night, since)]
         (node / STREAM).write_text("".join(lines))
         return len(lines)
 
     def _of_night(self, told: list[Event], group: str, night: int, since: int) -> Iterator[str]:
-        others = cycle(self._others)
+        others, later_us = cycle(self._others), self._calendar.began_us(night) - BEGAN_US
         for number, event in enumerate(told):
-            time = datetime.fromtimestamp((event.event_time + night * self._told.length_us) / 1_000_000, UTC)
+            time = datetime.fromtimestamp((event.event_time + later_us) / 1_000_000, UTC)
             stamp = (time + self._zone).strftime(STAMP)
             text = self._text.get(what_it_says(event))
             if text is not None:

@@ -6,7 +6,9 @@ that is measured. ``late``: one file comes late in a cluster of eighty files. Th
 leave them, by DuckDB, so that most of the time is the replay's. Prints one line of JSON for each measurement.
 
 The nights of ``years`` that are measured are whole: files of ``--lines`` lines a node are landed and replayed, with all
-gates. What the replay takes of it is told besides.
+gates. What the replay takes of it is told besides. They and the two nights before each are as long as ``--events``
+says; all others are of some minutes, so that a year of them can be made at all: they leave the same elections, and
+fewer signs of life between them.
 
 A night that is measured runs in a process of its own, as a scheduled one does; its start is not counted. Of the others
 as many as ``--together`` says are replayed at once, which leaves the same rows, and less entries in Delta's logs.
@@ -35,7 +37,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from benchmarks.load import STREAM, TERMS_A_STORY, told_of
+from benchmarks.load import STREAM, TERMS_A_STORY, Calendar, told_of
 from benchmarks.night_logs import NightLogs
 from election_replay.election_core.model.events import Event
 from election_replay.election_core.simulate.scenario import BEGAN_US
@@ -57,12 +59,12 @@ PRELOAD = ("election_replay.jobs.replaying.judging",)
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """``clusters`` of ``groups`` each, with ``members`` nodes of so many events a night, and of so many lines."""
+    """``clusters`` of ``groups`` each, with ``members`` nodes of so many lines a night, and what they say in it."""
 
     clusters: int = 1
     groups: int = 250
     members: int = 3
-    events_a_node: int = 80
+    calendar: Calendar = field(default_factory=lambda: Calendar(80))
     electing: int = 20
     lines_a_node: int = 0
 
@@ -85,16 +87,23 @@ class Nights:
     """Lands nights of a fleet into a warehouse without reading a file."""
 
     def __init__(self, warehouse: Warehouse, fleet: Fleet) -> None:
-        self._warehouse, self._fleet = warehouse, fleet
+        self._warehouse, self._fleet, self._known = warehouse, fleet, set[int]()
         self._database = duckdb.connect()
         for setting in ("TimeZone = 'UTC'", "memory_limit = '2GB'"):
             self._database.execute(f"SET {setting}")
         self._database.execute("SET temp_directory = ?", [f"{warehouse.root}-scratch"])
-        told = told_of(fleet.events_a_node)
-        self._length_us, self._members = told.length_us, sorted(told.lives)
-        for name, events in (("elects", told.elects), ("lives", told.lives)):
-            self._database.register(name, story_rows(events, fleet.members))
+        self._members = sorted(fleet.calendar.told(1).lives)
         warehouse.create()
+
+    def _let_know(self, night: int) -> tuple[str, str]:
+        """The tables of what is said in a night, by groups that elect and by those that live."""
+        events, told = self._fleet.calendar.events(night), self._fleet.calendar.told(night)
+        names = f"elects_{events}", f"lives_{events}"
+        if events not in self._known:
+            self._known.add(events)
+            for name, of_members in zip(names, (told.elects, told.lives), strict=True):
+                self._database.register(name, story_rows(of_members, self._fleet.members))
+        return names
 
     def write(self, zone: Path, night: int, logs: NightLogs, late: frozenset[str] = frozenset()) -> int:
         """The files of the night in place of those of another one, but for some ``late`` nodes; how many lines."""
@@ -126,7 +135,7 @@ class Nights:
 
     def _events(self, night: int, batch: int) -> str:
         fleet = self._fleet
-        began = BEGAN_US + night * self._length_us
+        began, (elects, lives) = fleet.calendar.began_us(night), self._let_know(night)
         every = fleet.clusters * fleet.groups
         shifted = ("term", "from_term", "max_term", "ledger_end_term", "peer_ledger_end_term")
         of = {
@@ -146,8 +155,8 @@ class Nights:
         columns = ", ".join(f"{of.get(name, name)} AS {name}" for name in TABLES["events"].names)
         since = f"greatest(1, {night} - (id + {night}) % {fleet.electing})"
         groups = f"(SELECT id, {since} AS since FROM range({every}) AS g(id))"
-        electing = f"(SELECT * FROM {groups} CROSS JOIN elects WHERE since = {night})"
-        living = f"(SELECT * FROM {groups} CROSS JOIN lives WHERE since < {night})"
+        electing = f"(SELECT * FROM {groups} CROSS JOIN {elects} WHERE since = {night})"
+        living = f"(SELECT * FROM {groups} CROSS JOIN {lives} WHERE since < {night})"
         both = f"({electing} UNION ALL BY NAME {living})"
         return f"SELECT * FROM (SELECT {columns} FROM {both} ORDER BY id, member, line_no)"
 
@@ -287,8 +296,14 @@ def say(name: str, **of: Any) -> None:
 
 # -- measurements --------------------------------------------------------------------------------------------------
 
-EVENTS_A_NODE = {"years": 160, "fleet": 40, "late": 800}
-"""So many events a node has in a night: of ten minutes, of a few, and of most of an hour."""
+EVENTS_A_NODE = {"years": 2_000, "fleet": 40, "late": 800}
+"""So many events a node has in a night: of a hundred minutes, of a few, and of most of an hour."""
+
+SHORT = 160
+"""So many in a night of ``years`` that is short: of eight minutes."""
+
+LONG_BEFORE = 2
+"""So many nights before one that is measured are as long as that one."""
 
 MEASURED = (1, 2, 8, 30, 90, 180, 270)
 """The nights of ``years`` that are measured, besides the last."""
@@ -300,7 +315,7 @@ RATIOS = ("cpu_s", "seconds", "driver_mb")
 def years(engine: str, folder: Path, fleet: Fleet, nights: int, together: int) -> None:
     """The last night over the second one."""
     warehouse, zone = Warehouse(str(folder / "years")), folder / "zone"
-    landing, logs = Nights(warehouse, fleet), NightLogs(fleet.events_a_node, fleet.lines_a_node)
+    landing, logs = Nights(warehouse, fleet), NightLogs(fleet.calendar, fleet.lines_a_node)
     costs, waiting, apart = dict[int, list[Cost]](), 0, {*MEASURED, nights}
     with closing(LocalEngine(preload=PRELOAD)) as others:
         for night in range(1, nights + 1):
@@ -326,6 +341,11 @@ def years(engine: str, folder: Path, fleet: Fleet, nights: int, together: int) -
     whole, alone = (ratios(first, last) for first, last in zip(costs[2], costs[nights], strict=True))
     of = {"nights": nights, "groups": fleet.groups, "lines": fleet.lines_a_node, "together": together}
     say("night365_vs_night2", value=whole["cpu_s"], **of, whole_night=whole, replay_alone=alone)
+
+
+def long_nights(nights: int) -> frozenset[int]:
+    """Those of ``years`` that are not short."""
+    return frozenset(night - before for night in (*MEASURED, nights) for before in range(LONG_BEFORE + 1))
 
 
 def ratios(first: Cost, last: Cost) -> dict[str, float]:
@@ -365,7 +385,7 @@ def main() -> None:
     parser.add_argument("--clusters", type=int, default=20_000, help="clusters of fleet")
     usual = ", ".join(f"{name} {count}" for name, count in EVENTS_A_NODE.items())
     parser.add_argument("--events", type=int, default=None, help=f"events of a node in a night: {usual}")
-    parser.add_argument("--lines", type=int, default=2_000, help="lines of a node in a night of years that is measured")
+    parser.add_argument("--lines", type=int, default=4_000, help="lines of a node in a night of years that is measured")
     parser.add_argument("--nights", type=int, default=365)
     parser.add_argument("--together", type=int, default=1, help="nights of years that are replayed at once")
     parser.add_argument("--engine", choices=("local", "spark"), default="local")
@@ -381,12 +401,13 @@ def main() -> None:
     folder = chosen.folder or Path(tempfile.mkdtemp(prefix="bench-years-"))
     try:
         if "years" in chosen.which:
-            fleet = Fleet(1, chosen.groups, 3, events["years"], lines_a_node=chosen.lines)
+            calendar = Calendar(events["years"], SHORT, long_nights(chosen.nights))
+            fleet = Fleet(1, chosen.groups, 3, calendar, lines_a_node=chosen.lines)
             years(chosen.engine, folder, fleet, chosen.nights, chosen.together)
         if "fleet" in chosen.which:
-            fleets(chosen.engine, folder, Fleet(chosen.clusters, 1, 5, events["fleet"]))
+            fleets(chosen.engine, folder, Fleet(chosen.clusters, 1, 5, Calendar(events["fleet"])))
         if "late" in chosen.which:
-            late(chosen.engine, folder, Fleet(1, 27, 3, events["late"]))
+            late(chosen.engine, folder, Fleet(1, 27, 3, Calendar(events["late"])))
     finally:
         if chosen.folder is None:
             shutil.rmtree(folder)

@@ -10,6 +10,7 @@ from deltalake import CommitProperties, write_deltalake
 
 import election_replay.jobs.publish
 import election_replay.jobs.replay
+from benchmarks.load import Calendar
 from benchmarks.years import Fleet, Nights
 from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.gates.checks import Check, check, stopped
@@ -27,7 +28,7 @@ Keyed = dict[tuple[str, str], list[str]]
 def nights(tmp_path: Path) -> tuple[Nights, Warehouse]:
     """Four groups of one cluster, judged once."""
     warehouse = Warehouse(str(tmp_path / "w"))
-    nights = Nights(warehouse, Fleet(clusters=1, groups=4, members=3, events_a_node=80, electing=1))
+    nights = Nights(warehouse, Fleet(clusters=1, groups=4, members=3, calendar=Calendar(80), electing=1))
     nights.land(1)
     assert replay(LocalEngine(cores=1), warehouse).clusters == ("c0",)
     return nights, warehouse
