@@ -141,11 +141,15 @@ class _Placed:
         return self.message.cause if number == self.cause else self.message.effect
 
     @property
+    def most(self) -> int:
+        """By how much the clock of its effect is ahead of that of its cause, at most."""
+        effect = self.message.effect
+        return effect.by - self.message.cause.at + (WANDER_US if effect.by - effect.at < WANDER_US else 0)
+
+    @property
     def edge(self) -> Edge:
         """What it proves."""
-        cause, effect = self.message.cause, self.message.effect
-        wander = WANDER_US if effect.by - effect.at < WANDER_US else 0
-        return Edge(effect.by - cause.at + wander, tuple(e for e in (cause.event_id, effect.event_id) if e))
+        return Edge(self.most, tuple(e for e in (self.message.cause.event_id, self.message.effect.event_id) if e))
 
 
 class Segments:
@@ -424,10 +428,10 @@ class Segments:
             if number != (placed.cause if caused else placed.effect):
                 continue
             way = (placed.effect, placed.cause)
-            blur = placed.edge.most + proven.get(way, UNBOUNDED)
+            blur = placed.most + proven.get(way, UNBOUNDED)
             if other is not None:
                 way = (placed.effect, other) if caused else (other, placed.cause)
-            if placed.edge.most + proven.get(way, UNBOUNDED) < printed:
+            if placed.most + proven.get(way, UNBOUNDED) < printed:
                 found.append((blur, placed.message.cause if caused else placed.message.effect))
         enough = max(_TIGHT_US, min((blur for blur, _ in found), default=0))
         return [moment for blur, moment in found if blur <= enough]
@@ -560,7 +564,8 @@ def _tightest(placed: Iterable[_Placed], others: Edges | None = None) -> Edges:
     """For each ordered pair of segments the message that says most, beside other edges."""
     tightest: Edges = dict(others or {})
     for message in placed:
-        pair = (message.cause, message.effect)
-        if pair not in tightest or message.edge < tightest[pair]:
+        pair, most = (message.cause, message.effect), message.most
+        known = tightest.get(pair)
+        if known is None or most < known.most or (most == known.most and message.edge < known):
             tightest[pair] = message.edge
     return tightest
