@@ -30,11 +30,11 @@ from election_replay.schemas.model import sql_text
 KEEP_DAYS = 30
 """How long a run stays readable where nobody says otherwise."""
 
-FORM, FORM_PROPERTY = 3, "electionReplay.warehouseForm"
+FORM, FORM_PROPERTY = 4, "electionReplay.warehouseForm"
 """The form of a warehouse that this release writes, and the property of ``gold.runs`` that says which one it has.
 
 It grows where an older release would write or read wrongly: 2 has judged tables without partitions, 3 a ledger of
-landed files without them.
+landed files without them, 4 has in ``gold.source_ends`` where each source ended, by which a night sees what is new.
 """
 
 FORGOTTEN_PROPERTY = "electionReplay.forgottenUpTo"
