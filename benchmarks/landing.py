@@ -14,6 +14,7 @@ import itertools
 import json
 import os
 import random
+import re
 import shutil
 import tempfile
 import time
@@ -39,10 +40,16 @@ FILES_PER_NODE = 2
 FILE_BYTES = 25_000_000
 OF_INTEREST = 0.01
 STAMP = "%Y-%m-%d %H:%M:%S"
+LEVEL = re.compile(" (INFO|WARN|ERROR) ")
+"""What comes after it in a broker's log."""
 
 
 def real_lines() -> tuple[list[str], list[str]]:
-    """Texts of real dated lines without their time: those of interest, and the others."""
+    """Texts of real dated lines without their time: those of interest, and the others.
+
+    A broker writes its watermarks, which bear no level, into a log of their own: in another one they would look as if
+    nobody understood it.
+    """
     dialect = dialect_for(STREAM)
     assert dialect is not None  # noqa: S101 - the name of the stream is ours
     wanted: list[str] = []
@@ -51,7 +58,8 @@ def real_lines() -> tuple[list[str], list[str]]:
         for line in file.read_text(errors="replace").splitlines():
             if line[:2] == "20" and len(line) > len("2026-01-01 00:00:00 "):
                 of_interest = any(needle in line for needle in dialect.needles)
-                (wanted if of_interest else others).append(line[19:])
+                if of_interest or LEVEL.match(line, 19):
+                    (wanted if of_interest else others).append(line[19:])
     return wanted, others
 
 
