@@ -22,6 +22,10 @@ from election_replay.schemas.model import sql_text
 MEMORY = "1GB"
 """What DuckDB holds of the rows that it sorts; the rest lies on disk meanwhile."""
 
+KEYS_ARE_FEW = "disabled_optimizers = 'build_side_probe_side'"
+"""Rows that are read are joined with keys, which are held in memory meanwhile. DuckDB does not know how many rows come,
+and would sometimes hold all of them instead."""
+
 FEW = 500_000
 """So many rows, at most, of a few columns, are read in a tenth of a second or two: sooner than Spark begins a job."""
 
@@ -43,6 +47,9 @@ HELD = 400_000
 by itself, but mostly too late: it fails for want of memory where a small table is read before a large one, and where
 the texts of a sorted file lie in no order."""
 
+HELD_NARROW = 4 * HELD
+"""So many rows of few columns are asked together."""
+
 WRITTEN_ROWS = 50_000
 """So many rows wait in memory until they are written to their parts on disk."""
 
@@ -61,16 +68,23 @@ def database_in(memory: str, threads: int) -> Iterator[tuple[duckdb.DuckDBPyConn
         tempfile.TemporaryDirectory(prefix="election-replay-") as scratch,
         closing(duckdb.connect(config=bounds)) as database,
     ):
-        for setting in ("TimeZone = 'UTC'", "python_enable_replacements = false"):
+        for setting in ("TimeZone = 'UTC'", "python_enable_replacements = false", KEYS_ARE_FEW):
             database.execute(f"SET {setting}")
         database.execute("SET temp_directory = ?", [scratch])
         yield database, Path(scratch)
 
 
-def answer(warehouse: Warehouse, sql: str, rows: Rows, memory: str = MEMORY, threads: int = 2) -> pa.Table:
-    """The answer to a SELECT from ``{rows}``."""
-    with database_in(memory, threads) as (database, _):
-        return database.sql(sql.format(rows=f"({registered(database, warehouse, [rows])})")).to_arrow_table()
+def answer(
+    warehouse: Warehouse, sql: str, rows: Rows, apart: Sequence[str] = (), memory: str = MEMORY, threads: int = 2
+) -> pa.Table:
+    """The answer to a SELECT from ``{rows}``. Many rows are dealt by the columns ``apart``, and asked in turns."""
+    with database_in(memory, threads) as (database, scratch):
+        every = registered(database, warehouse, [rows])
+        most = at_most(warehouse, rows, HELD_NARROW) if apart else 0
+        turns = [f"({every})"]
+        if most > HELD_NARROW:
+            turns = [f"({turn})" for turn in dealt(database, scratch, every, apart, 1 + most // HELD_NARROW)]
+        return pa.concat_tables([database.sql(sql.format(rows=turn)).to_arrow_table() for turn in turns])
 
 
 def are_few(warehouse: Warehouse, parts: Sequence[Rows], most: int) -> bool:
@@ -103,17 +117,26 @@ def in_order(
     most, every = sum(at_most(warehouse, rows, HELD) for rows in parts), registered(database, warehouse, parts)
     if most <= HELD:
         return sorted_rows(database, every, dealing)
-    dealt = f"SELECT *, hash({', '.join(map(quoted, dealing.key))}) % {1 + most // HELD} AS turn FROM ({every})"
-    database.execute(f"SET partitioned_write_flush_threshold = {WRITTEN_ROWS}")
-    database.execute(
-        f"COPY ({dealt}) TO {sql_text(str(scratch / DEALT))} (FORMAT parquet, PARTITION_BY turn)"
-    ).fetchall()
-    folders = sorted((scratch / DEALT).iterdir())
-    if not folders:
-        return sorted_rows(database, f"SELECT * FROM ({every}) LIMIT 0", dealing)
-    turns = (sorted_rows(database, rows_of(folder), dealing) for folder in folders)
+    parted = dealt(database, scratch, every, dealing.key, 1 + most // HELD)
+    turns = (sorted_rows(database, turn, dealing) for turn in parted)
     first = next(turns)
     return pa.RecordBatchReader.from_batches(first.schema, chain(first, chain.from_iterable(turns)))
+
+
+def dealt(
+    database: duckdb.DuckDBPyConnection, scratch: Path, rows: str, key: Sequence[str], count: int
+) -> Sequence[str]:
+    """The rows of a SELECT in so many parts on disk, those of a key in one part: a SELECT for each that has some.
+
+    Where none has any it is one without rows.
+    """
+    parted = f"SELECT *, hash({', '.join(map(quoted, key))}) % {count} AS turn FROM ({rows})"
+    database.execute(f"SET partitioned_write_flush_threshold = {WRITTEN_ROWS}")
+    database.execute(
+        f"COPY ({parted}) TO {sql_text(str(scratch / DEALT))} (FORMAT parquet, PARTITION_BY turn)"
+    ).fetchall()
+    folders = sorted((scratch / DEALT).iterdir())
+    return [rows_of(folder) for folder in folders] or [f"SELECT * FROM ({rows}) LIMIT 0"]
 
 
 def sorted_rows(database: duckdb.DuckDBPyConnection, rows: str, dealing: Dealing) -> pa.RecordBatchReader:

@@ -142,8 +142,11 @@ class Engine(Protocol):
     def each(self, work: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
         """``work`` on each item, somewhere; what it came to, in the order of the items. All of it can be pickled."""
 
-    def answer(self, warehouse: Warehouse, sql: str, rows: Rows) -> pa.Table:
-        """The answer to a SELECT from ``{rows}`` that fits into memory; Spark and DuckDB read it alike."""
+    def answer(self, warehouse: Warehouse, sql: str, rows: Rows, apart: Sequence[str] = ()) -> pa.Table:
+        """The answer to a SELECT from ``{rows}`` that fits into memory; Spark and DuckDB read it alike.
+
+        Where the answer to all rows is that to those of each key of the columns ``apart``, they may be asked in turns.
+        """
 
     def map_partitions(
         self, warehouse: Warehouse, parts: Sequence[Rows], dealing: Dealing, work: Work

@@ -76,9 +76,9 @@ class LocalEngine:
         """In this process, if it is one item; else in the pool."""
         return self._in_order(work, items, alone=self.tasks < 2 or len(items) < 2)
 
-    def answer(self, warehouse: Warehouse, sql: str, rows: Rows) -> pa.Table:
+    def answer(self, warehouse: Warehouse, sql: str, rows: Rows, apart: Sequence[str] = ()) -> pa.Table:
         """By DuckDB."""
-        return answer(warehouse, sql, rows, self._memory, self.tasks)
+        return answer(warehouse, sql, rows, apart, self._memory, self.tasks)
 
     def map_partitions(
         self, warehouse: Warehouse, parts: Sequence[Rows], dealing: Dealing, work: Work

@@ -158,7 +158,7 @@ def resting(
         return NOTHING_RESTS
     new = landed.where(After("batch", since), Among(SOURCE, candidates))
     narrow = new.select((*_OF_LINES,))
-    found = _by_source(engine.answer(warehouse, _KINDS_OF_LINES, narrow).to_pylist())
+    found = _by_source(engine.answer(warehouse, _KINDS_OF_LINES, narrow, SOURCE).to_pylist())
     lines = {source: [_lines(row) for row in rows] for source, rows in found.items()}
     open_facts = _open_facts(engine, warehouse, clusters)
     growing = _growing(ended, open_facts)
@@ -170,7 +170,7 @@ def resting(
     if not still:
         return NOTHING_RESTS
     narrow = narrow.where(Among(SOURCE, frozenset(still)))
-    last = engine.answer(warehouse, _LAST_LINES, narrow)
+    last = engine.answer(warehouse, _LAST_LINES, narrow, SOURCE)
     lived = _lived(ended, lines, _by_source(last.filter(last["is_late"]).to_pylist()))
     ids = last.filter(last["is_kept"]).select(("cluster", "event_id")).to_pylist()
     wanted = Among(("cluster", "event_id"), frozenset((row["cluster"], row["event_id"]) for row in ids))

@@ -112,6 +112,29 @@ def test_more_rows_than_memory_holds_are_sorted_though_few_come_first(
     assert told == [*chain.from_iterable(sorted(of_key) for _, of_key in groupby(told, itemgetter(0)))]
 
 
+def test_a_question_about_each_source_is_answered_though_all_rows_are_more_than_memory_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count, key = 600_000, ("cluster", "source_node")
+    warehouse = many_lines(tmp_path, count)
+    monkeypatch.setattr(duckdb_rows, "HELD_NARROW", 40_000)
+    monkeypatch.setattr(duckdb_rows, "WRITTEN_ROWS", 5_000)
+    sql = """
+        SELECT source_node, count(*) AS n, sum(length(before)) AS long, max(alike) AS alike, max(after) AS after
+        FROM (SELECT *, count(*) OVER (PARTITION BY cluster, source_node, text_length) AS alike,
+                  lag(text) OVER (PARTITION BY cluster, source_node ORDER BY batch, line_no) AS before,
+                  lag(line_no) OVER (PARTITION BY cluster, source_node ORDER BY line_no DESC) AS after FROM {rows})
+        GROUP BY source_node"""
+    rows = Rows("quarantine").where(OneOf("batch", (2,)))
+    found = duckdb_rows.answer(warehouse, sql, rows, key, "110MB", 2).sort_by("source_node").to_pylist()
+    each = count // 8
+    of_node = {"n": each, "long": 300 * (each - 1), "alike": each}
+    last = [each * (node + 1) - 1 for node in range(8)]
+    assert found == [{"source_node": f"n{node}"} | of_node | {"after": last[node]} for node in range(8)]
+    none = rows.where(Among(key, frozenset({("", "none")})))
+    assert not len(duckdb_rows.answer(warehouse, sql, none, key, "110MB", 2))
+
+
 def test_where_many_rows_may_be_meant_and_none_is_there_is_nothing_to_sort(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
