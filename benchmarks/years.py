@@ -313,7 +313,7 @@ RATIOS = ("cpu_s", "seconds", "driver_mb")
 
 
 def years(engine: str, folder: Path, fleet: Fleet, nights: int, together: int) -> None:
-    """The last night over the second one."""
+    """The last night over the second one, and over the eighth: in the second all groups have just elected."""
     warehouse, zone = Warehouse(str(folder / "years")), folder / "zone"
     landing, logs = Nights(warehouse, fleet), NightLogs(fleet.calendar, fleet.lines_a_node)
     costs, waiting, apart = dict[int, list[Cost]](), 0, {*MEASURED, nights}
@@ -340,7 +340,15 @@ def years(engine: str, folder: Path, fleet: Fleet, nights: int, together: int) -
             waiting = 0
     whole, alone = (ratios(first, last) for first, last in zip(costs[2], costs[nights], strict=True))
     of = {"nights": nights, "groups": fleet.groups, "lines": fleet.lines_a_node, "together": together}
-    say("night365_vs_night2", value=whole["cpu_s"], **of, whole_night=whole, replay_alone=alone)
+    over_night_8 = ratios(costs[8][0], costs[nights][0])
+    say(
+        "night365_vs_night2",
+        value=whole["cpu_s"],
+        **of,
+        whole_night=whole,
+        replay_alone=alone,
+        over_night_8=over_night_8,
+    )
 
 
 def long_nights(nights: int) -> frozenset[int]:
@@ -386,7 +394,7 @@ def main() -> None:
     usual = ", ".join(f"{name} {count}" for name, count in EVENTS_A_NODE.items())
     parser.add_argument("--events", type=int, default=None, help=f"events of a node in a night: {usual}")
     parser.add_argument("--lines", type=int, default=4_000, help="lines of a node in a night of years that is measured")
-    parser.add_argument("--nights", type=int, default=365)
+    parser.add_argument("--nights", type=int, default=365, help="nights of years: more than 8")
     parser.add_argument("--together", type=int, default=1, help="nights of years that are replayed at once")
     parser.add_argument("--engine", choices=("local", "spark"), default="local")
     parser.add_argument("--zone", default="", help="night: the files that are landed first")
