@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 from deltalake import write_deltalake
 
 from election_replay.jobs.engines.local_engine import LocalEngine
@@ -35,8 +36,8 @@ def night(engine: LocalEngine, zone: Path, warehouse: Warehouse) -> None:
     assert replay(engine, warehouse).run_id
 
 
-def grown_old(warehouse: Warehouse) -> None:
-    """Write the tables as an older release did: with other partitions, with columns missing, with no form."""
+def grown_old(warehouse: Warehouse, *, other_partitions: bool) -> None:
+    """Write the tables as an older release did: with columns missing, no form, and perhaps ``other_partitions``."""
     versions = {}
     for name in [*(name for name in TABLES if name != "runs"), "runs"]:
         table, lacking = TABLES[name], NEWER.get(name, [])
@@ -47,12 +48,17 @@ def grown_old(warehouse: Warehouse) -> None:
             found = [row | {"versions": list(versions.items())} for row in found]
         rows = pa.Table.from_pylist(found, schema)
         shutil.rmtree(warehouse.location(name))
-        by = ["cluster"] if name in WRITTEN else ["batch"] if table.layer == "bronze" else []
+        by = list(table.partitioned_by)
+        if other_partitions:
+            by = ["cluster"] if name in WRITTEN else ["batch"] if table.layer == "bronze" else []
         write_deltalake(warehouse.location(name), rows, partition_by=by)
         versions[name] = 0
 
 
-def test_an_older_warehouse_is_read_checked_and_gone_on_with(local: LocalEngine, corpora: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("other_partitions", [True, False])
+def test_an_older_warehouse_is_read_checked_and_gone_on_with(
+    local: LocalEngine, corpora: Path, tmp_path: Path, *, other_partitions: bool
+) -> None:
     """What is published stays readable without a night; the night after it is that of a new warehouse."""
     zone, both = tmp_path / "zone", [Warehouse(str(tmp_path / name)) for name in ("new", "old")]
     shutil.copytree(corpora / RUN / "nodes", zone / "killed" / "nodes")
@@ -60,7 +66,7 @@ def test_an_older_warehouse_is_read_checked_and_gone_on_with(local: LocalEngine,
     late.rename(tmp_path / "late")
     for warehouse in both:
         night(local, zone, warehouse)
-    grown_old(both[1])
+    grown_old(both[1], other_partitions=other_partitions)
     older = Warehouse(both[1].root)
     told = {table: len(rows) for table, rows in content(both[0], ALL).items()}
     assert older.form() == 1
@@ -74,3 +80,5 @@ def test_an_older_warehouse_is_read_checked_and_gone_on_with(local: LocalEngine,
     assert content(older, again) == content(both[0], again)
     assert older.form() == FORM
     assert all(not older.opened(name).metadata().partition_columns for name in (*JUDGED, "landed_files"))
+    for name, lacked in NEWER.items():
+        assert {*lacked} <= {field.name for field in older.opened(name).schema().fields}, name
