@@ -339,16 +339,9 @@ def years(engine: str, folder: Path, fleet: Fleet, nights: int, together: int) -
                 upkeep(warehouse, keep_days=0, grace_hours=0)
             waiting = 0
     whole, alone = (ratios(first, last) for first, last in zip(costs[2], costs[nights], strict=True))
-    of = {"nights": nights, "groups": fleet.groups, "lines": fleet.lines_a_node, "together": together}
-    over_night_8 = ratios(costs[8][0], costs[nights][0])
-    say(
-        "night365_vs_night2",
-        value=whole["cpu_s"],
-        **of,
-        whole_night=whole,
-        replay_alone=alone,
-        over_night_8=over_night_8,
-    )
+    of: dict[str, Any] = {"nights": nights, "groups": fleet.groups, "lines": fleet.lines_a_node, "together": together}
+    of["over_night_8"] = ratios(costs[8][0], costs[nights][0])
+    say("night365_vs_night2", value=whole["cpu_s"], **of, whole_night=whole, replay_alone=alone)
 
 
 def long_nights(nights: int) -> frozenset[int]:

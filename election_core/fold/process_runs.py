@@ -170,7 +170,7 @@ class Activity:
             nearest = bisect_right(markers, before.last)  # the marker of a former night may stand in the hole itself
             begins_life = nearest < len(markers) and markers[nearest] - piece.first <= _BEFORE_MARKER
             if piece.last < settled and piece.first - before.last < SILENCE and not begins_life:
-                digest[-1] = Segment(
+                digest[-1] = Segment(  # what _joined gives of two that lie apart, in order
                     *before[:2], piece.last, max(before.last_by, piece.last_by), before.first_event, piece.last_event
                 )
             else:

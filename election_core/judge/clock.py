@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
-from election_replay.election_core.judge.clock_segments import SLACK_US, Message, Moment, Segments, Step
+from election_replay.election_core.judge.clock_segments import SLACK_US, Message, Moment, Segments, Span, Step
 from election_replay.election_core.judge.difference_constraints import UNBOUNDED, Edge, shortest_paths
 from election_replay.election_core.judge.least_trustworthy import copier_of, is_copier, may_show_the_same, owner_of
 
@@ -106,20 +106,15 @@ class Clocks:
         """
         only, other = self._never_set.get(earlier.source), self._never_set.get(later.source)
         if only is not None and other is not None:  # as most clocks are, and nothing is asked as often
-            ahead, behind = self._most(only, other), self._most(other, only)
-            return (
-                max(-UNBOUNDED if ahead >= UNBOUNDED else later.at - earlier.by - ahead, -UNBOUNDED),
-                min(UNBOUNDED if behind >= UNBOUNDED else later.by - earlier.at + behind, UNBOUNDED),
-            )
+            return _between(earlier, later, self._most(only, other), self._most(other, only))
         before, after = self._segments.span(earlier), self._segments.span(later)
         ahead, behind = self._most(before.end, after.begin), self._most(after.end, before.begin)
-        least = -UNBOUNDED if ahead >= UNBOUNDED else after.at - before.by - ahead
-        most = UNBOUNDED if behind >= UNBOUNDED else after.by - before.at + behind
+        least, most = _between(before, after, ahead, behind)
         if self._segments.of_one_clock(before.begin, after.begin):
             # What lies before a step is not after what lies behind it.
             least = max(least, 0) if before.end < after.begin else least
             most = min(most, 0) if after.end < before.begin else most
-        return max(least, -UNBOUNDED), min(most, UNBOUNDED)
+        return least, most
 
     def comparable(self, moment: Moment, other: Moment) -> bool:
         """Whether anything at all is known of the time between two moments."""
@@ -335,3 +330,10 @@ class Clocks:
             if number not in doubted and self._segments.known(number):
                 edges[_TRUE_TIME, number] = edges[number, _TRUE_TIME] = Edge(self._segments.bound(number), ())
         return shortest_paths([_TRUE_TIME, *self._segments.numbers], edges)
+
+
+def _between(before: Moment | Span, after: Moment | Span, ahead: int, behind: int) -> tuple[int, int]:
+    """The least and the most true time between two readings, where the later clock is that much ahead, or behind."""
+    least = -UNBOUNDED if ahead >= UNBOUNDED else after.at - before.by - ahead
+    most = UNBOUNDED if behind >= UNBOUNDED else after.by - before.at + behind
+    return max(least, -UNBOUNDED), min(most, UNBOUNDED)

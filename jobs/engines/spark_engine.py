@@ -89,7 +89,7 @@ class SparkEngine:
 
         return self.session.sparkContext.parallelize(items, len(items)).map(on_executor).collect()
 
-    def answer(self, warehouse: Warehouse, sql: str, rows: Rows, apart: Sequence[str] = ()) -> pa.Table:  # noqa: ARG002
+    def answer(self, warehouse: Warehouse, sql: str, rows: Rows, apart: Sequence[str] = ()) -> pa.Table:  # noqa: ARG002 - Spark deals rows itself
         """By Spark SQL; what is so little that Spark would take longer to begin, by the driver itself."""
         if are_few(warehouse, [rows], FEW):
             return answer(warehouse, sql, rows)

@@ -8,29 +8,21 @@ than it holds, the events themselves are read.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from election_replay.election_core import RULES_VERSION
 from election_replay.election_core.replay import arrow_passes as core
 from election_replay.jobs.engines.engine import After, AfterOwn, Among, Condition, OneOf, Rows
 from election_replay.jobs.replaying.news import SOURCE
-from election_replay.jobs.replaying.resting import SOURCE_ENDS
+from election_replay.jobs.replaying.resting import OF_RULES, SOURCE_ENDS, source_ends
 from election_replay.jobs.replaying.work import Work
 from election_replay.schemas import TABLES
 
 CHECKPOINTS = TABLES["replay_states"]
-OF_RULES = OneOf("rules_version", (RULES_VERSION,))
 
 
 def checkpoints_of(versions: Mapping[str, int]) -> tuple[Rows, Rows]:
     """All checkpoints at some versions of the tables, as far as they hold under these rules: what folds left, and what
     sources said while they were at rest since then."""
     folds = Rows(CHECKPOINTS.name, versions[CHECKPOINTS.name]).where(OF_RULES)
-    return folds, source_ends(versions).where(After("nights", 0))
-
-
-def source_ends(versions: Mapping[str, int]) -> Rows:
-    """Where all sources with a checkpoint ended, at some versions of the tables. It holds where no replay was killed
-    since the published run: its tables stand then as that run left them."""
-    return Rows(SOURCE_ENDS.name, versions[SOURCE_ENDS.name]).where(OF_RULES)
+    return folds, source_ends(versions[SOURCE_ENDS.name]).where(After("nights", 0))
 
 
 def to_fold(work: Work, checkpoints: Sequence[Rows]) -> tuple[Rows, ...]:

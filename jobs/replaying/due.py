@@ -6,7 +6,7 @@ from datetime import datetime
 
 from election_replay.election_core.model.inventory import Inventory
 from election_replay.jobs.engines.engine import Engine, Rows, UpTo
-from election_replay.jobs.replaying.checkpoints import CHECKPOINTS, checkpoints_of, source_ends
+from election_replay.jobs.replaying.checkpoints import CHECKPOINTS, checkpoints_of
 from election_replay.jobs.replaying.news import (
     Known,
     New,
@@ -19,7 +19,7 @@ from election_replay.jobs.replaying.news import (
     with_last_files,
 )
 from election_replay.jobs.replaying.nothing_new import batch_published, held_by
-from election_replay.jobs.replaying.resting import NOTHING_RESTS, resting
+from election_replay.jobs.replaying.resting import NOTHING_RESTS, SOURCE_ENDS, resting, source_ends
 from election_replay.jobs.replaying.selection import EVERYTHING, Selection, selected
 from election_replay.jobs.replaying.work import Work
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -90,7 +90,7 @@ def look(engine: Engine, warehouse: Warehouse, inventory: Inventory, selection: 
     landed, held_before = Rows("events", versions["events"]).where(UpTo("batch", last_batch)), held_by(published)
     checkpoints = checkpoints_of(versions) if warehouse.count(CHECKPOINTS.name) else ()
     if since:
-        ends: tuple[Rows, ...] = (source_ends(versions),)
+        ends: tuple[Rows, ...] = (source_ends(versions[SOURCE_ENDS.name]),)
         known = known_sources(engine, warehouse, *ends)
     else:
         ends = checkpoints

@@ -69,9 +69,7 @@ class New:
 
 def known_sources(engine: Engine, warehouse: Warehouse, ends: Rows) -> list[Known]:
     """The sources that have a checkpoint, as the ``ends`` of all sources tell of them, a few rows each."""
-    rows = ends.select((*SOURCE, "batch", "until", "folded"))
-    answer = engine.answer(warehouse, _KNOWN.replace("{folded}", "folded"), rows)
-    return [Known(**row) for row in answer.to_pylist()]
+    return _known_by(engine, warehouse, ends.select((*SOURCE, "batch", "until", "folded")))
 
 
 def sources_of_checkpoints(engine: Engine, warehouse: Warehouse, folds: Rows, at_rest: Rows) -> list[Known]:
@@ -79,8 +77,8 @@ def sources_of_checkpoints(engine: Engine, warehouse: Warehouse, folds: Rows, at
 
     ``folds`` are the rows that folds left, ``at_rest`` those of the nights at rest since then.
     """
-    answer = engine.answer(warehouse, _KNOWN.replace("{folded}", "batch"), folds.select((*SOURCE, "batch", "until")))
-    known = {(row["cluster"], row["source_node"]): Known(**row) for row in answer.to_pylist()}
+    by_folds = _known_by(engine, warehouse, folds.select((*SOURCE, "batch", "until"), {"folded": "batch"}))
+    known = {source.source: source for source in by_folds}
     for found in known_sources(engine, warehouse, at_rest):
         before = known.get(found.source, replace(found, batch=0, folded=0))
         if before.folded == found.folded:
@@ -91,10 +89,12 @@ def sources_of_checkpoints(engine: Engine, warehouse: Warehouse, folds: Rows, at
     return [*known.values()]
 
 
-_KNOWN = (
-    "SELECT cluster, source_node, max(batch) AS batch, max(until) AS until, max({folded}) AS folded FROM {rows} "
-    "GROUP BY cluster, source_node"
-)
+def _known_by(engine: Engine, warehouse: Warehouse, rows: Rows) -> list[Known]:
+    sql = (
+        "SELECT cluster, source_node, max(batch) AS batch, max(until) AS until, max(folded) AS folded FROM {rows} "
+        "GROUP BY cluster, source_node"
+    )
+    return [Known(**row) for row in engine.answer(warehouse, sql, rows).to_pylist()]
 
 
 def new_sources(engine: Engine, warehouse: Warehouse, events: Rows, since: int, unknown_since: int) -> list[New]:

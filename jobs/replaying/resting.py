@@ -41,6 +41,8 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
 SOURCE_ENDS, OPEN_LIVES, CALM = TABLES["source_ends"], TABLES["open_lives"], TABLES["calm_groups"]
+OF_RULES = OneOf("rules_version", (RULES_VERSION,))
+"""Of rows that one replay leaves to the next, those that hold under these rules."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MOST_ASKED = 20_000
 """Of so many sources the driver looks whether they are at rest; where more have news, it is left to the folds."""
@@ -132,6 +134,12 @@ class Resting:
 NOTHING_RESTS = Resting()
 
 
+def source_ends(version: int | None) -> Rows:
+    """Where all sources with a checkpoint ended. It holds where no replay was killed since the published run: its
+    tables stand then as that run left them."""
+    return Rows(SOURCE_ENDS.name, version).where(OF_RULES)
+
+
 def resting(
     engine: Engine,
     warehouse: Warehouse,
@@ -148,9 +156,7 @@ def resting(
     if not 0 < len(asked) <= MOST_ASKED or not warehouse.count(SOURCE_ENDS.name):
         return NOTHING_RESTS
     clusters = tuple(sorted({cluster for cluster, _ in asked}))
-    old = Rows(SOURCE_ENDS.name, warehouse.version(SOURCE_ENDS.name)).where(
-        OneOf("rules_version", (RULES_VERSION,)), OneOf("cluster", clusters)
-    )
+    old = source_ends(warehouse.version(SOURCE_ENDS.name)).where(OneOf("cluster", clusters))
     rows_before = engine.answer(warehouse, "SELECT * FROM {rows} WHERE may_rest", old.select(SOURCE_ENDS.names))
     ended = _ended_before(rows_before, known)
     candidates = frozenset({*asked} & ended.keys())

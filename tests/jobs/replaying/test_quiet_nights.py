@@ -27,9 +27,9 @@ from election_replay.election_core.simulate.catalogue import SCENARIOS
 from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.engines.spark_engine import SparkEngine
 from election_replay.jobs.replay import replay
-from election_replay.jobs.replaying.checkpoints import checkpoints_of, source_ends
+from election_replay.jobs.replaying.checkpoints import checkpoints_of
 from election_replay.jobs.replaying.news import New, known_sources, sources_of_checkpoints, with_last_files
-from election_replay.jobs.replaying.resting import Resting, resting
+from election_replay.jobs.replaying.resting import SOURCE_ENDS, Resting, resting, source_ends
 from election_replay.jobs.warehouse.data_files import write_data_files
 from election_replay.jobs.warehouse.table_sets import OF_SOURCES
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -191,7 +191,7 @@ def known_by_ends(engine: LocalEngine, warehouse: Warehouse, night: list[Row]) -
     """Check that the ends of sources tell of each checkpoint what its own rows do."""
     versions = warehouse.versions()
     folds, at_rest = checkpoints_of(versions)
-    ends = source_ends(versions)
+    ends = source_ends(versions[SOURCE_ENDS.name])
     news = [New(*source, 1, (), None) for source in {(row["cluster"], row["source_node"]) for row in night}]
     by_rows = sources_of_checkpoints(engine, warehouse, folds, at_rest)
     wanted = with_last_files(engine, warehouse, (folds, at_rest), by_rows, news)
