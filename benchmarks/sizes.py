@@ -17,6 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +29,14 @@ from benchmarks.landing import make_zone
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.rows import TABLE_OF
 from election_replay.election_core.replay import arrow_passes as core
+from election_replay.election_core.replay.fact_rows import rows_of
 from election_replay.jobs.landing.ledger import NOTHING_LANDED
 from election_replay.jobs.landing.listing import log_files
 from election_replay.jobs.landing.one_file import land_tasks
 from election_replay.jobs.landing.plan import tasks_of
-from election_replay.jobs.replaying.judging import fact_values, row_values
+from election_replay.jobs.replaying.judging import row_values
 from election_replay.jobs.settings.config import Config
-from election_replay.jobs.warehouse.data_files import record_batch
+from election_replay.jobs.warehouse.data_files import in_shape, record_batch
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from tests.archives import unpack
@@ -78,22 +80,25 @@ def replayed(events: pa.Table) -> Iterator[tuple[str, Any]]:
     """What replaying events costs, and the bytes of an event in the tables that it makes."""
     rows = ordered(events)
     began = time.process_time()
-    facts = sorted(
-        (fact_values(one) for one in core.fold(rows.to_batches()) if isinstance(one, Fact)),
-        key=lambda values: (values[:2], str(values)),
-    )
-    tables: dict[str, list[tuple[Any, ...]]] = {"facts": facts}
-    for _, group in groupby(facts, key=lambda values: values[:2]):
-        for row in core.judge([record_batch(TABLES["facts"], list(group))]):
-            tables.setdefault(TABLE_OF[type(row)], []).append(row_values[type(row)](row))
+    of_group = attrgetter("cluster", "replica_group")
+    facts = sorted((one for one in core.fold(rows.to_batches()) if isinstance(one, Fact)), key=of_group)
+    batches: list[pa.RecordBatch] = []
+    verdicts: dict[str, list[tuple[Any, ...]]] = {}
+    for _, group in groupby(facts, key=of_group):
+        told = [*rows_of(group, TABLES["facts"].arrow_schema())]
+        batches += told
+        for row in core.judge(told):
+            verdicts.setdefault(TABLE_OF[type(row)], []).append(row_values[type(row)](row))
     yield "replay_events_a_cpu_second", round(events.num_rows / (time.process_time() - began))
-    yield "bytes_an_event", {name: round(parquet_bytes(name, own) / events.num_rows, 1) for name, own in tables.items()}
+    tables = {name: [record_batch(TABLES[name], own)] for name, own in verdicts.items()}
+    tables["facts"] = [in_shape(TABLES["facts"], rows) for rows in batches]
+    yield "bytes_an_event", {name: round(parquet_bytes(own) / events.num_rows, 1) for name, own in tables.items()}
 
 
-def parquet_bytes(table: str, rows: list[tuple[Any, ...]]) -> int:
+def parquet_bytes(rows: list[pa.RecordBatch]) -> int:
     """How large rows are as one Parquet file, written as Spark writes it."""
     file = io.BytesIO()
-    pq.write_table(pa.Table.from_batches([record_batch(TABLES[table], rows)]), file)
+    pq.write_table(pa.Table.from_batches(rows).combine_chunks(), file)
     return file.tell()
 
 

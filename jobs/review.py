@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,12 @@ from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.inventory import NO_INVENTORY
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.replay import arrow_passes as core
-from election_replay.election_core.replay.fact_rows import values_of
+from election_replay.election_core.replay.fact_rows import rows_of
 from election_replay.jobs import JobError
 from election_replay.jobs.landing.pseudonyms import Pseudonyms
 from election_replay.jobs.reading.explain import the_finding
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.settings.config import ADDRESS, CLIENT_ID
-from election_replay.jobs.warehouse.data_files import record_batch
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from election_replay.schemas.reviews import STATES
@@ -128,12 +128,12 @@ def shows(batch: pa.RecordBatch, rows: Sequence[int], finding: Row) -> bool:
     """Whether these events give a finding of the same rule and severity about the same members."""
     chosen = batch.take(pa.array(rows, pa.int64()))
     facts = [row for row in core.fold([chosen], NO_INVENTORY) if isinstance(row, Fact)]
-    ordered = sorted(facts, key=lambda fact: (fact.cluster, fact.replica_group))
-    if not ordered:
-        return False
-    values = values_of(FACTS.names)
-    judged = core.judge([record_batch(FACTS, [values(fact) for fact in ordered])])
-    return any(isinstance(row, Finding) and alike(row, finding) for row in judged)
+    of_group = attrgetter("cluster", "replica_group")
+    for _, group in groupby(sorted(facts, key=of_group), key=of_group):
+        judged = core.judge(rows_of(group, FACTS.arrow_schema()))
+        if any(isinstance(row, Finding) and alike(row, finding) for row in judged):
+            return True
+    return False
 
 
 def alike(row: Finding, finding: Row) -> bool:

@@ -27,7 +27,12 @@ _NAME_ANOTHER = frozenset({"DL_TAKE_DONE"})
 
 def speaker_of(event: FoldEvent) -> str | None:
     """The member that wrote the line, where the line names it."""
-    return event.node if _names_speaker(event.kind) else None
+    return named_speaker(event.kind, event.node)
+
+
+def named_speaker(kind: str, node: str | None) -> str | None:
+    """The member that wrote a line of this kind which names this ``node``, where that is so."""
+    return node if _names_speaker(kind) else None
 
 
 @cache

@@ -6,11 +6,15 @@ log that simply ends.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import attrgetter
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
 from election_replay.election_core.model.timing import Timeout
 
@@ -25,6 +29,8 @@ _SEGMENT_GAP = Timeout.SEGMENT_GAP.us
 _ONE_START = Timeout.ONE_START.us
 _BEFORE_MARKER = Timeout.BEFORE_MARKER.us
 
+MANY = 50
+"""So many lines one after the other are worth what it takes to look at them as columns."""
 UNSETTLED = LATE + _BEFORE_MARKER + Timeout.SETTLES.us
 """So long before the last line of a night nothing of its holes is given up yet."""
 
@@ -120,6 +126,22 @@ class Segment(NamedTuple):
     last_event: str | None = None
 
 
+Numbers: TypeAlias = npt.NDArray[np.int64]
+
+
+class Signs(NamedTuple):
+    """Lines of one file, each later than the one before it and with a stamp as wide: when each was written at the
+    earliest, when at the latest, and which it is."""
+
+    since: Numbers
+    by: Numbers
+    event_ids: pa.StringArray
+
+    def part(self, begin: int, end: int) -> "Signs":
+        """The lines from ``begin`` to before ``end``."""
+        return Signs(self.since[begin:end], self.by[begin:end], self.event_ids.slice(begin, end - begin))
+
+
 class Start(NamedTuple):
     """A process started in ``[at, by]``, by the line ``event_id``."""
 
@@ -132,11 +154,13 @@ class Start(NamedTuple):
 class Activity:
     """Signs of life of one process, gathered in any order of its streams.
 
-    ``segments`` are made of lines; ``covered`` are those of former nights, as :meth:`digest` gave them then.
+    ``segments`` are made of lines; ``covered`` are those of former nights, as :meth:`digest` gave them then. Lines that
+    only went on wait in ``quiet`` until all markers are known.
     """
 
     segments: list[Segment] = field(default_factory=list)
     covered: list[Segment] = field(default_factory=list)
+    quiet: list[Signs] = field(default_factory=list)
     markers: list[tuple[Start, str]] = field(default_factory=list)
     stops: list[tuple[int, str]] = field(default_factory=list)
 
@@ -153,29 +177,48 @@ class Activity:
                 return
         self.segments.append(Segment(time, by, time, by, event_id, event_id))
 
+    def lived(self, signs: Signs) -> None:
+        """Lines were written that say nothing else."""
+        if len(signs.since) >= MANY:
+            self.quiet.append(signs)
+            return
+        for line in zip(signs.since.tolist(), signs.by.tolist(), signs.event_ids.to_pylist(), strict=True):
+            self.seen(*line)
+
     def digest(self, put_back: Sequence[tuple[int, int]] = ()) -> list[Segment]:
         """``segments`` and ``covered`` in as few pieces as give the same :meth:`incarnations`.
 
         The next night's lines may still say something about the last seconds; before them, a short hole matters only
         where a life begins after it.
         """
-        pieces = _merged([*self.covered, *self.segments])
+        pieces = self._pieces(put_back)
         if not pieces:
             return []
-        settled = pieces[-1].last - UNSETTLED
-        markers = sorted([*(start.at for start, _ in self.markers), *(low for low, _ in put_back)])
+        settled, markers = pieces[-1].last - UNSETTLED, self._begins(put_back)
         digest = pieces[:1]
         for piece in pieces[1:]:
             before = digest[-1]
             nearest = bisect_right(markers, before.last)  # the marker of a former night may stand in the hole itself
             begins_life = nearest < len(markers) and markers[nearest] - piece.first <= _BEFORE_MARKER
-            if piece.last < settled and piece.first - before.last < SILENCE and not begins_life:
+            if piece.first < settled and piece.first - before.last < SILENCE and not begins_life:
                 digest[-1] = Segment(  # what _joined gives of two that lie apart, in order
                     *before[:2], piece.last, max(before.last_by, piece.last_by), before.first_event, piece.last_event
                 )
             else:
                 digest.append(piece)
         return digest
+
+    def _begins(self, put_back: Sequence[tuple[int, int]]) -> list[int]:
+        """All times near which a life may begin, in order."""
+        return sorted([*(start.at for start, _ in self.markers), *(low for low, _ in put_back)])
+
+    def _pieces(self, put_back: Sequence[tuple[int, int]]) -> list[Segment]:
+        """All signs of life, in order and apart; of ``quiet`` lines only the holes that :meth:`digest` keeps."""
+        if self.quiet:
+            last = max([*(int(signs.since[-1]) for signs in self.quiet), *(segment.last for segment in self.segments)])
+            self.segments += _condensed(self.quiet, self._begins(put_back), last - UNSETTLED)
+            self.quiet.clear()
+        return _merged([*self.covered, *self.segments])
 
     def marker(self, start: Start, name: str) -> None:
         """A line ``name`` that a process writes once, when it starts."""
@@ -190,7 +233,7 @@ class Activity:
 
         The clock was ``put_back`` to the first of two readings when it had come to the second one.
         """
-        segments = _merged([*self.covered, *self.segments])
+        segments = self._pieces(put_back)
         if not segments:
             return []
         stops = sorted(self.stops)
@@ -288,6 +331,25 @@ def _merged(segments: Iterable[Segment]) -> list[Segment]:
         else:
             merged[-1] = _joined(current, segment)
     return merged
+
+
+def _condensed(quiet: Sequence[Signs], begins: Sequence[int], settled: int) -> Iterator[Segment]:
+    """Quiet lines as segments. A hole between them stays one where it is a silence, where a life may begin after it,
+    and from ``settled`` on."""
+    since, by = np.concatenate([signs.since for signs in quiet]), np.concatenate([signs.by for signs in quiet])
+    event_ids = pa.concat_arrays([signs.event_ids for signs in quiet])
+    gaps = np.diff(since, prepend=since[0])
+    marks = np.array([*begins, np.iinfo(np.int64).max])
+    next_mark = marks[np.searchsorted(marks[:-1], np.append(since[:1], since[:-1]), side="right")]
+    apart = (gaps >= SILENCE) | (since >= settled) | (next_mark <= since + _BEFORE_MARKER)
+    apart &= gaps > _SEGMENT_GAP
+    apart[np.cumsum([0, *(len(signs.event_ids) for signs in quiet[:-1])])] = True
+    first = np.flatnonzero(apart)
+    last = np.append(first[1:], len(since)) - 1
+    begins_at, begins_by = since[first].tolist(), by[first].tolist()
+    ends_at, ends_by = since[last].tolist(), np.maximum.reduceat(by, first).tolist()
+    names = (event_ids.take(pa.array(numbers)).to_pylist() for numbers in (first, last))
+    return map(Segment, begins_at, begins_by, ends_at, ends_by, *names)
 
 
 def _joined(segment: Segment, other: Segment) -> Segment:

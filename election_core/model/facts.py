@@ -43,10 +43,6 @@ class Fact:
 
     kind: ClassVar[str] = ""
     """The name of the kind, its class's name in capitals: what a row says of its class."""
-    not_of_kind: ClassVar[None] = None
-    """What a fact says in the column of another kind's field."""
-    no_evidence: ClassVar[tuple[str, ...]] = ()
-    """What it says in the column of evidence where its kind has none besides ``since_event`` and ``until_event``."""
     SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ()
     """The kind's fields that a log has said when the fact begins, wherever the log itself begins or ends."""
 

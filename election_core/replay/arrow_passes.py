@@ -17,16 +17,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from election_replay.election_core.fold.identity import UNIDENTIFIED
+from election_replay.election_core.fold.members import named_speaker
 from election_replay.election_core.fold.process_runs import Segment
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.inventory import NO_INVENTORY, NOT_LISTED, Inventory
 from election_replay.election_core.model.rows import Row
-from election_replay.election_core.model.timing import US_PER_MS
 from election_replay.election_core.replay import group_judge
-from election_replay.election_core.replay.checkpoint import FAILED, LIVED, CheckpointWriter, NewRows, SourceEnds
+from election_replay.election_core.replay.checkpoint import (
+    FAILED,
+    FROM_CHECKPOINT,
+    LIVED,
+    CheckpointWriter,
+    NewRows,
+    SourceEnds,
+)
 from election_replay.election_core.replay.fact_rows import facts_in
 from election_replay.election_core.replay.group_judge import Judged, failed
+from election_replay.election_core.replay.passed_over import FILE, PassedOver, pass_over, times
 from election_replay.election_core.replay.source_fold import INTERESTING, SourceLog
 
 _FOLD_EVENT_ONLY = tuple(
@@ -52,8 +60,6 @@ FOLD_COLUMNS: tuple[str, ...] = (
 
 CHECKPOINT_COLUMNS: tuple[str, ...] = (*FOLD_COLUMNS, "until", "until_by", "until_event")
 """The columns of a checkpoint, see :mod:`election_core.replay.checkpoint`."""
-FROM_CHECKPOINT = "from_checkpoint"
-"""The column that tells rows of the checkpoint (true) from new events."""
 
 
 Output: TypeAlias = "Fact | pa.RecordBatch | SourceEnds"
@@ -71,8 +77,9 @@ def fold(batches: Iterable[pa.RecordBatch], inventory: Inventory = NO_INVENTORY)
     A source on which the fold fails gives one ``FAILED`` fact; it does not stop the others.
     """
     current: _Folding | None = None
-    for batch in batches:
-        lines, added = _lines(batch), NewRows()
+    for every in batches:
+        passed = pass_over(every, current.highest(every) if current is not None else None)
+        batch, lines, added = passed.read, _lines(passed), NewRows()
         for cluster, source_node, rows in _sources(batch):
             if current is None or not current.is_of(cluster, source_node):
                 if current is not None:
@@ -92,14 +99,15 @@ def fold(batches: Iterable[pa.RecordBatch], inventory: Inventory = NO_INVENTORY)
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """The rows of a batch as Python values: each column is converted once, for all sources in it.
+    """The rows of a batch that are read, as Python values: each column is converted once, for all sources in it.
 
-    ``events`` holds an event where the protocols read the row, else ``None``; ``old`` tells rows of checkpoints,
-    ``None`` where there are no checkpoints. ``signs`` are the segments of the ``LIVED`` rows and their
-    members, by their numbers.
+    ``passed`` knows of the others. ``events`` holds an event where the protocols read the row, else ``None``; ``old``
+    tells rows of checkpoints, ``None`` where there are no checkpoints. ``signs`` are the segments of the ``LIVED`` rows
+    and their members, by their numbers.
     """
 
     batch: pa.RecordBatch
+    passed: PassedOver
     kinds: list[str]
     streams: list[str]
     files: list[str]
@@ -119,6 +127,13 @@ class _Folding:
         self._source = source
         self._checkpoint = CheckpointWriter() if keeps_checkpoint else None
         self._error: str | None = None
+
+    def highest(self, batch: pa.RecordBatch) -> int | None:
+        """The latest time that was read in the file that a batch begins with; ``None`` where that is a new one."""
+        if not batch.num_rows:
+            return None
+        cluster, source_node, stream, file = (batch.column(name)[0].as_py() or "" for name in FILE)
+        return self._source.itself.highest(stream, file) if self.is_of(cluster, source_node) else None
 
     def is_of(self, cluster: str, source_node: str) -> bool:
         return self._source.source_node == source_node and self._source.cluster == cluster
@@ -159,9 +174,13 @@ class _Folding:
         source, checkpoint = self._source, self._checkpoint
         source.bound_ms = max(source.bound_ms, *lines.bounds[rows.start : rows.stop])
         kinds, streams, files, times, ids = lines.kinds, lines.streams, lines.files, lines.times, lines.ids
-        old, events, latest = lines.old, lines.events, lines.latest
+        old, events, latest, before = lines.old, lines.events, lines.latest, lines.passed.before
+        done = before[rows.start]  # the first row of a source here is read
         for number in rows:
             stream, file, time, event = streams[number], files[number], times[number], events[number]
+            if before[number] != done:
+                self._pass_over(lines.passed, stream, done, before[number])
+                done = before[number]
             by = latest[number]
             if old is not None and old[number]:
                 if kinds[number] in _OF_CHECKPOINT:
@@ -174,6 +193,15 @@ class _Folding:
                 checkpoint.line(number, stream, time, event, steady=steady)
             if event is not None:
                 source.on(event)
+
+    def _pass_over(self, passed: PassedOver, stream: str, begin: int, end: int) -> None:
+        """Rows that say nothing but that who wrote them lived."""
+        if not self._source.members:
+            self._source.lived(stream, passed.signs.part(begin, end))
+            return
+        kinds, nodes = (passed.rows.column(name).slice(begin, end - begin).to_pylist() for name in ("kind", "node"))
+        for number, kind, node in zip(range(begin, end), kinds, nodes, strict=True):
+            self._source.lived(stream, passed.signs.part(number, number + 1), named_speaker(kind, node))
 
     def _recall(self, lines: _Lines, number: int) -> None:
         """A row of the checkpoint that is no event."""
@@ -232,28 +260,28 @@ def _sources(batch: pa.RecordBatch) -> Iterator[tuple[str, str, range]]:
         begin = end
 
 
-def _lines(batch: pa.RecordBatch) -> _Lines:
+def _lines(passed: PassedOver) -> _Lines:
+    batch = passed.read
     kinds, streams = _texts(batch, "kind"), _texts(batch, "stream")
-    times = batch.column("event_time").cast(pa.int64()).to_pylist()
-    widths = pc.fill_null(batch.column("time_resolution_ms"), 0).to_pylist()
-    latest = [time + width * US_PER_MS for time, width in zip(times, widths, strict=True)]
+    since, latest = (values.tolist() for values in times(batch))
     wanted = [number for number, kind in enumerate(kinds) if kind in INTERESTING]
     events: list[FoldEvent | None] = [None] * len(kinds)
-    for number, event in zip(wanted, _fold_events(batch, wanted, kinds, streams, (times, latest)), strict=True):
+    for number, event in zip(wanted, _fold_events(batch, wanted, kinds, streams, (since, latest)), strict=True):
         events[number] = event
     ids = batch.column("event_id").to_pylist()
     return _Lines(
         batch=batch,
+        passed=passed,
         kinds=kinds,
         streams=streams,
         files=_texts(batch, "fingerprint"),
-        times=times,
+        times=since,
         latest=latest,
         ids=ids,
         bounds=pc.fill_null(batch.column("clock_bound_ms"), 0).to_pylist(),
         events=events,
         old=batch.column(FROM_CHECKPOINT).to_pylist() if FROM_CHECKPOINT in batch.schema.names else None,
-        signs=dict(_signs(batch, kinds, (times, latest), ids)),
+        signs=dict(_signs(batch, kinds, (since, latest), ids)),
     )
 
 

@@ -28,6 +28,9 @@ last in ``[until, until_by]`` (``until_event``), with no silence between them.""
 FAILED = "FAILED"
 """A row that says that the fold of this source failed, by the error ``value``; it stays failed under these rules."""
 
+FROM_CHECKPOINT = "from_checkpoint"
+"""The column that tells rows of a checkpoint (true) from new events."""
+
 
 @dataclass(slots=True)
 class _Row:

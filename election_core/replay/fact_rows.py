@@ -4,7 +4,7 @@ A row says its kind and fills the columns of that kind's fields, which have thei
 holds the kinds and the columns of ``schemas/facts.py`` together.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from typing import Any
 
@@ -14,21 +14,19 @@ from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.replay.registry import FACT_KINDS
 
 
-def values_of(columns: Sequence[str]) -> Callable[[Fact], tuple[Any, ...]]:
-    """What a fact says in each of ``columns``, ``None`` in those that its kind does not have."""
-    getters = {kind: attrgetter(*(_attribute(kind, name) for name in columns)) for kind in FACT_KINDS.values()}
-
-    def values(fact: Fact) -> tuple[Any, ...]:
-        row: tuple[Any, ...] = getters[type(fact)](fact)
-        return row
-
-    return values
-
-
-def _attribute(kind: type[Fact], column: str) -> str:
-    if column == "kind" or column in kind.__match_args__:
-        return column
-    return "no_evidence" if column == "evidence" else "not_of_kind"
+def rows_of(facts: Iterable[Fact], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Facts as rows of a table with this schema, those of each kind for themselves: with the columns that the kind
+    fills, and ``evidence``, which is empty where the kind has none besides ``since_event`` and ``until_event``."""
+    of_kind: dict[type[Fact], list[Fact]] = {}
+    for fact in facts:
+        of_kind.setdefault(type(fact), []).append(fact)
+    for kind, alike in of_kind.items():
+        names = [name for name in ("kind", *kind.__match_args__) if name in schema.names]
+        columns = dict(zip(names, zip(*map(attrgetter(*names), alike), strict=True), strict=True))
+        if "evidence" in schema.names:
+            columns.setdefault("evidence", ((),) * len(alike))
+        arrays = [pa.array(values, schema.field(name).type) for name, values in columns.items()]
+        yield pa.RecordBatch.from_arrays(arrays, names=[*columns])
 
 
 def facts_in(batches: Iterable[pa.RecordBatch]) -> Iterator[Fact]:

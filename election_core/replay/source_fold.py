@@ -23,6 +23,7 @@ from election_replay.election_core.fold.process_runs import (
     Activity,
     Incarnation,
     Segment,
+    Signs,
     Start,
 )
 from election_replay.election_core.fold.settings import PrintedSettings
@@ -102,6 +103,14 @@ class SourceLog:
         """
         self._activity(stream).seen(time, by, event_id)
         return self.itself.seen(stream, file, time, by, event_id or "")
+
+    def lived(self, stream: str, signs: Signs, speaker: str | None = None) -> None:
+        """Lines of ``stream`` were written that say nothing else but that the clock went on; ``speaker`` is the member
+        that they name."""
+        self._activity(stream).lived(signs)
+        members = self.members.get(process_of(stream))
+        if speaker is not None and members is not None and members.apart:
+            members.logs[speaker].lived(stream, signs)
 
     def recall_line(self, stream: str, time: int, by: int, event_id: str, file: str) -> bool:
         """A line of a former night, whose signs of life :meth:`recall_segment` tells; else as :meth:`seen`."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from election_replay.election_core.replay import arrow_passes as core
+from election_replay.election_core.replay.checkpoint import FROM_CHECKPOINT
 from election_replay.jobs.engines.engine import After, AfterOwn, Among, Condition, OneOf, Rows
 from election_replay.jobs.replaying.news import SOURCE
 from election_replay.jobs.replaying.resting import OF_RULES, SOURCE_ENDS, source_ends
@@ -55,7 +56,7 @@ def to_fold(work: Work, checkpoints: Sequence[Rows]) -> tuple[Rows, ...]:
 def in_fold_columns(rows: Rows, *, old: bool) -> Rows:
     """Rows of checkpoints (``old``) or events, in the columns that the fold reads."""
     if old:
-        return rows.select(core.CHECKPOINT_COLUMNS, {core.FROM_CHECKPOINT: "true"})
+        return rows.select(core.CHECKPOINT_COLUMNS, {FROM_CHECKPOINT: "true"})
     of_lived = {"until": "TIMESTAMP", "until_by": "TIMESTAMP", "until_event": "STRING"}
     ends = {name: f"CAST(NULL AS {kind})" for name, kind in of_lived.items()}
-    return rows.select(core.FOLD_COLUMNS, {**ends, core.FROM_CHECKPOINT: "false"})
+    return rows.select(core.FOLD_COLUMNS, {**ends, FROM_CHECKPOINT: "false"})

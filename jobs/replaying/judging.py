@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from functools import partial
+from itertools import chain
 from operator import attrgetter
 
 import pyarrow as pa
@@ -25,7 +26,7 @@ from election_replay.election_core.model.next_steps.steps import StepRow
 from election_replay.election_core.model.rows import TABLE_OF, Finding
 from election_replay.election_core.replay import arrow_passes as core
 from election_replay.election_core.replay.checkpoint import SourceEnds
-from election_replay.election_core.replay.fact_rows import values_of
+from election_replay.election_core.replay.fact_rows import rows_of as rows_of_facts
 from election_replay.election_core.replay.proofs import proofs
 from election_replay.jobs.engines.engine import Among, Dealing, Rows
 from election_replay.jobs.replaying.checkpoints import CHECKPOINTS, to_fold
@@ -34,7 +35,7 @@ from election_replay.jobs.replaying.quoting import quoted, unquoted
 from election_replay.jobs.replaying.resting import CALM, OPEN_LIVES, SOURCE_ENDS
 from election_replay.jobs.replaying.sightings import Sighting, facts_alone, with_sightings
 from election_replay.jobs.replaying.work import Work
-from election_replay.jobs.warehouse.data_files import DataFile, Row, by_place, write_data_files
+from election_replay.jobs.warehouse.data_files import ROW_GROUP, DataFile, Row, by_place, write_data_files
 from election_replay.jobs.warehouse.data_files import Rows as Batch
 from election_replay.jobs.warehouse.replacing import Gone, anew, kept
 from election_replay.jobs.warehouse.table_sets import OF_SOURCES, QUOTED, VERDICTS
@@ -74,9 +75,8 @@ def moved_on(work: Work) -> list[DataFile]:
     rest = work.rest
     if rest.rows is None:
         return []
-    rows: list[tuple[str, Row | Batch]] = [(SOURCE_ENDS.name, rest.rows)]
-    rows += ((OPEN_LIVES.name, life_values(fact)) for facts in rest.at_rest.values() for fact in facts)
-    return write_data_files(rows, work.warehouse.root)
+    facts = chain.from_iterable(rest.at_rest.values())
+    return write_data_files([(SOURCE_ENDS.name, rest.rows), *in_tables(facts)], work.warehouse.root)
 
 
 def write_gold(work: Work) -> Gone:
@@ -149,19 +149,34 @@ def write(files: list[DataFile], tables: Mapping[str, Gone], work: Work) -> None
         warehouse.discard(plan.table, (file.path for file in plan.merged))
 
 
-fact_values, life_values = values_of(FACTS.names), values_of(OPEN_LIVES.names)
 row_values = {kind: attrgetter(*(field.name for field in fields(kind))) for kind in TABLE_OF}
 
 
 def fold(batches: Iterator[pa.RecordBatch], inventory: Inventory, batch: int) -> Iterator[Row | Batch]:
     """The core's fold, its facts and checkpoints as rows."""
+    facts: list[Fact] = []
     for output in core.fold(batches, inventory):
         if isinstance(output, Fact):
-            yield (OPEN_LIVES.name, life_values(output)) if output.is_open else (FACTS.name, fact_values(output))
+            facts.append(output)
+            if len(facts) == ROW_GROUP:
+                yield from in_tables(facts)
+                facts = []
         elif isinstance(output, SourceEnds):
             yield SOURCE_ENDS.name, stamped(output.rows, batch, may_rest=output.may_rest, nights=0, folded=batch)
         else:
             yield CHECKPOINTS.name, stamped(output, batch)
+    yield from in_tables(facts)
+
+
+def in_tables(facts: Iterable[Fact]) -> Iterator[Batch]:
+    """Facts as rows of their tables: those that the next line of a log may change are kept apart."""
+    apart: dict[bool, list[Fact]] = {}
+    for fact in facts:
+        apart.setdefault(fact.is_open, []).append(fact)
+    for is_open, of_table in apart.items():
+        table = OPEN_LIVES if is_open else FACTS
+        for rows in rows_of_facts(of_table, table.arrow_schema()):
+            yield table.name, rows
 
 
 def stamped(rows: pa.RecordBatch, batch: int, **more: int) -> pa.RecordBatch:

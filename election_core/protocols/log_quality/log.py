@@ -127,6 +127,10 @@ class SourcesLog:
             self.steps.append(step)
         return step is None and time == self._clock.high
 
+    def highest(self, stream: str, file: str) -> int | None:
+        """The latest time in this file, if it is the one that was seen last."""
+        return self._clock.high if (self._stream, self._file) == (stream, file) else None
+
     def put_back(self, process: str) -> list[tuple[int, int]]:
         """Each step of the clock that files of a process show: from the second reading back to the first one."""
         return [(step.at, step.at + step.size) for step in self.steps if process_of(step.stream) == process]

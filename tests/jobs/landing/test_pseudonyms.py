@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.replay import arrow_passes as core
+from election_replay.election_core.replay.fact_rows import rows_of
 from election_replay.jobs import JobError
 from election_replay.jobs.landing.pseudonyms import Pseudonyms, pseudonyms_of
-from election_replay.jobs.replaying.judging import PROGRAM_ORDER, fact_values
+from election_replay.jobs.replaying.judging import PROGRAM_ORDER
 from election_replay.jobs.settings.config import Config, Privacy
-from election_replay.jobs.warehouse.data_files import record_batch
 from election_replay.schemas import TABLES
 from tests.jobs.zone import Zone, leads, line
 
@@ -169,10 +169,10 @@ def verdict(events: list[dict[str, Any]]) -> Iterator[Any]:
     rows = pa.Table.from_pylist(events, TABLES["events"].arrow_schema())
     rows = rows.append_column("contains(stream, '/')", pa.compute.match_substring(rows["stream"], "/"))
     rows = rows.sort_by([(name, "ascending") for name in PROGRAM_ORDER if name in rows.column_names])
-    facts = [fact_values(fact) for fact in core.fold(rows.to_batches()) if isinstance(fact, Fact)]
-    facts.sort(key=lambda values: (values[:2], str(values)))
-    for _, group in groupby(facts, key=lambda values: values[:2]):
-        yield from core.judge([record_batch(TABLES["facts"], list(group))])
+    facts = [fact for fact in core.fold(rows.to_batches()) if isinstance(fact, Fact)]
+    facts.sort(key=lambda fact: (fact.cluster, fact.replica_group, repr(fact)))
+    for _, group in groupby(facts, key=lambda fact: (fact.cluster, fact.replica_group)):
+        yield from core.judge(rows_of(group, TABLES["facts"].arrow_schema()))
 
 
 LISTS = (

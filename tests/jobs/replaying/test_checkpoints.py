@@ -14,7 +14,7 @@ import pytest
 from election_replay.election_core.fold.process_runs import START_KINDS
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.replay import arrow_passes as core
-from election_replay.election_core.replay.checkpoint import LIVED
+from election_replay.election_core.replay.checkpoint import FROM_CHECKPOINT, LIVED
 from election_replay.election_core.simulate.catalogue import PROTOCOLS, SCENARIOS
 from election_replay.election_core.simulate.landing import files
 from election_replay.election_core.simulate.scenario import played
@@ -91,7 +91,7 @@ def as_rows(rows: pa.Table) -> pa.Table:
 def folded(state: pa.Table, new: pa.Table) -> tuple[set[Fact], pa.Table]:
     """The facts of a night, and the state after it."""
     parts = [
-        rows.append_column(core.FROM_CHECKPOINT, pa.array([old] * rows.num_rows, pa.bool_()))
+        rows.append_column(FROM_CHECKPOINT, pa.array([old] * rows.num_rows, pa.bool_()))
         for rows, old in ((state, True), (new, False))
     ]
     rows = pa.concat_tables(parts)
