@@ -92,12 +92,8 @@ texts: $(READY) ## every release's log statements, from its sources, against the
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[texts]'
 	@$(BIN)/python -m texts
 
-bench: java $(READY) ## all that is measured of landing and replaying, one line of JSON for each
-	@$(BIN)/python -m benchmarks.sizes
-	@$(BIN)/python -m benchmarks.landing_alone
-	@$(BIN)/python -m benchmarks.landing
-	@$(BIN)/python -m benchmarks.engines
-	@$(BIN)/python -m benchmarks.replay
+bench: java $(READY) ## measure landing and replaying, 40 minutes: one line of JSON for each; rewrites docs/performance.md
+	@$(BIN)/python -m benchmarks
 
 bench-landing: java $(READY) ## landing over Spark alone on 200 MB of logs, as one line of JSON
 	@$(BIN)/python -m benchmarks.landing

@@ -9,13 +9,13 @@ after a double click that shows all times again. A zoom is timed from the moment
 """
 
 import argparse
-import json
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.printed import say
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.browser import Browser
 from tests.jobs.showing.test_dashboard import served
@@ -127,7 +127,6 @@ def main() -> None:
             group = opened(browser, address + GROUP_PAGE, "document.querySelector('svg.plot .mark')")
             one = opened(browser, address + "/finding?id=f000077", "document.querySelector('figure')")
             result: dict[str, Any] = {
-                "name": "dashboard",
                 "intervals": given.intervals,
                 "findings": given.findings,
                 "first_page_s": [seconds(inbox), seconds(inbox)],
@@ -138,7 +137,7 @@ def main() -> None:
                 "finding_s": [seconds(one), seconds(one)],
             }
         browser.close()
-    print(json.dumps(result))  # noqa: T201 - the result
+    say("dashboard", **result)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ seconds of all processes, which other work on the machine changes less.
 
 import argparse
 import itertools
-import json
 import os
 import random
 import re
@@ -26,6 +25,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from benchmarks.printed import say
 from election_replay.election_core.dialects import dialect_for
 from election_replay.jobs.engines.spark_engine import SparkEngine
 from election_replay.jobs.engines.spark_session import spark_session
@@ -158,17 +158,16 @@ def main() -> None:
     finally:
         shutil.rmtree(folder)
     [landing_s, landing_cpu_s], [spark_s, spark_cpu_s] = zip(*ours, strict=True), zip(*theirs, strict=True)
-    result = {
-        "name": "landing_vs_spark",
-        "ratio": round(min(landing_s) / min(spark_s), 2),
-        "ratio_by_cpu": round(min(landing_cpu_s) / min(spark_cpu_s), 2),
-        "landing_s": [round(one, 1) for one in landing_s],
-        "spark_s": [round(one, 1) for one in spark_s],
-        "landing_cpu_s": round(min(landing_cpu_s), 1),
-        "spark_cpu_s": round(min(spark_cpu_s), 1),
-        "megabytes": arguments.megabytes,
-    }
-    print(json.dumps(result))  # noqa: T201 - the result
+    say(
+        "landing_vs_spark",
+        ratio=round(min(landing_s) / min(spark_s), 2),
+        ratio_by_cpu=round(min(landing_cpu_s) / min(spark_cpu_s), 2),
+        landing_s=[round(one, 1) for one in landing_s],
+        spark_s=[round(one, 1) for one in spark_s],
+        landing_cpu_s=round(min(landing_cpu_s), 1),
+        spark_cpu_s=round(min(spark_cpu_s), 1),
+        megabytes=arguments.megabytes,
+    )
 
 
 if __name__ == "__main__":

@@ -10,10 +10,8 @@ change: the CPU seconds of the one core over those of the thread that is busiest
 """
 
 import argparse
-import json
 import multiprocessing
 import os
-import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -21,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.landing import make_zone
+from benchmarks.printed import say
 from benchmarks.sizes import real_runs
 from election_replay.jobs.landing.ledger import NOTHING_LANDED
 from election_replay.jobs.landing.listing import log_files
@@ -80,20 +79,17 @@ def main() -> None:
         make_zone(big, arguments.megabytes, file_bytes=arguments.megabytes * 1_000_000)
         [of_dense], [of_real] = best_of(arguments.rounds, dense, 1), best_of(arguments.rounds, real, 1)
         alone, together = best_of(arguments.rounds, big, 1, 2)
-    for line in (
-        {
-            "name": "dense_us_per_event",
-            "us": round(1e6 * of_dense.cpu / of_dense.events, 1),
-            "us_real_runs": round(1e6 * of_real.cpu / of_real.events, 1),
-        },
-        {
-            "name": "big_file_two_vs_one_cores",
-            "ratio": round(alone.wall / together.wall, 2),
-            "ratio_by_cpu": round(alone.cpu / max(together.main, together.cpu - together.main), 2),
-            "megabytes_a_second": [round(arguments.megabytes / cost.wall) for cost in (alone, together)],
-        },
-    ):
-        sys.stdout.write(json.dumps(line) + "\n")
+    say(
+        "dense_us_per_event",
+        us=round(1e6 * of_dense.cpu / of_dense.events, 1),
+        us_real_runs=round(1e6 * of_real.cpu / of_real.events, 1),
+    )
+    say(
+        "big_file_two_vs_one_cores",
+        ratio=round(alone.wall / together.wall, 2),
+        ratio_by_cpu=round(alone.cpu / max(together.main, together.cpu - together.main), 2),
+        megabytes_a_second=[round(arguments.megabytes / cost.wall) for cost in (alone, together)],
+    )
 
 
 if __name__ == "__main__":

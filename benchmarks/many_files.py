@@ -8,7 +8,6 @@ runs, lands them, and looks once more, when there is nothing new. Prints one lin
 """
 
 import argparse
-import json
 import random
 import resource
 import shutil
@@ -19,6 +18,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from benchmarks.landing import STREAM, real_lines, seconds, written
+from benchmarks.printed import say
 from election_replay.jobs.engines.spark_engine import SparkEngine
 from election_replay.jobs.engines.spark_session import spark_session
 from election_replay.jobs.land import Landing, land
@@ -76,17 +76,16 @@ def main() -> None:
         spark.stop()
     finally:
         shutil.rmtree(folder)
-    result = {
-        "name": "landing_many_files",
-        "files": done[0].files,
-        "lines": done[0].lines_total,
-        "megabytes": round(done[0].bytes_read / 1e6),
-        "landing_s": round(first, 1),
-        "nothing_new_s": round(again, 1),
-        "driver_peak_mb": megabytes(),
-        "worker_peak_mb": worker,
-    }
-    print(json.dumps(result))  # noqa: T201 - the result
+    say(
+        "landing_many_files",
+        files=done[0].files,
+        lines=done[0].lines_total,
+        megabytes=round(done[0].bytes_read / 1e6),
+        landing_s=round(first, 1),
+        nothing_new_s=round(again, 1),
+        driver_peak_mb=megabytes(),
+        worker_peak_mb=worker,
+    )
 
 
 if __name__ == "__main__":

@@ -9,9 +9,7 @@ log, of which one line in a hundred is of interest.
 
 import argparse
 import io
-import json
 import shutil
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -26,6 +24,7 @@ import pyarrow.parquet as pq
 
 from benchmarks.in_process import ordered
 from benchmarks.landing import make_zone
+from benchmarks.printed import say
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.rows import TABLE_OF
 from election_replay.election_core.replay import arrow_passes as core
@@ -114,7 +113,7 @@ def main() -> None:
             said, events = landed(folder / "zone", folder / "warehouse")
             again = dict(replayed(events))
             said["bytes_an_event"] |= again.pop("bytes_an_event")
-            sys.stdout.write(json.dumps({"name": name, **said, **again}) + "\n")
+            say(name, **said, **again)
         finally:
             shutil.rmtree(folder)
 

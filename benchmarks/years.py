@@ -39,6 +39,7 @@ import pyarrow as pa
 
 from benchmarks.load import STREAM, TERMS_A_STORY, Calendar, told_of
 from benchmarks.night_logs import NightLogs
+from benchmarks.printed import say
 from election_replay.election_core.model.events import Event
 from election_replay.election_core.simulate.scenario import BEGAN_US
 from election_replay.jobs.engines.engine import Engine
@@ -287,11 +288,6 @@ def jobs_of(engine: Engine) -> int | None:
     if session is None:
         return None
     return len(list(session.sparkContext.statusTracker().getJobIdsForGroup(None)))
-
-
-def say(name: str, **of: Any) -> None:
-    """One measurement."""
-    print(json.dumps({"name": name, **of}), flush=True)  # noqa: T201 - the result
 
 
 # -- measurements --------------------------------------------------------------------------------------------------
