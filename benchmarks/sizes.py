@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -26,16 +27,17 @@ from benchmarks.in_process import ordered
 from benchmarks.landing import make_zone
 from benchmarks.printed import say
 from election_replay.election_core.model.facts import Fact
-from election_replay.election_core.model.rows import TABLE_OF
 from election_replay.election_core.replay import arrow_passes as core
 from election_replay.election_core.replay.fact_rows import rows_of
 from election_replay.jobs.landing.ledger import NOTHING_LANDED
 from election_replay.jobs.landing.listing import log_files
 from election_replay.jobs.landing.one_file import land_tasks
 from election_replay.jobs.landing.plan import tasks_of
-from election_replay.jobs.replaying.judging import row_values
+from election_replay.jobs.replaying.judging import judge
+from election_replay.jobs.replaying.sightings import FOUND
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.data_files import in_shape, record_batch
+from election_replay.jobs.warehouse.table_sets import QUOTED
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from tests.archives import unpack
@@ -84,14 +86,21 @@ def replayed(events: pa.Table) -> Iterator[tuple[str, Any]]:
     batches: list[pa.RecordBatch] = []
     verdicts: dict[str, list[tuple[Any, ...]]] = {}
     for _, group in groupby(facts, key=of_group):
-        told = [*rows_of(group, TABLES["facts"].arrow_schema())]
+        told = [in_shape(TABLES["facts"], rows) for rows in rows_of(group, TABLES["facts"].arrow_schema())]
         batches += told
-        for row in core.judge(told):
-            verdicts.setdefault(TABLE_OF[type(row)], []).append(row_values[type(row)](row))
+        for table, values in judge(map(without_sightings, told), "benchmark", datetime.now(UTC)):
+            verdicts.setdefault(table, []).append(values)
     yield "replay_events_a_cpu_second", round(events.num_rows / (time.process_time() - began))
-    tables = {name: [record_batch(TABLES[name], own)] for name, own in verdicts.items()}
-    tables["facts"] = [in_shape(TABLES["facts"], rows) for rows in batches]
+    tables = {name: [record_batch(TABLES[name], rows)] for name, rows in verdicts.items() if name != QUOTED}
+    tables["facts"] = batches
     yield "bytes_an_event", {name: round(parquet_bytes(own) / events.num_rows, 1) for name, own in tables.items()}
+
+
+def without_sightings(facts: pa.RecordBatch) -> pa.RecordBatch:
+    """Facts of a group of which no finding is known."""
+    for name in FOUND:
+        facts = facts.append_column(name, pa.nulls(facts.num_rows, TABLES["findings"].arrow_schema().field(name).type))
+    return facts
 
 
 def parquet_bytes(rows: list[pa.RecordBatch]) -> int:
