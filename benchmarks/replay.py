@@ -39,7 +39,7 @@ from election_replay.jobs.replaying.checkpoints import in_fold_columns
 from election_replay.jobs.replaying.judging import GROUP, PROGRAM_ORDER, fold, judge
 from election_replay.jobs.replaying.news import SOURCE
 from election_replay.jobs.replaying.sightings import FOUND, in_fact_columns
-from election_replay.jobs.warehouse.data_files import in_shape, record_batch
+from election_replay.jobs.warehouse.data_files import in_shape
 from election_replay.jobs.warehouse.table_sets import OF_SOURCES
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
@@ -143,9 +143,7 @@ def by_rows(spark: SparkSession, warehouse: Warehouse, target: str) -> None:
                 yield pa.RecordBatch.from_pylist(batch, schema)
 
         for table, told in fold(batches(), NO_INVENTORY, 1):
-            shape = TABLES[table]
-            own = record_batch(shape, [told]) if isinstance(told, tuple) else in_shape(shape, told)
-            yield from ((table, row) for row in own.to_pylist())
+            yield from ((table, row) for row in in_shape(TABLES[table], told).to_pylist())
 
     told = dealt_and_sorted(rows, BY_SOURCE).rdd.mapPartitions(work).persist(StorageLevel.DISK_ONLY)
     for table in ("replay_states", *OF_SOURCES):

@@ -152,7 +152,7 @@ def write(files: list[DataFile], tables: Mapping[str, Gone], work: Work) -> None
 row_values = {kind: attrgetter(*(field.name for field in fields(kind))) for kind in TABLE_OF}
 
 
-def fold(batches: Iterator[pa.RecordBatch], inventory: Inventory, batch: int) -> Iterator[Row | Batch]:
+def fold(batches: Iterator[pa.RecordBatch], inventory: Inventory, batch: int) -> Iterator[Batch]:
     """The core's fold, its facts and checkpoints as rows."""
     facts: list[Fact] = []
     for output in core.fold(batches, inventory):
