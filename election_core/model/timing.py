@@ -71,6 +71,11 @@ class Timeout(Enum):
     ONE_START = Entry(600_000, "Lines of one start of a process are no further apart than this.")
     BEFORE_MARKER = Entry(15_000, "A process writes for at most this long before the first line that marks its start.")
     SETTLES = Entry(5_000, "Beyond a late start: until nothing of a night's holes can change any more.")
+    TABLES_SETTLE = Entry(
+        86_400_000,
+        "A copy of a broker's metadata that is older than the end of its logs by this, and that no rule looks at, is "
+        "given up. A log that comes later than that has its source read from the first event again.",
+    )
     STATUS_SETTLES = Entry(
         2_000,
         "Role lines and status lines come from different threads; a status line this soon after a role line may still "

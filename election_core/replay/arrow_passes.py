@@ -165,6 +165,7 @@ class _Folding:
         yield from facts
         if self._checkpoint is not None and self._error is None:
             source = self._source
+            self._checkpoint.give_up(source.given_up)
             may_rest = source.may_rest
             added.take(self._checkpoint, cluster, source_node, source.bound_ms, source.digest(), may_rest=may_rest)
         elif self._checkpoint is not None and self._error is not None:

@@ -5,21 +5,26 @@ The checkpoint is rows of the same form as events: those events that a later fol
 that are new, so it does not grow where nothing happens: a fold of the checkpoint, together with newer events, gives
 exactly the facts that a fold of all events gives.
 
-Two things cannot be said from the checkpoint; such a source is folded from its events again (:func:`goes_on`, and
+Three things cannot be said from the checkpoint; such a source is folded from its events again (:func:`goes_on`, and
 :data:`~election_core.fold.process_runs.LATE`): where a process began that an event of a later landing shows to have
-been started long before, and what a file says that belongs before the last one of its stream.
+been started long before; what a file says that belongs before the last one of its stream; and what a log says that
+lies long before the end of a source with snapshots, of whose tables few are kept
+(:data:`~election_core.protocols.metadata.log.SETTLES`).
 """
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from election_replay.election_core.fold.identity import SNAPSHOTS, process_of
 from election_replay.election_core.fold.periodic import Periodic
 from election_replay.election_core.fold.process_runs import Segment
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.timing import US_PER_MS
+from election_replay.election_core.protocols.metadata.log import ENTRIES
 from election_replay.election_core.replay.registry import PERIODIC
 
 LIVED = "LIVED"
@@ -61,7 +66,8 @@ class CheckpointWriter:
 
     Kept is what a protocol reads, and what shows a clock that does not just go on: a line may be forgotten where the
     lines of its stream before and after it are in order. Of periodic lines the few that say something are kept. The
-    last line of each stream is always kept: it says after which file the checkpoint goes on.
+    last line of each stream is always kept: it says after which file the checkpoint goes on. Entries of tables in
+    snapshots are kept until they are given up.
     """
 
     def __init__(self) -> None:
@@ -74,6 +80,8 @@ class CheckpointWriter:
         self._last: _Row | None = None
         self._steady = True
         self._ends: list[_Row] = []
+        self._snapshot_ends: list[_Row] = []
+        self._tables: dict[int, tuple[str, str | None]] = {}
         self._unsettled = False
 
     def line(self, number: int, stream: str, time: int, event: FoldEvent | None, *, steady: bool) -> None:
@@ -95,6 +103,8 @@ class CheckpointWriter:
         row = self._last = _Row(number)
         if not steady or (event is not None and periodic is None):
             self._keep(row)
+            if event is not None and event.kind in ENTRIES:
+                self._tables[number] = stream, event.setting
         elif event is None or periodic is None:
             self._sign = row
         else:
@@ -104,13 +114,19 @@ class CheckpointWriter:
         """The batch ends; a line that waits for the next ones of its file waits for the next batch."""
         if self._chosen:
             self._former.append(batch.take(pa.array(self._chosen)))
-            self._chosen = []
+            self._chosen, self._tables = [], {}
         waiting = [row for run in self._runs.values() for row in run.open_rows()]
         if self._last is not None:
             waiting.append(self._last)
-        for row in (*waiting, *self._ends):
+        for row in (*waiting, *self._ends, *self._snapshot_ends):
             if row.former is None:
                 row.former = batch.take(pa.array([row.number]))
+
+    def give_up(self, tables: Collection[tuple[str, str]]) -> None:
+        """The last line is taken, and no later fold will look at the entries of these ``tables`` of snapshots."""
+        if tables:
+            self._chosen = [number for number in self._chosen if self._tables.get(number) not in tables]
+            self._former = [without_entries(batch, tables) for batch in self._former]
 
     def kept(self) -> tuple[list[pa.RecordBatch], list[int]]:
         """All that is kept after the last line: rows of former batches, and the numbers of rows of this one."""
@@ -128,9 +144,11 @@ class CheckpointWriter:
 
     def ends(self) -> tuple[list[pa.RecordBatch], list[int]]:
         """After the last line: the last one of each stream, and of each kind of periodic ones that it may go on with,
-        and the two that show its count grow for the last time."""
-        former = [row.former for row in self._ends if row.former is not None]
-        return former, [row.number for row in self._ends if row.former is None]
+        and the two that show its count grow for the last time. Of snapshots, each of which is a stream, only that of
+        the last one."""
+        ends = [*self._ends, *self._snapshot_ends]
+        former = [row.former for row in ends if row.former is not None]
+        return former, [row.number for row in ends if row.former is None]
 
     def _end_stream(self) -> None:
         """The next line is another stream's."""
@@ -139,7 +157,10 @@ class CheckpointWriter:
         self._unsettled |= not self._steady or any(run.settled is not None for run in self._runs.values())
         waiting = (row for run in self._runs.values() for row in run.open_rows())
         rows = {id(row): row for row in (*waiting, self._last)}
-        self._ends.extend(rows.values())
+        if process_of(self._stream) == SNAPSHOTS:
+            self._snapshot_ends = [*rows.values()]
+        else:
+            self._ends.extend(rows.values())
         self._last = None
 
     def _again(self, row: _Row, time: int, event: FoldEvent, periodic: Periodic) -> None:
@@ -175,6 +196,14 @@ class CheckpointWriter:
             self._chosen.append(row.number)
         else:
             self._former.append(row.former)
+
+
+def without_entries(batch: pa.RecordBatch, tables: Collection[tuple[str, str]]) -> pa.RecordBatch:
+    """Rows without the entries of these tables."""
+    named = pc.binary_join_element_wise(batch.column("stream"), batch.column("setting").fill_null(""), "\0")
+    of_tables = pc.is_in(named, pa.array(["\0".join(table) for table in tables], pa.string()))
+    entries = pc.is_in(batch.column("kind"), pa.array(sorted(ENTRIES), pa.string()))
+    return batch.filter(pc.invert(pc.and_(of_tables, entries)))
 
 
 class _Gathered:

@@ -22,7 +22,12 @@ class ProtocolLog(Protocol):
 
 @runtime_checkable
 class ReadsSnapshots(Protocol):
-    """A state machine that holds less of the snapshots when it knows beforehand what happened in the logs."""
+    """A state machine that holds less of the snapshots when it knows beforehand what happened in the logs.
+
+    ``given_up``: the streams and names of tables whose entries no later fold will look at.
+    """
+
+    given_up: set[tuple[str, str]]
 
     def after_logs(self, incarnations: list[Incarnation]) -> None:
         """All lines of the broker are taken, whose ``incarnations`` these are; snapshots follow."""

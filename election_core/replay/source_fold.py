@@ -137,6 +137,11 @@ class SourceLog:
                     yield self._stream_of[process], segment, name
 
     @property
+    def given_up(self) -> set[tuple[str, str]]:
+        """The streams and names of tables in snapshots whose entries no later fold will look at."""
+        return {table for log in self.logs.values() if isinstance(log, ReadsSnapshots) for table in log.given_up}
+
+    @property
     def may_rest(self) -> bool:
         """Whether lines that say nothing new move the end of a life in the facts of this source, and nothing else.
 

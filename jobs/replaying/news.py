@@ -7,7 +7,9 @@ from datetime import UTC, date, datetime, timedelta
 from math import ceil
 from typing import Any
 
+from election_replay.election_core.fold.identity import SNAPSHOTS, process_of
 from election_replay.election_core.fold.process_runs import LATE, START_KINDS
+from election_replay.election_core.protocols.metadata.log import SETTLES
 from election_replay.jobs.engines.engine import After, Among, Engine, OneOf, Rows
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
@@ -55,8 +57,8 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class New:
-    """A source with new events: how many, of which days (UTC), the first that shows a process start, and the first file
-    of each stream that has some of them.
+    """A source with new events: how many, of which days (UTC), the first of its logs, the first that shows a process
+    start, and the first file of each stream that has some of them.
     """
 
     cluster: str
@@ -64,6 +66,7 @@ class New:
     events: int
     days: tuple[date, ...]
     first_start: datetime | None
+    first_line: datetime | None = None
     first_files: Files = field(default_factory=dict)
 
 
@@ -98,12 +101,13 @@ def _known_by(engine: Engine, warehouse: Warehouse, rows: Rows) -> list[Known]:
 
 
 def new_sources(engine: Engine, warehouse: Warehouse, events: Rows, since: int, unknown_since: int) -> list[New]:
-    """The sources with events of landings after ``since``; starts count where they came after ``unknown_since``."""
+    """The sources with events of landings after ``since``. A first one is sought after ``unknown_since``."""
     kinds = ", ".join(f"'{kind}'" for kind in sorted(START_KINDS))
     sql = (
         "SELECT cluster, source_node, stream, file_time, fingerprint, CAST(event_time AS DATE) AS day, "
         "count(*) AS events, "
-        f"min(CASE WHEN kind IN ({kinds}) AND batch > {unknown_since} THEN event_time END) AS first_start "
+        f"min(CASE WHEN kind IN ({kinds}) AND batch > {unknown_since} THEN event_time END) AS first_start, "
+        f"min(CASE WHEN batch > {unknown_since} THEN event_time END) AS first_line "
         "FROM {rows} GROUP BY cluster, source_node, stream, file_time, fingerprint, CAST(event_time AS DATE)"
     )
     by_source: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
@@ -117,6 +121,7 @@ def new_sources(engine: Engine, warehouse: Warehouse, events: Rows, since: int, 
             events=sum(day["events"] for day in days),
             days=tuple(sorted({day["day"] for day in days})),
             first_start=min((day["first_start"] for day in days if day["first_start"]), default=None),
+            first_line=first_line_of(days),
             first_files=at_the_end(days, min),
         )
         for (cluster, source_node), days in by_source.items()
@@ -155,7 +160,7 @@ def late_sources(news: Iterable[New], known: Iterable[Known]) -> set[tuple[str, 
     """The sources of whose former nights new events tell more than their checkpoints can take in.
 
     They show a start long before the last sign of life, or stand in a file that belongs before the last one of its
-    stream.
+    stream, or long before the last sign of life of a source with snapshots.
     """
     before = {source.source: source for source in known}
     return {
@@ -167,12 +172,29 @@ def late_sources(news: Iterable[New], known: Iterable[Known]) -> set[tuple[str, 
 
 def is_late(news: New, known: Known) -> bool:
     """Whether new events of a source belong before the end of its checkpoint."""
-    start, until = news.first_start, known.until
-    if start is not None and until is not None and (until - start) // timedelta(microseconds=1) > LATE:
+    if is_before(news.first_start, known.until, LATE):
+        return True
+    if any(map(is_snapshot, known.last_files)) and is_before(news.first_line, known.until, SETTLES):
         return True
     return any(
         stream in known.last_files and first < known.last_files[stream] for stream, first in news.first_files.items()
     )
+
+
+def first_line_of(days: Iterable[Mapping[str, Any]]) -> datetime | None:
+    """When the first line of all logs was written, of rows that name stream and first_line."""
+    times = (day["first_line"] for day in days if not is_snapshot(day["stream"]))
+    return min((time for time in times if time is not None), default=None)
+
+
+def is_before(time: datetime | None, until: datetime | None, by_us: int) -> bool:
+    """Whether a time lies before the end of a checkpoint by more than so many microseconds."""
+    return time is not None and until is not None and (until - time) // timedelta(microseconds=1) > by_us
+
+
+def is_snapshot(stream: str) -> bool:
+    """Whether a stream is a copy of a metadata file."""
+    return process_of(stream) == SNAPSHOTS
 
 
 def pieces(news: Collection[New], known: Collection[Known], tasks: int) -> dict[str, int]:

@@ -6,12 +6,14 @@ Sources: RocketMQ ``BrokerPreOnlineService`` (how a returning master takes over 
 
 Tables are large and change all the time; a switch is rare. Facts therefore carry the version of every snapshot, but
 its offsets only where something happened to the broker: the last one before and the first two after. When the logs
-come before the snapshots (:meth:`MetadataLog.after_logs`) no other table is held in memory either.
+come before the snapshots (:meth:`MetadataLog.after_logs`) no other table is held in memory either, and those that are
+older than the logs' end by a day are ``given_up``: no later night looks at them.
 """
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import BROKER, UNIDENTIFIED, Identity
@@ -19,6 +21,7 @@ from election_replay.election_core.fold.process_runs import Incarnation, incarna
 from election_replay.election_core.fold.roles import DIED, STOPPED
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.metadata.facts import (
     ActedAsMaster,
     BeganToServe,
@@ -60,6 +63,12 @@ AFTER = 2
 """So many tables after something happened are looked at."""
 
 
+SETTLES = Timeout.TABLES_SETTLE.us
+
+Table: TypeAlias = tuple[str, str]
+"""The stream of a snapshot, and which table it holds."""
+
+
 @dataclass(slots=True)
 class Snapshot:
     """One metadata file as it was at ``at``; ``entries`` are the events of its offsets.
@@ -67,10 +76,15 @@ class Snapshot:
     ``wanted`` counts for how many more files of its kind, this one included, something has just happened.
     """
 
-    kind: str
+    key: Table
     head: FoldEvent
     entries: list[FoldEvent] = field(default_factory=list)
     wanted: int = 0
+
+    @property
+    def kind(self) -> str:
+        """Which table it is."""
+        return self.key[1]
 
     @property
     def at(self) -> int:
@@ -82,7 +96,8 @@ class Snapshot:
 class MetadataLog:
     """The state machine of one broker's logs and snapshots."""
 
-    snapshots: dict[str, Snapshot] = field(default_factory=dict)
+    snapshots: dict[Table, Snapshot] = field(default_factory=dict)
+    given_up: set[Table] = field(default_factory=set)
     serving: list[FoldEvent] = field(default_factory=list)
     smallest: list[FoldEvent] = field(default_factory=list)
     before_online: list[FoldEvent] = field(default_factory=list)
@@ -90,6 +105,7 @@ class MetadataLog:
     dropped: list[FoldEvent] = field(default_factory=list)
     identity_file: FoldEvent | None = None
     _happened: list[int] | None = None
+    _settled: int | None = None
     _newest: dict[str, Snapshot] = field(default_factory=dict)
 
     def on(self, event: FoldEvent) -> None:
@@ -100,6 +116,7 @@ class MetadataLog:
         """Whatever can have happened is known; what follows are snapshots, each kind in the order of its times."""
         events = (*self.serving, *self.smallest, *self.before_online)
         self._happened = sorted(_marks(incarnations, []) | {event.at for event in events} | set(self.troubles))
+        self._settled = incarnations[-1].last_seen - SETTLES if incarnations else None
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this broker proves about its metadata."""
@@ -239,7 +256,7 @@ class MetadataLog:
     # -- lines --------------------------------------------------------------------------------------------
 
     def _on_version(self, event: FoldEvent) -> None:
-        snapshot = Snapshot(event.setting or "", event)
+        snapshot = Snapshot((event.stream, event.setting or ""), event)
         before = self._newest.get(snapshot.kind)
         if before is not None and self._happened is not None:
             since_before = bisect_left(self._happened, event.at) - bisect_left(self._happened, before.at)
@@ -247,13 +264,15 @@ class MetadataLog:
             if not since_before and not before.wanted:
                 before.entries.clear()
                 before.head = replace(before.head, members=None)
+                if self._settled is not None and event.at < self._settled:
+                    self.given_up.add(before.key)
         elif self._happened is not None:
             snapshot.wanted = AFTER
         self._newest[snapshot.kind] = snapshot
-        self.snapshots[f"{event.stream}|{event.setting}"] = snapshot
+        self.snapshots[snapshot.key] = snapshot
 
     def _on_entry(self, event: FoldEvent) -> None:
-        snapshot = self.snapshots.get(f"{event.stream}|{event.setting}")
+        snapshot = self.snapshots.get((event.stream, event.setting or ""))
         if snapshot is not None:
             snapshot.entries.append(event)
 
@@ -372,6 +391,9 @@ _HANDLERS: dict[str, Callable[[MetadataLog, FoldEvent], None]] = {
     **dict.fromkeys([*_BEFORE_SERVING, *_TAKEN], MetadataLog._on_before_online),
     "PRE_NOT_NEEDED": MetadataLog._on_not_needed,
 }
+
+ENTRIES = frozenset({"META_SNAPSHOT_OFFSET", "META_SNAPSHOT_DELAY"})
+"""The entries of tables."""
 
 KINDS = frozenset(_HANDLERS)
 """The events that the fold reads."""

@@ -13,13 +13,15 @@ import pytest
 
 from election_replay.election_core.fold.process_runs import START_KINDS
 from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.protocols.metadata import log as metadata_log
 from election_replay.election_core.replay import arrow_passes as core
 from election_replay.election_core.replay.checkpoint import FROM_CHECKPOINT, LIVED
 from election_replay.election_core.simulate.catalogue import PROTOCOLS, SCENARIOS
 from election_replay.election_core.simulate.landing import files
 from election_replay.election_core.simulate.scenario import played
 from election_replay.jobs.engines.spark_engine import SparkEngine
-from election_replay.jobs.replaying.news import FILE, Known, New, at_the_end, late_sources
+from election_replay.jobs.replaying import news
+from election_replay.jobs.replaying.news import FILE, Known, New, at_the_end, first_line_of, late_sources
 from election_replay.jobs.warehouse.data_files import in_shape
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
@@ -143,13 +145,23 @@ def after_nights(events: pa.Table, nights: int, chance: random.Random) -> set[Fa
 def news_of(new: pa.Table) -> list[New]:
     """The sources of new events, as :mod:`jobs.replaying.news` knows them."""
     count: Counter[str] = Counter()
+    lines: dict[str, list[dict[str, Any]]] = {}
     starts: dict[str, list[datetime]] = {}
-    for node, kind, time in columns(new, "source_node", "kind", "event_time"):
+    for node, kind, time, stream in columns(new, "source_node", "kind", "event_time", "stream"):
         count[node] += 1
+        lines.setdefault(node, []).append({"stream": stream, "first_line": time})
         starts.setdefault(node, []).extend([time] if kind in START_KINDS else [])
     files = files_of(new)
     return [
-        New("c1", node, events, (), min(starts[node], default=None), at_the_end(files[node], min))
+        New(
+            "c1",
+            node,
+            events,
+            (),
+            min(starts[node], default=None),
+            first_line_of(lines[node]),
+            at_the_end(files[node], min),
+        )
         for node, events in count.items()
     ]
 
@@ -308,6 +320,56 @@ def test_nights_of_a_simulated_world(name: str, zone: Zone, record_property: Cou
     write_world(name, 0, zone.root / "c1")
     wrong = unlike(landed(zone), name, splits=1, count=record_property)
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.fixture
+def settled_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is given up after a day is given up after some seconds; a log that comes later is late."""
+    for module in (metadata_log, news):
+        monkeypatch.setattr(module, "SETTLES", 40_000_000)
+
+
+@pytest.mark.usefixtures("settled_soon")
+@pytest.mark.parametrize("seed", range(8))
+def test_tables_that_no_rule_looks_at_are_given_up(seed: int, zone: Zone, record_property: Count) -> None:
+    copied(random.Random(f"copied {seed}"), zone)
+    events = landed(zone)
+    _, state = folded(events.slice(0, 0), events)
+    entries = [kinds.to_pylist().count("META_SNAPSHOT_OFFSET") for kinds in (state["kind"], events["kind"])]
+    assert entries[0] < entries[1] * 0.8
+    wrong = unlike(events, f"copied {seed}", splits=amount(6, 60), count=record_property)
+    assert not wrong, "\n".join(wrong)
+
+
+def copied(chance: random.Random, zone: Zone) -> None:
+    """A broker that may act as master, of whose offsets a copy is taken every ten seconds; seldom something happens."""
+    boot = "The broker[broker-a, 10.0.0.1:10911] boot success. serializeType=JSON"
+    logs = {BROKER_LOG: line(0, boot, "main") + line(0, "enableSlaveActingMaster=true", "main"), "store.log": ""}
+    now = 0
+    for _ in range(60):
+        what = chance.choice((*["on"] * 14, "hole", "start", "serves", "smallest", "trouble"))
+        if what == "on":
+            for _ in range(chance.randint(10, 40)):
+                now += 1
+                logs["store.log"] += noise(now)
+            continue
+        now += chance.randint(12, 20) if what == "hole" else 1
+        logs[BROKER_LOG] += {
+            "hole": noise(now),
+            "start": line(now, boot, "main"),
+            "serves": line(now, "broker-a start service, min broker id is 1, min broker addr: 10.0.0.2:10911"),
+            "smallest": line(now, f"Min broker changed, old: 0-10.0.0.1:1, new {chance.randint(0, 2)}-10.0.0.2:1"),
+            "trouble": line(now, "sync BrokerMemberGroup error."),
+        }[what]
+    for name, text in logs.items():
+        zone.write(name, text)
+    for second in range(5, now, 10):
+        offsets = ",".join(f"{queue}:{second + queue}" for queue in range(3))
+        version = f'"dataVersion":{{"counter":{second},"stateVersion":0,"timestamp":{second}}}'
+        stamp = datetime(2026, 3, 1, 9, second // 60, second % 60, tzinfo=UTC)
+        file = zone.logs.parent / "metadata" / f"{stamp:%Y%m%dT%H%M%SZ}" / "consumerOffset.json"
+        file.parent.mkdir(parents=True)
+        file.write_text(f'{{{version},"offsetTable":{{"t@g":{{{offsets}}}}}}}', encoding="utf-8")
 
 
 # -- whole runs --------------------------------------------------------------------------------------------------------
