@@ -28,6 +28,12 @@ from election_replay.jobs.landing.repeats import LOOKBACK_BYTES
 CHUNK_BYTES = 4 << 20
 """How much is read at a time: more would cost fewer calls into polars, and hold more of a bomb at once."""
 
+LARGE_BYTES = 64 << 20
+"""A file of such a size is worth threads that read ahead: of smaller ones there are enough for all cores."""
+
+LARGE_CHUNK_BYTES = 8 << 20
+"""How much is read at a time of such a file, if it is not packed: threads meet less often."""
+
 LINE_BYTES = 64 << 10
 """A line longer than this is no log line; it is cut and quarantined."""
 
@@ -272,11 +278,12 @@ def decompressed(raw: Raw, path: str, size: int) -> Iterator[bytes]:
     elif path.endswith(".zst"):
         yield from gathered(pieces(pa.CompressedInputStream(raw, "zstd").read))
     else:
-        first = raw.read(CHUNK_BYTES)
+        chunk = CHUNK_BYTES if size < LARGE_BYTES else LARGE_CHUNK_BYTES
+        first = raw.read(chunk)
         if unpacked := unpacking(first, raw):
             yield from gathered(pieces(unpacked))
         else:
-            yield from up_to(size, chain((first,), pieces(raw.read, CHUNK_BYTES)))
+            yield from up_to(size, chain((first,), pieces(raw.read, chunk)))
 
 
 def pieces(read: Callable[[int], bytes], size: int = PIECE_BYTES) -> Iterator[bytes]:

@@ -10,7 +10,6 @@ changed by then, it is taken as it is. A rolled file grows no more, but it may b
 """
 
 import ctypes
-import sys
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,12 +18,12 @@ from dataclasses import dataclass, fields, replace
 from functools import cache
 from hashlib import sha256
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from election_replay.election_core.dialects import named
 from election_replay.election_core.dialects.rocketmq.metadata import LARGEST_FILE, is_known, snapshot_time
 from election_replay.election_core.envelopes import chain_in
-from election_replay.jobs.landing.blocks import Blocks
+from election_replay.jobs.landing.blocks import LARGE_BYTES, Blocks
 from election_replay.jobs.landing.enveloped import Enveloped, Part, head_in_envelopes
 from election_replay.jobs.landing.evidence import HEAD_BYTES, Counts, Evidence, Found, Progress, head_of
 from election_replay.jobs.landing.kept import Place, gathered
@@ -42,7 +41,6 @@ from election_replay.jobs.landing.known_files import (
     skipped,
 )
 from election_replay.jobs.landing.landing_zone import LandingZone, open_landing
-from election_replay.jobs.landing.lines import Seen
 from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.pseudonyms import Pseudonyms
 from election_replay.jobs.settings.config import Config
@@ -51,14 +49,10 @@ from election_replay.schemas import TABLES
 from election_replay.schemas.landed_files import NOT_READ, OLDER, PART
 
 LANDED = TABLES["landed_files"]
-AHEAD_BYTES = 64 << 20
-"""A file of such a size is worth a thread that reads ahead: of smaller ones there are enough for all cores."""
+Item = TypeVar("Item")
 
-BLOCKS_AHEAD = 3
+BLOCKS_AHEAD = 2
 """So many blocks are read ahead: with one, either thread would wait where the other one's block takes longer."""
-
-HANDED_OVER = 0.0005
-"""After so many seconds a thread gives Python's lock to another."""
 
 HELD_MEMORY = {-3: 32 << 20, -1: 128 << 20}
 """What glibc's ``mallopt`` is told: blocks up to so many bytes come from the heap (``M_MMAP_THRESHOLD``), and so many
@@ -336,8 +330,9 @@ def place_of(task: Task, path: str, fingerprint: str) -> Place:
 
 def tail_rows(evidence: Evidence | Enveloped, blocks: Blocks, file: LogFile) -> Iterator[Found]:
     """The rows of all that follows what is landed already."""
-    seen = map(evidence.seen, blocks)
-    for of_block in ahead(seen) if file.size >= AHEAD_BYTES else seen:
+    large = file.size >= LARGE_BYTES
+    seen = map(evidence.seen, ahead(iter(blocks)) if large else blocks)
+    for of_block in ahead(seen) if large else seen:
         yield from evidence.take(of_block)
     if blocks.rest and file.complete and not blocks.problem:
         yield from evidence.take(evidence.seen(blocks.take_rest()))
@@ -346,21 +341,14 @@ def tail_rows(evidence: Evidence | Enveloped, blocks: Blocks, file: LogFile) -> 
         yield evidence.broken_off(blocks.problem, blocks.rest, blocks.waiting)
 
 
-def ahead(seen: Iterator[Seen]) -> Iterator[Seen]:
-    """Blocks, each read and looked through by another thread while rows are made of the one before.
-
-    What that thread calls does without Python's lock but for moments, which it should not have to wait for.
-    """
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(HANDED_OVER)
-    try:
-        with ThreadPoolExecutor(1) as thread:
-            coming = deque(thread.submit(next, seen, None) for _ in range(BLOCKS_AHEAD))
-            while (of_block := coming.popleft().result()) is not None:
-                coming.append(thread.submit(next, seen, None))
-                yield of_block
-    finally:
-        sys.setswitchinterval(interval)
+def ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """The same, each made by another thread while the one before is used: blocks are read by one thread and looked
+    through by a second one, while rows are made of them. What these threads call does without Python's lock."""
+    with ThreadPoolExecutor(1) as thread:
+        coming = deque(thread.submit(next, items, None) for _ in range(BLOCKS_AHEAD))
+        while (item := coming.popleft().result()) is not None:
+            coming.append(thread.submit(next, items, None))
+            yield item
 
 
 def known_after(evidence: Evidence | Enveloped, blocks: Blocks, before: Known | None) -> Known:

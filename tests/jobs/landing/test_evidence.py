@@ -187,19 +187,21 @@ def test_a_line_that_is_an_event_is_no_tick_besides(zone: Zone) -> None:
     assert ticks(zone) == [1]
 
 
-@pytest.mark.parametrize("ahead", [0, 64 << 20])
+@pytest.mark.parametrize("large", [0, 64 << 20])
 @pytest.mark.parametrize("chunk", [200, 1000, 5000])
 def test_where_the_chunks_end_does_not_matter(
-    zone: Zone, monkeypatch: pytest.MonkeyPatch, chunk: int, ahead: int
+    zone: Zone, monkeypatch: pytest.MonkeyPatch, chunk: int, large: int
 ) -> None:
-    """Neither does a second thread that reads ahead, as it does in large files."""
+    """Neither do threads that read ahead, as they do in large files."""
     text = "".join(leads(s, term=s) + "\tat here\n\tat there\n" if s % 7 == 0 else noise(s * 3) for s in range(100))
     zone.write("broker.log", text)
     whole = key_rows(zone.land())
     again = Zone(zone.root.parent / "again")
     again.write("broker.log", text)
-    monkeypatch.setattr("election_replay.jobs.landing.blocks.CHUNK_BYTES", chunk)
-    monkeypatch.setattr("election_replay.jobs.landing.one_file.AHEAD_BYTES", ahead)
+    for name in ("CHUNK_BYTES", "LARGE_CHUNK_BYTES"):
+        monkeypatch.setattr(f"election_replay.jobs.landing.blocks.{name}", chunk)
+    for module in ("blocks", "one_file"):
+        monkeypatch.setattr(f"election_replay.jobs.landing.{module}.LARGE_BYTES", large)
     assert key_rows(again.land()) == whole
 
 
