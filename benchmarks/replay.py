@@ -308,7 +308,7 @@ MEASUREMENTS = ("floor", "nights", "growth", "hot", "executors", "many")
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("which", nargs="*", choices=[*MEASUREMENTS, "once"], help="all but once, if none")
+    parser.add_argument("which", nargs="*", choices=[*MEASUREMENTS, "once", "all"], default="all")
     parser.add_argument("--groups", type=int, default=2000, help="groups of three nodes")
     parser.add_argument("--events", type=int, default=80, help="events of a node in a night")
     parser.add_argument("--nights", type=int, default=30)
@@ -323,7 +323,7 @@ def main() -> None:
     if chosen.cores:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: chosen.cores])
     try:
-        for which in chosen.which or MEASUREMENTS:
+        for which in MEASUREMENTS if "all" in chosen.which else chosen.which:
             if which == "executors":
                 executors(folder, load)
                 continue
