@@ -9,7 +9,8 @@ whatever the clocks were. Indexes are those of entries; ZooKeeper's are zxids.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from operator import attrgetter
+from heapq import heappop, heappush
+from operator import attrgetter, itemgetter
 
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
 from election_replay.election_core.judge.coverage import RuleTally
@@ -60,12 +61,19 @@ def lacks(group: Group, leaders: Iterable[LogEnd], commits: Iterable[KnownCommit
     """
     if indexes_began_anew(group):
         return
-    known = list(commits)
+    coming = sorted(enumerate(commits), key=lambda told: told[1].term, reverse=True)
+    known: list[tuple[int, int, int, KnownCommit]] = []  # of earlier terms, the furthest and latest first
     for leader in sorted(leaders, key=attrgetter("term")):
-        before = [commit for commit in known if commit.term < leader.term and commit.index > leader.index]
-        if before:
-            yield Lack(leader, max(before, key=attrgetter("index", "term")))
-        known = [replace(commit, index=leader.index) if commit in before else commit for commit in known]
+        while coming and coming[-1][1].term < leader.term:
+            number, commit = coming.pop()
+            heappush(known, (-commit.index, -commit.term, number, commit))
+        lost = []
+        while known and known[0][-1].index > leader.index:
+            lost.append(heappop(known))
+        if lost:
+            yield Lack(leader, lost[0][-1])
+            _, term, number, latest = min(lost, key=itemgetter(1, 2))  # it stands for all: now their indexes are one
+            heappush(known, (-leader.index, term, number, replace(latest, index=leader.index)))
 
 
 def finding_of(group: Group, lack: Lack, summary: str, breaches: Iterable[Finding] = ()) -> Finding:

@@ -100,6 +100,9 @@ class Majorities:
         losses: list[LastHeard | ContactLost] = [*group.of(LastHeard), *group.of(ContactLost)]
         for lost in losses:
             self._lost.setdefault((lost.source_node, lost.node), []).append(lost)
+        self._committed: dict[tuple[str, int], list[Committed]] = {}
+        for grown in group.of(Committed):
+            self._committed.setdefault((grown.source_node, grown.term), []).append(grown)
 
     def lost(self, tenure: Tenure, target: Moment) -> Majority | None:
         """When a leader lost its majority before ``target``, when the next one began; ``None``: nobody tells."""
@@ -271,11 +274,7 @@ class Majorities:
     def _committed_in(self, tenure: Tenure, interruption: Interruption) -> bool:
         """Whether the leader surely committed something after the loss and before the return: with a majority."""
         surely_before = self._group.clocks.surely_before
-        commits = (
-            since(grown)
-            for grown in self._group.of(Committed)
-            if (grown.source_node, grown.term) == (tenure.source, tenure.term)
-        )
+        commits = map(since, self._committed.get((tenure.source, tenure.term), ()))
         return any(
             surely_before(interruption.begin, commit) and surely_before(commit, interruption.end) for commit in commits
         )
@@ -298,9 +297,7 @@ class Majorities:
     def _not_before_a_commit(self, tenure: Tenure, lost: Majority, target: Moment) -> Majority | None:
         """What a leader committed it committed with a majority, whatever its followers missed."""
         elapsed = self._group.clocks.elapsed
-        for grown in self._group.of(Committed):
-            if (grown.source_node, grown.term) != (tenure.source, tenure.term):
-                continue
+        for grown in self._committed.get((tenure.source, tenure.term), ()):
             last = Moment(grown.since, grown.since_by, grown.source_node, grown.since_event)
             if elapsed(lost.earliest, last)[0] > 0:
                 lost = Majority(last, lost.latest, lost.left, lost.rounds)

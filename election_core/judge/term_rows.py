@@ -5,9 +5,12 @@ tenures                                 [===== n1 leads term 3 =====]
 terms         [term 2: no leader]       [term 3: n1, and why its election began]
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence, Set
+from itertools import accumulate
 
 from election_replay.election_core.fold.roles import CANDIDATE, PREFERRED, TRANSFER
+from election_replay.election_core.judge.clock_segments import Moment
 from election_replay.election_core.judge.group import Group, Tenure
 from election_replay.election_core.judge.role_rows import terms_by_hearsay
 from election_replay.election_core.model.catalogue import PROVEN
@@ -25,10 +28,13 @@ def terms(group: Group) -> Iterator[Term]:
     by_transfer = transfers(group)
     for tenure in group.tenures:
         led.setdefault((tenure.term, tenure.node), []).append(tenure)
+    earliest = _earliest_from(group.tenures)
     for (term, leader), tenures in sorted(led.items()):
         first = min(tenures, key=lambda tenure: tenure.begin)
+        before = bisect_left(earliest, first.begin)
+        last = group.tenures[before - 1] if before else None
         yield term_held(
-            group, term, leader, tenures, _cause(group, first, by_transfer, campaigns.get((leader, term), []))
+            group, term, leader, tenures, _cause(group, first, last, by_transfer, campaigns.get((leader, term), []))
         )
     by_hearsay = list(terms_by_hearsay(group, {term for term, _ in led}))
     yield from by_hearsay
@@ -79,12 +85,24 @@ def _end(campaign: Candidacy) -> int:
     return campaign.since if campaign.until is None else campaign.until
 
 
-def _cause(group: Group, tenure: Tenure, by_transfer: Set[str | None], campaigns: Sequence[Candidacy]) -> str:
-    """Why the election of a tenure began; ``campaigns`` are those of its leader in its term, with their causes.
+def _earliest_from(tenures: Sequence[Tenure]) -> list[Moment]:
+    """When the earliest of each tenure and all behind it began: the last tenure that began before a moment stands where
+    these stop being before it."""
+    return list(accumulate((tenure.begin for tenure in reversed(tenures)), min))[::-1]
+
+
+def _cause(
+    group: Group,
+    tenure: Tenure,
+    last: Tenure | None,
+    by_transfer: Set[str | None],
+    campaigns: Sequence[Candidacy],
+) -> str:
+    """Why the election of a tenure began, before which ``last`` was the last one; ``campaigns`` are those of its leader
+    in its term, with their causes.
 
     One node may lead a term several times: what counts is the campaign in which the tenure begins.
     """
-    last = next((other for other in reversed(group.tenures) if other.begin < tenure.begin), None)
     if last is None:
         return "first_leader"
     if tenure.begin.event_id in by_transfer or last.end_cause == TRANSFER:

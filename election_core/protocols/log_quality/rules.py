@@ -159,6 +159,8 @@ def _same_member(group: Group) -> Iterator[Finding]:
         by_member.setdefault((fact.member_of, fact.node or ""), []).append(fact)
     known: set[tuple[str, ...]] = set()
     for (_, member), spoken_for in sorted(by_member.items()):
+        if len({fact.source_node for fact in spoken_for}) == 1:
+            continue
         pairs = [(a, b) for a, b in combinations(spoken_for, 2) if a.source_node != b.source_node]
         for sure in (True, False):
             for first, second in pairs:
