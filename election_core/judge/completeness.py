@@ -61,7 +61,7 @@ def lacks(group: Group, leaders: Iterable[LogEnd], commits: Iterable[KnownCommit
     """
     if indexes_began_anew(group):
         return
-    coming = sorted(enumerate(commits), key=lambda told: told[1].term, reverse=True)
+    coming = sorted(enumerate(commits), key=lambda numbered: numbered[1].term, reverse=True)
     known: list[tuple[int, int, int, KnownCommit]] = []  # of earlier terms, the furthest and latest first
     for leader in sorted(leaders, key=attrgetter("term")):
         while coming and coming[-1][1].term < leader.term:
