@@ -115,11 +115,12 @@ def _among(kinds: pa.DictionaryArray, wanted: Collection[str]) -> Flags:
 
 def _repeat(rows: pa.RecordBatch, kinds: pa.DictionaryArray, at: Numbers, runs: Numbers) -> Flags:
     """Which periodic rows the fold can do without. ``runs`` are those of lines of other kinds; a run also ends where a
-    kind says something else than before."""
+    kind says something else than before, or may do so as the first of its kind in the batch."""
     kind = kinds.indices.to_numpy(zero_copy_only=False)
     order, first = _grouped(kind, runs)
     says_else = np.empty(len(kind), bool)
     says_else[order] = ~first & _differs(rows, order)
+    says_else[np.unique(kind, return_index=True)[1]] = True  # nobody knows here what it said before the batch
     order, first = _grouped(kind, runs + np.cumsum(says_else))
     settles = np.array([PERIODIC[name].settles if name in PERIODIC else 0 for name in kinds.dictionary.to_pylist()])
     since = at[order][first][np.cumsum(first) - 1]

@@ -131,6 +131,18 @@ def test_nothing_is_passed_over_in_an_empty_batch() -> None:
     assert pass_over(batch.slice(0, 0), None).before == []
 
 
+@pytest.mark.parametrize("size", range(2, 9))
+def test_what_a_kind_says_first_in_a_batch_may_end_the_runs_of_others(size: int) -> None:
+    """The last line of each other kind is kept then."""
+    of = {"node": "n0", "replica_group": "G", "role": "LEADER", "time_resolution_ms": 1}
+    said = [("DL_STATUS", 3), *[("DL_RPC_HB_SEND_ERR", 3)] * 4, ("DL_STATUS", 4), *[("DL_RPC_HB_SEND_ERR", 3)] * 4]
+    events = [
+        Event(kind=kind, term=term, event_time=BEGAN + number * 3 * SECOND, **of)
+        for number, (kind, term) in enumerate(said)
+    ]
+    assert_nothing_changes(as_new(as_events(events)), size, pytest.MonkeyPatch())
+
+
 @st.composite
 def disturbed(draw: st.DrawFn) -> list[Event]:
     """A quiet log with steps of its clock, silences, other roles, terms and names, counts that grow, starts."""
