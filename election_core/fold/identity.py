@@ -47,6 +47,11 @@ def process_of(stream: str) -> str:
     return next((process for beginning, process in _PROCESSES if stream.startswith(beginning)), BROKER)
 
 
+def is_snapshot(stream: str) -> bool:
+    """Whether a stream is a copy of a metadata file."""
+    return process_of(stream) == SNAPSHOTS
+
+
 NAMES_BROKER_SET = frozenset(
     {
         "BRK_BOOT",

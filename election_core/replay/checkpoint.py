@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from election_replay.election_core.fold.identity import SNAPSHOTS, process_of
+from election_replay.election_core.fold.identity import is_snapshot
 from election_replay.election_core.fold.periodic import Periodic
 from election_replay.election_core.fold.process_runs import Segment
 from election_replay.election_core.model.fold_event import FoldEvent
@@ -157,7 +157,7 @@ class CheckpointWriter:
         self._unsettled |= not self._steady or any(run.settled is not None for run in self._runs.values())
         waiting = (row for run in self._runs.values() for row in run.open_rows())
         rows = {id(row): row for row in (*waiting, self._last)}
-        if process_of(self._stream) == SNAPSHOTS:
+        if is_snapshot(self._stream):
             self._snapshot_ends = [*rows.values()]
         else:
             self._ends.extend(rows.values())

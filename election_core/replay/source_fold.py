@@ -14,7 +14,14 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from election_replay.election_core.fold.fact_writer import Speaker
-from election_replay.election_core.fold.identity import BROKER, IDENTITY_KINDS, SNAPSHOTS, Identity, process_of
+from election_replay.election_core.fold.identity import (
+    BROKER,
+    IDENTITY_KINDS,
+    SNAPSHOTS,
+    Identity,
+    is_snapshot,
+    process_of,
+)
 from election_replay.election_core.fold.members import speaker_of
 from election_replay.election_core.fold.process_runs import (
     START_KINDS,
@@ -245,7 +252,7 @@ class SourceLog:
             scope = fold.scope(stream) if kind in fold.kinds else None
             if scope is not None:
                 log = self._log(number, scope)
-                if not self._snapshots and process_of(stream) == SNAPSHOTS and isinstance(log, ReadsSnapshots):
+                if not self._snapshots and is_snapshot(stream) and isinstance(log, ReadsSnapshots):
                     self._snapshots = True
                     log.after_logs(self._runs_of(BROKER))
                 yield log

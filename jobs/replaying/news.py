@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 from math import ceil
 from typing import Any
 
-from election_replay.election_core.fold.identity import SNAPSHOTS, process_of
+from election_replay.election_core.fold.identity import is_snapshot
 from election_replay.election_core.fold.process_runs import LATE, START_KINDS
 from election_replay.election_core.protocols.metadata.log import SETTLES
 from election_replay.jobs.engines.engine import After, Among, Engine, OneOf, Rows
@@ -190,11 +190,6 @@ def first_line_of(days: Iterable[Mapping[str, Any]]) -> datetime | None:
 def is_before(time: datetime | None, until: datetime | None, by_us: int) -> bool:
     """Whether a time lies before the end of a checkpoint by more than so many microseconds."""
     return time is not None and until is not None and (until - time) // timedelta(microseconds=1) > by_us
-
-
-def is_snapshot(stream: str) -> bool:
-    """Whether a stream is a copy of a metadata file."""
-    return process_of(stream) == SNAPSHOTS
 
 
 def pieces(news: Collection[New], known: Collection[Known], tasks: int) -> dict[str, int]:

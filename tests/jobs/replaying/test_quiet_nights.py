@@ -21,6 +21,7 @@ import pytest
 
 import election_replay.jobs.replaying.due
 from benchmarks.years import of_table
+from election_replay.election_core.fold.identity import is_snapshot
 from election_replay.election_core.replay.registry import PERIODIC
 from election_replay.election_core.replay.source_fold import INTERESTING
 from election_replay.election_core.simulate.catalogue import SCENARIOS
@@ -31,7 +32,6 @@ from election_replay.jobs.replaying.checkpoints import checkpoints_of
 from election_replay.jobs.replaying.news import (
     Known,
     New,
-    is_snapshot,
     known_sources,
     sources_of_checkpoints,
     with_last_files,
