@@ -6,9 +6,11 @@ of it again and again within one night.
 """
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
-from functools import cache, reduce
+from functools import cache, partial, reduce
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -17,6 +19,7 @@ from election_replay.election_core.model.events import Event
 from election_replay.election_core.simulate.catalogue import SCENARIOS
 from election_replay.election_core.simulate.judged import logs_of
 from election_replay.election_core.simulate.scenario import BEGAN_US, played
+from election_replay.jobs.engines.spark_engine import written
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from election_replay.schemas.events import MEANING
@@ -208,7 +211,7 @@ def land_night(spark: SparkSession, warehouse: Warehouse, load: Load, night: int
 
 
 def append(rows: DataFrame, warehouse: Warehouse, table: str) -> None:
-    """Add rows of which only some columns are given; counts that are not are 0."""
+    """Add rows of which only some columns are given, as a landing does; counts that are not are 0."""
 
     def value(column: str, sql: str, nullable: bool) -> Column:
         if column in rows.columns:
@@ -217,7 +220,13 @@ def append(rows: DataFrame, warehouse: Warehouse, table: str) -> None:
         return empty.cast(sql).alias(column)
 
     shaped = [value(column.name, column.type.sql, column.nullable) for column in TABLES[table].columns]
-    rows.select(*shaped).write.format("delta").mode("append").save(warehouse.location(table))
+    files = written(rows.select(*shaped), partial(as_they_are, table), warehouse.root)
+    warehouse.replace(files, table, (), "benchmark")
+
+
+def as_they_are(table: str, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """Rows as rows of a table."""
+    return ((table, batch) for batch in batches)
 
 
 def nights(spark: SparkSession, warehouse: Warehouse, load: Load, count: int) -> int:

@@ -25,20 +25,23 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.storagelevel import StorageLevel
 
 from benchmarks.landing import seconds
-from benchmarks.load import Load, nights
+from benchmarks.load import Load, as_they_are, nights
 from benchmarks.load import land_night as land
 from benchmarks.many_files import megabytes
 from benchmarks.printed import say
 from election_replay.election_core.model.inventory import NO_INVENTORY
 from election_replay.jobs.engines.engine import Dealing, Rows
+from election_replay.jobs.engines.null_columns import without_null_columns
 from election_replay.jobs.engines.spark_engine import LITTLE_SETTING, SparkEngine, dealt_and_sorted, written
 from election_replay.jobs.engines.spark_session import spark_session
 from election_replay.jobs.engines.spark_tables import read
 from election_replay.jobs.replay import replay
+from election_replay.jobs.replaying.checkpoints import NEEDED as NEEDED_TO_FOLD
 from election_replay.jobs.replaying.checkpoints import in_fold_columns
 from election_replay.jobs.replaying.judging import GROUP, PROGRAM_ORDER, fold, judge
 from election_replay.jobs.replaying.news import SOURCE
-from election_replay.jobs.replaying.sightings import FOUND, in_fact_columns
+from election_replay.jobs.replaying.sightings import NEEDED as NEEDED_TO_JUDGE
+from election_replay.jobs.replaying.sightings import in_fact_columns
 from election_replay.jobs.warehouse.data_files import in_shape
 from election_replay.jobs.warehouse.table_sets import OF_SOURCES
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -62,7 +65,7 @@ def by_turns(*works: Callable[[int], object]) -> list[float]:
 
 
 EVENTS = in_fold_columns(Rows("events"), old=False)
-"""All that is landed, as the fold reads it."""
+"""All that is landed, in the columns that the fold reads."""
 
 BY_SOURCE, BY_GROUP = Dealing(SOURCE, PROGRAM_ORDER), Dealing(GROUP, GROUP)
 
@@ -76,7 +79,7 @@ def floor(engine: SparkEngine, model: Warehouse, copied: Callable[[str], DataFra
 
     ``copied`` writes one of the tables that a replay told before, and gives what it wrote.
     """
-    shuffle(engine.frame(model, [EVENTS]), BY_SOURCE)
+    shuffle(engine.frame(model, without_null_columns(model, [EVENTS], NEEDED_TO_FOLD)), BY_SOURCE)
     copied("replay_states")
     copied("open_lives")
     shuffle(copied("facts"), BY_GROUP)
@@ -96,21 +99,20 @@ def by_spark(engine: SparkEngine, model: Warehouse, target: str, table: str) -> 
 
 
 def by_executors(engine: SparkEngine, model: Warehouse, target: Warehouse, table: str) -> DataFrame:
-    """One as a replay writes its tables: Arrow from executors into Parquet files, one commit."""
-    files = written(read(engine.session, model, table), partial(as_they_are, table), target.root)
+    """One as a replay reads and writes its tables: no columns without values, and Arrow from executors into Parquet
+    files, which are one commit."""
+    every = [Rows(table, columns=TABLES[table].names)]
+    rows = engine.frame(model, without_null_columns(model, every, ()))
+    files = written(rows, partial(as_they_are, table), target.root)
     target.replace(files, table, None, "benchmark")
-    return engine.frame(target, [Rows(table)])
-
-
-def as_they_are(table: str, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """Rows as rows of a table."""
-    return ((table, batch) for batch in batches)
+    return engine.frame(target, without_null_columns(target, every, ()))
 
 
 def fold_tables(spark: SparkSession, warehouse: Warehouse) -> None:
     """Fold, and write states and facts."""
+    events = without_null_columns(warehouse, [EVENTS], NEEDED_TO_FOLD)
     told = SparkEngine(spark).map_partitions(
-        warehouse, [EVENTS], BY_SOURCE, partial(fold, inventory=NO_INVENTORY, batch=1)
+        warehouse, events, BY_SOURCE, partial(fold, inventory=NO_INVENTORY, batch=1)
     )
     for table in ("replay_states", *OF_SOURCES):
         warehouse.replace(told, table, None, "benchmark")
@@ -119,8 +121,7 @@ def fold_tables(spark: SparkSession, warehouse: Warehouse) -> None:
 def whole(spark: SparkSession, warehouse: Warehouse) -> None:
     """Fold and judge, and write states, facts and findings."""
     fold_tables(spark, warehouse)
-    found = {name: f"CAST(NULL AS {kind})" for name, kind in FOUND.items()}
-    facts = [in_fact_columns(Rows(table), found) for table in OF_SOURCES]
+    facts = without_null_columns(warehouse, [in_fact_columns(Rows(table)) for table in OF_SOURCES], NEEDED_TO_JUDGE)
     judging = partial(judge, run_id="benchmark", started_at=datetime.now(UTC))
     verdicts = SparkEngine(spark).map_partitions(warehouse, facts, BY_GROUP, judging)
     for table in GOLD:

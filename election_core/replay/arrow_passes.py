@@ -41,7 +41,7 @@ _FOLD_EVENT_ONLY = tuple(
     name for name in FoldEvent.__dataclass_fields__ if name not in {"event_id", "stream", "kind", "at", "by"}
 )
 
-FOLD_COLUMNS: tuple[str, ...] = (
+NEEDED_COLUMNS: tuple[str, ...] = (
     "cluster",
     "source_node",
     "stream",
@@ -53,10 +53,13 @@ FOLD_COLUMNS: tuple[str, ...] = (
     "time_resolution_ms",
     "event_id",
     "kind",
-    *_FOLD_EVENT_ONLY,
+    "node",
+    "setting",
 )
-"""The columns of ``silver.events`` that the fold needs, in the order in which it reads them."""
+"""The columns of ``silver.events`` that the fold reads though no row has a value of them."""
 
+FOLD_COLUMNS: tuple[str, ...] = (*NEEDED_COLUMNS, *(name for name in _FOLD_EVENT_ONLY if name not in NEEDED_COLUMNS))
+"""The columns of ``silver.events`` that the fold reads."""
 
 CHECKPOINT_COLUMNS: tuple[str, ...] = (*FOLD_COLUMNS, "until", "until_by", "until_event")
 """The columns of a checkpoint, see :mod:`election_core.replay.checkpoint`."""
@@ -69,11 +72,12 @@ Output: TypeAlias = "Fact | pa.RecordBatch | SourceEnds"
 def fold(batches: Iterable[pa.RecordBatch], inventory: Inventory = NO_INVENTORY) -> Iterator[Output]:
     """Facts of all sources in ``batches``; ``inventory`` decides where a source's log does not say.
 
-    The batches hold at least :data:`FOLD_COLUMNS`, sorted by cluster, source_node, whether the stream is a metadata
-    snapshot (its name holds a slash), stream, file_time (nulls first), fingerprint and line_no; all events of a source
-    stand together. With the columns :data:`CHECKPOINT_COLUMNS` and :data:`FROM_CHECKPOINT` they also hold the
-    checkpoints that former folds gave; then record batches come between the facts: the new checkpoints of all
-    sources, each whole, in place of its former one, and where they ended.
+    The batches hold :data:`FOLD_COLUMNS`, of which all but :data:`NEEDED_COLUMNS` may lack where no row has a value,
+    sorted by cluster, source_node, whether the stream is a metadata snapshot (its name holds a slash), stream,
+    file_time (nulls first), fingerprint and line_no; all events of a source stand together. With the columns
+    :data:`CHECKPOINT_COLUMNS` and :data:`FROM_CHECKPOINT` they also hold the checkpoints that former folds gave; then
+    record batches come between the facts: the new checkpoints of all sources, each whole, in place of its former one,
+    and where they ended.
     A source on which the fold fails gives one ``FAILED`` fact; it does not stop the others.
     """
     current: _Folding | None = None

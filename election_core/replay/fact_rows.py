@@ -30,8 +30,8 @@ def rows_of(facts: Iterable[Fact], schema: pa.Schema) -> Iterator[pa.RecordBatch
 
 
 def facts_in(batches: Iterable[pa.RecordBatch]) -> Iterator[Fact]:
-    """The facts of ``batches``, group by group as the rows stand. Raises :class:`KeyError` for a kind of another
-    version."""
+    """The facts of ``batches``, group by group as the rows stand. A column of which no row has a value may lack. Raises
+    :class:`KeyError` for a kind of another version."""
     for batch in batches:
         facts: list[Fact | None] = [None] * batch.num_rows
         columns: dict[str, list[Any]] = {}
@@ -40,15 +40,18 @@ def facts_in(batches: Iterable[pa.RecordBatch]) -> Iterator[Fact]:
             rows_of.setdefault(kind, []).append(number)
         for kind, numbers in rows_of.items():
             names = FACT_KINDS[kind].__match_args__
-            columns |= {name: _plain(batch.column(name)) for name in names if name not in columns}
+            columns |= {name: _plain(batch, name) for name in names if name not in columns}
             values = ([column[number] for number in numbers] for column in map(columns.__getitem__, names))
             for number, fact in zip(numbers, map(FACT_KINDS[kind], *values), strict=True):
                 facts[number] = fact
         yield from (fact for fact in facts if fact is not None)
 
 
-def _plain(column: pa.Array) -> list[Any]:
-    """A column as Python values that cannot change; times as microseconds UTC."""
+def _plain(batch: pa.RecordBatch, name: str) -> list[Any]:
+    """A column as Python values that cannot change; times as microseconds UTC; nulls where the batch has none such."""
+    if name not in batch.schema.names:
+        return [None] * batch.num_rows
+    column = batch.column(name)
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.int64())
     values: list[Any] = column.to_pylist()

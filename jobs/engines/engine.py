@@ -80,6 +80,20 @@ class NamedBy:
 Condition = Simple | Among | NamedBy
 
 
+NULL = "NULL"
+"""The SQL of a column of which no row has a value, beside other rows that say of which type it is."""
+
+
+def null_of(kind: str) -> str:
+    """The same of this type of SQL."""
+    return f"CAST(NULL AS {kind})"
+
+
+def is_null(sql: str) -> bool:
+    """Whether it is that of such a column."""
+    return sql == NULL or sql.startswith("CAST(NULL AS ")
+
+
 @dataclass(frozen=True, slots=True)
 class Rows:
     """The rows of a table at a version (``None``: the newest) that fit all conditions.

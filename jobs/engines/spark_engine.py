@@ -12,6 +12,7 @@ from functools import reduce
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from election_replay.jobs.engines.duckdb_rows import FEW, LITTLE, MEMORY, answer, are_few, database_in, in_order
 from election_replay.jobs.engines.engine import (
@@ -40,7 +41,16 @@ MANY = 1_000
 LITTLE_SETTING = "spark.electionReplay.little"
 """The setting of a session that says how many rows, at most, its driver folds or judges by itself."""
 
-DATA_FILE = "`table` STRING, `partition` STRING, `path` STRING, `size` BIGINT, `rows` BIGINT"
+DATA_FILE = pa.schema(
+    {
+        "table": pa.string(),
+        "partition": pa.string(),
+        "path": pa.string(),
+        "size": pa.int64(),
+        "rows": pa.int64(),
+        "null_columns": pa.list_(pa.string()),
+    }
+)
 
 
 class SparkEngine:
@@ -138,9 +148,10 @@ def written(frame: DataFrame, work: Work, root: str) -> list[DataFile]:
         prepare_worker()
         files = write_data_files(work(iter(batches)), root)
         if files:
-            yield pa.RecordBatch.from_pylist([asdict(file) for file in files])
+            yield pa.RecordBatch.from_pylist([asdict(file) for file in files], DATA_FILE)
 
-    return [DataFile(**row) for row in frame.mapInArrow(on_executor, DATA_FILE).toArrow().to_pylist()]
+    files = frame.mapInArrow(on_executor, from_arrow_schema(DATA_FILE)).toArrow().to_pylist()
+    return [DataFile(**row | {"null_columns": tuple(row["null_columns"])}) for row in files]
 
 
 def dealt_and_sorted(frame: DataFrame, dealing: Dealing) -> DataFrame:

@@ -10,13 +10,17 @@ from dataclasses import replace
 
 from election_replay.election_core.replay import arrow_passes as core
 from election_replay.election_core.replay.checkpoint import FROM_CHECKPOINT
-from election_replay.jobs.engines.engine import After, AfterOwn, Among, Condition, OneOf, Rows
+from election_replay.jobs.engines.engine import After, AfterOwn, Among, Condition, OneOf, Rows, null_of
+from election_replay.jobs.engines.null_columns import without_null_columns
 from election_replay.jobs.replaying.news import SOURCE
 from election_replay.jobs.replaying.resting import OF_RULES, SOURCE_ENDS, source_ends
 from election_replay.jobs.replaying.work import Work
 from election_replay.schemas import TABLES
 
 CHECKPOINTS = TABLES["replay_states"]
+
+NEEDED = (*core.NEEDED_COLUMNS, FROM_CHECKPOINT)
+"""The columns that the fold reads though no row has a value of them."""
 
 
 def checkpoints_of(versions: Mapping[str, int]) -> tuple[Rows, Rows]:
@@ -29,7 +33,7 @@ def checkpoints_of(versions: Mapping[str, int]) -> tuple[Rows, Rows]:
 def to_fold(work: Work, checkpoints: Sequence[Rows]) -> tuple[Rows, ...]:
     """The rows of all clusters of ``work``; where it does not judge them whole, of the sources touched alone.
 
-    They are what :func:`election_core.replay.arrow_passes.fold` wants.
+    They are what :func:`election_core.replay.arrow_passes.fold` wants, without columns of which no row has a value.
     """
     extent, landed = work.extent, work.landed
     going_on = tuple(sorted({*work.clusters} & {*extent.folded}))
@@ -50,7 +54,7 @@ def to_fold(work: Work, checkpoints: Sequence[Rows]) -> tuple[Rows, ...]:
     if extent.partly:
         asked: list[Condition] = [work.of_sources(), *([OneOf("cluster", extent.whole)] if extent.whole else [])]
         parts = [part.where(condition) for part in parts for condition in asked]
-    return tuple(parts)
+    return without_null_columns(work.warehouse, parts, NEEDED)
 
 
 def in_fold_columns(rows: Rows, *, old: bool) -> Rows:
@@ -58,5 +62,5 @@ def in_fold_columns(rows: Rows, *, old: bool) -> Rows:
     if old:
         return rows.select(core.CHECKPOINT_COLUMNS, {FROM_CHECKPOINT: "true"})
     of_lived = {"until": "TIMESTAMP", "until_by": "TIMESTAMP", "until_event": "STRING"}
-    ends = {name: f"CAST(NULL AS {kind})" for name, kind in of_lived.items()}
+    ends = {name: null_of(kind) for name, kind in of_lived.items()}
     return rows.select(core.FOLD_COLUMNS, {**ends, FROM_CHECKPOINT: "false"})

@@ -90,10 +90,10 @@ def write_gold(work: Work) -> Gone:
             return Gone(frozenset(), frozenset())
         by_sources = [Among(SOURCE, sources)] if len(sources) <= FEW_SOURCES else []
         parts += [work.newest(table, partly).where(spoken, *by_sources) for table in OF_SOURCES]
-    parts = with_sightings(parts, spoken, work)
+    facts = with_sightings(parts, spoken, work)
     dealing = Dealing(GROUP, (*by_place(TABLES["findings"]), *GROUP), work.pieces)
     judging = partial(judge, run_id=work.run_id, started_at=work.started_at)
-    files = work.engine.map_partitions(work.warehouse, parts, dealing, judging)
+    files = work.engine.map_partitions(work.warehouse, facts, dealing, judging)
     verdicts, unquoted_files = parted(files)
     files = [*verdicts, *quoted(work, unquoted_files, spoken)]
     judged_tables = (*VERDICTS, CALM.name)

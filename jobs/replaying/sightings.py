@@ -4,13 +4,14 @@ A finding keeps its id from run to run, so that one which is published already k
 are dealt by group, and those of a group are read before its verdicts are told: nothing of it goes to the driver.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from datetime import datetime
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from election_replay.jobs.engines.engine import Among, OneOf, Rows
+from election_replay.jobs.engines.engine import NULL, Among, OneOf, Rows, null_of
+from election_replay.jobs.engines.null_columns import without_null_columns
 from election_replay.jobs.replaying.work import Work
 from election_replay.schemas import TABLES
 
@@ -19,29 +20,35 @@ GROUP = ("cluster", "replica_group")
 FOUND = {"finding_id": "STRING", "first_seen_run": "STRING", "first_seen_at": "TIMESTAMP"}
 """What a row beside the facts says: a finding, and its first run; type by column."""
 
+NEEDED = ("kind", *FOUND)
+"""The columns that the judge reads though no row has a value of them."""
+
 Sighting = tuple[str | None, datetime | None]
 """The run that found a finding first, and when it began; null where an earlier release did."""
 
 
-def with_sightings(parts: Sequence[Rows], groups: Among | None, work: Work) -> list[Rows]:
-    """``parts`` with facts to judge, and what is published of their groups: of ``groups``, and of whole clusters."""
-    nothing = {name: f"CAST(NULL AS {kind})" for name, kind in FOUND.items()}
-    facts = [in_fact_columns(part, nothing) for part in parts]
-    if work.findings_version is None:
-        return facts
-    every = Rows("findings", work.findings_version)
-    asked = [every.where(OneOf("cluster", work.extent.whole))] if work.extent.whole else []
-    if groups is not None:
-        asked.append(every.where(OneOf("cluster", work.extent.partly), groups))
-    no_fact = dict.fromkeys((name for name in FACTS.names if name not in GROUP), "NULL")
-    return [*facts, *(rows.select((*GROUP, *FOUND), no_fact) for rows in asked)]
+def with_sightings(parts: Sequence[Rows], groups: Among | None, work: Work) -> tuple[Rows, ...]:
+    """``parts`` with facts to judge, and what is published of their groups: of ``groups``, and of whole clusters.
+
+    Columns of which no row has a value are left out.
+    """
+    facts, asked = [in_fact_columns(part) for part in parts], []
+    if (version := work.findings_version) is not None:
+        every = Rows("findings", version)
+        asked = [every.where(OneOf("cluster", work.extent.whole))] if work.extent.whole else []
+        if groups is not None:
+            asked.append(every.where(OneOf("cluster", work.extent.partly), groups))
+    no_fact = dict.fromkeys((name for name in FACTS.names if name not in GROUP), NULL)
+    published = [rows.select((*GROUP, *FOUND), no_fact) for rows in asked]
+    return without_null_columns(work.warehouse, [*facts, *published], NEEDED)
 
 
-def in_fact_columns(rows: Rows, also: Mapping[str, str]) -> Rows:
-    """Rows of a table with facts, in the columns of ``facts`` and ``also`` some others."""
+def in_fact_columns(rows: Rows) -> Rows:
+    """Rows of a table with facts, in the columns of ``facts`` and those of findings, which they lack."""
     here = TABLES[rows.table].names
-    lacking = dict.fromkeys((name for name in FACTS.names if name not in here), "NULL")
-    return rows.select((name for name in FACTS.names if name in here), {**lacking, **also})
+    lacking = dict.fromkeys((name for name in FACTS.names if name not in here), NULL)
+    nothing = {name: null_of(kind) for name, kind in FOUND.items()}
+    return rows.select((name for name in FACTS.names if name in here), lacking | nothing)
 
 
 def facts_alone(batches: Iterable[pa.RecordBatch], known: MutableMapping[str, Sighting]) -> Iterator[pa.RecordBatch]:
@@ -51,4 +58,4 @@ def facts_alone(batches: Iterable[pa.RecordBatch], known: MutableMapping[str, Si
         if not pc.all(is_fact).as_py():
             columns = [batch.column(name).filter(pc.invert(is_fact)).to_pylist() for name in FOUND]
             known.update((found, (by, at)) for found, by, at in zip(*columns, strict=True))
-        yield batch.filter(is_fact).select(FACTS.names)
+        yield batch.filter(is_fact).select([name for name in batch.schema.names if name not in FOUND])

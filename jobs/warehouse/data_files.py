@@ -57,7 +57,7 @@ Rows = tuple[str, pa.RecordBatch]
 class DataFile:
     """A Parquet file below the folder of ``table``, with so many ``rows``; size in bytes.
 
-    All rows are of one ``partition``; it is empty where the table has none.
+    All rows are of one ``partition``; it is empty where the table has none. No row has a value of the ``null_columns``.
     """
 
     table: str
@@ -65,6 +65,7 @@ class DataFile:
     path: str
     size: int
     rows: int
+    null_columns: tuple[str, ...] = ()
 
 
 class _Open:
@@ -76,11 +77,14 @@ class _Open:
         self._path = f"part-{uuid4()}.parquet"
         self._stream = fs.PyFileSystem(DeltaStorageHandler(location)).open_output_stream(self._path)
         self._writer = pq.ParquetWriter(self._stream, self._schema, compression="zstd")
+        self._null_columns = self._schema.names
         self.rows = 0
 
     def write(self, rows: pa.Table) -> None:
         """Add rows, as one row group. Raises :class:`ValueError` where one is null that may not be."""
-        self._writer.write_table(sound(rows, self._table, self._schema), row_group_size=len(rows))
+        written = sound(rows, self._table, self._schema)
+        self._writer.write_table(written, row_group_size=len(rows))
+        self._null_columns = null_columns(written, self._null_columns)
         self.rows += len(rows)
 
     def close(self) -> DataFile:
@@ -88,7 +92,7 @@ class _Open:
         self._writer.close()
         size = self._stream.tell()
         self._stream.close()
-        return DataFile(self._table.name, self._partition, self._path, size, self.rows)
+        return DataFile(self._table.name, self._partition, self._path, size, self.rows, tuple(self._null_columns))
 
 
 class _OpenKeyed:
@@ -115,18 +119,24 @@ class _OpenKeyed:
         rows = pa.concat_tables(self._held)
         found = [place(*key) for key in keys_of(rows, self._table)[1]]
         path = f"part-{min(found)}-{max(found)}-{uuid4()}.parquet"
-        with_values = rows.select([name for name in rows.schema.names if rows[name].null_count < len(rows)])
+        left_out = null_columns(rows, rows.schema.names)
+        with_values = rows.drop_columns(left_out)
         stream = pa.BufferOutputStream()
         with pq.ParquetWriter(stream, with_values.schema, compression="zstd") as writer:
             writer.write_table(with_values, row_group_size=ROW_GROUP)
         content = stream.getvalue()
         patiently(lambda: self._put(path, content))
-        return DataFile(self._table.name, "", path, content.size, self.rows)
+        return DataFile(self._table.name, "", path, content.size, self.rows, tuple(left_out))
 
     def _put(self, path: str, content: pa.Buffer) -> None:
         # Without a buffer of its own Arrow would hand over what is no bytes, and Delta's file system takes only bytes.
         with self._system.open_output_stream(path, buffer_size=content.size + 1) as stream:
             stream.write(content)
+
+
+def null_columns(rows: pa.Table, names: Iterable[str]) -> list[str]:
+    """Those of some columns of which no row has a value."""
+    return [name for name in names if rows[name].null_count == len(rows)]
 
 
 def sound(rows: pa.Table, table: Table, schema: pa.Schema) -> pa.Table:

@@ -12,7 +12,7 @@ from pyarrow import fs
 
 from election_replay.jobs.warehouse.data_files import DataFile
 from election_replay.jobs.warehouse.replacing import Piece, joining, kept
-from election_replay.jobs.warehouse.warehouse import Warehouse, retention
+from election_replay.jobs.warehouse.warehouse import Warehouse, properties
 from election_replay.schemas import TABLES
 
 LOG_ENTRY = re.compile(r"(\d{20})\.(?:json|crc|(checkpoint\.parquet))")
@@ -57,8 +57,8 @@ def tidy(warehouse: Warehouse, name: str, needed: Collection[int], dry_run: bool
 
 
 def retain(warehouse: Warehouse, name: str, keep_days: int) -> None:
-    """Let the table say how long its versions are kept, for whoever else tidies it; see :func:`retention`."""
-    table, wanted = DeltaTable(warehouse.location(name)), retention(keep_days)
+    """Let the table say how long its versions are kept, for whoever else tidies it; see :func:`properties`."""
+    table, wanted = DeltaTable(warehouse.location(name)), properties(TABLES[name], keep_days)
     if not wanted.items() <= table.metadata().configuration.items():
         with warehouse.committing(name):
             warehouse.patiently(lambda: table.alter.set_table_properties(wanted))

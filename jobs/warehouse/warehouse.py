@@ -44,6 +44,9 @@ NOTE = "userMetadata"
 """Where a commit says who made it: a run, a landing."""
 
 
+INDEXED_BY_DEFAULT = 32
+"""Of so many columns of a table Delta knows statistics where its settings say nothing."""
+
 COMMIT = re.compile(r"\d{20}\.json")
 """How the files of Delta's log are called."""
 
@@ -226,6 +229,17 @@ class Warehouse:
         files = pa.table(self.opened(table, version).get_add_actions(flatten=True))
         return set(files[f"partition.{column}"].cast(pa.string()).unique().to_pylist()) if files.num_rows else set()
 
+    def null_columns(self, table: str, version: int | None = None) -> dict[str, frozenset[str]]:
+        """The columns of which no row of a file has a value, as far as the log of ``table`` says so: by path."""
+        files = pa.table(self.opened(table, version).get_add_actions(flatten=True))
+        found: dict[str, set[str]] = {path: set() for path in files["path"].to_pylist()}
+        for name in TABLES[table].names:
+            if f"null_count.{name}" in files.schema.names:
+                whole = pc.equal(files[f"null_count.{name}"], files["num_records"])
+                for path in files["path"].filter(whole).to_pylist():
+                    found[path].add(name)
+        return {path: frozenset(names) for path, names in found.items()}
+
     def distinct(self, table: str, column: str) -> list[str]:
         """The values of a column, each once, in order; none if the table is not there."""
         if self.version(table) is None:
@@ -349,7 +363,7 @@ class Warehouse:
                 partition_by=list(table.partitioned_by),
                 name=table.name,
                 description=table.comment,
-                configuration=retention(KEEP_DAYS),
+                configuration=properties(table, KEEP_DAYS),
             )
 
     def _reshape(self, table: Table) -> None:
@@ -535,8 +549,11 @@ def delta_schema(table: Table) -> Schema:
     )
 
 
-def retention(days: int) -> dict[str, str]:
+def properties(table: Table, days: int) -> dict[str, str]:
     """Delta's settings of a table whose versions are kept for ``days``.
+
+    Of a wide table they have Delta know the statistics of all columns, and not only those of the first: a replay reads
+    no columns without values (:mod:`jobs.engines.null_columns`).
 
     Delta would remove entries of the log by their own age, at any commit that makes a checkpoint, and an entry may be
     much older than a run that names its version: only :mod:`jobs.upkeep` removes them. A checkpoint of the log every
@@ -548,15 +565,16 @@ def retention(days: int) -> dict[str, str]:
         "delta.enableExpiredLogCleanup": "false",
         "delta.logRetentionDuration": kept,
         "delta.deletedFileRetentionDuration": kept,
+        **({"delta.dataSkippingNumIndexedCols": "-1"} if len(table.columns) > INDEXED_BY_DEFAULT else {}),
     }
 
 
 def stats_of(file: DataFile) -> str:
-    """The statistics of a file in Delta's JSON: its rows alone.
+    """The statistics of a file in Delta's JSON: its rows, and the columns of which none has a value.
 
     A smallest value of some columns makes readers by Arrow compare the others with null, and find no row at all.
     """
-    return json.dumps({"numRecords": file.rows})
+    return json.dumps({"numRecords": file.rows, "nullCount": dict.fromkeys(file.null_columns, file.rows)})
 
 
 def any_of(column: str, values: Iterable[str]) -> str:

@@ -16,7 +16,8 @@ from election_replay.jobs.reading.published import Published
 from election_replay.jobs.spark_views import register
 from election_replay.jobs.upkeep import Tidied, upkeep
 from election_replay.jobs.warehouse.table_sets import JUDGED, stands
-from election_replay.jobs.warehouse.warehouse import Warehouse, retention
+from election_replay.jobs.warehouse.warehouse import Warehouse, properties
+from election_replay.schemas import TABLES
 from tests.jobs.warehouse.test_data_files import commit, files_of
 
 NOW = datetime.now(UTC)
@@ -123,7 +124,10 @@ def test_kept_runs_stay_readable_however_old_the_log_is(warehouse: Warehouse) ->
     newest = published(warehouse, "newest")
     upkeep(warehouse, keep_days=90)
     assert (terms(warehouse, old), terms(warehouse, newest)) == ([1], [1, 2, 3])
-    assert retention(90).items() <= DeltaTable(warehouse.location("terms")).metadata().configuration.items()
+    assert (
+        properties(TABLES["terms"], 90).items()
+        <= DeltaTable(warehouse.location("terms")).metadata().configuration.items()
+    )
 
     entries = log_entries(warehouse)
     upkeep(warehouse, keep_days=30)
