@@ -171,6 +171,10 @@ class Blocks:
             self.rest += chunk
         return self.rest[:length]
 
+    def length(self) -> int:
+        """How many bytes there are; nothing is given out then."""
+        return len(self.rest) + sum(map(len, self._chunks))
+
     def __iter__(self) -> Iterator[Block]:
         while True:
             if end := self.rest.rfind(b"\n") + 1:

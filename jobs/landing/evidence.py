@@ -27,7 +27,7 @@ from election_replay.election_core.model.events import Event, Unparsable
 from election_replay.jobs.landing.blocks import LINE_BYTES, Block
 from election_replay.jobs.landing.kept import Kept, Place, digest
 from election_replay.jobs.landing.lines import Indices, Seen, lines_of, marked
-from election_replay.jobs.landing.masking import masked
+from election_replay.jobs.landing.masking import masked, without_secrets
 from election_replay.jobs.landing.pseudonyms import Hidden, Pseudonyms
 from election_replay.jobs.landing.repeats import Repeats
 from election_replay.jobs.landing.ticks import NO_BUCKET, Buckets, bucket_at, buckets_in, local_seconds, newly_begun
@@ -225,6 +225,10 @@ class Evidence:
         """A text as it may be kept."""
         return self._named(masked(text))
 
+    def _kept_all(self, texts: pl.Series) -> Iterator[str]:
+        """Many texts as they may be kept."""
+        return map(self._named, without_secrets(texts).to_list())
+
     def _named(self, text: str) -> str:
         """A text with names in place of what the settings want hidden."""
         return self.pseudonyms.in_text(text) if self.pseudonyms else text
@@ -271,8 +275,8 @@ class Evidence:
             self._tick(kept, *late, dialect)
         taken = yield from self._events(kept, text, readable, begins, numbers, lengths, dialect)
         signs = np.setdiff1d(ticks, taken)
-        for at, number, line in zip(signs.tolist(), numbers[signs].tolist(), text[signs].to_list(), strict=True):
-            if self._tick(kept, number, self._kept(line), dialect):
+        for at, number, line in zip(signs.tolist(), numbers[signs].tolist(), self._kept_all(text[signs]), strict=True):
+            if self._tick(kept, number, line, dialect):
                 taken.append(at)
         yield from self._counted(kept)
         if len(dated):
@@ -305,7 +309,7 @@ class Evidence:
             records.tolist(),
             numbers[records].tolist(),
             lengths[records].tolist(),
-            map(self._kept, text[records].to_list()),
+            self._kept_all(text[records]),
             self._continuations(text, records, ends),
             strict=True,
         )
@@ -322,9 +326,9 @@ class Evidence:
         """The undated lines of each of some records, which end before the lines ``ends``, as far as they are kept."""
         counts = np.minimum(ends - records - 1, CONTINUATION_LINES)
         behind = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        lines = iter(text[np.repeat(records + 1, counts) + behind].to_list())
+        lines = self._kept_all(text[np.repeat(records + 1, counts) + behind])
         for count in counts.tolist():
-            yield tuple(self._kept(line)[:TEXT_CHARACTERS] for line in islice(lines, count)) if count else ()
+            yield tuple(line[:TEXT_CHARACTERS] for line in islice(lines, count)) if count else ()
 
     def _reading(self, line_no: int) -> Reading:
         """The zone of a line's time."""

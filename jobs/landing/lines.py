@@ -9,7 +9,7 @@ import pyarrow as pa
 from election_replay.election_core.dialects import Dialect
 from election_replay.jobs.landing.blocks import Block, line_ends
 from election_replay.jobs.landing.literals import containing
-from election_replay.jobs.landing.ticks import NO_BUCKET, buckets_of
+from election_replay.jobs.landing.ticks import NO_BUCKET, TENS_LENGTH, buckets_of
 
 Indices = np.ndarray[Any, np.dtype[np.int64]]
 """Numbers of lines."""
@@ -60,10 +60,12 @@ def marked(lines: pl.DataFrame, dialect: Dialect) -> pl.DataFrame:
     wanted = np.zeros(len(text), dtype=bool)
     places = np.flatnonzero(begins)
     records = text[places]
-    wanted[places] = containing(records, dialect.needles).to_numpy()
     buckets = np.full(len(text), NO_BUCKET)
     if dialect.plain:
-        buckets[places] = buckets_of(records)
+        buckets[places], begin_with_time = buckets_of(records)
+        if begin_with_time:
+            records = records.str.slice(TENS_LENGTH)  # no needle has a part of a time
+    wanted[places] = containing(records, dialect.needles).to_numpy()
     return lines.with_columns(begins=begins, wanted=wanted, bucket=buckets)
 
 

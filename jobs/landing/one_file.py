@@ -147,13 +147,7 @@ def longest_first(files: tuple[LogFile, ...], zone: LandingZone) -> list[LogFile
     """Files that begin alike, the longest after decompression first."""
     if len(files) == 1:
         return list(files)
-    return sorted(files, key=lambda file: (-length_of(zone, file), file.path))
-
-
-def length_of(zone: LandingZone, file: LogFile) -> int:
-    """How many bytes can be read of a file."""
-    blocks = blocks_of(file, zone)
-    return sum(block.length for block in blocks) + blocks.waiting
+    return sorted(files, key=lambda file: (-blocks_of(file, zone).length(), file.path))
 
 
 def land_file(task: Task, file: LogFile, known: list[Known], zone: LandingZone) -> Iterator[Found]:

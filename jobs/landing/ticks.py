@@ -58,16 +58,16 @@ def buckets_in(texts: pl.Series, found: Buckets, dialect: Dialect) -> Buckets:
     return found
 
 
-def buckets_of(texts: pl.Series) -> Buckets:
-    """The buckets of lines, as written.
+def buckets_of(texts: pl.Series) -> tuple[Buckets, bool]:
+    """The buckets of lines, as written, and whether each line begins with its time.
 
     Most lines begin with their time, which they share with their neighbours: it is read once for all of these.
     """
     runs = texts.str.head(TENS_LENGTH).rle().struct.unnest()
     found = [bucket_of(head) for head in runs["value"].to_list()]
     if None in found:
-        return np.array([written_in(text) for text in texts], dtype=np.int64)
-    return np.repeat(np.array(found, dtype=np.int64), runs["len"].to_numpy())
+        return np.array([written_in(text) for text in texts], dtype=np.int64), False
+    return np.repeat(np.array(found, dtype=np.int64), runs["len"].to_numpy()), True
 
 
 @lru_cache(maxsize=4096)
