@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from election_replay.election_core.fold.fact_writer import FactWriter
 from election_replay.election_core.model.facts import RuleChecked
@@ -13,8 +14,7 @@ VIOLATES = "violates"
 UNDECIDABLE = "undecidable"
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What a check says; ``why`` is the reason where it cannot tell."""
 
     rule: str

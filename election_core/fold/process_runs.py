@@ -248,10 +248,10 @@ class Activity:
             since = start.at if start else first_seen
             until = after.at if after else last_seen + 1
             ended_by = over[number + 1 - len(opening)] if after else None
-            life = _incarnation(segments, stops, start, since, until, after)
-            # Around a step back a time without lines may lie between lines of which none came after the other.
-            silences = tuple(hole for hole in life.silences if not _overlaps(hole, put_back))
-            incarnations.append(replace(life, ended_by=ended_by, silences=silences))
+            life = _incarnation(segments, stops, start, since, until, after, ended_by)
+            if put_back:  # a time without lines may lie between lines of which none came after the other
+                life = replace(life, silences=tuple(hole for hole in life.silences if not _overlaps(hole, put_back)))
+            incarnations.append(life)
         return incarnations
 
 
@@ -266,6 +266,7 @@ def _incarnation(
     since: int,
     until: int,
     after: Start | None,
+    ended_by: int | None,
 ) -> Incarnation:
     """The life from ``since`` to before ``until``; segments and stops are those of all lives, in order."""
     begin = bisect_left(segments, since, key=_last)
@@ -292,6 +293,7 @@ def _incarnation(
         first_by=start.by if start else lived[0].first_by if lived else since,
         last_by=lived[-1].last_by if lived else since,
         next_start_by=after.by if after else None,
+        ended_by=ended_by,
     )
 
 

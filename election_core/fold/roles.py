@@ -69,8 +69,8 @@ def spans(steps: Sequence[Step], incarnations: Sequence[Incarnation], first_role
         # A role first seen in a later line began somewhere before it, but in the life of that line.
         number = incarnation_at(every_incarnation, max(step.at, step.by - 1))
         start = every_incarnation[number].start if every_incarnation else None
-        begun = step if start is None else replace(step, at=max(step.at, min(start, step.by)))
-        by_incarnation.setdefault(number, []).append(begun)
+        begun = step.at if start is None else max(step.at, min(start, step.by))
+        by_incarnation.setdefault(number, []).append(step if begun == step.at else replace(step, at=begun))
     for number, incarnation in enumerate(every_incarnation):
         of_incarnation = by_incarnation.get(number, [])
         if incarnation.start is not None and (not of_incarnation or of_incarnation[0].at > incarnation.start):

@@ -196,6 +196,12 @@ PROTOCOLS: tuple[Protocol, ...] = (
 FOLDS: tuple[Fold, ...] = tuple(fold for protocol in PROTOCOLS for fold in protocol.folds)
 """The state machines of all protocols."""
 
+FOLDS_OF: Mapping[str, tuple[int, ...]] = {
+    kind: tuple(number for number, fold in enumerate(FOLDS) if kind in fold.kinds)
+    for kind in frozenset[str]().union(*(fold.kinds for fold in FOLDS))
+}
+"""The numbers of those that read a kind of events."""
+
 FACT_KINDS: Mapping[str, type[Fact]] = {
     kind.kind: kind for kind in (*SHARED, *(kind for protocol in PROTOCOLS for kind in protocol.facts))
 }

@@ -40,7 +40,7 @@ from election_replay.election_core.model.inventory import NOT_LISTED, Listed
 from election_replay.election_core.model.timing import TimingRule
 from election_replay.election_core.protocols.log_quality import log as log_quality
 from election_replay.election_core.replay.protocol_log import ProtocolLog, ReadsSnapshots
-from election_replay.election_core.replay.registry import FOLDS, LINE_KINDS
+from election_replay.election_core.replay.registry import FOLDS, FOLDS_OF, LINE_KINDS
 
 _LIFE_KINDS = START_KINDS | STOP_KINDS
 INTERESTING = frozenset().union(START_KINDS, STOP_KINDS, IDENTITY_KINDS, LINE_KINDS)
@@ -102,6 +102,7 @@ class SourceLog:
     _stream_of: dict[str, str] = field(default_factory=dict)
     _readers: dict[tuple[str, str], tuple[ProtocolLog, ...]] = field(default_factory=dict)
     _snapshots: bool = False
+    _incarnations: dict[str, list[Incarnation]] = field(default_factory=dict)
 
     def seen(self, stream: str, time: int, by: int, event_id: str | None = None, file: str = "") -> bool:
         """A line of ``stream`` was written in ``[time, by]`` (microseconds UTC, own clock) into one of its files.
@@ -146,7 +147,8 @@ class SourceLog:
     @property
     def given_up(self) -> set[tuple[str, str]]:
         """The streams and names of tables in snapshots whose entries no later fold will look at."""
-        return {table for log in self.logs.values() if isinstance(log, ReadsSnapshots) for table in log.given_up}
+        readers = self.logs.values() if self._snapshots else ()
+        return {table for log in readers if isinstance(log, ReadsSnapshots) for table in log.given_up}
 
     @property
     def may_rest(self) -> bool:
@@ -183,6 +185,7 @@ class SourceLog:
 
     def facts(self) -> Iterator[Fact]:
         """All facts of this source, after its last event."""
+        self._incarnations = {process: self._runs_of(process) for process in self.activity}
         speaker = self._speaker()
         readings = [self._reading(speaker), *self._readings_of_members(speaker)]
         for reading in readings:
@@ -192,9 +195,8 @@ class SourceLog:
         yield from self.itself.facts(speaker, [fact for reading in readings for fact in reading.facts])
 
     def _speaker(self) -> Speaker:
-        incarnations = {process: self._runs_of(process) for process in self.activity}
         return Speaker(
-            *(self.cluster, self.source_node, self.bound_ms, self.identity, incarnations, self.listed),
+            *(self.cluster, self.source_node, self.bound_ms, self.identity, self._incarnations, self.listed),
             settings=self.settings.values(),
             timing_rules=self.timing_rules,
         )
@@ -248,8 +250,8 @@ class SourceLog:
 
     def _new_readers(self, kind: str, stream: str) -> Iterator[ProtocolLog]:
         """The state machines that read lines of this kind in this stream."""
-        for number, fold in enumerate(FOLDS):
-            scope = fold.scope(stream) if kind in fold.kinds else None
+        for number in FOLDS_OF.get(kind, ()):
+            scope = FOLDS[number].scope(stream)
             if scope is not None:
                 log = self._log(number, scope)
                 if not self._snapshots and is_snapshot(stream) and isinstance(log, ReadsSnapshots):
@@ -264,6 +266,8 @@ class SourceLog:
         return self.logs[key]
 
     def _runs_of(self, process: str) -> list[Incarnation]:
+        if process in self._incarnations:
+            return self._incarnations[process]
         activity = self.activity.get(process, Activity())
         return activity.incarnations(self.itself.put_back(process))
 

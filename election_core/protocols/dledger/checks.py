@@ -40,6 +40,10 @@ from election_replay.election_core.protocols.dledger.tables import (
 LATE_ANSWER = "an answer may have come between decision and printing"
 EARLIER_ROUND = "the answer may belong to an earlier round"
 
+_NOT_PASSED = tuple(row for row in ROUND_RESULTS if row.result != PASSED)
+_LATE_BEFORE_VOTES = [row for row in takewhile(lambda row: row.result != PASSED, ROUND_RESULTS) if row in LATE_ROWS]
+"""The rows that an answer can bring about, of those that are asked before the votes are counted."""
+
 _MILLISECOND = 1000
 _SHORTEST_WAIT = Timeout.DLEDGER_ROUND.us
 """A round of votes waits 2 to 3 s, or until enough is known (``voteLatch.await``); microseconds."""
@@ -99,8 +103,7 @@ def round_result(event: FoldEvent, answers: Answers | None) -> Iterator[Verdict]
         yield undecidable(RuleId.WRONG_ROUND_RESULT, "the answers of the round are not counted in its line")
     elif event.result == PASSED:
         yield either(RuleId.LEADER_WITHOUT_QUORUM, tally.accepted >= quorum)
-        before_votes = takewhile(lambda row: row.result != PASSED, ROUND_RESULTS)
-        doubtful = any(row in LATE_ROWS and row.fits(tally, quorum) for row in before_votes)
+        doubtful = any(row.fits(tally, quorum) for row in _LATE_BEFORE_VOTES)
         yield Verdict(RuleId.WRONG_ROUND_RESULT, *((UNDECIDABLE, LATE_ANSWER) if doubtful else (CONFORMS,)))
     elif any(row.result == event.result for row in ROUND_RESULTS):
         decided = replace(tally, valid=answers.valid, bigger_ledger=answers.bigger_ledger) if answers else None
@@ -136,11 +139,10 @@ def _by_the_table(
     ``decided`` counts valid answers by the lines of the answers themselves, ``None`` where one is missing. Nothing can
     have come between them and the decision where the round ``ended_early``.
     """
-    rows = [row for row in ROUND_RESULTS if row.result != PASSED]
-    giving = [row for row in rows if row.result == result]
+    giving = [row for row in _NOT_PASSED if row.result == result]
     if all(row in LATE_ROWS and not row.fits(printed, quorum) for row in giving):
         return (VIOLATES,)
-    for row in rows[: rows.index(giving[-1]) + 1]:
+    for row in _NOT_PASSED[: _NOT_PASSED.index(giving[-1]) + 1]:
         fits, fitted = row.fits(printed, quorum), decided is not None and row.fits(decided, quorum)
         if row in giving:
             if fits or fitted:

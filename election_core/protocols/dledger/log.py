@@ -103,7 +103,7 @@ UNKNOWN_TO_A_MEMBER = "unknown_to_a_member"
 OWN_ID_ELSEWHERE = "own_id_elsewhere"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Refusal:
     """``voter`` told ``candidate`` that its vote of ``term`` is another's, ``count`` times; first heard in [at, by]."""
 
@@ -382,11 +382,21 @@ class DledgerLog:
 
     # -- roles ------------------------------------------------------------------------------------------
 
-    def _step(self, event: FoldEvent, role: str, term: int | None, leader: str | None, cause: str | None) -> None:
+    def _step(
+        self,
+        event: FoldEvent,
+        role: str,
+        term: int | None,
+        leader: str | None,
+        cause: str | None,
+        since: int | None = None,
+    ) -> None:
+        """A line tells of a role that the node took then, or ``since`` some time before."""
+        at = event.at if since is None else since
         if self._is_leader():
             self._now.led_until[self.steps[-1].term] = event.by
-        self.steps.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, event.node or self.node))
-        self._now.role_seen_at = event.at
+        self.steps.append(Step(at, event.by, role, term, leader, event.event_id, cause, event.node or self.node))
+        self._now.role_seen_at = at
 
     def _on_to_candidate(self, event: FoldEvent) -> None:
         if event.from_term is not None and event.term is not None and event.from_term > event.term:
@@ -453,7 +463,7 @@ class DledgerLog:
             return
         last = self.steps[-1]
         since = max(min(began, self._now.last_at or began), last.at)
-        self._step(replace(event, at=since), LEADER, event.term, event.node or self.node, "status")
+        self._step(event, LEADER, event.term, event.node or self.node, "status", since)
         if last.by >= began:  # it took this role while the round was open
             self.steps.append(replace(last, at=event.at, by=event.by, cause="status"))
 
@@ -536,9 +546,8 @@ class DledgerLog:
             return
         # The change came after the last line that shows the role before; others may have come after the change.
         since = self._now.role_seen_at if self._now.role_seen_at is not None and known is not None else event.at
-        seen = replace(event, at=min(since, event.at))
         leader = (event.node or self.node) if role == LEADER else None
-        self._step(seen, role, event.term, leader, "status")
+        self._step(event, role, event.term, leader, "status", min(since, event.at))
         self._now.role_seen_at = event.at
 
     def _note_leaders_log(self, term: int, ledger_end: int, event: FoldEvent) -> None:
@@ -634,7 +643,7 @@ class DledgerLog:
     def _note_refusal(self, key: tuple[int, str, str], event: FoldEvent) -> None:
         known = self.refusals.get(key)
         if known is not None:
-            self.refusals[key] = replace(known, count=known.count + 1)
+            known.count += 1
             return
         term, voter, candidate = key
         self.refusals[key] = Refusal(

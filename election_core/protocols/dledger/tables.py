@@ -195,9 +195,12 @@ class Tally:
         return self.has_leader or enough or self.answered == self.members
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RoundResult:
-    """One row: a tally that fits it has this result; ``more_pause_ms`` comes on top, ``None``: no pause at all."""
+    """One row: a tally that fits it has this result; ``more_pause_ms`` comes on top, ``None``: no pause at all.
+
+    A row is equal to itself alone.
+    """
 
     result: str
     more_pause_ms: int | None
