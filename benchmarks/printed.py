@@ -32,8 +32,8 @@ MEASURES = {
     "second_night_vs_before": Measure(
         "a night with one new file over the same by a release without local engine", 0.33
     ),
-    "replay_vs_floor": Measure("a replay over the same scan, shuffles and writes by Spark, without the core", 1.5),
-    "replay_vs_honest_floor": Measure("a replay over the same work without the core, written as ours is", 1.6),
+    "replay_vs_floor": Measure("a replay over one whose core does nothing, with Spark's own Delta writer", 1.5),
+    "replay_vs_honest_floor": Measure("the same, written as ours is", 1.6),
     "rdd_vs_replay": Measure("the same fold behind `rdd.mapPartitions`, rows in and rows out, over ours", 5, True),
     "night30_vs_night1": Measure("the last of thirty nights over the first that go on from a checkpoint", 1.1),
     "growth_1x_4x_16x": Measure("what a group more costs among 8,000, over what it costs among 2,000", 1.1),

@@ -167,9 +167,13 @@ class Activity:
     def seen(self, time: int, by: int, event_id: str | None = None) -> None:
         """A line was written in ``[time, by]``."""
         if self.segments:
-            first, first_by, last, last_by, first_event, _ = self.segments[-1]
+            first, first_by, last, last_by, first_event, last_event = self.segments[-1]
+            latest = max(last_by, by)
             if last < time <= last + _SEGMENT_GAP:
-                self.segments[-1] = Segment(first, first_by, time, max(by, last_by), first_event, event_id)
+                self.segments[-1] = Segment(first, first_by, time, latest, first_event, event_id)
+                return
+            if first < time == last:  # most lines that do not come later come at once: what _joined gives of them
+                self.segments[-1] = Segment(first, first_by, last, latest, first_event, _smaller(last_event, event_id))
                 return
             if first <= time <= last:
                 if time in (first, last) or by > last_by:

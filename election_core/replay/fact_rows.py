@@ -5,6 +5,7 @@ holds the kinds and the columns of ``schemas/facts.py`` together.
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import repeat
 from operator import attrgetter
 from typing import Any
 
@@ -12,6 +13,9 @@ import pyarrow as pa
 
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.replay.registry import FACT_KINDS
+
+SHARED_TEXTS = ("cluster", "replica_group", "protocol", "node", "source_node")
+"""Columns in which many facts have the same text: made once, it is also compared and hashed sooner."""
 
 
 def rows_of(facts: Iterable[Fact], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -34,24 +38,31 @@ def facts_in(batches: Iterable[pa.RecordBatch]) -> Iterator[Fact]:
     :class:`KeyError` for a kind of another version."""
     for batch in batches:
         facts: list[Fact | None] = [None] * batch.num_rows
-        columns: dict[str, list[Any]] = {}
+        shared = {name: _texts(batch.column(name)) for name in SHARED_TEXTS if name in batch.schema.names}
         rows_of: dict[str, list[int]] = {}
         for number, kind in enumerate(batch.column("kind").to_pylist()):
             rows_of.setdefault(kind, []).append(number)
         for kind, numbers in rows_of.items():
             names = FACT_KINDS[kind].__match_args__
-            columns |= {name: _plain(batch, name) for name in names if name not in columns}
-            values = ([column[number] for number in numbers] for column in map(columns.__getitem__, names))
+            here = [name for name in names if name in batch.schema.names and name not in shared]
+            alike = batch.select(here).take(pa.array(numbers, pa.int64()))
+            columns: dict[str, Iterable[Any]] = {name: _plain(alike.column(name)) for name in here}
+            columns |= {name: [texts[number] for number in numbers] for name, texts in shared.items()}
+            values = (columns.get(name) or repeat(None) for name in names)
             for number, fact in zip(numbers, map(FACT_KINDS[kind], *values), strict=True):
                 facts[number] = fact
         yield from (fact for fact in facts if fact is not None)
 
 
-def _plain(batch: pa.RecordBatch, name: str) -> list[Any]:
-    """A column as Python values that cannot change; times as microseconds UTC; nulls where the batch has none such."""
-    if name not in batch.schema.names:
-        return [None] * batch.num_rows
-    column = batch.column(name)
+def _texts(column: pa.Array) -> list[str | None]:
+    """A column of texts as Python values, each of which is made once."""
+    encoded = column.dictionary_encode("encode")
+    words = encoded.dictionary.to_pylist()
+    return [words[number] for number in encoded.indices.to_pylist()]
+
+
+def _plain(column: pa.Array) -> list[Any]:
+    """A column as Python values that cannot change; times as microseconds UTC."""
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.int64())
     values: list[Any] = column.to_pylist()

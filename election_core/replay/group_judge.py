@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from election_replay.election_core.judge.calm import FIRST_END, SECOND_END, Calm, calm_since, ended, may_be_calm
-from election_replay.election_core.judge.clock import Clocks
+from election_replay.election_core.judge.clock import Clocks, Message
 from election_replay.election_core.judge.group import group_of
 from election_replay.election_core.judge.limits import tells_of_wrong_clock, wrong_clocks
 from election_replay.election_core.model.catalogue import PROVEN, WARNING, RuleId
@@ -60,8 +60,6 @@ def _not_judged(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
 
 _JUDGES: dict[str, Judge] = {**{protocol.name: protocol.judge for protocol in PROTOCOLS}, FAULT: _not_judged}
 
-_CAUSAL_PAIRS = tuple(protocol.causal_pairs for protocol in PROTOCOLS if protocol.causal_pairs is not None)
-
 
 @dataclass(frozen=True, slots=True)
 class Judged:
@@ -98,10 +96,17 @@ def rows_as_ended(facts: Iterable[Fact]) -> Iterator[Row]:
     yield from mixed_logs.sources_again(_rows(by_protocol), by_protocol)
 
 
+def _causal_pairs(facts: list[Fact]) -> Iterator[Message]:
+    """What was logged because of what another machine had logged, by all protocols that the facts may speak of."""
+    names, kinds = {fact.protocol for fact in facts}, {type(fact) for fact in facts}
+    for protocol in PROTOCOLS:
+        if protocol.causal_pairs and (protocol.name in names or not kinds.isdisjoint(protocol.facts)):
+            yield from protocol.causal_pairs(facts)
+
+
 def _rows(by_protocol: list[Fact]) -> Iterator[Row]:
     bounds = {fact.source_node: fact.bound_ms * 1000 for fact in by_protocol}
-    messages = [message for causal_pairs in _CAUSAL_PAIRS for message in causal_pairs(by_protocol)]
-    clocks = Clocks(bounds, messages, log_quality.stepped(by_protocol))
+    clocks = Clocks(bounds, [*_causal_pairs(by_protocol)], log_quality.stepped(by_protocol))
     for protocol, of_protocol in groupby(mixed_logs.undoubted(by_protocol), key=lambda fact: fact.protocol):
         yield from settled(_JUDGES[protocol](list(of_protocol), clocks))
     speaking = [fact for fact in by_protocol if fact.protocol != FAULT]

@@ -54,8 +54,10 @@ def in_fact_columns(rows: Rows) -> Rows:
 def facts_alone(batches: Iterable[pa.RecordBatch], known: MutableMapping[str, Sighting]) -> Iterator[pa.RecordBatch]:
     """The rows of facts; what the others say comes into ``known``."""
     for batch in batches:
-        is_fact = pc.is_null(batch.column("finding_id"))
-        if not pc.all(is_fact).as_py():
+        facts = batch
+        if batch.column("finding_id").null_count < batch.num_rows:
+            is_fact = pc.is_null(batch.column("finding_id"))
             columns = [batch.column(name).filter(pc.invert(is_fact)).to_pylist() for name in FOUND]
             known.update((found, (by, at)) for found, by, at in zip(*columns, strict=True))
-        yield batch.filter(is_fact).select([name for name in batch.schema.names if name not in FOUND])
+            facts = batch.filter(is_fact)
+        yield facts.drop_columns([*FOUND])
