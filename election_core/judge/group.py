@@ -180,9 +180,11 @@ def least_together(clocks: Clocks, fact: Fact, other: Fact) -> int:
 
 def in_order(some: Iterable[Fact]) -> Iterator[Fact]:
     """Facts by time, then in the order of one log, then by everything else: the same for any order of arrival."""
-    for _, alike in groupby(sorted(some, key=_when), key=_when):
-        facts = list(alike)
-        yield from facts if len(facts) == 1 else sorted(facts, key=_whole)
+    facts = list(some)
+    times = list(map(_when, facts))
+    for _, alike in groupby(sorted(range(len(facts)), key=times.__getitem__), key=times.__getitem__):
+        at_once = [facts[number] for number in alike]
+        yield from at_once if len(at_once) == 1 else sorted(at_once, key=_whole)
 
 
 _when = attrgetter("since", "source_node", "ordinal", "kind")
@@ -210,13 +212,15 @@ def group_of(all_facts: Iterable[Fact], clocks: Clocks) -> Group:
 
 def _end_of(ordered: list[Fact]) -> Moment:
     """The last sign of life of any member, or the last decision about the group."""
-    return max(map(_last_word, ordered), key=lambda moment: (moment.at, moment.source, moment.by))
+    at, source, by = max(map(_last_word, ordered))
+    return Moment(at, by, source)
 
 
-def _last_word(fact: Fact) -> Moment:
+def _last_word(fact: Fact) -> tuple[int, str, int]:
+    """Its time at the earliest, its source, and its time at the latest."""
     if isinstance(fact, Alive) and fact.until is not None and fact.until_by is not None:
-        return Moment(fact.until, fact.until_by, fact.source_node)
-    return Moment(fact.since, fact.since_by, fact.source_node)
+        return fact.until, fact.source_node, fact.until_by
+    return fact.since, fact.source_node, fact.since_by
 
 
 def _last_seen(group: Group, source: str) -> Moment | None:

@@ -14,7 +14,7 @@ lies long before the end of a source with snapshots, of whose tables few are kep
 
 from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from operator import itemgetter
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -263,7 +263,7 @@ class NewRows:
         ended, ends = self._ended[may_rest and checkpoint.settled], checkpoint.ends()
         ended.former.extend(ends[0])
         ended.numbers.extend(ends[1])
-        ended.signs.extend(sorted(signs, key=_until)[-1:])
+        ended.signs.extend(sorted(signs, key=itemgetter(_UNTIL))[-1:])
 
     def failure(self, cluster: str, source_node: str, error: str) -> None:
         """The ``FAILED`` row of a source."""
@@ -297,11 +297,6 @@ def as_rows(signs: Iterable[tuple[str | int | None, ...]]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array(values, column.type) for values, column in columns], schema=_SIGN)
 
 
-def _until(sign: tuple[Any, ...]) -> Any:
-    """The time of the last line of a ``LIVED`` row, in the columns of :func:`as_rows`."""
-    return sign[_SIGN.get_field_index("until")]
-
-
 _SIGN = pa.schema(
     {
         "cluster": pa.string(),
@@ -321,3 +316,6 @@ _SIGN = pa.schema(
         "until_event": pa.string(),
     }
 )
+
+_UNTIL = _SIGN.names.index("until")
+"""The place of the time of the last line in a ``LIVED`` row."""

@@ -100,7 +100,8 @@ def _causal_pairs(facts: list[Fact]) -> Iterator[Message]:
     """What was logged because of what another machine had logged, by all protocols that the facts may speak of."""
     names, kinds = {fact.protocol for fact in facts}, {type(fact) for fact in facts}
     for protocol in PROTOCOLS:
-        if protocol.causal_pairs and (protocol.name in names or not kinds.isdisjoint(protocol.facts)):
+        spoken = protocol.name in names or not kinds.isdisjoint(protocol.facts)
+        if protocol.causal_pairs and (spoken or protocol.ties_others):
             yield from protocol.causal_pairs(facts)
 
 

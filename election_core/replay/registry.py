@@ -88,8 +88,9 @@ CausalPairs = Callable[[Iterable[Fact]], Iterator[Message]]
 class Protocol:
     """One row. ``name`` stands in ``protocol`` of its facts and rows.
 
-    ``causal_pairs`` are what was logged on one machine because of what was logged on another; ``periodic`` are kinds of
-    lines that come again and again while nothing happens.
+    ``causal_pairs`` are what was logged on one machine because of what was logged on another, in facts of this protocol
+    or of its kinds; with ``ties_others`` in those of other protocols too. ``periodic`` are kinds of lines that come
+    again and again while nothing happens.
     """
 
     name: str
@@ -97,6 +98,7 @@ class Protocol:
     folds: tuple[Fold, ...] = ()
     facts: tuple[type[Fact], ...] = ()
     causal_pairs: CausalPairs | None = None
+    ties_others: bool = False
     periodic: Mapping[str, Periodic] = field(default_factory=dict)
 
 
@@ -107,6 +109,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
         facts=(*raft_family_facts.KINDS, *dledger_facts.KINDS),
         judge=dledger.judge,
         causal_pairs=dledger_causality.causal_pairs,
+        ties_others=True,  # what holds of leaders and followers in it holds in every Raft
         periodic=dledger_log.PERIODIC,
     ),
     Protocol(

@@ -4,7 +4,7 @@ A source is judged in the group of which its process is a member, as the facts o
 server, which is a member of none, and a process whose group nothing tells, only where there is something to say.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
@@ -153,13 +153,15 @@ class SourcesLog:
 
     def facts(self, speaker: Speaker, stated: list[tuple[str, Fact]]) -> Iterator[Fact]:
         """What this source is worth. ``stated`` is all that it says otherwise, each fact with its stream."""
-        homes = _homes(stated)
+        homes, crowded = _homes(stated), crowds(speaker)
         for process in STREAM_OF:
-            yield from self._of_process(process, homes.get(process), speaker)
+            yield from self._of_process(process, homes.get(process), speaker, crowded.get(process, ()))
         yield from _members(speaker, stated)
         yield from _listed(speaker, stated)
 
-    def _of_process(self, process: str, home: Alive | None, speaker: Speaker) -> Iterator[Fact]:
+    def _of_process(
+        self, process: str, home: Alive | None, speaker: Speaker, crowded: Sequence[NamedId]
+    ) -> Iterator[Fact]:
         of_process = [(key[1:], event) for key, event in self.releases.items() if key[0] == process]
         group = _group_of(process, home, speaker)
         emit = _about(speaker, process, group, home)
@@ -175,12 +177,14 @@ class SourcesLog:
                 name=name,
                 evidence=(event.event_id,),
             )
-        yield from _at_once(speaker, process, emit)
+        yield from _at_once(process, crowded, emit)
 
     def clock_steps(
         self, speaker: Speaker, stated: list[tuple[str, Fact]], processes: Collection[str]
     ) -> Iterator[Fact]:
         """Each step of the clock that the ``processes`` show, in every group that the source speaks of."""
+        if not self.steps:
+            return
         homes, groups = _homes(stated), {fact.replica_group for _, fact in stated}
         home_groups = {home.replica_group for home in homes.values()}
         for step in _distinct([step for step in self.steps if process_of(step.stream) in processes]):
@@ -230,9 +234,10 @@ def crowds(speaker: Speaker) -> dict[str, tuple[NamedId, ...]]:
     return {process: lines for process, lines in found.items() if lines}
 
 
-def _at_once(speaker: Speaker, process: str, emit: FactWriter) -> Iterator[Fact]:
-    """The names of a process that is several; one that changes with a new life is no contradiction."""
-    for number, line in enumerate(crowds(speaker).get(process, ())):
+def _at_once(process: str, crowded: Sequence[NamedId], emit: FactWriter) -> Iterator[Fact]:
+    """The names of a process that is several, on ``crowded`` lines; one that changes with a new life is no
+    contradiction."""
+    for number, line in enumerate(crowded):
         yield Claim(
             *emit.during(emit.node_at(line.at), line.at, line.by, line.event_id, ordinal=number),
             process=process,
