@@ -33,7 +33,7 @@ FEW = 500_000
 LITTLE = 50_000
 """So many rows, at most, are folded or judged in a second or two: sooner than Spark has shuffled them."""
 
-BATCH_ROWS = 5_000
+BATCH_ROWS = 10_000
 """Rows of a batch, as with Spark."""
 
 FEW_KEYS = 1_000

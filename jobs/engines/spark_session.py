@@ -176,7 +176,7 @@ def settings(
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         # A limit in bytes makes Spark size up a whole batch after each of its rows; rows alone bound a batch.
         "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "5000",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
         "spark.sql.inMemoryColumnarStorage.batchSize": "2000",  # of our wide rows, 10,000 want too much memory at once
         "spark.ui.showConsoleProgress": "false",
         f"spark.executorEnv.{ARROW_MEMORY}": os.environ[ARROW_MEMORY],
