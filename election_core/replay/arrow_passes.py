@@ -32,6 +32,7 @@ from election_replay.election_core.replay.checkpoint import (
     NewRows,
     SourceEnds,
 )
+from election_replay.election_core.replay.columns import texts
 from election_replay.election_core.replay.fact_rows import facts_in
 from election_replay.election_core.replay.group_judge import Judged, failed
 from election_replay.election_core.replay.passed_over import FILE, PassedOver, pass_over, times
@@ -342,7 +343,5 @@ def _plain(batch: pa.RecordBatch, name: str) -> Iterable[Any]:
 
 
 def _texts(batch: pa.RecordBatch, name: str) -> list[str]:
-    """A column of strings as Python values, null as an empty one; each distinct string is made once."""
-    encoded = batch.column(name).fill_null("").dictionary_encode()
-    words = encoded.dictionary.to_pylist()
-    return [words[number] for number in encoded.indices.to_pylist()]
+    """A column of strings as Python values, null as an empty one."""
+    return [text or "" for text in texts(batch.column(name))]

@@ -12,10 +12,11 @@ from typing import Any
 import pyarrow as pa
 
 from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.replay.columns import texts
 from election_replay.election_core.replay.registry import FACT_KINDS
 
 SHARED_TEXTS = ("cluster", "replica_group", "protocol", "node", "source_node")
-"""Columns in which many facts have the same text: made once, it is also compared and hashed sooner."""
+"""Columns in which many facts have the same text."""
 
 
 def rows_of(facts: Iterable[Fact], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -38,7 +39,7 @@ def facts_in(batches: Iterable[pa.RecordBatch]) -> Iterator[Fact]:
     :class:`KeyError` for a kind of another version."""
     for batch in batches:
         facts: list[Fact | None] = [None] * batch.num_rows
-        shared = {name: _texts(batch.column(name)) for name in SHARED_TEXTS if name in batch.schema.names}
+        shared = {name: texts(batch.column(name)) for name in SHARED_TEXTS if name in batch.schema.names}
         rows_of: dict[str, list[int]] = {}
         for number, kind in enumerate(batch.column("kind").to_pylist()):
             rows_of.setdefault(kind, []).append(number)
@@ -47,18 +48,11 @@ def facts_in(batches: Iterable[pa.RecordBatch]) -> Iterator[Fact]:
             here = [name for name in names if name in batch.schema.names and name not in shared]
             alike = batch.select(here).take(pa.array(numbers, pa.int64()))
             columns: dict[str, Iterable[Any]] = {name: _plain(alike.column(name)) for name in here}
-            columns |= {name: [texts[number] for number in numbers] for name, texts in shared.items()}
+            columns |= {name: [words[number] for number in numbers] for name, words in shared.items()}
             values = (columns.get(name) or repeat(None) for name in names)
             for number, fact in zip(numbers, map(FACT_KINDS[kind], *values), strict=True):
                 facts[number] = fact
         yield from (fact for fact in facts if fact is not None)
-
-
-def _texts(column: pa.Array) -> list[str | None]:
-    """A column of texts as Python values, each of which is made once."""
-    encoded = column.dictionary_encode("encode")
-    words = encoded.dictionary.to_pylist()
-    return [words[number] for number in encoded.indices.to_pylist()]
 
 
 def _plain(column: pa.Array) -> list[Any]:
