@@ -13,9 +13,8 @@ Nothing is said about the end of a file that may still grow: landing it in one g
 import io
 import json
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
 
 import numpy as np
 import polars as pl
@@ -174,7 +173,7 @@ class Evidence:
 
     def _behind_held(self, lines: pl.DataFrame) -> pl.DataFrame:
         """What is held, and lines behind it."""
-        return lines if self._held is None else pl.concat([self._held, lines])
+        return lines if self._held is None else self._held.vstack(lines)
 
     def _whole(self, lines: pl.DataFrame, dialect: Dialect, *, last: bool) -> Iterator[Found]:
         """Rows of lines, whose last record is held unless they are the ``last`` ones."""
@@ -225,10 +224,6 @@ class Evidence:
         """A text as it may be kept."""
         return self._named(masked(text))
 
-    def _kept_all(self, texts: pl.Series) -> Iterator[str]:
-        """Many texts as they may be kept."""
-        return map(self._named, without_secrets(texts).to_list())
-
     def _named(self, text: str) -> str:
         """A text with names in place of what the settings want hidden."""
         return self.pseudonyms.in_text(text) if self.pseudonyms else text
@@ -270,13 +265,19 @@ class Evidence:
         else:
             buckets = buckets_in(text[dated], lines["bucket"].to_numpy()[dated], dialect)
         ticks, late = self._ticks(buckets, dated)
+        ends = np.append(begins, lines.height)[np.searchsorted(begins, readable, side="right")]
+        undated = np.minimum(ends - readable - 1, CONTINUATION_LINES)
+        texts = self._texts(text, ticks, readable, undated)
         kept = Kept(self.place)
         if late is not None:
             self._tick(kept, *late, dialect)
-        taken = yield from self._events(kept, text, readable, begins, numbers, lengths, dialect)
+        records = zip(
+            readable.tolist(), numbers[readable].tolist(), lengths[readable].tolist(), undated.tolist(), strict=True
+        )
+        taken = yield from self._events(kept, records, texts, dialect)
         signs = np.setdiff1d(ticks, taken)
-        for at, number, line in zip(signs.tolist(), numbers[signs].tolist(), self._kept_all(text[signs]), strict=True):
-            if self._tick(kept, number, line, dialect):
+        for at, number in zip(signs.tolist(), numbers[signs].tolist(), strict=True):
+            if self._tick(kept, number, texts[at], dialect):
                 taken.append(at)
         yield from self._counted(kept)
         if len(dated):
@@ -289,31 +290,25 @@ class Evidence:
         if self._flood[1]:
             self.progress.flood = json.dumps(self._flood)
 
-    def _events(
-        self,
-        kept: Kept,
-        text: pl.Series,
-        records: Indices,
-        begins: Indices,
-        numbers: Indices,
-        lengths: Indices,
-        dialect: Dialect,
-    ) -> Generator[Row, None, list[int]]:
-        """Keep those of the lines ``records`` that are events; the rows of those that go into quarantine.
+    def _texts(self, text: pl.Series, ticks: Indices, records: Indices, undated: Indices) -> dict[int, str]:
+        """The texts, as they may be kept, of lines to tick and of records with so many ``undated`` lines after each, by
+        the places of the lines."""
+        behind = np.arange(undated.sum()) - np.repeat(np.cumsum(undated) - undated, undated)
+        places = np.unique(np.concatenate((ticks, records, np.repeat(records + 1, undated) + behind)))
+        return dict(zip(places.tolist(), map(self._named, without_secrets(text[places])), strict=True))
 
-        Returns the places of both.
+    def _events(
+        self, kept: Kept, records: Iterable[tuple[int, int, int, int]], texts: Mapping[int, str], dialect: Dialect
+    ) -> Generator[Row, None, list[int]]:
+        """Keep those records that are events; the rows of those that go into quarantine.
+
+        ``records``: the place of each, its number and length, and how many undated lines after it are kept; ``texts``
+        are those of the lines at some places. Returns the places of the records that are events or in quarantine.
         """
         taken = []
-        ends = np.append(begins, len(text))[np.searchsorted(begins, records, side="right")]
-        each = zip(
-            records.tolist(),
-            numbers[records].tolist(),
-            lengths[records].tolist(),
-            self._kept_all(text[records]),
-            self._continuations(text, records, ends),
-            strict=True,
-        )
-        for at, number, length, line, more in each:
+        for at, number, length, undated in records:
+            line = texts[at]
+            more = tuple([texts[at + 1 + behind][:TEXT_CHARACTERS] for behind in range(undated)]) if undated else ()
             try:
                 if self._record(kept, number, line, more, dialect):
                     taken.append(at)
@@ -321,14 +316,6 @@ class Evidence:
                 yield self.quarantine(number, str(error), "" if isinstance(error, Hidden) else line, length)
                 taken.append(at)
         return taken
-
-    def _continuations(self, text: pl.Series, records: Indices, ends: Indices) -> Iterator[tuple[str, ...]]:
-        """The undated lines of each of some records, which end before the lines ``ends``, as far as they are kept."""
-        counts = np.minimum(ends - records - 1, CONTINUATION_LINES)
-        behind = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        lines = self._kept_all(text[np.repeat(records + 1, counts) + behind])
-        for count in counts.tolist():
-            yield tuple(line[:TEXT_CHARACTERS] for line in islice(lines, count)) if count else ()
 
     def _reading(self, line_no: int) -> Reading:
         """The zone of a line's time."""

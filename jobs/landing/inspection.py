@@ -142,7 +142,7 @@ def _texts(data: bytes) -> list[str]:
     """The lines of a block, without the secrets in them: what landing would not keep is not shown either."""
     text = decoded(data)[0].decode("utf-8", "replace")
     lines = [line.rstrip("\r").removeprefix("\ufeff") for line in text.removesuffix("\n").split("\n")]
-    return without_secrets(pl.Series(lines, dtype=pl.String)).to_list()
+    return without_secrets(pl.Series(lines, dtype=pl.String))
 
 
 def _records(found: Inspection, lines: Iterator[str], utc_offset_minutes: int | None) -> Iterator[Seen]:

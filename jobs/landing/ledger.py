@@ -77,7 +77,7 @@ class Ledger:
 
     The columns that tell where each of their nodes' files ended are read once, and stay in DuckDB. Whole rows are read
     of the files that are asked for alone, in the landings that read them: how many there are follows from the new
-    files, not from the nights.
+    files, not from the nights. Before the first landing nothing is read, and nothing asked.
     """
 
     def __init__(self, landed: ds.Dataset | pa.Table, files: Iterable[LogFile], up_to: int) -> None:
@@ -86,6 +86,9 @@ class Ledger:
         So may one be told that has grown since then: by what it held when it was landed first.
         """
         self._landed = landed if isinstance(landed, ds.Dataset) else ds.dataset(landed)
+        self._empty = next(self._landed.get_fragments(), None) is None
+        if self._empty:
+            return
         nodes = {(file.cluster, file.source_node) for file in files}
         clusters, names = (pa.array(sorted({node[at] for node in nodes}), pa.string()) for at in (0, 1))
         self._wanted = pc.field("cluster").isin(clusters) & pc.field("source_node").isin(names)
@@ -109,6 +112,8 @@ class Ledger:
 
     def lengths(self) -> Mapping[Stream, Sequence[int]]:
         """The lengths of the short files of each stream: where else a file may begin as one of them does."""
+        if self._empty:
+            return {}
         found = self._database.sql(
             "SELECT cluster, source_node, stream, list(DISTINCT length) AS lengths FROM short GROUP BY ALL"
         )
@@ -116,6 +121,8 @@ class Ledger:
 
     def heads(self, openings: Sequence[Opening]) -> Heads:
         """The heads of files that held, when they were short, what one of ``openings`` begins with."""
+        if self._empty:
+            return {}
         self._database.register("asked", asked(openings))
         found = self._database.sql(
             "SELECT cluster, source_node, stream, length, content_hash, min(head) FROM short "
@@ -128,6 +135,8 @@ class Ledger:
 
         Those of the stream that was landed first come first, and of each stream in the order of landings.
         """
+        if self._empty:
+            return
         run = self._database.execute
         self._database.register("asked", asked(openings))
         run(

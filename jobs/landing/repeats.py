@@ -14,10 +14,12 @@ Busy processes write two lines alike in one second, where times do not go back: 
 """
 
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
+import pyarrow.compute as pc
 
 from election_replay.jobs.landing.ticks import NO_BUCKET
 
@@ -39,7 +41,7 @@ _DOUBLED = 0.9
 _FEWEST = 20
 """Of fewer lines nobody knows whether each is written twice."""
 
-_SECOND = r"(\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d)"
+_SECOND = r"(?P<second>\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d)"
 """The second of a line: threads that share a log write some milliseconds out of order."""
 _TIME = r"\d+:\d\d:\d\d(?:[.,]\d+)?"
 """A time of day; what a line says besides, it says."""
@@ -90,18 +92,14 @@ class Repeats:
         buckets = lines["bucket"].to_numpy()[lines["begins"].to_numpy()]
         if not len(buckets) or _behind(buckets, self._highest, NO_BUCKET).any():
             return bool(len(buckets))
-        alike = self._near(lines, int(buckets.min()), pl.col("wanted")).filter(pl.col("text").is_duplicated())
-        if not alike.height:
+        near = *(() if buckets.min() > self._highest else self._before), lines
+        wanted = [block["wanted"].to_numpy() & (block["bucket"].to_numpy() >= buckets.min()) for block in near]
+        _, which, count = np.unique(_chosen("text", near, wanted).hash(), return_inverse=True, return_counts=True)
+        if count.max(initial=0) < 2:
             return False
-        near = self._near(lines, int(buckets.min()), pl.col("bucket").is_in(alike["bucket"].unique().implode()))
-        return bool(_behind(_seconds(near["text"]), 0, 0).any()) or _seem_doubled(lines)
-
-    def _near(self, lines: pl.DataFrame, bucket: int, which: pl.Expr) -> pl.DataFrame:
-        """Dated lines of these, and of those before that reach into ``bucket``."""
-        before = () if bucket > self._highest else self._before
-        chosen = pl.col("begins") & (pl.col("bucket") >= bucket) & which
-        found: pl.DataFrame = pl.concat([block.filter(chosen).select("text", "bucket") for block in (*before, lines)])
-        return found
+        tens = np.unique(_chosen("bucket", near, wanted).to_numpy()[count[which] > 1])
+        at_that_time = [block["begins"].to_numpy() & np.isin(block["bucket"].to_numpy(), tens) for block in near]
+        return bool(_behind(_seconds(_chosen("text", near, at_that_time)), 0, 0).any()) or _seem_doubled(lines)
 
     def _again(self, lines: pl.DataFrame) -> Flags:
         """Which of the dated lines came again."""
@@ -122,16 +120,22 @@ def _doubled(texts: Hashes) -> Flags:
     return second_of_two
 
 
+def _chosen(column: str, blocks: Sequence[pl.DataFrame], flags: Sequence[Flags]) -> pl.Series:
+    """A column of those lines of some blocks that have a flag."""
+    return pl.concat([block[column][np.flatnonzero(which)] for block, which in zip(blocks, flags, strict=True)])
+
+
 def _seem_doubled(lines: pl.DataFrame) -> bool:
     """Whether so many dated lines are as the one before that each may be written twice."""
-    texts = lines.filter(pl.col("begins"))["text"]
-    return 2 * int((texts == texts.shift()).sum()) >= _DOUBLED * len(texts)
+    texts = _chosen("text", [lines], [lines["begins"].to_numpy()])
+    return 2 * int((texts[1:] == texts[:-1]).sum()) >= _DOUBLED * len(texts)
 
 
 def _seconds(texts: pl.Series) -> Numbers:
     """The seconds of some lines as numbers in their order; 0: it tells none."""
-    found: Numbers = texts.str.extract(_SECOND).rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
-    return found
+    seconds = pc.struct_field(pc.extract_regex(texts.to_arrow(), _SECOND), 0)
+    found: Numbers = pc.if_else(seconds.is_valid(), pc.rank(seconds, tiebreaker="dense"), 0).to_numpy()
+    return found.astype(np.int64)
 
 
 def _delivered_again(known: pl.DataFrame, texts: Hashes) -> Flags:

@@ -5,6 +5,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -43,6 +44,8 @@ FORGOTTEN_PROPERTY = "electionReplay.forgottenUpTo"
 NOTE = "userMetadata"
 """Where a commit says who made it: a run, a landing."""
 
+TABLES_AT_ONCE = 4
+"""So many tables are looked at and created beside each other: each is a few files, and waits for its store."""
 
 INDEXED_BY_DEFAULT = 32
 """Of so many columns of a table Delta knows statistics where its settings say nothing."""
@@ -311,15 +314,20 @@ class Warehouse:
         self.refuse_foreign_folder()
         self.refuse_unwritable()
         self.refuse_newer()
-        for table in map(TABLES.__getitem__, names):
-            if self.version(table.name) is None or (table.replaced_by and not self.shaped_alike(table)):
-                self.patiently(partial(self._make, table))
-                continue
-            self.add_missing_columns(table)
-            if not self.shaped_alike(table):
-                self.patiently(partial(self._reshape, table))
+        with ThreadPoolExecutor(TABLES_AT_ONCE) as pool:
+            for _ in pool.map(self._provide, map(TABLES.__getitem__, names)):
+                pass
         if len(names) == len(TABLES):
             self.note_form()
+
+    def _provide(self, table: Table) -> None:
+        """Create a table that is missing, or the columns that an older release did not give it."""
+        if self.version(table.name) is None or (table.replaced_by and not self.shaped_alike(table)):
+            self.patiently(partial(self._make, table))
+            return
+        self.add_missing_columns(table)
+        if not self.shaped_alike(table):
+            self.patiently(partial(self._reshape, table))
 
     def form(self) -> int:
         """The form that the warehouse has; 1 where nothing says so."""

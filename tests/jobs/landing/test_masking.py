@@ -125,7 +125,7 @@ def test_no_secret_survives(form: str, before: str, key: str, case: Any, secret:
 def test_masking_never_fails_and_once_is_enough(text: str) -> None:
     once = masked(text)
     assert masked(once) == once
-    assert list(without_secrets(pl.Series([text]))) == [once]
+    assert without_secrets(pl.Series([text])) == [once]
 
 
 @pytest.mark.parametrize(
@@ -196,12 +196,11 @@ def test_masking_changes_no_event_of_real_logs(corpora: Path) -> None:
     """Every line of the real logs that masking touches says the same as before."""
     touched = 0
     for file in sorted(corpora.rglob("nodes/**/*.log")):
-        lines = pl.Series(file.read_text("utf-8", "replace").split("\n"))
-        masks = without_secrets(lines)
-        differ = lines != masks
-        for before, after in zip(lines.filter(differ), masks.filter(differ), strict=True):
-            touched += 1
-            assert said(file.name, before) == said(file.name, after), before
+        lines = file.read_text("utf-8", "replace").split("\n")
+        for before, after in zip(lines, without_secrets(pl.Series(lines)), strict=True):
+            if before != after:
+                touched += 1
+                assert said(file.name, before) == said(file.name, after), before
     assert touched
 
 
