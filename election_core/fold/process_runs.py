@@ -29,7 +29,7 @@ _SEGMENT_GAP = Timeout.SEGMENT_GAP.us
 _ONE_START = Timeout.ONE_START.us
 _BEFORE_MARKER = Timeout.BEFORE_MARKER.us
 
-MANY = 50
+MANY = 30
 """So many lines one after the other are worth what it takes to look at them as columns."""
 UNSETTLED = LATE + _BEFORE_MARKER + Timeout.SETTLES.us
 """So long before the last line of a night nothing of its holes is given up yet."""

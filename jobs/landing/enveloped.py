@@ -192,9 +192,13 @@ class Enveloped:
                 latest[source.place.source_node] = max(source.last_line_time, latest.get(source.place.source_node, 0))
         return [Part(node, time) for node, time in sorted(latest.items())]
 
-    def seen(self, block: Block) -> Seen:
+    def split(self, block: Block) -> Seen:
         """A block; its lines are looked through where they are opened."""
         return Seen(block)
+
+    def look(self, seen: Seen) -> Seen:
+        """The same block."""
+        return seen
 
     def take(self, seen: Seen) -> Iterator[Found]:
         """Rows of the lines so far, but for the last record of each source: these may go on with it."""

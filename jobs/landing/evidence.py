@@ -25,11 +25,19 @@ from election_replay.election_core.dialects.torn import parse_record
 from election_replay.election_core.model.events import Event, Unparsable
 from election_replay.jobs.landing.blocks import LINE_BYTES, Block
 from election_replay.jobs.landing.kept import Kept, Place, digest
-from election_replay.jobs.landing.lines import Indices, Seen, lines_of, marked
+from election_replay.jobs.landing.lines import Seen, begun, lines_of, marked
 from election_replay.jobs.landing.masking import masked, without_secrets
 from election_replay.jobs.landing.pseudonyms import Hidden, Pseudonyms
 from election_replay.jobs.landing.repeats import Repeats
-from election_replay.jobs.landing.ticks import NO_BUCKET, Buckets, bucket_at, buckets_in, local_seconds, newly_begun
+from election_replay.jobs.landing.ticks import (
+    NO_BUCKET,
+    Buckets,
+    Indices,
+    bucket_at,
+    buckets_in,
+    local_seconds,
+    newly_begun,
+)
 from election_replay.jobs.landing.understanding import Understanding
 from election_replay.jobs.landing.zones import LocalTimes, Reading
 from election_replay.jobs.warehouse.data_files import Row
@@ -110,16 +118,22 @@ class Evidence:
         """Take the last bytes that earlier landings read: lines of them may come again."""
         self._passed = data[data.find(b"\n") + 1 :]
 
-    def seen(self, block: Block) -> Seen:
-        """A block with its lines looked through; blocks come in their order, and nothing waits for what was before."""
+    def split(self, block: Block) -> Seen:
+        """A block with its lines, and which of them begin records; blocks come in their order."""
         if self.dialect is None:
             return Seen(block)
-        lines = lines_of(block, self._seen + 1)
+        lines = begun(lines_of(block, self._seen + 1), self.dialect)
         self._seen += lines.height
-        return Seen(block, marked(lines, self.dialect))
+        return Seen(block, lines)
+
+    def look(self, seen: Seen) -> Seen:
+        """The same with its lines looked through; nothing waits for what was before."""
+        if self.dialect is None or seen.lines is None:
+            return seen
+        return Seen(seen.block, marked(seen.lines, self.dialect))
 
     def take(self, seen: Seen) -> Iterator[Found]:
-        """Rows of the lines before these, but for the last record: these may go on with it."""
+        """Rows of the lines that were taken before, but for the last record: these may go on with it."""
         block = seen.block
         if self.progress.lines == 0 and self._next is None:
             self._understood.begin(block.data)
@@ -142,9 +156,8 @@ class Evidence:
         ``lines`` are as :func:`~jobs.landing.lines.lines_of` gives them.
         """
         if self.dialect is not None:
-            yield from self._whole(
-                self._behind_held(self._once(marked(lines, self.dialect), self.dialect)), self.dialect, last=False
-            )
+            once = self._once(marked(begun(lines, self.dialect), self.dialect), self.dialect)
+            yield from self._whole(self._behind_held(once), self.dialect, last=False)
 
     def finish_lines(self) -> Iterator[Found]:
         """Rows of all that :meth:`take_lines` still holds."""
@@ -165,7 +178,7 @@ class Evidence:
             and (self._times or lines["bucket"].to_numpy().min() <= (self.progress.tick_bucket or 0))
         ):
             passed = Block(self._passed, len(self._passed))
-            self._earlier.remember(marked(lines_of(passed, 1), dialect))
+            self._earlier.remember(marked(begun(lines_of(passed, 1), dialect), dialect))
         self._passed = b""
         new = self._earlier.once(lines)
         self.counts.repeated += lines.height - new.height
@@ -263,7 +276,7 @@ class Evidence:
         if self._times:
             buckets = self._zoned(text[dated], numbers[dated], dialect)
         else:
-            buckets = buckets_in(text[dated], lines["bucket"].to_numpy()[dated], dialect)
+            buckets = buckets_in(text, dated, lines["bucket"].to_numpy(), dialect)
         ticks, late = self._ticks(buckets, dated)
         ends = np.append(begins, lines.height)[np.searchsorted(begins, readable, side="right")]
         undated = np.minimum(ends - readable - 1, CONTINUATION_LINES)

@@ -1,6 +1,6 @@
 """The lines of a block: their texts, their lengths as written, and whether they could be decoded."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -8,11 +8,8 @@ import pyarrow as pa
 
 from election_replay.election_core.dialects import Dialect
 from election_replay.jobs.landing.blocks import Block, line_ends
-from election_replay.jobs.landing.literals import containing
-from election_replay.jobs.landing.ticks import NO_BUCKET, TENS_LENGTH, buckets_of
-
-Indices = np.ndarray[Any, np.dtype[np.int64]]
-"""Numbers of lines."""
+from election_replay.jobs.landing.literals import any_of, containing
+from election_replay.jobs.landing.ticks import NO_BUCKET, TENS_LENGTH, Indices, buckets_of
 
 BYTE_ORDER_MARK = "\ufeff"
 
@@ -45,28 +42,34 @@ def lines_of(block: Block, first: int) -> pl.DataFrame:
 
 
 class Seen(NamedTuple):
-    """A block and its lines, :func:`marked`; without them where nobody needs them."""
+    """A block and its lines, with what is told of them; without them where nobody needs them."""
 
     block: Block
     lines: pl.DataFrame | None = None
 
 
+def begun(lines: pl.DataFrame, dialect: Dialect) -> pl.DataFrame:
+    """Lines, and whether each ``begins`` a record."""
+    return lines.hstack([lines["text"].str.contains(dialect.record_start).alias("begins")])
+
+
 def marked(lines: pl.DataFrame, dialect: Dialect) -> pl.DataFrame:
-    """Lines with what can be told of each by itself: whether it ``begins`` a record, whether that is ``wanted``, as one
-    that may be of interest, and the ``bucket`` of its time, as written, where it writes one plainly.
+    """Lines that are :func:`begun` with what else can be told of each by itself: whether it begins a record that is
+    ``wanted``, as one that may be of interest, and the ``bucket`` of its time, as written, where it writes one plainly.
     """
-    text = lines["text"]
-    begins = text.str.contains(dialect.record_start).to_numpy()
-    wanted = np.zeros(len(text), dtype=bool)
-    places = np.flatnonzero(begins)
-    records = text[places]
-    buckets = np.full(len(text), NO_BUCKET)
+    places = np.flatnonzero(lines["begins"].to_numpy())
+    records = lines["text"][places]
+    wanted, buckets = np.zeros(lines.height, dtype=bool), np.full(lines.height, NO_BUCKET)
+    begin_with_time = False
     if dialect.plain:
-        buckets[places], begin_with_time = buckets_of(records)
-        if begin_with_time:
-            records = records.str.slice(TENS_LENGTH)  # no needle has a part of a time
-    wanted[places] = containing(records, dialect.needles).to_numpy()
-    return lines.with_columns(begins=begins, wanted=wanted, bucket=buckets)
+        runs = pl.col("text").str.head(TENS_LENGTH).rle_id()
+        behind = pl.col("text").str.slice(TENS_LENGTH)  # no needle has a part of a time
+        found = records.to_frame().select_seq(runs=runs, wanted=behind.str.contains(any_of(dialect.needles)))
+        buckets[places], begin_with_time = buckets_of(records, found["runs"].to_numpy())
+        wanted[places] = found["wanted"].to_numpy()
+    if not begin_with_time:
+        wanted[places] = containing(records, dialect.needles).to_numpy()
+    return lines.hstack([pl.Series("wanted", wanted), pl.Series("bucket", buckets)])
 
 
 def line_offsets(data: bytes, ends: Indices | None = None) -> Indices:

@@ -51,7 +51,7 @@ from election_replay.schemas.landed_files import NOT_READ, OLDER, PART
 LANDED = TABLES["landed_files"]
 Item = TypeVar("Item")
 
-BLOCKS_AHEAD = 2
+BLOCKS_AHEAD = 3
 """So many blocks are read ahead: with one, either thread would wait where the other one's block takes longer."""
 
 HELD_MEMORY = {-3: 32 << 20, -1: 128 << 20}
@@ -325,19 +325,21 @@ def place_of(task: Task, path: str, fingerprint: str) -> Place:
 def tail_rows(evidence: Evidence | Enveloped, blocks: Blocks, file: LogFile) -> Iterator[Found]:
     """The rows of all that follows what is landed already."""
     large = file.size >= LARGE_BYTES
-    seen = map(evidence.seen, ahead(iter(blocks)) if large else blocks)
-    for of_block in ahead(seen) if large else seen:
-        yield from evidence.take(of_block)
+    split = map(evidence.split, blocks)
+    looked = map(evidence.look, ahead(split) if large else split)
+    for seen in ahead(looked) if large else looked:
+        yield from evidence.take(seen)
     if blocks.rest and file.complete and not blocks.problem:
-        yield from evidence.take(evidence.seen(blocks.take_rest()))
+        yield from evidence.take(evidence.look(evidence.split(blocks.take_rest())))
     yield from evidence.finish()
     if blocks.problem and not blocks.unread:
         yield evidence.broken_off(blocks.problem, blocks.rest, blocks.waiting)
 
 
 def ahead(items: Iterator[Item]) -> Iterator[Item]:
-    """The same, each made by another thread while the one before is used: blocks are read by one thread and looked
-    through by a second one, while rows are made of them. What these threads call does without Python's lock."""
+    """The same, each made by another thread while the one before is used: blocks are read and split into lines by one
+    thread, and looked through by a second one, while rows are made of them. What these threads call does without
+    Python's lock."""
     with ThreadPoolExecutor(1) as thread:
         coming = deque(thread.submit(next, items, None) for _ in range(BLOCKS_AHEAD))
         while (item := coming.popleft().result()) is not None:

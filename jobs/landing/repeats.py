@@ -65,17 +65,14 @@ class Repeats:
 
     def remember(self, lines: pl.DataFrame) -> None:
         """Take lines that an earlier landing read, :func:`~jobs.landing.lines.marked`."""
-        buckets = lines["bucket"].to_numpy()[lines["begins"].to_numpy()]
-        self._before.append(lines)
-        while sum(map(len, self._before)) - len(self._before[0]) >= _LINES_KEPT:
-            self._before.popleft()
-        self._highest = max(self._highest, int(buckets.max(initial=NO_BUCKET)))
+        self._remember(lines, lines["bucket"].to_numpy()[lines["begins"].to_numpy()])
 
     def once(self, lines: pl.DataFrame) -> pl.DataFrame:
         """Marked lines without those that came again."""
         begins = lines["begins"].to_numpy()
-        again = self._again(lines) if self._suspicious(lines) else None
-        self.remember(lines)
+        buckets = lines["bucket"].to_numpy()[begins]
+        again = self._again(lines) if self._suspicious(lines, buckets) else None
+        self._remember(lines, buckets)
         if not self._open and (again is None or not again.any()):
             return lines
         if again is None:
@@ -84,16 +81,23 @@ class Repeats:
         self._open = bool(of_record[-1]) if lines.height else self._open
         return lines.filter(~of_record)
 
-    def _suspicious(self, lines: pl.DataFrame) -> bool:
-        """Whether dated lines lie ten seconds behind others, or behind others where two of interest are alike.
+    def _remember(self, lines: pl.DataFrame, buckets: Numbers) -> None:
+        self._before.append(lines)
+        while sum(map(len, self._before)) - len(self._before[0]) >= _LINES_KEPT:
+            self._before.popleft()
+        self._highest = max(self._highest, int(buckets.max(initial=NO_BUCKET)))
+
+    def _suspicious(self, lines: pl.DataFrame, buckets: Numbers) -> bool:
+        """Whether dated lines, with these ``buckets``, lie ten seconds behind others, or behind others where two of
+        interest are alike.
 
         Most blocks of lines are neither, and this alone is what they cost.
         """
-        buckets = lines["bucket"].to_numpy()[lines["begins"].to_numpy()]
         if not len(buckets) or _behind(buckets, self._highest, NO_BUCKET).any():
             return bool(len(buckets))
-        near = *(() if buckets.min() > self._highest else self._before), lines
-        wanted = [block["wanted"].to_numpy() & (block["bucket"].to_numpy() >= buckets.min()) for block in near]
+        least = buckets.min()
+        near = *(() if least > self._highest else self._before), lines
+        wanted = [block["wanted"].to_numpy() & (block["bucket"].to_numpy() >= least) for block in near]
         _, which, count = np.unique(_chosen("text", near, wanted).hash(), return_inverse=True, return_counts=True)
         if count.max(initial=0) < 2:
             return False

@@ -16,6 +16,9 @@ from election_replay.election_core.dialects import Dialect
 from election_replay.election_core.dialects.dialect import seconds
 
 Buckets = np.ndarray[Any, np.dtype[np.int64]]
+Runs = np.ndarray[Any, np.dtype[np.uint32]]
+Indices = np.ndarray[Any, np.dtype[np.int64]]
+"""Numbers of lines."""
 
 NO_BUCKET = -1
 """What stands in the place of a bucket where there is none."""
@@ -49,25 +52,27 @@ def bucket_at(utc: int) -> int:
     return int(f"{datetime.fromtimestamp(utc, UTC):%Y%m%d%H%M%S}") // 10
 
 
-def buckets_in(texts: pl.Series, found: Buckets, dialect: Dialect) -> Buckets:
-    """The buckets of lines: those that were ``found`` as written, or in UTC where a time says its zone."""
-    found = found.copy()
-    for at in np.flatnonzero(found == NO_BUCKET).tolist():
-        time = dialect.time_of(texts[at], 0)
-        found[at] = bucket_at(time[0] // 1_000_000) if time else NO_BUCKET
-    return found
+def buckets_in(texts: pl.Series, places: Indices, found: Buckets, dialect: Dialect) -> Buckets:
+    """The buckets of the lines at some places: those that were ``found`` as written, or in UTC where a time says its
+    zone."""
+    buckets = found[places]
+    for number in np.flatnonzero(buckets == NO_BUCKET).tolist():
+        time = dialect.time_of(texts[int(places[number])], 0)
+        buckets[number] = bucket_at(time[0] // 1_000_000) if time else NO_BUCKET
+    return buckets
 
 
-def buckets_of(texts: pl.Series) -> tuple[Buckets, bool]:
+def buckets_of(texts: pl.Series, runs: Runs) -> tuple[Buckets, bool]:
     """The buckets of lines, as written, and whether each line begins with its time.
 
-    Most lines begin with their time, which they share with their neighbours: it is read once for all of these.
+    Most lines begin with their time, which they share with their neighbours: it is read once for all of these. ``runs``
+    numbers the lines from 0 by their first :data:`TENS_LENGTH` characters: neighbours that begin alike have one number.
     """
-    runs = texts.str.head(TENS_LENGTH).rle().struct.unnest()
-    found = [bucket_of(head) for head in runs["value"].to_list()]
+    first = np.flatnonzero(np.concatenate(([True], runs[1:] != runs[:-1]))[: len(runs)])
+    found = [bucket_of(text[:TENS_LENGTH]) for text in texts[first].to_list()]
     if None in found:
         return np.array([written_in(text) for text in texts], dtype=np.int64), False
-    return np.repeat(np.array(found, dtype=np.int64), runs["len"].to_numpy()), True
+    return np.array(found, dtype=np.int64)[runs], True
 
 
 @lru_cache(maxsize=4096)

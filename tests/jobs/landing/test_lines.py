@@ -8,7 +8,7 @@ import pytest
 
 from election_replay.election_core.dialects import DIALECTS, Dialect, dialect_for
 from election_replay.jobs.landing.blocks import Block
-from election_replay.jobs.landing.lines import lines_of, marked
+from election_replay.jobs.landing.lines import begun, lines_of, marked
 from election_replay.jobs.landing.literals import containing
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "landing"
@@ -29,6 +29,6 @@ def test_the_lines_of_real_logs_that_are_wanted_have_a_needle_anywhere(log: Path
     dialect = dialect_for(log.name)
     assert dialect is not None
     data = log.read_bytes()
-    lines = marked(lines_of(Block(data, len(data)), 1), dialect)
+    lines = marked(begun(lines_of(Block(data, len(data)), 1), dialect), dialect)
     anywhere = pl.Series(lines["begins"]) & containing(lines["text"], dialect.needles)
     assert lines["wanted"].to_list() == anywhere.to_list()
