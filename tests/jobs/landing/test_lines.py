@@ -1,6 +1,7 @@
 """What is told of each line of a block by itself."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -32,3 +33,11 @@ def test_the_lines_of_real_logs_that_are_wanted_have_a_needle_anywhere(log: Path
     lines = marked(begun(lines_of(Block(data, len(data)), 1), dialect), dialect)
     anywhere = pl.Series(lines["begins"]) & containing(lines["text"], dialect.needles)
     assert lines["wanted"].to_list() == anywhere.to_list()
+
+
+def test_a_needle_is_found_where_a_line_does_not_begin_with_its_time() -> None:
+    dialect = dialect_for("broker.log")
+    assert dialect is not None
+    data = b" - load x\n2026-03-01 10:00:00 INFO thread - load x\nnothing of interest\n"
+    lines = begun(lines_of(Block(data, len(data)), 1), replace(dialect, record_start=""))
+    assert marked(lines, dialect)["wanted"].to_list() == [True, True, False]
