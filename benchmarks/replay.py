@@ -221,12 +221,13 @@ def night30_vs_night1(spark: SparkSession, folder: Path, load: Load, count: int)
 
 
 def growth(spark: SparkSession, folder: Path, load: Load) -> None:
-    """The time for 4 and 16 times as many groups, for each group, over that for one time as many."""
-    times = {}
+    """The time for 4 and 16 times as many groups, for each group more, over that for one time as many, by turns."""
+    works: dict[int, Callable[[int], object]] = {}
     for factor in (1, 4, 16):
         warehouse = Warehouse(str(folder / f"growth-{factor}"))
         land(spark, warehouse, Load(load.groups * factor, load.events_a_node), 1)
-        times[factor] = best(lambda _, warehouse=warehouse: whole(spark, warehouse), 1)
+        works[factor] = lambda _, warehouse=warehouse: whole(spark, warehouse)
+    times = dict(zip(works, by_turns(*works.values()), strict=True))
     marginal = (times[16] - times[4]) / (times[4] - times[1]) / 4
     say("growth_1x_4x_16x", ratio=round(marginal, 2), seconds={str(k): round(v, 1) for k, v in times.items()})
 
@@ -275,24 +276,21 @@ def hot_group(spark: SparkSession, folder: Path, hot: int) -> None:
 
 
 def executors(folder: Path, load: Load) -> None:
-    """One executor on one core of the machine over two on two, in sessions of their own, the driver beside them."""
+    """One executor on one core of the machine over two on two, in sessions of their own, the driver beside them.
+
+    Executors are processes of their own, which find this package by the path that they are given.
+    """
+    places = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH")]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, places))}
+    sizes = ["--groups", str(load.groups), "--events", str(load.events_a_node), "--folder", str(folder)]
     times = {}
     for number in (1, 2):
         command = [sys.executable, "-m", "benchmarks.replay", "once", "--master", f"local-cluster[{number},1,1500]"]
-        sizes = [
-            "--groups",
-            str(load.groups),
-            "--events",
-            str(load.events_a_node),
-            "--folder",
-            str(folder),
-            "--cores",
-            str(number),
-        ]
         command += ["--cores", str(number)]
-        done = subprocess.run([*command, *sizes], capture_output=True, text=True, check=True)
+        done = subprocess.run([*command, *sizes], env=environment, stdout=subprocess.PIPE, text=True, check=True)
         times[number] = json.loads(done.stdout.splitlines()[-1])["value"]
-    say("two_vs_one_executors", ratio=round(times[1] / times[2], 2), seconds=times)
+    rounded = {number: round(took, 1) for number, took in times.items()}
+    say("two_vs_one_executors", ratio=round(times[1] / times[2], 2), seconds=rounded)
 
 
 def once(spark: SparkSession, folder: Path, load: Load) -> None:
