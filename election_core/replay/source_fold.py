@@ -8,7 +8,7 @@ Files may hold the lines of several members at once (:mod:`election_core.fold.me
 one on, each member's lines are read by themselves too; which reading counts is known after the last line.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -100,7 +100,7 @@ class SourceLog:
     members: dict[str, Members] = field(default_factory=dict)
     _first: dict[str, tuple[str, int, int]] = field(default_factory=dict)
     _stream_of: dict[str, str] = field(default_factory=dict)
-    _readers: dict[tuple[str, str], tuple[Callable[[FoldEvent], None], ...]] = field(default_factory=dict)
+    _readers: dict[tuple[str, str], tuple[ProtocolLog, ...]] = field(default_factory=dict)
     _snapshots: bool = False
     _incarnations: dict[str, list[Incarnation]] = field(default_factory=dict)
 
@@ -169,14 +169,19 @@ class SourceLog:
         self._take(event)
 
     def _take(self, event: FoldEvent) -> None:
-        if event.kind in _LIFE_KINDS:
+        kind = event.kind
+        if kind in _LIFE_KINDS:
             self._note_life(event)
-        readers = self._readers.get((event.kind, event.stream))
+        if kind in IDENTITY_KINDS:
+            self.identity.on(event)
+        if kind in log_quality.KINDS:
+            self.itself.on(event)
+        self.settings.on(event)
+        readers = self._readers.get((kind, event.stream))
         if readers is None:
-            readers = tuple(self._new_readers(event.kind, event.stream))
-            self._readers[event.kind, event.stream] = readers
-        for on in readers:
-            on(event)
+            readers = self._readers[kind, event.stream] = tuple(self._new_readers(kind, event.stream))
+        for log in readers:
+            log.on(event)
 
     def facts(self) -> Iterator[Fact]:
         """All facts of this source, after its last event."""
@@ -222,7 +227,7 @@ class SourceLog:
         if members is None or not members.apart:
             first, begin, end = self._first.get(process, (name, at, at))
             if first == name:
-                self._first[process] = first, min(at, begin), max(at, end)
+                self._first[process] = first, min(begin, at), max(end, at)
                 return
             members = self.members.setdefault(process, Members())
             members.logs[first] = self._until_now(process, members.logs.get(first))
@@ -243,13 +248,8 @@ class SourceLog:
     def _another(self) -> "SourceLog":
         return SourceLog(self.cluster, self.source_node, self.bound_ms)
 
-    def _new_readers(self, kind: str, stream: str) -> Iterator[Callable[[FoldEvent], None]]:
-        """What takes lines of this kind in this stream: the state machines of protocols come last."""
-        if kind in IDENTITY_KINDS:
-            yield self.identity.on
-        if kind in log_quality.KINDS:
-            yield self.itself.on
-        yield self.settings.on
+    def _new_readers(self, kind: str, stream: str) -> Iterator[ProtocolLog]:
+        """The state machines that read lines of this kind in this stream."""
         for number in FOLDS_OF.get(kind, ()):
             scope = FOLDS[number].scope(stream)
             if scope is not None:
@@ -257,7 +257,7 @@ class SourceLog:
                 if not self._snapshots and is_snapshot(stream) and isinstance(log, ReadsSnapshots):
                     self._snapshots = True
                     log.after_logs(self._runs_of(BROKER))
-                yield log.on
+                yield log
 
     def _log(self, number: int, scope: str) -> ProtocolLog:
         key = (number, scope)
@@ -273,11 +273,9 @@ class SourceLog:
 
     def _activity(self, stream: str) -> Activity:
         process = process_of(stream)
-        activity = self.activity.get(process)
-        if activity is None:
-            activity = self.activity[process] = Activity()
-            self._stream_of[process] = stream
-        return activity
+        if process not in self.activity:
+            self.activity[process], self._stream_of[process] = Activity(), stream
+        return self.activity[process]
 
     def _note_life(self, event: FoldEvent) -> None:
         activity, start = self._activity(event.stream), Start(event.at, event.by, event.event_id)

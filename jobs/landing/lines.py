@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from election_replay.election_core.dialects import Dialect
 from election_replay.jobs.landing.blocks import Block, line_ends
-from election_replay.jobs.landing.literals import any_of, containing
+from election_replay.jobs.landing.literals import containing
 from election_replay.jobs.landing.ticks import NO_BUCKET, TENS_LENGTH, Indices, buckets_of
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -62,13 +62,9 @@ def marked(lines: pl.DataFrame, dialect: Dialect) -> pl.DataFrame:
     wanted, buckets = np.zeros(lines.height, dtype=bool), np.full(lines.height, NO_BUCKET)
     begin_with_time = False
     if dialect.plain:
-        runs = pl.col("text").str.head(TENS_LENGTH).rle_id()
-        behind = pl.col("text").str.slice(TENS_LENGTH)  # no needle has a part of a time
-        found = records.to_frame().select_seq(runs=runs, wanted=behind.str.contains(any_of(dialect.needles)))
-        buckets[places], begin_with_time = buckets_of(records, found["runs"].to_numpy())
-        wanted[places] = found["wanted"].to_numpy()
-    if not begin_with_time:
-        wanted[places] = containing(records, dialect.needles).to_numpy()
+        buckets[places], begin_with_time = buckets_of(records)
+    behind = TENS_LENGTH if begin_with_time else 0  # no needle has a part of a time
+    wanted[places] = containing(records, dialect.needles, behind).to_numpy()
     return lines.hstack([pl.Series("wanted", wanted), pl.Series("bucket", buckets)])
 
 

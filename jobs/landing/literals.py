@@ -13,9 +13,10 @@ from election_replay.election_core.dialects import DIALECTS
 from election_replay.election_core.dialects.readings import TELLING
 
 
-def containing(texts: pl.Series, literals: tuple[str, ...]) -> pl.Series:
-    """Whether each text contains one of the literals."""
-    return texts.str.contains(any_of(literals))
+def containing(texts: pl.Series, literals: tuple[str, ...], behind: int = 0) -> pl.Series:
+    """Whether each text contains one of the literals, ``behind`` so many characters."""
+    searched = pl.col(texts.name).str.slice(behind) if behind else pl.col(texts.name)
+    return texts.to_frame().select_seq(searched.str.contains(any_of(literals))).to_series()
 
 
 @lru_cache(maxsize=64)

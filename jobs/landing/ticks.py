@@ -16,7 +16,6 @@ from election_replay.election_core.dialects import Dialect
 from election_replay.election_core.dialects.dialect import seconds
 
 Buckets = np.ndarray[Any, np.dtype[np.int64]]
-Runs = np.ndarray[Any, np.dtype[np.uint32]]
 Indices = np.ndarray[Any, np.dtype[np.int64]]
 """Numbers of lines."""
 
@@ -62,17 +61,17 @@ def buckets_in(texts: pl.Series, places: Indices, found: Buckets, dialect: Diale
     return buckets
 
 
-def buckets_of(texts: pl.Series, runs: Runs) -> tuple[Buckets, bool]:
+def buckets_of(texts: pl.Series) -> tuple[Buckets, bool]:
     """The buckets of lines, as written, and whether each line begins with its time.
 
-    Most lines begin with their time, which they share with their neighbours: it is read once for all of these. ``runs``
-    numbers the lines from 0 by their first :data:`TENS_LENGTH` characters: neighbours that begin alike have one number.
+    Most lines begin with their time, which they share with their neighbours: it is read once for all of these.
     """
-    first = np.flatnonzero(np.concatenate(([True], runs[1:] != runs[:-1]))[: len(runs)])
-    found = [bucket_of(text[:TENS_LENGTH]) for text in texts[first].to_list()]
+    heads = pl.col(texts.name).str.head(TENS_LENGTH)
+    runs = texts.to_frame().select_seq(heads.rle()).to_series().struct.unnest()
+    found = [bucket_of(head) for head in runs["value"].to_list()]
     if None in found:
         return np.array([written_in(text) for text in texts], dtype=np.int64), False
-    return np.array(found, dtype=np.int64)[runs], True
+    return np.repeat(np.array(found, dtype=np.int64), runs["len"].to_numpy()), True
 
 
 @lru_cache(maxsize=4096)
