@@ -6,18 +6,35 @@ with it the landing counts. A landing that finds nothing new writes nothing. Of 
 one stops at a commit, as that table is no longer what it began with. One that finds rows of its own number cannot know
 whether the attempt that left them was killed or is still at work: it claims ``landed_files`` before it takes them away,
 so that either it stops there or that other one can never count.
+
+A file that would keep one core busy when the others are done is cut into stretches (:mod:`jobs.landing.stretches`).
 """
 
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain, islice
 
 from election_replay.jobs.engines.engine import Engine
+from election_replay.jobs.landing.blocks import ReadSoFar
 from election_replay.jobs.landing.listing import LogFile
-from election_replay.jobs.landing.one_file import LANDED, Landed, land_tasks
+from election_replay.jobs.landing.one_file import LANDED, Landed, Task, land_tasks, written
 from election_replay.jobs.landing.plan import EVIDENCE, Begun, begin, dealt, tasks_of, weight
+from election_replay.jobs.landing.stretches import (
+    Ended,
+    Large,
+    Stretch,
+    land_stretch,
+    large_of,
+    look_at,
+    may_be_cut,
+    ranges_of,
+    read_through,
+    row_of_all,
+    stretches_of,
+)
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.stores import absolute
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -45,13 +62,57 @@ def land(engine: Engine, files: list[LogFile], landing: str, warehouse: Warehous
     """Land ``files``, as :func:`~jobs.landing.new_files.new_files` found them."""
     if not files:
         return Landing()
-    begun = begin(warehouse, config)
+    begun, zone = begin(warehouse, config), absolute(landing)
     landed = warehouse.dataset(LANDED.name, begun.versions[LANDED.name])
-    tasks = tasks_of(files, landed, absolute(landing), config, begun.batch)
-    hands = dealt(tasks, engine.cores_for(sum(map(weight, tasks))))
-    done = engine.each(partial(land_tasks, landing=absolute(landing), warehouse=warehouse.root), hands)
+    done = landed_by(engine, tasks_of(files, landed, zone, config, begun.batch), zone, warehouse)
     commit(done, begun, warehouse)
     return summed(done, files, begun.batch)
+
+
+def landed_by(engine: Engine, tasks: list[Task], landing: str, warehouse: Warehouse) -> list[Landed]:
+    """Land all tasks. Stretches of large files come first: nobody waits for their hashes then."""
+    size = sum(map(weight, tasks))
+    cores = engine.cores_for(size)
+    cut = cut_up(engine, tasks, landing, size // cores) if cores > 1 else []
+    files = [stretches[0].large for stretches in cut]
+    hands = dealt([task for task in tasks if task not in [file.task for file in files]], cores)
+    work = partial(done_of, landing=landing, warehouse=warehouse.root)
+    done = engine.each(work, [*files, *chain.from_iterable(cut), *hands])
+    landed = [found for found in done if isinstance(found, Landed)]
+    read = [found for found in done if isinstance(found, ReadSoFar)]
+    ended = iter([found for found in done if isinstance(found, Ended)])
+    again: list[list[Task]] = []
+    for stretches, of_file in zip(cut, read, strict=True):
+        parts = [*islice(ended, len(stretches))]
+        if row := row_of_all(stretches, of_file, parts):
+            landed.append(written([row], warehouse.root))
+            landed += [part.landed for part in parts]
+        else:
+            again.append([stretches[0].large.task])
+            for file in chain.from_iterable(part.landed.data_files for part in parts):
+                warehouse.discard(file.table, [file.path])
+    return landed + engine.each(partial(land_tasks, landing=landing, warehouse=warehouse.root), again)
+
+
+def cut_up(engine: Engine, tasks: Sequence[Task], landing: str, share: int) -> list[list[Stretch]]:
+    """The stretches of each file of which more than a core's ``share`` of all bytes is new."""
+    asked = [task for task in tasks if may_be_cut(task, share)]
+    large = [found for found in engine.each(partial(large_of, landing=landing), asked) if found]
+    ranges = [ranges_of(file) for file in large]
+    sights = iter(engine.each(partial(look_at, landing=landing), [*chain.from_iterable(ranges)]))
+    cut = (stretches_of(file, [*islice(sights, len(parts))]) for file, parts in zip(large, ranges, strict=True))
+    return [stretches for stretches in cut if stretches]
+
+
+def done_of(hand: Large | Stretch | list[Task], landing: str, warehouse: str) -> ReadSoFar | Ended | Landed:
+    """What comes of one hand: of a large file how it is read as a whole, else what is landed."""
+    match hand:
+        case Large():
+            return read_through(hand, landing)
+        case Stretch():
+            return land_stretch(hand, landing, warehouse)
+        case _:
+            return land_tasks(hand, landing, warehouse)
 
 
 def commit(done: Iterable[Landed], begun: Begun, warehouse: Warehouse) -> None:

@@ -44,6 +44,11 @@ def ends_in_cr(first: bytes) -> bool:
     return _DATED_AFTER_CR.match(line.partition(b"\n")[0]) is not None
 
 
+def as_it_lies(first: bytes) -> bool:
+    """Whether :func:`as_lines` passes a file through that begins with ``first``."""
+    return len(first) >= FIRST and first[:FIRST] != _HOLE and encoding_of(first) is None and not ends_in_cr(first)
+
+
 def as_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """The bytes of a file as UTF-8 with LF or CRLF at the ends of lines; such a file passes through as it is."""
     first = b""

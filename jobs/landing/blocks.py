@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, Union
 
 import numpy as np
 import pyarrow as pa
@@ -99,7 +99,7 @@ class Marks:
         """The marks in their order, with one where reading ended; lines are counted from where it began."""
         return [*self._kept, *([self._last] if self._last and self._last not in self._kept[-1:] else [])]
 
-    def add(self, sha: "hashlib._Hash", position: int, data: bytes, ends: Places) -> None:
+    def add(self, sha: "Sha", position: int, data: bytes, ends: Places) -> None:
         """Take whole lines that begin at ``position`` and end at ``ends``, and bring ``sha`` up to their end."""
         done, at = 0, 0
         while (at := at + self._every - (self._lines + at) % self._every) <= len(ends):
@@ -110,7 +110,7 @@ class Marks:
         sha.update(memoryview(data)[done:])
         self.ended(sha, position + len(data), len(ends))
 
-    def ended(self, sha: "hashlib._Hash", position: int, lines: int) -> None:
+    def ended(self, sha: "Sha", position: int, lines: int) -> None:
         """So many more lines were read up to ``position``."""
         self._lines += lines
         self._last = Mark(position, self._lines, sha.hexdigest()[:MARK_DIGITS])
@@ -122,27 +122,62 @@ class Marks:
             self._kept = [mark for mark in self._kept if mark.lines % self._every == 0]
 
 
+class Unhashed:
+    """What stands for a SHA-256 that nobody asks for."""
+
+    def update(self, data: bytes | memoryview) -> None:
+        """Nothing."""
+
+    def copy(self) -> "Unhashed":
+        """It has nothing to keep apart."""
+        return self
+
+    def hexdigest(self) -> str:
+        """Nothing."""
+        return ""
+
+
+Sha = Union["hashlib._Hash", Unhashed]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSoFar:
+    """How far a file was read: see the fields of the same names in :class:`Blocks`."""
+
+    position: int
+    digest: str
+    marks: tuple[Mark, ...]
+    waiting: int
+    problem: str | None
+    unread: bool
+    missing: bool
+
+
 class Blocks:
-    """The blocks of one file.
+    """The blocks of one file, or of a stretch of one that is read as it lies there, from ``begin`` on.
 
     ``position`` and ``digest`` are the bytes given out so far and their SHA-256; ``rest`` is what follows the
     last line end once the file has been read, ``waiting`` its full length; ``passed`` are the last bytes passed over.
     ``problem`` says why it was not read to its end: it is damaged, or ``unread``, which the next attempt may mend.
     ``missing`` says that the file is gone: it was moved after it was listed, or another one, without the ``beginning``
-    that it had, is in its place. ``marks`` are of what was given out as blocks.
+    that it had, is in its place. ``marks`` are of what was given out as blocks; of a stretch there are none, and no
+    hash.
     """
 
-    def __init__(self, zone: LandingZone, path: str, size: int, beginning: Beginning | None = None) -> None:
+    def __init__(
+        self, zone: LandingZone, path: str, size: int, beginning: Beginning | None = None, begin: int | None = None
+    ) -> None:
         self.problem: str | None = None
         self.unread = False
         self.missing = False
-        self.position = 0
+        self.position = begin or 0
         self.passed = b""
         self.rest = b""
         self.waiting = 0
         self.marks = Marks()
-        self._sha = hashlib.sha256()
-        self._chunks = as_lines(self._read(zone, path, size))
+        self._sha: Sha = hashlib.sha256() if begin is None else Unhashed()
+        chunks = self._read(zone, path, size, begin)
+        self._chunks = as_lines(chunks) if begin is None else chunks
         if beginning and Beginning.of(self.peek(beginning.length)) != beginning:
             self._chunks, self.rest, self.missing = iter(()), b"", not self.unread
 
@@ -150,6 +185,12 @@ class Blocks:
     def digest(self) -> str:
         """SHA-256 of the bytes given out so far."""
         return self._sha.hexdigest()
+
+    @property
+    def so_far(self) -> ReadSoFar:
+        """How far it was read."""
+        marks = tuple(self.marks.all())
+        return ReadSoFar(self.position, self.digest, marks, self.waiting, self.problem, self.unread, self.missing)
 
     def skip(self, length: int) -> bool:
         """Pass over the first ``length`` bytes; false if there are fewer."""
@@ -227,10 +268,13 @@ class Blocks:
         self.rest, self.waiting = b"", 0
         return block
 
-    def _read(self, zone: LandingZone, path: str, size: int) -> Iterator[bytes]:
+    def _read(self, zone: LandingZone, path: str, size: int, begin: int | None) -> Iterator[bytes]:
         try:
-            with zone.open(path) as file:
-                yield from self._decompressed(Raw(file), path, size)
+            with zone.open(path, begin or 0) as file:
+                if begin is None:
+                    yield from self._decompressed(Raw(file), path, size)
+                else:
+                    yield from up_to(size - begin, pieces(file.read, LARGE_CHUNK_BYTES))
         except FileNotFoundError:
             self.missing = True
         except READ_FAILURES as error:
@@ -294,6 +338,12 @@ def pieces(read: Callable[[int], bytes], size: int = PIECE_BYTES) -> Iterator[by
     """What ``read`` gives until it gives nothing."""
     while piece := read(size):
         yield piece
+
+
+def read_at(zone: LandingZone, path: str, begin: int, length: int) -> bytes:
+    """So many bytes of a file as they lie there, or as many as there are. Raises what opening and reading it does."""
+    with zone.open(path, begin) as file:
+        return b"".join(up_to(length, pieces(file.read, length)))
 
 
 def gathered(small: Iterator[bytes]) -> Iterator[bytes]:

@@ -35,9 +35,14 @@ class Joined(io.RawIOBase):
         return len(data)
 
 
+def codec_of(first: bytes) -> str | None:
+    """With what a file is compressed that begins with ``first``, if it is."""
+    return next((codec for magic, codec in COMPRESSED.items() if first.startswith(magic)), None)
+
+
 def unpacking(first: bytes, rest: Any) -> Read | None:
     """What reads on a file that begins with ``first``, decompressed; ``None`` where it is not compressed."""
-    codec = next((codec for magic, codec in COMPRESSED.items() if first.startswith(magic)), None)
+    codec = codec_of(first)
     joined = cast("BinaryIO", Joined(first, rest))
     if codec == "gzip":
         return gzip.GzipFile(fileobj=joined).read1

@@ -33,7 +33,7 @@ from election_replay.jobs.landing.evidence import (
     offset_of,
 )
 from election_replay.jobs.landing.kept import Place, digest
-from election_replay.jobs.landing.lines import Seen, lines_of
+from election_replay.jobs.landing.lines import lines_of
 from election_replay.jobs.landing.masking import masked
 from election_replay.jobs.landing.pseudonyms import Pseudonyms
 from election_replay.jobs.landing.recognising import telling
@@ -192,17 +192,8 @@ class Enveloped:
                 latest[source.place.source_node] = max(source.last_line_time, latest.get(source.place.source_node, 0))
         return [Part(node, time) for node, time in sorted(latest.items())]
 
-    def split(self, block: Block) -> Seen:
-        """A block; its lines are looked through where they are opened."""
-        return Seen(block)
-
-    def look(self, seen: Seen) -> Seen:
-        """The same block."""
-        return seen
-
-    def take(self, seen: Seen) -> Iterator[Found]:
+    def take(self, block: Block) -> Iterator[Found]:
         """Rows of the lines so far, but for the last record of each source: these may go on with it."""
-        block = seen.block
         if self.progress.lines == 0 and self._newest_first(block):
             self.problem = NEWEST_FIRST
         waiting: dict[Source, Lines] = {}

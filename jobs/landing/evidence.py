@@ -25,7 +25,7 @@ from election_replay.election_core.dialects.torn import parse_record
 from election_replay.election_core.model.events import Event, Unparsable
 from election_replay.jobs.landing.blocks import LINE_BYTES, Block
 from election_replay.jobs.landing.kept import Kept, Place, digest
-from election_replay.jobs.landing.lines import Seen, begun, lines_of, marked
+from election_replay.jobs.landing.lines import lines_of, marked
 from election_replay.jobs.landing.masking import masked, without_secrets
 from election_replay.jobs.landing.pseudonyms import Hidden, Pseudonyms
 from election_replay.jobs.landing.repeats import Repeats
@@ -84,6 +84,22 @@ class Counts:
         return self.total - self.event - self.quarantined
 
 
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What the lines of a landing came to, for who goes on behind them: plain data.
+
+    ``flooding``: in which ten seconds the first event lies that may come in floods; it alone asks what was before.
+    ``doubtful``: see :class:`~jobs.landing.repeats.Repeats`.
+    """
+
+    progress: Progress
+    counts: Counts
+    last_line_time: int | None
+    understood: Understanding
+    flooding: str | None
+    doubtful: bool
+
+
 class Evidence:
     """Takes the blocks of one file in order and gives the rows they make."""
 
@@ -101,7 +117,6 @@ class Evidence:
         self.waiting = 0
         self._held: pl.DataFrame | None = None
         self._next: pl.DataFrame | None = None
-        self._seen = progress.lines
         self._times = LocalTimes(place.time_zone, progress.zone_state) if place.time_zone else None
         self._fixed = Reading(place.utc_offset_minutes)
         self._readings: dict[int | None, Reading] = {}
@@ -113,28 +128,14 @@ class Evidence:
         self._passed = b""
         self._understood = Understanding(place.stream, dialect)
         self._flood: tuple[str, list[list[str | None]]] = tuple(json.loads(progress.flood or '["", []]'))
+        self._flooding: str | None = None
 
     def passed(self, data: bytes) -> None:
         """Take the last bytes that earlier landings read: lines of them may come again."""
         self._passed = data[data.find(b"\n") + 1 :]
 
-    def split(self, block: Block) -> Seen:
-        """A block with its lines, and which of them begin records; blocks come in their order."""
-        if self.dialect is None:
-            return Seen(block)
-        lines = begun(lines_of(block, self._seen + 1), self.dialect)
-        self._seen += lines.height
-        return Seen(block, lines)
-
-    def look(self, seen: Seen) -> Seen:
-        """The same with its lines looked through; nothing waits for what was before."""
-        if self.dialect is None or seen.lines is None:
-            return seen
-        return Seen(seen.block, marked(seen.lines, self.dialect))
-
-    def take(self, seen: Seen) -> Iterator[Found]:
-        """Rows of the lines that were taken before, but for the last record: these may go on with it."""
-        block = seen.block
+    def take(self, block: Block) -> Iterator[Found]:
+        """Rows of the lines that were taken before, but for the last record: those of ``block`` may go on with it."""
         if self.progress.lines == 0 and self._next is None:
             self._understood.begin(block.data)
         if self.dialect is None:
@@ -142,7 +143,7 @@ class Evidence:
             return
         if self._next is not None:
             yield from self._records(self._next, self.dialect, last=False)
-        self._next = seen.lines
+        self._next = marked(lines_of(block, self.progress.lines + 1), self.dialect)
 
     def finish(self) -> Iterator[Found]:
         """Rows of all lines that are left."""
@@ -156,13 +157,35 @@ class Evidence:
         ``lines`` are as :func:`~jobs.landing.lines.lines_of` gives them.
         """
         if self.dialect is not None:
-            once = self._once(marked(begun(lines, self.dialect), self.dialect), self.dialect)
+            once = self._once(marked(lines, self.dialect), self.dialect)
             yield from self._whole(self._behind_held(once), self.dialect, last=False)
 
     def finish_lines(self) -> Iterator[Found]:
         """Rows of all that :meth:`take_lines` still holds."""
         if self.dialect is not None and self._held is not None:
             yield from self._whole(self._held, self.dialect, last=True)
+
+    @property
+    def reached(self) -> Reached:
+        """What the lines so far came to."""
+        return Reached(
+            self.progress,
+            self.counts,
+            self._last_time,
+            self._understood,
+            flooding=self._flooding,
+            doubtful=self._earlier.doubtful,
+        )
+
+    def add(self, later: Reached) -> None:
+        """Take what the lines behind these came to, which were taken elsewhere."""
+        self.progress = replace(later.progress, flood=later.progress.flood or self.progress.flood)
+        self.counts.total += later.counts.total
+        self.counts.event += later.counts.event
+        self.counts.quarantined += later.counts.quarantined
+        self.counts.repeated += later.counts.repeated
+        self._last_time = self._last_time if later.last_line_time is None else later.last_line_time
+        self._understood.add(later.understood)
 
     def _records(self, new: pl.DataFrame, dialect: Dialect, *, last: bool) -> Iterator[Found]:
         """Rows of what is held and of new lines, whose last record is held unless they are the ``last`` ones."""
@@ -178,7 +201,7 @@ class Evidence:
             and (self._times or lines["bucket"].to_numpy().min() <= (self.progress.tick_bucket or 0))
         ):
             passed = Block(self._passed, len(self._passed))
-            self._earlier.remember(marked(begun(lines_of(passed, 1), dialect), dialect))
+            self._earlier.remember(marked(lines_of(passed, 1), dialect))
         self._passed = b""
         new = self._earlier.once(lines)
         self.counts.repeated += lines.height - new.height
@@ -375,6 +398,7 @@ class Evidence:
         """Whether an event stands already for what the line says, in the ten seconds of the line."""
         now = str((event.event_time or 0) // 10_000_000)
         before, kept = self._flood
+        self._flooding = self._flooding or now
         key = [event.kind, event.consumer_group, event.topic]
         known = kept if now == before else []
         if key in known:

@@ -67,8 +67,11 @@ class LandingZone(Protocol):
     def walk(self, skip: Skip) -> Iterator[Entry]:
         """The files and links below it. A folder that cannot be listed is skipped; so is one without a usable name."""
 
-    def open(self, path: str) -> AbstractContextManager[IO[bytes]]:
-        """A file's bytes. Raises one of :data:`READ_FAILURES`, of them FileNotFoundError when there is no such file."""
+    def open(self, path: str, position: int = 0) -> AbstractContextManager[IO[bytes]]:
+        """A file's bytes from a position on.
+
+        Raises one of :data:`READ_FAILURES`, of them FileNotFoundError when there is no such file.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ class LocalZone:
             skip(Skipped(printable(folder) or self.root, f"the folder cannot be listed: {error.strerror}"))
             return []
 
-    def open(self, path: str) -> AbstractContextManager[IO[bytes]]:
+    def open(self, path: str, position: int = 0) -> AbstractContextManager[IO[bytes]]:
         """A file's bytes, through no link: each folder on its way is opened in the one before."""
         *folders, name = path.split("/")
         at = os.open(self.root, FOLDER)
@@ -126,6 +129,7 @@ class LocalZone:
             at = stepped(at, name, os.O_RDONLY | os.O_NONBLOCK)
             if not stat.S_ISREG(os.fstat(at).st_mode):
                 raise OSError(f"it is no file any more: {printable(path)}")
+            os.lseek(at, position, os.SEEK_SET)
         except BaseException:
             os.close(at)
             raise
@@ -168,9 +172,13 @@ class StoredZone:
                     modified = None if info.mtime_ns is None else info.mtime_ns // 1000
                     yield Entry(PurePosixPath(info.path).relative_to(self.root).as_posix(), info.size, modified)
 
-    def open(self, path: str) -> Any:
-        """A file's bytes."""
-        return self.system.open_input_stream(f"{self.root}/{path}", compression=None)
+    def open(self, path: str, position: int = 0) -> Any:
+        """A file's bytes; a stream of them reads ahead, but has no other place to begin than the first."""
+        if not position:
+            return self.system.open_input_stream(f"{self.root}/{path}", compression=None)
+        file = self.system.open_input_file(f"{self.root}/{path}")
+        file.seek(position)
+        return file
 
 
 def open_landing(landing: str) -> LandingZone:

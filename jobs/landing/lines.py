@@ -1,7 +1,5 @@
 """The lines of a block: their texts, their lengths as written, and whether they could be decoded."""
 
-from typing import NamedTuple
-
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -41,23 +39,12 @@ def lines_of(block: Block, first: int) -> pl.DataFrame:
     return pl.DataFrame({"text": texts, "length": lengths, "unreadable": flags, "line_no": numbers})
 
 
-class Seen(NamedTuple):
-    """A block and its lines, with what is told of them; without them where nobody needs them."""
-
-    block: Block
-    lines: pl.DataFrame | None = None
-
-
-def begun(lines: pl.DataFrame, dialect: Dialect) -> pl.DataFrame:
-    """Lines, and whether each ``begins`` a record."""
-    return lines.hstack([lines["text"].str.contains(dialect.record_start).alias("begins")])
-
-
 def marked(lines: pl.DataFrame, dialect: Dialect) -> pl.DataFrame:
-    """Lines that are :func:`begun` with what else can be told of each by itself: whether it begins a record that is
-    ``wanted``, as one that may be of interest, and the ``bucket`` of its time, as written, where it writes one plainly.
+    """Lines with what can be told of each by itself: whether it ``begins`` a record, whether that is ``wanted``, as one
+    that may be of interest, and the ``bucket`` of its time, as written, where it writes one plainly.
     """
-    places = np.flatnonzero(lines["begins"].to_numpy())
+    begins = lines["text"].str.contains(dialect.record_start).alias("begins")
+    places = np.flatnonzero(begins.to_numpy())
     records = lines["text"][places]
     wanted, buckets = np.zeros(lines.height, dtype=bool), np.full(lines.height, NO_BUCKET)
     begin_with_time = False
@@ -65,7 +52,7 @@ def marked(lines: pl.DataFrame, dialect: Dialect) -> pl.DataFrame:
         buckets[places], begin_with_time = buckets_of(records)
     behind = TENS_LENGTH if begin_with_time else 0  # no needle has a part of a time
     wanted[places] = containing(records, dialect.needles, behind).to_numpy()
-    return lines.hstack([pl.Series("wanted", wanted), pl.Series("bucket", buckets)])
+    return lines.hstack([begins, pl.Series("wanted", wanted), pl.Series("bucket", buckets)])
 
 
 def line_offsets(data: bytes, ends: Indices | None = None) -> Indices:

@@ -10,20 +10,20 @@ changed by then, it is taken as it is. A rolled file grows no more, but it may b
 """
 
 import ctypes
-from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from hashlib import sha256
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any
 
 from election_replay.election_core.dialects import named
 from election_replay.election_core.dialects.rocketmq.metadata import LARGEST_FILE, is_known, snapshot_time
 from election_replay.election_core.envelopes import chain_in
-from election_replay.jobs.landing.blocks import LARGE_BYTES, Blocks
+from election_replay.jobs.landing.blocks import LARGE_BYTES, Block, Blocks, ReadSoFar
 from election_replay.jobs.landing.enveloped import Enveloped, Part, head_in_envelopes
 from election_replay.jobs.landing.evidence import HEAD_BYTES, Counts, Evidence, Found, Progress, head_of
 from election_replay.jobs.landing.kept import Place, gathered
@@ -49,10 +49,6 @@ from election_replay.schemas import TABLES
 from election_replay.schemas.landed_files import NOT_READ, OLDER, PART
 
 LANDED = TABLES["landed_files"]
-Item = TypeVar("Item")
-
-BLOCKS_AHEAD = 3
-"""So many blocks are read ahead: with one, either thread would wait where the other one's block takes longer."""
 
 HELD_MEMORY = {-3: 32 << 20, -1: 128 << 20}
 """What glibc's ``mallopt`` is told: blocks up to so many bytes come from the heap (``M_MMAP_THRESHOLD``), and so many
@@ -105,11 +101,16 @@ class Landed:
 
 def land_tasks(tasks: Sequence[Task], landing: str, warehouse: str) -> Landed:
     """Land the tasks of one batch into data files below ``warehouse``."""
+    return written(chain.from_iterable(land_task(task, landing) for task in tasks), warehouse)
+
+
+def written(rows: Iterable[Found], warehouse: str) -> Landed:
+    """Write what was found into data files below ``warehouse``."""
     sums: Counter[str] = Counter()
     unread: list[tuple[str, str]] = []
 
     def found() -> Iterator[Row | Rows]:
-        for table, values in gathered(chain.from_iterable(land_task(task, landing) for task in tasks)):
+        for table, values in gathered(rows):
             if table == LANDED.name:
                 sums.update({name: values[at] for name, at in SUMMED.items()})
                 if values[UNREAD]:
@@ -189,25 +190,25 @@ def land_log(task: Task, file: LogFile, known: list[Known], begin: Begin) -> Ite
     if begin.older is None:
         if isinstance(evidence, Evidence):
             evidence.passed(blocks.passed)
-        yield from tail_rows(evidence, blocks, file)
+        yield from tail_rows(evidence, ahead(blocks) if file.size >= LARGE_BYTES else blocks, blocks, file)
     if blocks.missing:  # moved since it was listed: the next landing finds it under its new name
         return
     if blocks.unread and blocks.position == start:
         yield not_read(task, file, blocks.problem)
         return
-    status = status_of(begin, evidence, known)
+    status, read = status_of(begin, evidence, known), blocks.so_far
     if begin.older:
         after = replace(begin.older, marks=None)
     else:
-        after = known_after(evidence, blocks, since)
+        after = known_after(evidence, read, since)
         known[:] = [*(former for former in known if former != before), joined(before, after)]
-    yield LANDED.name, landed_values(task, file, evidence, blocks, after, status)
+    yield LANDED.name, landed_values(task, file, evidence, read, after, status)
     if isinstance(evidence, Enveloped):
         for part in evidence.parts():
             of_this_landing = replace(after, lines_landed=0, envelope_state=None, marks=None, lines_shared=None)
             yield (
                 LANDED.name,
-                landed_values(replace(task, source_node=part.source_node), file, part, blocks, of_this_landing, PART),
+                landed_values(replace(task, source_node=part.source_node), file, part, read, of_this_landing, PART),
             )
 
 
@@ -291,7 +292,8 @@ def land_snapshot(task: Task, file: LogFile, known: list[Known], zone: LandingZo
         yield from evidence.take_snapshot(data, blocks.problem)
     after = Known(evidence.place.fingerprint, len(data), content_hash, evidence.counts.total, None, None, None)
     known.append(after)
-    yield LANDED.name, landed_values(task, file, evidence, blocks, after, "seen_before" if seen else "landed")
+    status = "seen_before" if seen else "landed"
+    yield LANDED.name, landed_values(task, file, evidence, blocks.so_far, after, status)
 
 
 def time_of_next_line(task: Task, blocks: Blocks) -> int | None:
@@ -322,43 +324,40 @@ def place_of(task: Task, path: str, fingerprint: str) -> Place:
     )
 
 
-def tail_rows(evidence: Evidence | Enveloped, blocks: Blocks, file: LogFile) -> Iterator[Found]:
-    """The rows of all that follows what is landed already."""
-    large = file.size >= LARGE_BYTES
-    split = map(evidence.split, blocks)
-    looked = map(evidence.look, ahead(split) if large else split)
-    for seen in ahead(looked) if large else looked:
-        yield from evidence.take(seen)
+def tail_rows(evidence: Evidence | Enveloped, given: Iterable[Block], blocks: Blocks, file: LogFile) -> Iterator[Found]:
+    """The rows of all that follows what is landed already: the ``blocks``, as they are ``given``."""
+    for block in given:
+        yield from evidence.take(block)
     if blocks.rest and file.complete and not blocks.problem:
-        yield from evidence.take(evidence.look(evidence.split(blocks.take_rest())))
+        yield from evidence.take(blocks.take_rest())
     yield from evidence.finish()
     if blocks.problem and not blocks.unread:
         yield evidence.broken_off(blocks.problem, blocks.rest, blocks.waiting)
 
 
-def ahead(items: Iterator[Item]) -> Iterator[Item]:
-    """The same, each made by another thread while the one before is used: blocks are read and split into lines by one
-    thread, and looked through by a second one, while rows are made of them. What these threads call does without
-    Python's lock."""
+def ahead(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The same, each read, unpacked and hashed by another thread while rows are made of the one before; what that
+    thread calls does without Python's lock."""
+    coming = iter(blocks)
     with ThreadPoolExecutor(1) as thread:
-        coming = deque(thread.submit(next, items, None) for _ in range(BLOCKS_AHEAD))
-        while (item := coming.popleft().result()) is not None:
-            coming.append(thread.submit(next, items, None))
-            yield item
+        block = thread.submit(next, coming, None)
+        while (read := block.result()) is not None:
+            block = thread.submit(next, coming, None)
+            yield read
 
 
-def known_after(evidence: Evidence | Enveloped, blocks: Blocks, before: Known | None) -> Known:
+def known_after(evidence: Evidence | Enveloped, read: ReadSoFar, before: Known | None) -> Known:
     """How far the file is landed now; its marks are those of this landing, and those that it shares."""
     at = evidence.progress
     since = before.lines_landed if before else 0
-    marks = [replace(mark, lines=since + mark.lines) for mark in blocks.marks.all()]
+    marks = [replace(mark, lines=since + mark.lines) for mark in read.marks]
     shared = before.lines_shared if before else None
     if before and shared == before.lines_landed:
         marks = [*marks_of(before), *marks]
     return Known(
         fingerprint=evidence.place.fingerprint,
-        bytes_landed=blocks.position,
-        content_hash=blocks.digest,
+        bytes_landed=read.position,
+        content_hash=read.digest,
         lines_landed=at.lines,
         tick_bucket=at.tick_bucket,
         last_line_no=at.last_line_no,
@@ -376,7 +375,7 @@ def known_after(evidence: Evidence | Enveloped, blocks: Blocks, before: Known | 
 
 
 def landed_values(
-    task: Task, file: LogFile, evidence: Evidence | Enveloped | Part, blocks: Blocks, after: Known, status: str
+    task: Task, file: LogFile, evidence: Evidence | Enveloped | Part, read: ReadSoFar, after: Known, status: str
 ) -> tuple[Any, ...]:
     """The row of ``landed_files``."""
     return row_of(
@@ -385,10 +384,10 @@ def landed_values(
         evidence.counts,
         after,
         status=status,
-        bytes_waiting=0 if blocks.problem else blocks.waiting + evidence.waiting,
+        bytes_waiting=0 if read.problem else read.waiting + evidence.waiting,
         last_line_time=evidence.last_line_time,
-        problem=blocks.problem or evidence.problem or evidence.misunderstood,
-        unread=blocks.unread and status != PART,
+        problem=read.problem or evidence.problem or evidence.misunderstood,
+        unread=read.unread and status != PART,
     )
 
 

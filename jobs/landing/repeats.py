@@ -56,9 +56,13 @@ Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class Repeats:
-    """Takes the lines of a file in their order and leaves out those that stood there before."""
+    """Takes the lines of a file in their order and leaves out those that stood there before.
+
+    ``doubtful``: it was asked whether some of them stood there before; what was said far from them may have decided.
+    """
 
     def __init__(self) -> None:
+        self.doubtful = False
         self._before: deque[pl.DataFrame] = deque()
         self._highest = NO_BUCKET
         self._open = False  # the last record came again, and what goes on with it
@@ -110,7 +114,12 @@ class Repeats:
         dated = [block.filter(pl.col("begins")).select(_COLUMNS) for block in (*self._before, lines)]
         known = pl.concat(dated)
         texts = known["text"].hash().to_numpy()
-        again = _doubled(texts) | _delivered_again(known, texts)
+        late = _behind(_seconds(known["text"]), 0, 0)
+        exact = known["text"].str.contains(_EXACT).to_numpy()
+        stood_before = _in_runs(texts) | (exact & _stood_before(texts, late))
+        doubled = _doubled(texts)
+        self.doubtful |= bool(doubled.any() or (stood_before & late).any())
+        again = doubled | _delivered_again(known, stood_before, late)
         found: Flags = again[len(again) - dated[-1].height :]
         return found
 
@@ -142,12 +151,9 @@ def _seconds(texts: pl.Series) -> Numbers:
     return found.astype(np.int64)
 
 
-def _delivered_again(known: pl.DataFrame, texts: Hashes) -> Flags:
-    """Which lines lie behind others and stood further up already, in runs that matter; ``texts`` are their hashes."""
+def _delivered_again(known: pl.DataFrame, again: Flags, late: Flags) -> Flags:
+    """Which of the lines that stood further up already, ``again``, do so in runs that matter and lie behind others."""
     buckets = known["bucket"].to_numpy()
-    exact = known["text"].str.contains(_EXACT).to_numpy()
-    late = _behind(_seconds(known["text"]), 0, 0)
-    again = _in_runs(texts) | (exact & _stood_before(texts, late))
     run = np.cumsum(np.diff(again, prepend=False) != 0)
 
     def in_run(flags: Flags) -> Numbers:

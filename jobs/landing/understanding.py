@@ -145,6 +145,23 @@ class Understanding:
         last = texts[begins[-FEWEST:]].to_list()
         self._last_unread = last if len(last) == FEWEST and not any(map(dialect.reads, last)) else []
 
+    def add(self, later: "Understanding") -> None:
+        """Take what was seen of the lines behind these."""
+        self.trouble = self.trouble or later.trouble
+        self.filled += 0 if self.dated else later.filled
+        if self.dated <= WRITTEN_ALIKE:
+            self.escaped += later.escaped
+        if self.looked_at < LOOKED_AT:
+            self.looked_at, self.unread = self.looked_at + later.looked_at, self.unread + later.unread
+        if later.dated:
+            self._behind, self._last_unread = later._behind, later._last_unread
+        else:
+            self._behind = (self._behind + later._behind)[:KEPT]
+        self.lines, self.dated = self.lines + later.lines, self.dated + later.dated
+        self.strangers, self.garbled = self.strangers + later.strangers, self.garbled + later.garbled
+        self._strange = (self._strange + later._strange)[: 2 * KEPT]
+        self._other = (self._other + later._other)[: 2 * KEPT]
+
     def problem(self, kept: Callable[[str], str]) -> str | None:
         """What is wrong, for a person; ``None`` where nothing is. ``kept`` hides what must not be kept."""
         trouble = self.trouble or (self._of_lines() if self.dialect else None)

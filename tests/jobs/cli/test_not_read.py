@@ -33,10 +33,10 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     def fail(name: str) -> None:
         opened = LocalZone.open
 
-        def opening(self: LocalZone, path: str) -> Any:
+        def opening(self: LocalZone, path: str, position: int = 0) -> Any:
             if path.endswith(name):
                 raise OSError(errno.EIO, os.strerror(errno.EIO))
-            return opened(self, path)
+            return opened(self, path, position)
 
         monkeypatch.setattr(LocalZone, "open", opening)
 

@@ -9,7 +9,7 @@ import pytest
 
 from election_replay.election_core.dialects import DIALECTS, Dialect, dialect_for
 from election_replay.jobs.landing.blocks import Block
-from election_replay.jobs.landing.lines import begun, lines_of, marked
+from election_replay.jobs.landing.lines import lines_of, marked
 from election_replay.jobs.landing.literals import containing
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "landing"
@@ -30,7 +30,7 @@ def test_the_lines_of_real_logs_that_are_wanted_have_a_needle_anywhere(log: Path
     dialect = dialect_for(log.name)
     assert dialect is not None
     data = log.read_bytes()
-    lines = marked(begun(lines_of(Block(data, len(data)), 1), dialect), dialect)
+    lines = marked(lines_of(Block(data, len(data)), 1), dialect)
     anywhere = pl.Series(lines["begins"]) & containing(lines["text"], dialect.needles)
     assert lines["wanted"].to_list() == anywhere.to_list()
 
@@ -39,5 +39,5 @@ def test_a_needle_is_found_where_a_line_does_not_begin_with_its_time() -> None:
     dialect = dialect_for("broker.log")
     assert dialect is not None
     data = b" - load x\n2026-03-01 10:00:00 INFO thread - load x\nnothing of interest\n"
-    lines = begun(lines_of(Block(data, len(data)), 1), replace(dialect, record_start=""))
-    assert marked(lines, dialect)["wanted"].to_list() == [True, True, False]
+    lines = marked(lines_of(Block(data, len(data)), 1), replace(dialect, record_start=""))
+    assert lines["wanted"].to_list() == [True, True, False]

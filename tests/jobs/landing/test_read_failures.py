@@ -58,10 +58,10 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Broken:
     faults: Broken = {}
     opened: Callable[[LocalZone, str], AbstractContextManager[IO[bytes]]] = LocalZone.open
 
-    def opening(self: LocalZone, path: str) -> Any:
+    def opening(self: LocalZone, path: str, position: int = 0) -> Any:
         good, failure = faults.get(path.rpartition("/")[2], (0, None))
         if failure is None:
-            return opened(self, path)
+            return opened(self, path, position)
         if good < 0:
             raise failure
         return Failing(Path(self.root, path).read_bytes(), good, failure)

@@ -1,0 +1,310 @@
+"""Large files by many cores: stretches of one are landed beside each other, as if nights had ended between them.
+
+What the next landing of a file must know of the lines before it is little: a :class:`~jobs.landing.evidence.Progress`.
+For a stretch the lines before it are counted, and the rest is guessed: it is what the last lines before it would leave
+if nothing stood before them. When all stretches are landed, each guess is compared with what the stretch before came
+to. Where one was wrong, or where the file was no longer the same, no stretch of it counts, and it is landed as others
+are. So a file gives the same rows, whether it is cut or not.
+
+Its hash and its marks are one more task beside the stretches.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from election_replay.election_core.dialects import Dialect, named
+from election_replay.election_core.envelopes.encodings import LOOKED_AT, as_it_lies
+from election_replay.election_core.model.streams import PACKED
+from election_replay.jobs.landing.blocks import LARGE_CHUNK_BYTES, Block, Blocks, ReadSoFar, read_at
+from election_replay.jobs.landing.codecs import codec_of
+from election_replay.jobs.landing.evidence import Evidence, Progress, Reached
+from election_replay.jobs.landing.kept import Place
+from election_replay.jobs.landing.known_files import Known, NotReadError, blocks_of, new_fingerprint
+from election_replay.jobs.landing.landing_zone import READ_FAILURES, LandingZone, open_landing
+from election_replay.jobs.landing.lines import line_offsets, lines_of, marked
+from election_replay.jobs.landing.listing import Beginning, LogFile
+from election_replay.jobs.landing.one_file import (
+    LANDED,
+    Landed,
+    Task,
+    begun_at,
+    known_after,
+    landed_values,
+    place_of,
+    reading_on,
+    tail_rows,
+    written,
+)
+from election_replay.jobs.landing.repeats import LOOKBACK_BYTES
+from election_replay.jobs.landing.ticks import newly_begun
+from election_replay.jobs.warehouse.data_files import Row
+
+STRETCH_BYTES = 32 << 20
+"""So long is a stretch, about: a quarter of a second of work."""
+
+MOST_STRETCHES = 128
+"""Those of larger files are longer: each writes one file a table."""
+
+WINDOW_BYTES = 256 << 10
+"""Before and behind the place where a stretch is to begin, so much is looked at to find out where it can, and what the
+lines before it leave."""
+
+BEFORE_BYTES = 4 << 20
+"""Lines so far back may come again in a stretch; within one landing that is 20,000 lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Large:
+    """A large file that is landed from ``begin`` on, behind what is known of it ``before``, if anything is."""
+
+    task: Task
+    begin: int
+    before: Known | None
+
+    @property
+    def file(self) -> LogFile:
+        """The only one of its task."""
+        return self.task.files[0]
+
+    @property
+    def place(self) -> Place:
+        """Where its lines stand."""
+        namesakes = len(self.task.known)
+        fingerprint = self.before.fingerprint if self.before else new_fingerprint(self.task.head, namesakes)
+        return place_of(self.task, self.file.path, fingerprint)
+
+    @property
+    def progress(self) -> Progress:
+        """What is known of the lines before."""
+        return self.before.progress() if self.before else Progress()
+
+    @property
+    def dialect(self) -> Dialect | None:
+        """The dialect of its lines."""
+        return named(reading_on(self.before, self.task.dialect))
+
+    def evidence(self, progress: Progress) -> Evidence:
+        """What reads lines of it, from ``progress`` on."""
+        return Evidence(self.place, self.dialect, replace(progress), self.task.pseudonyms)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Bytes of a large file, from which a stretch will be made: it begins with a record at or soon behind ``begin``."""
+
+    large: Large
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What was seen of a range: its line feeds, where a stretch can begin in it, if anywhere, and the line feeds before
+    that; ``guess`` is what the lines just before would leave, if nothing stood before them."""
+
+    feeds: int
+    begin: int | None
+    feeds_before: int = 0
+    guess: Progress | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Bytes of a large file that begin with a record, and what is known, or guessed, of the lines before."""
+
+    large: Large
+    begin: int
+    end: int
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A stretch that was landed, how far it was read, and what its lines came to."""
+
+    landed: Landed
+    read: ReadSoFar
+    reached: Reached
+
+
+def may_be_cut(task: Task, share: int) -> bool:
+    """Whether a task is one large file of plain lines, of which more than a core's ``share`` of the bytes is new."""
+    if len(task.files) != 1 or task.dialect is None or task.problem or task.envelope or task.config:
+        return False
+    [file], landed = task.files, max((known.bytes_landed for known in task.known), default=0)
+    plain = not file.below and not file.path.endswith(PACKED)
+    return plain and file.size - landed >= max(2 * STRETCH_BYTES, share)
+
+
+def large_of(task: Task, landing: str) -> Large | None:
+    """The file of a task that may be cut; ``None`` where it is to be landed in one go."""
+    zone, [file] = open_landing(landing), task.files
+    try:
+        first = read_at(zone, file.path, 0, LOOKED_AT)
+        begin = begun_at(task, file, list(task.known), zone)
+    except (NotReadError, *READ_FAILURES):
+        return None
+    parted = begin.before is not None and (begin.before not in task.known or begin.before.lines_shared is not None)
+    if parted or begin.older or begin.anew or begin.blocks.missing or not as_it_lies(first) or codec_of(first):
+        return None
+    return Large(task, begin.blocks.position, begin.before)
+
+
+def ranges_of(large: Large) -> list[Range]:
+    """The new bytes of a file in ranges of about the same length."""
+    length = large.file.size - large.begin
+    count = min(MOST_STRETCHES, max(1, length // STRETCH_BYTES))
+    bounds = [large.begin + length * number // count for number in range(count + 1)]
+    return [Range(large, begin, end) for begin, end in pairwise(bounds)]
+
+
+def look_at(part: Range, landing: str) -> Sight | None:
+    """Look at a range; ``None`` where it cannot be read."""
+    zone, large = open_landing(landing), part.large
+    try:
+        feeds = sum(
+            read_at(zone, large.file.path, at, min(LARGE_CHUNK_BYTES, part.end - at)).count(b"\n")
+            for at in range(part.begin, part.end, LARGE_CHUNK_BYTES)
+        )
+        if part.begin == large.begin:
+            return Sight(feeds, part.begin)
+        back = min(WINDOW_BYTES, part.begin - large.begin)
+        around = read_at(zone, large.file.path, part.begin - back, back + min(WINDOW_BYTES, part.end - part.begin))
+    except READ_FAILURES:
+        return None
+    if (at := first_record(around[back:], large.dialect)) is None:
+        return Sight(feeds, None)
+    behind = back + at
+    guess = left_by(around[around.find(b"\n") + 1 : behind], large)
+    if guess.last_line_no is None:  # nothing is dated before it
+        return Sight(feeds, None)
+    return Sight(feeds, part.begin + at, around.count(b"\n", back, behind), guess)
+
+
+def first_record(data: bytes, dialect: Dialect | None) -> int | None:
+    """Where in some bytes the first whole record begins, if possible one that begins another ten seconds.
+
+    Then lines before it say little of what follows.
+    """
+    lines = data[data.find(b"\n") + 1 : data.rfind(b"\n") + 1]
+    if dialect is None or not lines:
+        return None
+    found = marked(lines_of(Block(lines, len(lines)), 1), dialect)
+    begins = np.flatnonzero(found["begins"].to_numpy())
+    new, _ = newly_begun(found["bucket"].to_numpy()[begins], None)
+    if not len(begins):
+        return None
+    line = begins[new[1]] if len(new) > 1 else begins[0]
+    return data.find(b"\n") + 1 + int(line_offsets(lines)[line])
+
+
+def left_by(data: bytes, large: Large) -> Progress:
+    """What some lines of a file would leave, if nothing stood before them."""
+    evidence = large.evidence(Progress())
+    for _ in (*evidence.take(Block(data, len(data))), *evidence.finish()):
+        pass
+    return evidence.progress
+
+
+def stretches_of(large: Large, sights: Sequence[Sight | None]) -> list[Stretch]:
+    """The stretches of a file whose ranges were looked at; none where it cannot be cut."""
+    begins: list[tuple[int, Progress]] = []
+    lines = large.progress.lines
+    for sight in sights:
+        if sight is None:
+            return []
+        if sight.begin is not None:
+            guess = numbered(sight.guess, lines + sight.feeds_before) if sight.guess else large.progress
+            begins.append((sight.begin, guess))
+        lines += sight.feeds
+    ends = [*(begin for begin, _ in begins[1:]), large.file.size]
+    found = [Stretch(large, begin, end, guess) for (begin, guess), end in zip(begins, ends, strict=True)]
+    return found if len(found) > 1 else []
+
+
+def numbered(guess: Progress, lines: int) -> Progress:
+    """A guess with the numbers of its lines, where it stands behind so many."""
+    return replace(guess, lines=lines, last_line_no=lines - guess.lines + (guess.last_line_no or 0), flood=None)
+
+
+def read_through(large: Large, landing: str) -> ReadSoFar:
+    """How far a file is read, with its hash and its marks."""
+    file = large.file
+    blocks = blocks_of(file, open_landing(landing))
+    if blocks.skip(large.begin):
+        for _ in blocks:
+            pass
+        if blocks.rest and file.complete and not blocks.problem:
+            blocks.take_rest()
+    return blocks.so_far
+
+
+def land_stretch(stretch: Stretch, landing: str, warehouse: str) -> Ended:
+    """Land a stretch into data files below ``warehouse``."""
+    large, zone = stretch.large, open_landing(landing)
+    evidence = large.evidence(stretch.progress)
+    blocks = Blocks(zone, large.file.path, stretch.end, begin=stretch.begin)
+    evidence.passed(bytes_before(stretch, zone))
+    landed = written(tail_rows(evidence, blocks, blocks, large.file), warehouse)
+    read = blocks.so_far
+    if large.file.beginning and not begins_with(large.file.beginning, zone, large.file.path):
+        read = replace(read, missing=True)
+    return Ended(landed, read, evidence.reached)
+
+
+def bytes_before(stretch: Stretch, zone: LandingZone) -> bytes:
+    """What lies before a stretch, so far as lines of it may come again."""
+    back = LOOKBACK_BYTES if stretch.begin == stretch.large.begin else BEFORE_BYTES
+    begin = max(0, stretch.begin - back)
+    try:
+        return read_at(zone, stretch.large.file.path, begin, stretch.begin - begin)
+    except READ_FAILURES:  # reading the stretch itself fails as well, and says so
+        return b""
+
+
+def begins_with(beginning: Beginning, zone: LandingZone, path: str) -> bool:
+    """Whether a file still begins as it did when it was listed."""
+    try:
+        return Beginning.of(read_at(zone, path, 0, beginning.length)) == beginning
+    except READ_FAILURES:
+        return False
+
+
+def row_of_all(stretches: Sequence[Stretch], read: ReadSoFar, ended: Sequence[Ended]) -> Row | None:
+    """The row of ``landed_files`` of a file whose stretches were landed; ``None`` where they do not count."""
+    large = stretches[0].large
+    evidence = large.evidence(large.progress)
+    if read.problem or read.missing:
+        return None
+    for stretch, end in zip(stretches, ended, strict=True):
+        if end.read.problem or end.read.missing or not follows(stretch.progress, evidence.progress, end.reached):
+            return None
+        evidence.add(end.reached)
+    reached = [end.read.position for end in ended]
+    lines = read.marks[-1].lines if read.marks else 0
+    if reached != [*(stretch.begin for stretch in stretches[1:]), read.position]:
+        return None
+    if (ended[-1].read.waiting, evidence.progress.lines) != (read.waiting, large.progress.lines + lines):
+        return None
+    status = "grown" if large.before else "landed"
+    return LANDED.name, landed_values(
+        large.task, large.file, evidence, read, known_after(evidence, read, large.before), status
+    )
+
+
+def follows(guess: Progress, before: Progress, reached: Reached) -> bool:
+    """Whether lines that were landed behind a guess came to what they come to behind the lines ``before``.
+
+    Events that come in floods are left out where the same was said in the ten seconds of the first of them. Where lines
+    may have come again, more of the file has a say than a stretch.
+    """
+    if reached.doubtful:
+        return False
+    if guess == before:
+        return True
+    flood = json.loads(before.flood)[0] if before.flood else None
+    return guess == replace(before, flood=None) and (flood is None or flood != reached.flooding)
