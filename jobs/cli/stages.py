@@ -62,7 +62,7 @@ def started(
     return engine
 
 
-PRELOAD = ("election_replay.jobs.landing.one_file", "election_replay.jobs.replaying.judging")
+PRELOAD = ("election_replay.jobs.cli.preloaded",)
 """What the processes of the local engine need."""
 
 

@@ -1,7 +1,8 @@
 """This machine as an engine: this process and a pool of more, without Spark and without Java.
 
 DuckDB reads, sorts and groups, past a bound of memory on disk. What is little stays in this process: to start others
-would take longer. Otherwise rows go to the processes of the pool in hands, each a file of record batches.
+would take longer. Otherwise rows go to the processes of the pool in hands, each a file of record batches. They take
+half a second to start, once; meanwhile this process does the work.
 """
 
 import multiprocessing
@@ -10,10 +11,11 @@ import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from functools import reduce
 from itertools import chain, islice
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from uuid import uuid4
 
 import pyarrow as pa
@@ -46,6 +48,7 @@ class LocalEngine:
         self.tasks = cores or usable_cores()
         self._memory, self._preload = memory, list(preload)
         self._pool: ProcessPoolExecutor | None = None
+        self._stands = Event()
         self._done = self._all = 0
 
     @property
@@ -65,6 +68,11 @@ class LocalEngine:
     def progress(self) -> tuple[int, int] | None:
         """The hands of the present work, as far as they are known."""
         return (self._done, self._all) if self._all else None
+
+    def ready(self) -> None:
+        """Wait until the processes of the pool have started; who does not, works meanwhile in this one."""
+        self._started()
+        self._stands.wait()
 
     def close(self) -> None:
         """End the processes of the pool."""
@@ -101,11 +109,15 @@ class LocalEngine:
         open_ones: set[Future[Answer]] = set()
         try:
             for item in items:
+                self._all += 1
+                if not self._stands.is_set():
+                    futures.append(done(work(item)))
+                    self._done += 1
+                    continue
                 if len(open_ones) > 2 * self.tasks:
                     open_ones = self._waited(open_ones)
                 futures.append(pool.submit(work, item))
                 open_ones.add(futures[-1])
-                self._all += 1
             while open_ones:
                 open_ones = self._waited(open_ones)
             return [future.result() for future in futures]
@@ -118,10 +130,10 @@ class LocalEngine:
 
     def _waited(self, open_ones: set[Future[Answer]]) -> set[Future[Answer]]:
         """Those that go on, once one is done. Raises what it raised."""
-        done, going_on = wait(open_ones, return_when=FIRST_COMPLETED)
-        for future in done:
+        ended, going_on = wait(open_ones, return_when=FIRST_COMPLETED)
+        for future in ended:
             future.result()
-        self._done += len(done)
+        self._done += len(ended)
         return going_on
 
     def _started(self) -> ProcessPoolExecutor:
@@ -130,7 +142,25 @@ class LocalEngine:
             context = multiprocessing.get_context("forkserver")
             context.set_forkserver_preload([__name__, *self._preload])
             self._pool = ProcessPoolExecutor(self.tasks, context, begin_process)
+            self._stands = Event()
+            Thread(target=begin_pool, args=(self._pool, self._stands), daemon=True).start()
         return self._pool
+
+
+def begin_pool(pool: ProcessPoolExecutor, stands: Event) -> None:
+    """Start a first process of a pool; others start with each hand. One that cannot be started shows with the next."""
+    try:
+        with suppress(BrokenProcessPool, RuntimeError):  # it was closed meanwhile
+            pool.submit(int).result()
+    finally:
+        stands.set()
+
+
+def done(answer: Answer) -> Future[Answer]:
+    """What came of an item already."""
+    future: Future[Answer] = Future()
+    future.set_result(answer)
+    return future
 
 
 def usable_cores() -> int:

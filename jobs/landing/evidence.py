@@ -13,7 +13,7 @@ Nothing is said about the end of a file that may still grow: landing it in one g
 import io
 import json
 import re
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,7 +23,7 @@ from election_replay.election_core.dialects import FLOODS, Dialect, Record, tick
 from election_replay.election_core.dialects.rocketmq import metadata as rocketmq_metadata
 from election_replay.election_core.dialects.torn import parse_record
 from election_replay.election_core.model.events import Event, Unparsable
-from election_replay.jobs.landing.blocks import LINE_BYTES, Block
+from election_replay.jobs.landing.blocks import LINE_BYTES, Block, line_feeds
 from election_replay.jobs.landing.kept import Kept, Place, digest
 from election_replay.jobs.landing.lines import lines_of, marked
 from election_replay.jobs.landing.masking import masked, without_secrets
@@ -125,21 +125,21 @@ class Evidence:
             self._readings[progress.last_line_no] = self._times.again(last)
         self._last_time: int | None = None
         self._earlier = Repeats()
-        self._passed = b""
+        self._passed: Callable[[], bytes] | None = None
         self._understood = Understanding(place.stream, dialect)
         self._flood: tuple[str, list[list[str | None]]] = tuple(json.loads(progress.flood or '["", []]'))
         self._flooding: str | None = None
 
-    def passed(self, data: bytes) -> None:
-        """Take the last bytes that earlier landings read: lines of them may come again."""
-        self._passed = data[data.find(b"\n") + 1 :]
+    def passed(self, data: Callable[[], bytes]) -> None:
+        """Take what gives the last bytes that earlier landings read: lines of them may come again."""
+        self._passed = data
 
     def take(self, block: Block) -> Iterator[Found]:
         """Rows of the lines that were taken before, but for the last record: those of ``block`` may go on with it."""
         if self.progress.lines == 0 and self._next is None:
             self._understood.begin(block.data)
         if self.dialect is None:
-            self._count(block.data.count(b"\n") + (not block.data.endswith(b"\n")))
+            self._count(line_feeds(block.data) + (not block.data.endswith(b"\n")))
             return
         if self._next is not None:
             yield from self._records(self._next, self.dialect, last=False)
@@ -200,9 +200,10 @@ class Evidence:
             and lines.height
             and (self._times or lines["bucket"].to_numpy().min() <= (self.progress.tick_bucket or 0))
         ):
-            passed = Block(self._passed, len(self._passed))
-            self._earlier.remember(marked(lines_of(passed, 1), dialect))
-        self._passed = b""
+            data = self._passed()
+            passed = data[data.find(b"\n") + 1 :]
+            self._earlier.remember(marked(lines_of(Block(passed, len(passed)), 1), dialect))
+        self._passed = None
         new = self._earlier.once(lines)
         self.counts.repeated += lines.height - new.height
         return new

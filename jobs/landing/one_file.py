@@ -23,7 +23,7 @@ from typing import Any
 from election_replay.election_core.dialects import named
 from election_replay.election_core.dialects.rocketmq.metadata import LARGEST_FILE, is_known, snapshot_time
 from election_replay.election_core.envelopes import chain_in
-from election_replay.jobs.landing.blocks import LARGE_BYTES, Block, Blocks, ReadSoFar
+from election_replay.jobs.landing.blocks import Block, Blocks, ReadSoFar
 from election_replay.jobs.landing.enveloped import Enveloped, Part, head_in_envelopes
 from election_replay.jobs.landing.evidence import HEAD_BYTES, Counts, Evidence, Found, Progress, head_of
 from election_replay.jobs.landing.kept import Place, gathered
@@ -49,6 +49,9 @@ from election_replay.schemas import TABLES
 from election_replay.schemas.landed_files import NOT_READ, OLDER, PART
 
 LANDED = TABLES["landed_files"]
+
+LARGE_BYTES = 64 << 20
+"""Of a file of such a size blocks are read ahead by a thread: of smaller ones there are enough for all cores."""
 
 HELD_MEMORY = {-3: 32 << 20, -1: 128 << 20}
 """What glibc's ``mallopt`` is told: blocks up to so many bytes come from the heap (``M_MMAP_THRESHOLD``), and so many
@@ -189,7 +192,8 @@ def land_log(task: Task, file: LogFile, known: list[Known], begin: Begin) -> Ite
         evidence.counts.total = begin.anew.lines_landed - before.lines_landed
     if begin.older is None:
         if isinstance(evidence, Evidence):
-            evidence.passed(blocks.passed)
+            passed = blocks.passed
+            evidence.passed(lambda: passed)
         yield from tail_rows(evidence, ahead(blocks) if file.size >= LARGE_BYTES else blocks, blocks, file)
     if blocks.missing:  # moved since it was listed: the next landing finds it under its new name
         return

@@ -12,6 +12,7 @@ Its hash and its marks are one more task beside the stretches.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy as np
 from election_replay.election_core.dialects import Dialect, named
 from election_replay.election_core.envelopes.encodings import LOOKED_AT, as_it_lies
 from election_replay.election_core.model.streams import PACKED
-from election_replay.jobs.landing.blocks import LARGE_CHUNK_BYTES, Block, Blocks, ReadSoFar, read_at
+from election_replay.jobs.landing.blocks import Block, Blocks, ReadSoFar, bytes_at, line_feeds, read_at
 from election_replay.jobs.landing.codecs import codec_of
 from election_replay.jobs.landing.evidence import Evidence, Progress, Reached
 from election_replay.jobs.landing.kept import Place
@@ -32,6 +33,7 @@ from election_replay.jobs.landing.one_file import (
     Landed,
     Task,
     begun_at,
+    hold_memory,
     known_after,
     landed_values,
     place_of,
@@ -49,7 +51,7 @@ STRETCH_BYTES = 32 << 20
 MOST_STRETCHES = 128
 """Those of larger files are longer: each writes one file a table."""
 
-WINDOW_BYTES = 256 << 10
+WINDOW_BYTES = 64 << 10
 """Before and behind the place where a stretch is to begin, so much is looked at to find out where it can, and what the
 lines before it leave."""
 
@@ -165,11 +167,9 @@ def ranges_of(large: Large) -> list[Range]:
 def look_at(part: Range, landing: str) -> Sight | None:
     """Look at a range; ``None`` where it cannot be read."""
     zone, large = open_landing(landing), part.large
+    hold_memory()
     try:
-        feeds = sum(
-            read_at(zone, large.file.path, at, min(LARGE_CHUNK_BYTES, part.end - at)).count(b"\n")
-            for at in range(part.begin, part.end, LARGE_CHUNK_BYTES)
-        )
+        feeds = sum(map(line_feeds, bytes_at(zone, large.file.path, part.begin, part.end)))
         if part.begin == large.begin:
             return Sight(feeds, part.begin)
         back = min(WINDOW_BYTES, part.begin - large.begin)
@@ -234,10 +234,10 @@ def numbered(guess: Progress, lines: int) -> Progress:
 def read_through(large: Large, landing: str) -> ReadSoFar:
     """How far a file is read, with its hash and its marks."""
     file = large.file
+    hold_memory()
     blocks = blocks_of(file, open_landing(landing))
     if blocks.skip(large.begin):
-        for _ in blocks:
-            pass
+        blocks.read_through()
         if blocks.rest and file.complete and not blocks.problem:
             blocks.take_rest()
     return blocks.so_far
@@ -248,7 +248,7 @@ def land_stretch(stretch: Stretch, landing: str, warehouse: str) -> Ended:
     large, zone = stretch.large, open_landing(landing)
     evidence = large.evidence(stretch.progress)
     blocks = Blocks(zone, large.file.path, stretch.end, begin=stretch.begin)
-    evidence.passed(bytes_before(stretch, zone))
+    evidence.passed(partial(bytes_before, stretch, zone))
     landed = written(tail_rows(evidence, blocks, blocks, large.file), warehouse)
     read = blocks.so_far
     if large.file.beginning and not begins_with(large.file.beginning, zone, large.file.path):

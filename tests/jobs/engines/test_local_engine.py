@@ -244,6 +244,7 @@ def test_what_is_much_goes_to_other_processes_and_what_is_little_stays(
     warehouse = lines(tmp_path)
     parts = [Rows("quarantine").select(["cluster", "batch", "line_no"])]
     dealing = Dealing(("cluster", "line_no"), ("cluster", "line_no"))
+    local.ready()
     for rows, other in ((6, False), (3, True)):
         monkeypatch.setattr(local_engine, "HAND_ROWS", rows)
         files = local.map_partitions(warehouse, parts, dealing, tell_who)
@@ -276,6 +277,7 @@ def die(_: object) -> None:
 
 
 def test_a_killed_process_is_told_in_a_sentence_and_the_next_work_goes_on(local: LocalEngine) -> None:
+    local.ready()
     with pytest.raises(JobError, match="process of this run was killed"):
         local.each(die, [1, 2])
     assert local.each(abs, [-1, -2]) == [1, 2]

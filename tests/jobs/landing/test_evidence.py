@@ -192,16 +192,14 @@ def test_a_line_that_is_an_event_is_no_tick_besides(zone: Zone) -> None:
 def test_where_the_chunks_end_does_not_matter(
     zone: Zone, monkeypatch: pytest.MonkeyPatch, chunk: int, large: int
 ) -> None:
-    """Neither do threads that read ahead, as they do in large files."""
+    """Neither does a thread that reads ahead, as one does in large files."""
     text = "".join(leads(s, term=s) + "\tat here\n\tat there\n" if s % 7 == 0 else noise(s * 3) for s in range(100))
     zone.write("broker.log", text)
     whole = key_rows(zone.land())
     again = Zone(zone.root.parent / "again")
     again.write("broker.log", text)
-    for name in ("CHUNK_BYTES", "LARGE_CHUNK_BYTES"):
-        monkeypatch.setattr(f"election_replay.jobs.landing.blocks.{name}", chunk)
-    for module in ("blocks", "one_file"):
-        monkeypatch.setattr(f"election_replay.jobs.landing.{module}.LARGE_BYTES", large)
+    monkeypatch.setattr("election_replay.jobs.landing.blocks.CHUNK_BYTES", chunk)
+    monkeypatch.setattr("election_replay.jobs.landing.one_file.LARGE_BYTES", large)
     assert key_rows(again.land()) == whole
 
 

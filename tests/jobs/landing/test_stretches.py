@@ -247,6 +247,28 @@ def test_a_file_that_changes_meanwhile(counted: Counted, tmp_path: Path, new: by
         assert sum(row["lines_total"] for row in of_broker) == new.count(b"\n")
 
 
+def test_another_file_of_the_same_length_that_takes_its_place(counted: Counted, tmp_path: Path) -> None:
+    """It comes when the file is read for its hash, but before a stretch of it is landed."""
+    zone = Zone(tmp_path / "zone")
+    zone.write("broker.log", SHAPES["ordinary"])
+
+    class Late(Cores):
+        def each(self, work: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
+            if isinstance(next(iter(items), None), stretches.Large):
+                found = [work(items[0])]
+                zone.write("broker.log", SHAPES["ordinary"].replace(b"[n1]", b"[n2]"))
+                return [*found, *super().each(work, items[1:])]
+            return super().each(work, items)
+
+    tables = landed(Late(2), zone.root, tmp_path / "2")
+    assert counted == [False]
+    assert tables.dataset("log_lines").count_rows() == 0
+    landed(Cores(2), zone.root, tmp_path / "2")
+    texts = "".join(tables.dataset("log_lines").to_table()["text"].to_pylist())
+    assert "[n2]" in texts
+    assert "[n1]" not in texts
+
+
 def test_a_stretch_that_cannot_be_read(counted: Counted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file is landed in one go, as far as it can be read, and told."""
     zone = Zone(tmp_path / "zone")
