@@ -7,6 +7,7 @@ from functools import reduce
 from itertools import chain, islice
 from operator import and_, or_
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -58,6 +59,20 @@ DEALT = "dealt"
 
 READ_AHEAD = {"batch_readahead": 2, "fragment_readahead": 1}
 """So little is read before it is asked for: rows are wide, and by default Arrow would hold a hundred thousands."""
+
+
+class ReadAsAsked(ds.UnionDataset):  # type: ignore[misc]
+    """The rows of a dataset that DuckDB scans, once or again. They are read when it asks for them: threads of Arrow's
+    own would read on while DuckDB writes to disk, and by then hold up to a gigabyte."""
+
+    @classmethod
+    def of(cls, rows: ds.Dataset) -> "ReadAsAsked":
+        """The rows of a dataset that has no filter yet."""
+        return cls(rows.schema, [rows])
+
+    def scanner(self, *arguments: Any, **options: Any) -> ds.Scanner:
+        """What DuckDB reads by."""
+        return super().scanner(*arguments, **options | READ_AHEAD | {"use_threads": False})
 
 
 @contextmanager

@@ -1,20 +1,19 @@
 """Gates: what must hold for the tables before they are published.
 
 What must hold stands in ``schemas/``, beside the columns. Each expectation is one SELECT of the rows that break it, so
-that a gate can be read, and its rows looked for in any SQL. DuckDB counts those rows cluster by
-cluster over the newest versions of the tables, and only where it found some are they fetched to be named. The same
-expectations as suites of Great Expectations over Spark take seconds a table where this takes milliseconds, so that a
-small run would mostly wait for its gates; :mod:`jobs.gates.data_docs` hands the counts to Great Expectations for its
-checkpoint and its pages.
+that a gate can be read, and its rows looked for in any SQL. DuckDB counts those rows cluster by cluster over the newest
+versions of the tables, one expectation after the other, within bounds of memory, and only where it found some are they
+fetched to be named. The same expectations as suites of Great Expectations over Spark take seconds a table where this
+takes milliseconds, so that a small run would mostly wait for its gates; :mod:`jobs.gates.data_docs` hands the counts to
+Great Expectations for its checkpoint and its pages.
 """
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from tempfile import gettempdir
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 import pyarrow as pa
@@ -24,6 +23,7 @@ import pyarrow.dataset as ds
 from election_replay.election_core.dialects import KINDS
 from election_replay.election_core.model.catalogue import CATALOGUE
 from election_replay.jobs import JobError
+from election_replay.jobs.engines.duckdb_rows import ReadAsAsked, database_in
 from election_replay.jobs.gates.lately import lately
 from election_replay.jobs.warehouse.replacing import Gone, of_keys
 from election_replay.jobs.warehouse.table_sets import JUDGED, LANDED
@@ -46,6 +46,12 @@ BEFORE = 8
 HELD_ROWS = 50_000
 """A table with no more rows is read once, and not for each expectation anew."""
 
+MEMORY = "400MB"
+"""What DuckDB holds of what it counts; the rest lies on disk meanwhile. It suffices for some fifty million events."""
+
+THREADS = 2
+"""So many of DuckDB's threads count. Each holds some memory of its own: for sixteen :data:`MEMORY` is too little."""
+
 EXAMPLES = 5
 """Failing rows of a cluster that are shown."""
 
@@ -55,6 +61,8 @@ CORE_SETS = {
     ("rule_coverage", "rule"): tuple(rule.rule for rule in CATALOGUE),
 }
 """Closed sets that belong to the election core, which ``schemas`` does not know."""
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +118,11 @@ def check(
     Raises :class:`JobError` when an expectation cannot be checked.
     """
     chosen = list(tables)
-    newest = Newest(warehouse, clusters, as_of, since, columns_read(chosen), written)
-    if PROVING not in chosen:
-        newest.keep_proofs_of(chosen, warehouse.published())
-    return [check for table in chosen for check in newest.checks(table)]
+    with database_in(MEMORY, THREADS) as (database, _):
+        newest = Newest(database, warehouse, clusters, as_of, since, columns_read(chosen), written)
+        if PROVING not in chosen:
+            newest.keep_proofs_of(chosen, warehouse.published())
+        return [check for table in chosen for check in newest.checks(table)]
 
 
 def columns_read(chosen: Collection[str]) -> dict[str, tuple[str, ...]]:
@@ -129,13 +138,14 @@ EVERYTHING = {name: table.names for name, table in TABLES.items()}
 
 
 class Newest:
-    """The newest versions of some tables, of finished landings, in a database in memory.
+    """The newest versions of some tables, of finished landings, as a ``database`` in memory knows them.
 
     ``columns``: of each of the tables those that are asked for. Whole rows are read where some of them fail.
     """
 
     def __init__(
         self,
+        database: duckdb.DuckDBPyConnection,
         warehouse: Warehouse,
         clusters: Collection[str] | None = None,
         as_of: datetime | None = None,
@@ -144,13 +154,10 @@ class Newest:
         written: Mapping[str, Gone] | None = None,
     ) -> None:
         self._versions, self._warehouse = warehouse.versions(), warehouse
-        self._database = duckdb.connect()
-        for setting in ("TimeZone = 'UTC'", "python_enable_replacements = false"):
-            self._database.execute(f"SET {setting}")
-        self._database.execute("SET temp_directory = ?", [gettempdir()])
-        self._database.execute("SET VARIABLE as_of = ?", [as_of])
-        self._database.execute("SET VARIABLE since = ?", [since])
-        self._database.execute("SET VARIABLE forgotten = ?", [warehouse.forgotten()])
+        self._database = database
+        database.execute("SET VARIABLE as_of = ?", [as_of])
+        database.execute("SET VARIABLE since = ?", [since])
+        database.execute("SET VARIABLE forgotten = ?", [warehouse.forgotten()])
         self._batches = since, warehouse.last_batch()
         self._clusters, self._written = clusters, written or {}
         for name, keys in self._written.items():
@@ -171,7 +178,7 @@ class Newest:
         chosen = "*"
         if shape == "TABLE" and len(columns) < len(TABLES[name].columns):
             chosen, self._in_part[name] = ", ".join(f'"{column}"' for column in columns), where
-        self._database.execute(f"CREATE {shape} {name} AS SELECT {chosen} FROM all_{name}{where}")
+        self._run(f"CREATE {shape} {name} AS SELECT {chosen} FROM all_{name}{where}")
 
     def _are_few(self, table: str, rows: ds.Dataset) -> bool:
         """Whether so few ``rows`` of a table are looked at that they are held; of large ones those of a night are."""
@@ -181,20 +188,21 @@ class Newest:
 
     def _of_clusters(self, table: str, version: int) -> ds.Dataset:
         """A table, of which Arrow lets few other rows through to the database than those that are asked for."""
-        rows = self._warehouse.dataset(table, version)
-        if table in self._written:
-            gone, (cluster, key) = self._written[table], TABLES[table].replaced_by
+        rows, gone = self._warehouse.dataset(table, version), self._written.get(table)
+        found: ds.Dataset = ReadAsAsked.of(rows if gone is None else of_keys(rows, gone))
+        if gone is not None:
+            cluster, key = TABLES[table].replaced_by
             named = among(cluster, {of for of, _ in gone.keys}) & among(key, {name for _, name in gone.keys})
-            rows = of_keys(rows, gone).filter(among(cluster, gone.clusters) | named)
+            found = found.filter(among(cluster, gone.clusters) | named)
         if self._clusters is None or "cluster" not in TABLES[table].names:
-            return rows
-        return rows.filter(among("cluster", self._clusters))
+            return found
+        return found.filter(among("cluster", self._clusters))
 
     def _put_whole(self, query: str) -> None:
         """Let the database know all columns of those tables of a query that it knows in part."""
         for name in self._in_part.keys() & {*re.findall(r"\w+", query)}:
             where = self._in_part.pop(name)
-            self._database.execute(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM all_{name}{where}")
+            self._run(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM all_{name}{where}")
 
     def keep_proofs_of(self, tables: Iterable[str], published: Mapping[str, Any] | None) -> None:
         """Of the events keep only those that rows of ``tables`` ask for, and for which ``published`` ones do not.
@@ -206,7 +214,7 @@ class Newest:
         asked = [expectation.proofs for table in tables for expectation in expectations_of(table) if expectation.proofs]
         if not asked:
             return
-        run = self._database.execute
+        run = self._run
         run(f"CREATE TEMP TABLE asked AS SELECT DISTINCT cluster, proof FROM ({' UNION ALL '.join(asked)})")
         run("CREATE TEMP TABLE proofs (cluster VARCHAR, event_id VARCHAR)")
         since = 0
@@ -219,8 +227,7 @@ class Newest:
                 "CREATE OR REPLACE TEMP TABLE open AS FROM asked ANTI JOIN proofs "
                 "ON proofs.cluster = asked.cluster AND proofs.event_id = asked.proof"
             )
-            [(left,)] = self._database.sql("SELECT count(*) FROM open WHERE proof IS NOT NULL").fetchall()
-            if left:
+            if len(self.query("FROM open WHERE proof IS NOT NULL LIMIT 1")):
                 run(
                     f"INSERT INTO proofs SELECT cluster, event_id FROM (FROM {PROVING} WHERE {where}) AS event "
                     "SEMI JOIN open ON open.cluster = event.cluster AND open.proof = event.event_id"
@@ -237,7 +244,7 @@ class Newest:
                 continue
             self._database.register(f"all_published_{table}", self._of_clusters(table, version))
             rows = f"SELECT * FROM all_published_{table}{self._where(table)}"
-            self._database.execute(f"CREATE VIEW published_{table} AS {rows}")
+            self._run(f"CREATE VIEW published_{table} AS {rows}")
             found += [re.sub(rf"\bFROM {table}\b", f"FROM published_{table}", query) for query in proofs]
         return " UNION ALL ".join(found)
 
@@ -258,40 +265,35 @@ class Newest:
 
     def query(self, sql: str, values: Sequence[Any] = ()) -> pa.Table:
         """The answer to a SELECT."""
-        return self._database.sql(sql, params=list(values)).to_arrow_table()
+        return self._done(lambda: self._database.sql(sql, params=list(values)).to_arrow_table())
+
+    def _run(self, sql: str) -> None:
+        """Do what a statement says."""
+        self._done(lambda: self._database.execute(sql))
+
+    def _done(self, work: Callable[[], Answer]) -> Answer:
+        """What DuckDB does within its bound of memory or, where it knows no way to, within that of its own choice."""
+        try:
+            return work()
+        except duckdb.OutOfMemoryException:
+            self._database.execute("RESET memory_limit")
+            return work()
 
     def checks(self, table: str) -> Iterable[Check]:
-        """Every expectation of a table, looked at."""
-        expectations = expectations_of(table)
-        rows, failed = self._counted(table, expectations)
-        for expectation, of_clusters in zip(expectations, failed, strict=True):
-            examples = {cluster: self._examples(expectation, cluster) for cluster in of_clusters}
-            yield Check(table, self._versions.get(table), expectation, rows, of_clusters, examples)
+        """Every expectation of a table, looked at one after the other: at once they would hold what each does."""
+        rows = sum(self._counted(table, f"SELECT NULL AS cluster FROM {table}").values())
+        for expectation in expectations_of(table):
+            failed = self._counted(f"{expectation.name} of {table}", expectation.failing)
+            examples = {cluster: self._examples(expectation, cluster) for cluster in failed}
+            yield Check(table, self._versions.get(table), expectation, rows, failed, examples)
 
-    def _counted(self, table: str, expectations: Sequence[Expectation]) -> tuple[int, list[dict[str | None, int]]]:
-        """The rows of a table, and for each expectation those that break it, cluster by cluster: one query."""
-        counts = [
-            f"SELECT {number} AS number, cluster, count(*) AS n FROM ({expectation.failing}) GROUP BY cluster"
-            for number, expectation in enumerate(expectations)
-        ]
-        every = f"SELECT -1 AS number, NULL AS cluster, count(*) AS n FROM {table}"
+    def _counted(self, name: str, rows: str) -> dict[str | None, int]:
+        """How many rows a SELECT finds, cluster by cluster; its ``name`` is for the error."""
         try:
-            found = self.query(f"{' UNION ALL '.join([every, *counts])} ORDER BY number, cluster").to_pylist()
+            found = self.query(f"SELECT cluster, count(*) AS n FROM ({rows}) GROUP BY cluster ORDER BY cluster")
         except duckdb.Error as error:
-            raise JobError(f"could not check {self._unsound(expectations)}{table}: {error}") from error
-        failed: list[dict[str | None, int]] = [{} for _ in expectations]
-        for row in found[1:]:
-            failed[row["number"]][row["cluster"]] = row["n"]
-        return found[0]["n"], failed
-
-    def _unsound(self, expectations: Iterable[Expectation]) -> str:
-        """Which expectation cannot be checked, the first of them."""
-        for expectation in expectations:
-            try:
-                self.query(f"SELECT count(*) FROM ({expectation.failing})")
-            except duckdb.Error:
-                return f"{expectation.name} of "
-        return ""
+            raise JobError(f"could not check {name}: {error}") from error
+        return {row["cluster"]: row["n"] for row in found.to_pylist()}
 
     def _examples(self, expectation: Expectation, cluster: str | None) -> tuple[str, ...]:
         self._put_whole(expectation.failing)

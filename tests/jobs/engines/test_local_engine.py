@@ -11,15 +11,18 @@ from contextlib import closing
 from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
 import pytest
 
 from election_replay.jobs import JobError
 from election_replay.jobs.cli.log import log_as
 from election_replay.jobs.cli.stages import advise
 from election_replay.jobs.engines import duckdb_rows, local_engine
-from election_replay.jobs.engines.duckdb_rows import are_few, database_in, in_order
+from election_replay.jobs.engines.duckdb_rows import ReadAsAsked, are_few, database_in, in_order
 from election_replay.jobs.engines.engine import After, AfterOwn, Among, Dealing, Engine, OneOf, Rows, Simple, UpTo
 from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.engines.spark_engine import LITTLE_SETTING, SparkEngine
@@ -133,6 +136,24 @@ def test_a_question_about_each_source_is_answered_though_all_rows_are_more_than_
     assert found == [{"source_node": f"n{node}"} | of_node | {"after": last[node]} for node in range(8)]
     none = rows.where(Among(key, frozenset({("", "none")})))
     assert not len(duckdb_rows.answer(warehouse, sql, none, key, "110MB", 2))
+
+
+def test_duckdb_scans_by_what_reads_as_it_is_asked_also_where_rows_are_filtered(tmp_path: Path) -> None:
+    scans = []
+
+    class Seen(ReadAsAsked):
+        def scanner(self, *arguments: Any, **options: Any) -> ds.Scanner:
+            scans.append(options)
+            return super().scanner(*arguments, **options)
+
+    with database_in("100MB", 2) as (database, _):
+        rows = Seen.of(lines(tmp_path).dataset("quarantine"))
+        for found, count in ((rows, 18), (rows.filter(pc.field("batch") == 0), 0)):
+            database.register("found", found)
+            for _ in range(2):
+                assert database.sql("SELECT count(*) FROM found WHERE line_no >= 0").fetchall() == [(count,)]
+                assert found.count_rows() == count
+    assert len(scans) == 8
 
 
 def test_where_many_rows_may_be_meant_and_none_is_there_is_nothing_to_sort(

@@ -3,19 +3,25 @@
 import json
 import re
 import shutil
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
 import election_replay.jobs.cli.pipeline
 from election_replay.jobs import JobError
 from election_replay.jobs.cli.app import main
+from election_replay.jobs.engines.duckdb_rows import database_in
+from election_replay.jobs.gates import checks
 from election_replay.jobs.gates.checks import (
+    MEMORY,
+    THREADS,
     Newest,
     as_json,
     check,
@@ -28,6 +34,7 @@ from election_replay.jobs.gates.checks import (
 )
 from election_replay.jobs.gates.data_docs import data_docs
 from election_replay.jobs.replay import Replay
+from election_replay.jobs.warehouse.data_files import write_data_files
 from election_replay.jobs.warehouse.table_sets import JUDGED, LANDED
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
@@ -299,9 +306,7 @@ def test_a_proof_is_found_in_whichever_landing_its_line_lies(
     published = {"batch": 18, "versions": warehouse.versions()}
     change("events", lambda _: {"batch": batch}, event_id=line)(warehouse)
     warehouse.append([finding("f3", [line])], "findings")
-    newest = Newest(warehouse, ["c1"], columns=columns_read(JUDGED))
-    newest.keep_proofs_of(JUDGED, published)
-    assert {one.expectation.name for one in newest.checks("findings") if one.failed} == failed
+    assert unproven(warehouse, published) == failed
 
 
 def test_what_published_rows_prove_is_not_looked_for_again(warehouse: Warehouse) -> None:
@@ -310,9 +315,56 @@ def test_what_published_rows_prove_is_not_looked_for_again(warehouse: Warehouse)
     line = warehouse.rows("findings")[0]["evidence"][0]
     change("events", lambda _: {"event_id": "another"}, event_id=line)(warehouse)
     for known, failed in ((published, set()), (None, {"proofs_exist"})):
-        newest = Newest(warehouse, ["c1"], columns=columns_read(JUDGED))
-        newest.keep_proofs_of(JUDGED, known)
-        assert {one.expectation.name for one in newest.checks("findings") if one.failed} == failed
+        assert unproven(warehouse, known) == failed
+
+
+def unproven(warehouse: Warehouse, published: Mapping[str, Any] | None) -> set[str]:
+    """What does not hold for the findings of c1, where ``published`` ones have passed."""
+    with database_in(MEMORY, THREADS) as (database, _):
+        newest = Newest(database, warehouse, ["c1"], columns=columns_read(JUDGED))
+        newest.keep_proofs_of(JUDGED, published)
+        return {one.expectation.name for one in newest.checks("findings") if one.failed}
+
+
+@pytest.mark.parametrize(("memory", "within"), [("50MB", True), ("5MB", False)])
+def test_many_rows_are_looked_at_in_little_memory_and_those_that_need_more_in_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, memory: str, within: bool
+) -> None:
+    warehouse, limits = Warehouse(str(tmp_path / "w")), []
+    warehouse.create()
+    for table in ("log_lines", "events"):
+        warehouse.replace(write_data_files([(table, many(table, 400_000))], warehouse.root), table, None, "landing")
+
+    @contextmanager
+    def opened(_: str, threads: int) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
+        def limit() -> object:
+            return database.execute("SELECT current_setting('memory_limit')").fetchall()
+
+        with database_in(memory, threads) as (database, scratch):
+            limits.append(limit())
+            yield database, scratch
+            limits.append(limit())
+
+    monkeypatch.setattr(checks, "database_in", opened)
+    monkeypatch.setattr(Warehouse, "last_batch", lambda _: 1)
+    assert {(one.rows, one.holds) for one in check(warehouse, ["log_lines"])} == {(400_000, True)}
+    before, after = limits
+    assert (before == after) is within
+
+
+def many(table: str, count: int) -> pa.RecordBatch:
+    """So many rows of a table, in the order of no key."""
+    ids = pa.array(f"{7919 * number % count:064}" for number in range(count))
+    shape, plain = TABLES[table].arrow_schema(), {pa.string(): "x", pa.int64(): 1}
+    columns = [
+        ids
+        if field.name == "event_id"
+        else pa.nulls(count, field.type)
+        if field.nullable
+        else pa.repeat(pa.scalar(plain.get(field.type, EPOCH), field.type), count)
+        for field in shape
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=shape)
 
 
 def test_a_failing_row_is_shown_with_columns_that_no_expectation_reads(warehouse: Warehouse) -> None:

@@ -9,6 +9,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from election_replay.jobs import JobError
+from election_replay.jobs.engines.duckdb_rows import database_in
 from election_replay.jobs.engines.spark_engine import SparkEngine
 from election_replay.jobs.engines.spark_tables import read
 from election_replay.jobs.gates.checks import Newest
@@ -79,7 +80,9 @@ def test_a_table_of_an_older_release_gets_its_new_columns(tmp_path: Path) -> Non
     published = warehouse.published()
     assert published is not None
     assert published["held"] is None
-    assert Newest(warehouse).query("SELECT run_id FROM runs WHERE held IS NULL").to_pylist() == [{"run_id": "r1"}]
+    with database_in("100MB", 1) as (database, _):
+        found = Newest(database, warehouse).query("SELECT run_id FROM runs WHERE held IS NULL").to_pylist()
+    assert found == [{"run_id": "r1"}]
     warehouse.append([published | {"run_id": "r2", "held": ["c1"], "versions": [], "counts": []}], "runs")
     assert {run["run_id"]: run["held"] for run in warehouse.runs()} == {"r1": None, "r2": ["c1"]}
 
