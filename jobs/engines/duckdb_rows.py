@@ -62,8 +62,8 @@ READ_AHEAD = {"batch_readahead": 2, "fragment_readahead": 1}
 
 
 class ReadAsAsked(ds.UnionDataset):  # type: ignore[misc]
-    """The rows of a dataset that DuckDB scans, once or again. They are read when it asks for them: threads of Arrow's
-    own would read on while DuckDB writes to disk, and by then hold up to a gigabyte."""
+    """The rows of a dataset that DuckDB scans, once or again. Arrow reads little before they are asked for: by default
+    it would hold up to a gigabyte."""
 
     @classmethod
     def of(cls, rows: ds.Dataset) -> "ReadAsAsked":
@@ -72,7 +72,7 @@ class ReadAsAsked(ds.UnionDataset):  # type: ignore[misc]
 
     def scanner(self, *arguments: Any, **options: Any) -> ds.Scanner:
         """What DuckDB reads by."""
-        return super().scanner(*arguments, **options | READ_AHEAD | {"use_threads": False})
+        return super().scanner(*arguments, **options | READ_AHEAD)
 
 
 @contextmanager
