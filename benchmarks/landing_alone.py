@@ -71,7 +71,7 @@ def by_local_engine(zone: str, cores: int) -> Cost:
     ):
         tables, start = Warehouse(folder), time.perf_counter()
         engine.ready()
-        wall, cpu = time.perf_counter(), cpu_seconds()
+        cpu, wall = cpu_seconds(), time.perf_counter()
         events = land(engine, new_files(zone, tables, config), zone, tables, config).lines_event
         return Cost(time.perf_counter() - wall, cpu_seconds() - cpu, wall - start, events)
 

@@ -143,15 +143,15 @@ class LocalEngine:
             context.set_forkserver_preload([__name__, *self._preload])
             self._pool = ProcessPoolExecutor(self.tasks, context, begin_process)
             self._stands = Event()
-            Thread(target=begin_pool, args=(self._pool, self._stands), daemon=True).start()
+            Thread(target=begin_pool, args=(self._pool, self.tasks, self._stands), daemon=True).start()
         return self._pool
 
 
-def begin_pool(pool: ProcessPoolExecutor, stands: Event) -> None:
-    """Start a first process of a pool; others start with each hand. One that cannot be started shows with the next."""
+def begin_pool(pool: ProcessPoolExecutor, count: int, stands: Event) -> None:
+    """Start so many processes of a pool. Those that cannot be started show with the next hand."""
     try:
         with suppress(BrokenProcessPool, RuntimeError):  # it was closed meanwhile
-            pool.submit(int).result()
+            wait([pool.submit(int) for _ in range(count)])
     finally:
         stands.set()
 
