@@ -172,7 +172,7 @@ object-store-test: java worker-archive $(S3_SERVER) ## nights from and into a re
 
 stores-check: java $(READY) $(HADOOP)/.ready $(S3_SERVER) ## the part of both that needs no Spark: rights, and two writers at once
 	@HADOOP_JARS=$(CURDIR)/$(HADOOP) S3_SERVER=$(CURDIR)/$(S3_SERVER) \
-	  $(BIN)/pytest -q -s tests/clusters tests/object_stores -k 'three_users or two_commits or only_read or two_runs'
+	  $(BIN)/pytest -q -s tests/clusters tests/object_stores -k 'three_users or two_commits or only_read or two_runs or middle'
 
 # Kubernetes's API server with its store, as the Go module proxy has them; and what the image is built upon.
 KUBERNETES := build/kubernetes

@@ -3,9 +3,8 @@
 Prints one line of JSON for each. ``dense_us_per_event``: CPU microseconds an event, in one process, of logs of which
 every line is of interest, and of the bundled real runs, whose files are small. ``big_file_two_vs_one_cores``: one file
 on one core over the same file on two, a whole landing by the local engine. Its ratio is that of the best times, the
-processes of two cores being there already; ``ratio_with_start`` counts what it takes to start them, once a run.
-``ratio_by_cpu`` is what other work on the machine does not change: the CPU seconds on one core over half of those on
-two.
+processes of two cores being there already; for ``ratio_cold`` they start meanwhile. ``ratio_by_cpu`` is what other work
+on the machine does not change: the CPU seconds on one core over half of those on two.
 
     python -m benchmarks.landing_alone
     python -m benchmarks.landing_alone --megabytes 500 --rounds 5
@@ -20,6 +19,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from benchmarks.landing import cpu_seconds, make_zone
@@ -41,11 +41,10 @@ DENSE_MEGABYTES = 50
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a landing cost: seconds, CPU seconds of all processes, seconds of starting them, and its events."""
+    """What a landing cost: seconds, CPU seconds of all processes, and its events."""
 
     wall: float
     cpu: float
-    start: float
     events: int
 
 
@@ -58,35 +57,37 @@ def in_this_process(zone: str) -> Cost:
         tasks = tasks_of(log_files(zone, config.layout), NOTHING_LANDED, zone, config, 1)
         wall, cpu = time.perf_counter(), time.process_time()
         events = land_tasks(tasks, zone, folder).sums["lines_event"]
-        return Cost(time.perf_counter() - wall, time.process_time() - cpu, 0, events)
+        return Cost(time.perf_counter() - wall, time.process_time() - cpu, events)
 
 
-def by_local_engine(zone: str, cores: int) -> Cost:
-    """A whole landing of a zone into a warehouse of its own, on so many cores."""
+def by_local_engine(zone: str, cores: int, *, cold: bool = False) -> Cost:
+    """A whole landing of a zone into a warehouse of its own, on so many cores.
+
+    Its processes are there already; ``cold``: they start meanwhile.
+    """
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
     config = Config()
     with (
         tempfile.TemporaryDirectory(prefix="bench-landing-") as folder,
         closing(LocalEngine(preload=PRELOAD)) as engine,
     ):
-        tables, start = Warehouse(folder), time.perf_counter()
-        engine.ready()
+        tables = Warehouse(folder)
+        if cores > 1 and not cold:
+            engine.ready()
         cpu, wall = cpu_seconds(), time.perf_counter()
         events = land(engine, new_files(zone, tables, config), zone, tables, config).lines_event
-        return Cost(time.perf_counter() - wall, cpu_seconds() - cpu, wall - start, events)
+        return Cost(time.perf_counter() - wall, cpu_seconds() - cpu, events)
 
 
-def best_of(
-    rounds: int, *landings: tuple[Callable[..., Cost], str] | tuple[Callable[..., Cost], str, int]
-) -> list[Cost]:
+def best_of(rounds: int, *landings: Callable[[], Cost]) -> list[Cost]:
     """The best of some landings, turn by turn, each in a process of its own."""
     found: list[list[Cost]] = [[] for _ in landings]
     for _ in range(rounds):
-        for costs, (landing, *given) in zip(found, landings, strict=True):
+        for costs, landing in zip(found, landings, strict=True):
             with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
-                costs.append(process.submit(landing, *given).result())
+                costs.append(process.submit(landing).result())
     return [
-        Cost(*(min(values) for values in zip(*((it.wall, it.cpu, it.start, it.events) for it in costs), strict=True)))
+        Cost(*(min(values) for values in zip(*((it.wall, it.cpu, it.events) for it in costs), strict=True)))
         for costs in found
     ]
 
@@ -102,8 +103,13 @@ def main() -> None:
         make_zone(Path(dense), DENSE_MEGABYTES, of_interest=1)
         real_runs(Path(real))
         make_zone(Path(big), arguments.megabytes, file_bytes=arguments.megabytes * 1_000_000)
-        of_dense, of_real = best_of(arguments.rounds, (in_this_process, dense), (in_this_process, real))
-        alone, together = best_of(arguments.rounds, (by_local_engine, big, 1), (by_local_engine, big, 2))
+        of_dense, of_real = best_of(arguments.rounds, partial(in_this_process, dense), partial(in_this_process, real))
+        alone, together, cold = best_of(
+            arguments.rounds,
+            partial(by_local_engine, big, 1),
+            partial(by_local_engine, big, 2),
+            partial(by_local_engine, big, 2, cold=True),
+        )
     say(
         "dense_us_per_event",
         us=round(1e6 * of_dense.cpu / of_dense.events, 1),
@@ -112,7 +118,7 @@ def main() -> None:
     say(
         "big_file_two_vs_one_cores",
         ratio=round(alone.wall / together.wall, 2),
-        ratio_with_start=round(alone.wall / (together.wall + together.start), 2),
+        ratio_cold=round(alone.wall / cold.wall, 2),
         ratio_by_cpu=round(2 * alone.cpu / together.cpu, 2),
         megabytes_a_second=[round(arguments.megabytes / cost.wall) for cost in (alone, together)],
     )

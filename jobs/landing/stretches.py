@@ -59,6 +59,10 @@ BEFORE_BYTES = 4 << 20
 """Lines so far back may come again in a stretch; within one landing that is 20,000 lines."""
 
 
+HASHED = 8
+"""What is landed of a file already is hashed once more if it is cut; so many times what is new is not worth it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Large:
     """A large file that is landed from ``begin`` on, behind what is known of it ``before``, if anything is."""
@@ -139,7 +143,7 @@ def may_be_cut(task: Task, share: int) -> bool:
         return False
     [file], landed = task.files, max((known.bytes_landed for known in task.known), default=0)
     plain = not file.below and not file.path.endswith(PACKED)
-    return plain and file.size - landed >= max(2 * STRETCH_BYTES, share)
+    return plain and file.size - landed >= max(2 * STRETCH_BYTES, share, landed // HASHED)
 
 
 def large_of(task: Task, landing: str) -> Large | None:
