@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from election_replay.jobs import JobError
-from election_replay.jobs.warehouse.stores import absolute, file_system, is_uri
+from election_replay.jobs.warehouse.stores import absolute, file_system, is_uri, opened_at
 
 READ_FAILURES = (OSError, pa.ArrowException)
 """What a file system or an object store raises when it does not give what was asked for."""
@@ -174,11 +174,9 @@ class StoredZone:
 
     def open(self, path: str, position: int = 0) -> Any:
         """A file's bytes; a stream of them reads ahead, but has no other place to begin than the first."""
-        if not position:
-            return self.system.open_input_stream(f"{self.root}/{path}", compression=None)
-        file = self.system.open_input_file(f"{self.root}/{path}")
-        file.seek(position)
-        return file
+        if position:
+            return opened_at(self.system, f"{self.root}/{path}", position)
+        return self.system.open_input_stream(f"{self.root}/{path}", compression=None)
 
 
 def open_landing(landing: str) -> LandingZone:

@@ -106,6 +106,13 @@ class HdfsHandler(fs.FileSystemHandler):  # type: ignore[misc] # Arrow has no ty
             copy.flush()
             return pa.memory_map(copy.name) if len(found) else pa.BufferReader(b"")
 
+    def open_at(self, path: str, position: int) -> Stream:
+        """The bytes of a file from a position on, one after the other; Arrow itself does not ask for them so."""
+        with as_os_errors():
+            found = self._client.read(path)
+            found.seek(position)
+            return Stream(found)
+
     def delete_file(self, path: str) -> None:
         """Remove a file. Raises :class:`FileNotFoundError` where there is none."""
         with as_os_errors():

@@ -7,6 +7,7 @@ the environment (``HADOOP_...``, ``AWS_...``, ``AZURE_...``, ``GOOGLE_...``) and
 
 import os
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from pyarrow import fs
@@ -57,6 +58,15 @@ def file_system(path: str) -> tuple[fs.FileSystem, str]:
     act_for_spark()
     parts = urlsplit(place)
     return fs.PyFileSystem(HdfsHandler(f"hdfs://{parts.netloc}")), parts.path.rstrip("/") or "/"
+
+
+def opened_at(system: fs.FileSystem, path: str, position: int) -> Any:
+    """A file's bytes from a position on. HDFS gives them so by itself; as a file of Arrow it would be fetched whole."""
+    if open_at := getattr(getattr(system, "handler", None), "open_at", None):
+        return open_at(path, position)
+    file = system.open_input_file(path)
+    file.seek(position)
+    return file
 
 
 def act_for_spark() -> None:

@@ -17,6 +17,9 @@ from hdfs_native import Client
 
 from election_replay.jobs import JobError
 from election_replay.jobs.engines.spark_engine import LITTLE_SETTING
+from election_replay.jobs.landing.blocks import bytes_at, read_at
+from election_replay.jobs.landing.landing_zone import open_landing
+from election_replay.jobs.warehouse.hdfs import HdfsHandler
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from tests.acceptance.published import OF_THE_RUN, Row, ordered
@@ -194,6 +197,19 @@ def test_of_two_commits_on_one_version_hdfs_takes_one(hadoop: Hadoop) -> None:
     tables.replace([], "events", ["1"], "first", version)
     with pytest.raises(JobError, match="another job has written"):
         tables.replace([], "events", ["1"], "second", version)
+
+
+def test_a_file_is_read_from_its_middle_on(hadoop: Hadoop, landing: Landing, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the stretches of a large one are; never is it fetched whole for that."""
+    zone = landing(["etcd/kill-leader-34-text"])
+    put(hadoop, zone, "/middle", "hdfs")
+    path = max(zone.rglob("*.log"), key=lambda path: path.stat().st_size)
+    data, name = path.read_bytes(), str(path.relative_to(zone))
+    monkeypatch.delattr(HdfsHandler, "open_input_file")
+    stored = open_landing("hdfs:///middle")
+    for position in (0, 1, len(data) // 2, len(data) - 1, len(data)):
+        assert read_at(stored, name, position, len(data)) == data[position:]
+    assert b"".join(bytes_at(stored, name, 1000, 5000)) == data[1000:5000]
 
 
 def ended(command: str, cluster: Hadoop, user: str) -> "subprocess.CompletedProcess[str]":
