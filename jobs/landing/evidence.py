@@ -172,7 +172,7 @@ class Evidence:
             self.progress,
             self.counts,
             self._last_time,
-            self._understood,
+            self._understood.shortened(),
             flooding=self._flooding,
             doubtful=self._earlier.doubtful,
         )

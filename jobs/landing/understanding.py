@@ -39,6 +39,9 @@ SHARE = 5
 KEPT = 300
 """So many lines are kept to tell what they look like."""
 
+KEPT_CHARACTERS = 500
+"""So much of each goes on its way to where others are added."""
+
 LOOKED_AT = 100
 """So many of the first dated lines say whether their layout is known."""
 
@@ -144,6 +147,12 @@ class Understanding:
             self._strange += unread
         last = texts[begins[-FEWEST:]].to_list()
         self._last_unread = last if len(last) == FEWEST and not any(map(dialect.reads, last)) else []
+
+    def shortened(self) -> "Understanding":
+        """The same, of which no line is long."""
+        for lines in (self._strange, self._other, self._behind, self._last_unread):
+            lines[:] = [line[:KEPT_CHARACTERS] for line in lines[:KEPT]]
+        return self
 
     def add(self, later: "Understanding") -> None:
         """Take what was seen of the lines behind these."""
