@@ -201,13 +201,14 @@ class _Folding:
                 source.on(event)
 
     def _pass_over(self, passed: PassedOver, stream: str, begin: int, end: int) -> None:
-        """Rows that say nothing but that who wrote them lived."""
+        """Rows that say nothing but that who wrote them lived. A member is known by lines of interest alone."""
         if not self._source.members:
             self._source.lived(stream, passed.signs.part(begin, end))
             return
         kinds, nodes = (passed.rows.column(name).slice(begin, end - begin).to_pylist() for name in ("kind", "node"))
         for number, kind, node in zip(range(begin, end), kinds, nodes, strict=True):
-            self._source.lived(stream, passed.signs.part(number, number + 1), named_speaker(kind, node))
+            speaker = named_speaker(kind, node) if kind in INTERESTING else None
+            self._source.lived(stream, passed.signs.part(number, number + 1), speaker)
 
     def _recall(self, lines: _Lines, number: int) -> None:
         """A row of the checkpoint that is no event."""

@@ -100,10 +100,14 @@ class SparkEngine:
         return self.session.sparkContext.parallelize(items, len(items)).map(on_executor).collect()
 
     def answer(self, warehouse: Warehouse, sql: str, rows: Rows, apart: Sequence[str] = ()) -> pa.Table:  # noqa: ARG002 - Spark deals rows itself
-        """By Spark SQL; what is so little that Spark would take longer to begin, by the driver itself."""
+        """By Spark SQL; what is so little that Spark would take longer to begin, by the driver itself.
+
+        DuckDB's answers may hold nulls in every column, and so that either may stand behind the other, do Spark's.
+        """
         if are_few(warehouse, [rows], FEW):
             return answer(warehouse, sql, rows)
-        return self.session.sql(sql, rows=self.frame(warehouse, [rows])).toArrow()
+        found = self.session.sql(sql, rows=self.frame(warehouse, [rows])).toArrow()
+        return found.cast(pa.schema([field.with_nullable(True) for field in found.schema]))
 
     def map_partitions(
         self, warehouse: Warehouse, parts: Sequence[Rows], dealing: Dealing, work: Work

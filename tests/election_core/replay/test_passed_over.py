@@ -1,6 +1,7 @@
 """Lines that are passed over change neither a fact nor a checkpoint, and most lines of a quiet log are passed over."""
 
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from election_replay.election_core.replay import passed_over
 from election_replay.election_core.replay.arrow_passes import CHECKPOINT_COLUMNS, fold
 from election_replay.election_core.replay.checkpoint import FROM_CHECKPOINT, SourceEnds
 from election_replay.election_core.replay.passed_over import pass_over
+from election_replay.election_core.replay.source_fold import INTERESTING
 from election_replay.schemas import TABLES
 from tests.proving import amount
 
@@ -143,6 +145,17 @@ def test_what_a_kind_says_first_in_a_batch_may_end_the_runs_of_others(size: int)
     assert_nothing_changes(as_new(as_events(events)), size, pytest.MonkeyPatch())
 
 
+def test_a_member_that_says_nothing_of_interest_is_none_of_several() -> None:
+    """It has no log of its own, though its lines are passed over among those of two others."""
+    assert "DL_PUSH_STATE" not in INTERESTING
+    said = [event for node in ("n0", "n1", "n0", "n1") for event in quiet(40, node=node)]
+    times = range(BEGAN, BEGAN + len(said) * 3 * SECOND, 3 * SECOND)
+    said = [replace(event, event_time=time) for event, time in zip(said, times, strict=True)]
+    said[100:120] = [replace(event, kind="DL_PUSH_STATE", node="n2") for event in said[100:120]]
+    assert_nothing_changes(as_new(as_events(said)), 1000, pytest.MonkeyPatch())
+    assert "KeyError" not in str(told(as_new(as_events(said)), 1000))
+
+
 @st.composite
 def disturbed(draw: st.DrawFn) -> list[Event]:
     """A quiet log with steps of its clock, silences, other roles, terms and names, counts that grow, starts."""
@@ -152,9 +165,14 @@ def disturbed(draw: st.DrawFn) -> list[Event]:
     for _ in range(draw(st.integers(1, 60))):
         step = draw(st.sampled_from((3_000, 3_000, 3_000, 1_000, 0, 45_000, 400_000, -300, -20_000)))
         time += step * 1_000
-        what = draw(st.sampled_from(("tick", "tick", "status", "status", "status", "error", "start", "role", "other")))
+        kinds = ("tick", "tick", "status", "status", "status", "error", "start", "role", "other", "aside")
+        what = draw(st.sampled_from(kinds))
         if what == "tick":
             said.append(tick(time, 1))
+            continue
+        if what == "aside":
+            node = draw(st.sampled_from(("n0", "n1", "n2")))
+            said.append(Event(kind="DL_PUSH_STATE", event_time=time, time_resolution_ms=1, node=node))
             continue
         if what == "other":
             name = draw(st.sampled_from(("term", "role", "node")))

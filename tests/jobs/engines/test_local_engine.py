@@ -179,7 +179,9 @@ def answers(engine: Engine, warehouse: Warehouse) -> list[list[tuple[object, ...
             .where(condition)
             .select(["cluster", "batch", "line_no", "reason", "text"], {"more": "CAST(NULL AS STRING)"})
         )
-        found.append([tuple(row.values()) for row in engine.answer(warehouse, sql, rows).to_pylist()])
+        answer = engine.answer(warehouse, sql, rows)
+        assert all(field.nullable for field in answer.schema), "the answer of another engine may stand behind it"
+        found.append([tuple(row.values()) for row in answer.to_pylist()])
     return found
 
 
