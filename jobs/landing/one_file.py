@@ -194,7 +194,7 @@ def land_log(task: Task, file: LogFile, known: list[Known], begin: Begin) -> Ite
         if isinstance(evidence, Evidence):
             passed = blocks.passed
             evidence.passed(lambda: passed)
-        yield from tail_rows(evidence, ahead(blocks) if file.size >= LARGE_BYTES else blocks, blocks, file)
+        yield from tail_rows(evidence, blocks, file, read_ahead=file.size >= LARGE_BYTES)
     if blocks.missing:  # moved since it was listed: the next landing finds it under its new name
         return
     if blocks.unread and blocks.position == start:
@@ -328,15 +328,22 @@ def place_of(task: Task, path: str, fingerprint: str) -> Place:
     )
 
 
-def tail_rows(evidence: Evidence | Enveloped, given: Iterable[Block], blocks: Blocks, file: LogFile) -> Iterator[Found]:
-    """The rows of all that follows what is landed already: the ``blocks``, as they are ``given``."""
-    for block in given:
+def tail_rows(
+    evidence: Evidence | Enveloped, blocks: Blocks, file: LogFile, *, read_ahead: bool = False
+) -> Iterator[Found]:
+    """The rows of all that follows what is landed already."""
+    for block in ahead(blocks) if read_ahead else blocks:
         yield from evidence.take(block)
-    if blocks.rest and file.complete and not blocks.problem:
+    if last_line_stands(blocks, file):
         yield from evidence.take(blocks.take_rest())
     yield from evidence.finish()
     if blocks.problem and not blocks.unread:
         yield evidence.broken_off(blocks.problem, blocks.rest, blocks.waiting)
+
+
+def last_line_stands(blocks: Blocks, file: LogFile) -> bool:
+    """Whether a last line without end is whole, so that it does not wait, once all blocks are read."""
+    return bool(blocks.rest) and file.complete and not blocks.problem
 
 
 def ahead(blocks: Iterable[Block]) -> Iterator[Block]:

@@ -27,7 +27,7 @@ from election_replay.jobs.landing.kept import Place
 from election_replay.jobs.landing.known_files import Known, NotReadError, blocks_of, new_fingerprint
 from election_replay.jobs.landing.landing_zone import READ_FAILURES, LandingZone, open_landing
 from election_replay.jobs.landing.lines import line_offsets, lines_of, marked
-from election_replay.jobs.landing.listing import Beginning, LogFile
+from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.one_file import (
     LANDED,
     Landed,
@@ -36,6 +36,7 @@ from election_replay.jobs.landing.one_file import (
     hold_memory,
     known_after,
     landed_values,
+    last_line_stands,
     place_of,
     reading_on,
     tail_rows,
@@ -57,7 +58,6 @@ lines before it leave."""
 
 BEFORE_BYTES = 4 << 20
 """Lines so far back may come again in a stretch; within one landing that is 20,000 lines."""
-
 
 HASHED = 8
 """What is landed of a file already is hashed once more if it is cut; so many times what is new is not worth it."""
@@ -242,7 +242,7 @@ def read_through(large: Large, landing: str) -> ReadSoFar:
     blocks = blocks_of(file, open_landing(landing))
     if blocks.skip(large.begin):
         blocks.read_through()
-        if blocks.rest and file.complete and not blocks.problem:
+        if last_line_stands(blocks, file):
             blocks.take_rest()
     return blocks.so_far
 
@@ -253,11 +253,9 @@ def land_stretch(stretch: Stretch, landing: str, warehouse: str) -> Ended:
     evidence = large.evidence(stretch.progress)
     blocks = Blocks(zone, large.file.path, stretch.end, begin=stretch.begin)
     evidence.passed(partial(bytes_before, stretch, zone))
-    landed = written(tail_rows(evidence, blocks, blocks, large.file), warehouse)
-    read = blocks.so_far
-    if large.file.beginning and not begins_with(large.file.beginning, zone, large.file.path):
-        read = replace(read, missing=True)
-    return Ended(landed, read, evidence.reached)
+    landed, read = written(tail_rows(evidence, blocks, large.file), warehouse), blocks.so_far
+    now = blocks_of(large.file, zone)  # knows whether the file still begins as it did when it was listed
+    return Ended(landed, replace(read, missing=read.missing or now.missing or now.unread), evidence.reached)
 
 
 def bytes_before(stretch: Stretch, zone: LandingZone) -> bytes:
@@ -268,14 +266,6 @@ def bytes_before(stretch: Stretch, zone: LandingZone) -> bytes:
         return read_at(zone, stretch.large.file.path, begin, stretch.begin - begin)
     except READ_FAILURES:  # reading the stretch itself fails as well, and says so
         return b""
-
-
-def begins_with(beginning: Beginning, zone: LandingZone, path: str) -> bool:
-    """Whether a file still begins as it did when it was listed."""
-    try:
-        return Beginning.of(read_at(zone, path, 0, beginning.length)) == beginning
-    except READ_FAILURES:
-        return False
 
 
 def row_of_all(stretches: Sequence[Stretch], read: ReadSoFar, ended: Sequence[Ended]) -> Row | None:
