@@ -2,12 +2,12 @@
 
 Prints one line of JSON for each. ``dense_us_per_event``: CPU microseconds an event, in one process, of logs of which
 every line is of interest, and of the bundled real runs, whose files are small. ``big_file_two_vs_one_cores``: one file
-on one core over the same file on two, a whole landing by the local engine. Its ratio is that of the best times, the
-processes of two cores being there already; for ``ratio_cold`` they start meanwhile. ``ratio_by_cpu`` is what other work
-on the machine does not change: the CPU seconds on one core over half of those on two.
+on one core over the same file on two, a whole landing by the local engine. Its ratio is that of the best times, where
+all processes have landed another file before; for ``ratio_cold`` those of two cores start meanwhile. ``ratio_by_cpu``
+is what other work on the machine does not change: the CPU seconds on one core over half of those on two.
 
     python -m benchmarks.landing_alone
-    python -m benchmarks.landing_alone --megabytes 500 --rounds 5
+    python -m benchmarks.landing_alone --megabytes 1000 --rounds 10
 """
 
 import argparse
@@ -38,6 +38,9 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 
 DENSE_MEGABYTES = 50
 
+BEFORE_MEGABYTES = 150
+"""So much is landed before, where processes are to be warm: some stretches for each."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cost:
@@ -60,20 +63,25 @@ def in_this_process(zone: str) -> Cost:
         return Cost(time.perf_counter() - wall, time.process_time() - cpu, events)
 
 
-def by_local_engine(zone: str, cores: int, *, cold: bool = False) -> Cost:
-    """A whole landing of a zone into a warehouse of its own, on so many cores.
+def by_local_engine(zone: str, cores: int, before: str | None = None) -> Cost:
+    """A whole landing of a zone on so many cores, in processes that have landed the one ``before``, if any.
 
-    Its processes are there already; ``cold``: they start meanwhile.
+    Without it those of more than one core start meanwhile.
     """
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
+    with closing(LocalEngine(preload=PRELOAD)) as engine:
+        if before:
+            if cores > 1:
+                engine.ready()
+            landed_by(engine, before)
+        return landed_by(engine, zone)
+
+
+def landed_by(engine: LocalEngine, zone: str) -> Cost:
+    """Land a zone into a warehouse of its own."""
     config = Config()
-    with (
-        tempfile.TemporaryDirectory(prefix="bench-landing-") as folder,
-        closing(LocalEngine(preload=PRELOAD)) as engine,
-    ):
+    with tempfile.TemporaryDirectory(prefix="bench-landing-") as folder:
         tables = Warehouse(folder)
-        if cores > 1 and not cold:
-            engine.ready()
         cpu, wall = cpu_seconds(), time.perf_counter()
         events = land(engine, new_files(zone, tables, config), zone, tables, config).lines_event
         return Cost(time.perf_counter() - wall, cpu_seconds() - cpu, events)
@@ -96,19 +104,20 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--megabytes", type=int, default=500, help="size of the big file")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=6)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench-zone-") as folder:
-        dense, real, big = (str(Path(folder) / name) for name in ("dense", "real", "big"))
+        dense, real, big, before = (str(Path(folder) / name) for name in ("dense", "real", "big", "before"))
         make_zone(Path(dense), DENSE_MEGABYTES, of_interest=1)
         real_runs(Path(real))
-        make_zone(Path(big), arguments.megabytes, file_bytes=arguments.megabytes * 1_000_000)
+        for zone, megabytes in ((big, arguments.megabytes), (before, BEFORE_MEGABYTES)):
+            make_zone(Path(zone), megabytes, file_bytes=megabytes * 1_000_000)
         of_dense, of_real = best_of(arguments.rounds, partial(in_this_process, dense), partial(in_this_process, real))
         alone, together, cold = best_of(
             arguments.rounds,
-            partial(by_local_engine, big, 1),
+            partial(by_local_engine, big, 1, before),
+            partial(by_local_engine, big, 2, before),
             partial(by_local_engine, big, 2),
-            partial(by_local_engine, big, 2, cold=True),
         )
     say(
         "dense_us_per_event",

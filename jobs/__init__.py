@@ -17,10 +17,15 @@ The rooms, from the top to the bottom; none knows one above it: ``cli``, ``showi
 
 import os
 
-ARROW_MEMORY = "ARROW_DEFAULT_MEMORY_POOL"
-"""The variable that tells Arrow, when it first asks for memory, where to take it from."""
+OF_PROCESSES = {
+    "ARROW_DEFAULT_MEMORY_POOL": "system",  # Arrow's own choice keeps what was freed: a driver held a third more
+    "POLARS_MAX_THREADS": "1",  # of a thread for each core, each process on its own would have all but one too many
+}
+"""Variables that libraries read when they begin, in each process that does work, and what they are to say by default.
+"""
 
-os.environ.setdefault(ARROW_MEMORY, "system")  # Arrow's own choice keeps what was freed: a driver held a third more
+for _variable, _value in OF_PROCESSES.items():
+    os.environ.setdefault(_variable, _value)
 
 
 class JobError(Exception):

@@ -73,7 +73,7 @@ def landed_by(engine: Engine, tasks: list[Task], landing: str, warehouse: Wareho
     """Land all tasks. Stretches of large files come first: nobody waits for their hashes then."""
     size = sum(map(weight, tasks))
     cores = engine.cores_for(size)
-    cut = cut_up(engine, tasks, landing, size // cores) if cores > 1 else []
+    cut = cut_up(engine, tasks, landing, size, cores) if cores > 1 else []
     files = [stretches[0].large for stretches in cut]
     hands = dealt([task for task in tasks if task not in [file.task for file in files]], cores)
     work = partial(done_of, landing=landing, warehouse=warehouse.root)
@@ -94,11 +94,11 @@ def landed_by(engine: Engine, tasks: list[Task], landing: str, warehouse: Wareho
     return landed + engine.each(partial(land_tasks, landing=landing, warehouse=warehouse.root), again)
 
 
-def cut_up(engine: Engine, tasks: Sequence[Task], landing: str, share: int) -> list[list[Stretch]]:
-    """The stretches of each file of which more than a core's ``share`` of all bytes is new."""
-    asked = [task for task in tasks if may_be_cut(task, share)]
+def cut_up(engine: Engine, tasks: Sequence[Task], landing: str, size: int, cores: int) -> list[list[Stretch]]:
+    """The stretches of each file of which more than a core's share of all bytes, ``size``, is new."""
+    asked = [task for task in tasks if may_be_cut(task, size // cores)]
     large = [found for found in engine.each(partial(large_of, landing=landing), asked) if found]
-    ranges = [ranges_of(file) for file in large]
+    ranges = [ranges_of(file, cores) for file in large]
     sights = iter(engine.each(partial(look_at, landing=landing), [*chain.from_iterable(ranges)]))
     cut = (stretches_of(file, [*islice(sights, len(parts))]) for file, parts in zip(large, ranges, strict=True))
     return [stretches for stretches in cut if stretches]

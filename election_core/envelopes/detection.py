@@ -61,7 +61,7 @@ def detected(lines: Iterable[str], known: Known) -> Chain:
     if is_export(sample):
         messages = [line.removeprefix("MESSAGE=") for line in sample if line.startswith("MESSAGE=")]
         return (export.NAME, *_best(messages, known, 1)[1])
-    for envelope, whole in ((HTML, as_html(lines)), (QUOTED, 2 * len(inside(QUOTED, sample)) > len(sample))):
+    for envelope, whole in ((HTML, as_html(lines)), (QUOTED, 2 * len(inside_most(QUOTED, sample)) > len(sample))):
         if whole:
             return (envelope.name, *_best(inside(envelope, sample), known, 1)[1])
     return _best(sample, known, 0)[1]
@@ -70,6 +70,17 @@ def detected(lines: Iterable[str], known: Known) -> Chain:
 def inside(envelope: Envelope, lines: Iterable[str]) -> list[str]:
     """The texts of those lines that are such envelopes."""
     return [found.text for line in lines if (found := opened(envelope, line)) is not None]
+
+
+def inside_most(envelope: Envelope, lines: Sequence[str]) -> list[str]:
+    """The same, where at least half of the lines are such envelopes; else none, as soon as that is known."""
+    texts: list[str] = []
+    for number, line in enumerate(lines, 1):
+        if (found := opened(envelope, line)) is not None:
+            texts.append(found.text)
+        elif 2 * (number - len(texts)) > len(lines):
+            return []
+    return texts
 
 
 def is_export(sample: Sequence[str]) -> bool:
@@ -91,8 +102,7 @@ def _best(sample: Sequence[str], known: Known, depth: int, *, in_loose: bool = F
     for envelope in ENVELOPES:
         if in_loose and envelope.loose:
             continue
-        texts = inside(envelope, sample)
-        if 2 * len(texts) < len(sample):
+        if not (texts := inside_most(envelope, sample)):
             continue
         count, inner = _best(texts, known, depth + 1, in_loose=in_loose or envelope.loose)
         if count > best or (count == best == 0 and not chain and not envelope.loose):

@@ -110,12 +110,14 @@ def of_clusters(files: Sequence["LogFile"], clusters: Sequence[str]) -> list["Lo
 
 def land_stage(engine: "Engine", files: "list[LogFile]", landing: str, tables: Any, config: "Config") -> "Landing":
     """Land ``files``, with a line about it."""
+    size = sum(file.size for file in files)
+    engine.expect(size)  # before the modules of landing are read, which takes a quarter of a second
     from election_replay.jobs.cli.progress import rate, stage
     from election_replay.jobs.land import land as land_job
 
     with stage("land", engine) as report:
         began = time.monotonic()
-        advise(engine, sum(file.size for file in files))
+        advise(engine, size)
         done = land_job(engine, files, landing, tables, config)
         if done.batch is None:
             report("no new log file, and none has grown")

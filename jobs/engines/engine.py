@@ -150,6 +150,9 @@ class Engine(Protocol):
     def cores_for(self, size: int) -> int:
         """Over how many cores it is worth to deal work that reads so many bytes."""
 
+    def expect(self, size: int) -> None:
+        """Begin what takes its time to begin, as work that reads so many bytes is about to come."""
+
     def progress(self) -> tuple[int, int] | None:
         """How many of how many running tasks are done, as far as that is known."""
 

@@ -2,7 +2,7 @@
 
 DuckDB reads, sorts and groups, past a bound of memory on disk. What is little stays in this process: to start others
 would take longer. Otherwise rows go to the processes of the pool in hands, each a file of record batches. They take
-half a second to start, once; meanwhile this process does the work.
+half a second to start, once; meanwhile this process works too, and what waits for them is begun when they are there.
 """
 
 import multiprocessing
@@ -15,7 +15,8 @@ from contextlib import suppress
 from functools import reduce
 from itertools import chain, islice
 from pathlib import Path
-from threading import Event, Thread
+from threading import Thread
+from typing import Any
 from uuid import uuid4
 
 import pyarrow as pa
@@ -48,7 +49,7 @@ class LocalEngine:
         self.tasks = cores or usable_cores()
         self._memory, self._preload = memory, list(preload)
         self._pool: ProcessPoolExecutor | None = None
-        self._stands = Event()
+        self._stands: Future[Any] = Future()
         self._done = self._all = 0
 
     @property
@@ -65,6 +66,11 @@ class LocalEngine:
         """One for what is little."""
         return 1 if size < POOL_BYTES else self.tasks
 
+    def expect(self, size: int) -> None:
+        """Start the processes of the pool, if so much will be dealt to them."""
+        if self.cores_for(size) > 1:
+            self._started()
+
     def progress(self) -> tuple[int, int] | None:
         """The hands of the present work, as far as they are known."""
         return (self._done, self._all) if self._all else None
@@ -72,7 +78,7 @@ class LocalEngine:
     def ready(self) -> None:
         """Wait until the processes of the pool have started; who does not, works meanwhile in this one."""
         self._started()
-        self._stands.wait()
+        self._stands.result()
 
     def close(self) -> None:
         """End the processes of the pool."""
@@ -100,23 +106,28 @@ class LocalEngine:
             return [file for files in results for file in files]
 
     def _in_order(self, work: Callable[[Item], Answer], items: Iterable[Item], *, alone: bool) -> list[Answer]:
-        """What ``work`` came to on each item; not more of them are begun than the pool can soon take."""
+        """What ``work`` came to on each item; not more of them are begun than the pool can soon take.
+
+        Until its processes have started a thread of this one does one item after the other.
+        """
         self._done = self._all = 0
         if alone:
             return [work(item) for item in items]
-        pool = self._started()
+        pool, stands = self._started(), self._stands
+        here: Future[Answer] = Future()
         futures: list[Future[Answer]] = []
         open_ones: set[Future[Answer]] = set()
         try:
             for item in items:
                 self._all += 1
-                if not self._stands.is_set():
-                    futures.append(done(work(item)))
-                    self._done += 1
-                    continue
-                if len(open_ones) > 2 * self.tasks:
+                if here in open_ones:
+                    wait((here, stands), return_when=FIRST_COMPLETED)
+                while len(open_ones) > 2 * self.tasks or (here in open_ones and here.done()):
                     open_ones = self._waited(open_ones)
-                futures.append(pool.submit(work, item))
+                if stands.done():
+                    futures.append(pool.submit(work, item))
+                else:
+                    futures.append(here := in_thread(work, item))
                 open_ones.add(futures[-1])
             while open_ones:
                 open_ones = self._waited(open_ones)
@@ -142,24 +153,31 @@ class LocalEngine:
             context = multiprocessing.get_context("forkserver")
             context.set_forkserver_preload([__name__, *self._preload])
             self._pool = ProcessPoolExecutor(self.tasks, context, begin_process)
-            self._stands = Event()
+            self._stands = Future()
             Thread(target=begin_pool, args=(self._pool, self.tasks, self._stands), daemon=True).start()
         return self._pool
 
 
-def begin_pool(pool: ProcessPoolExecutor, count: int, stands: Event) -> None:
+def begin_pool(pool: ProcessPoolExecutor, count: int, stands: Future[None]) -> None:
     """Start so many processes of a pool. Those that cannot be started show with the next hand."""
     try:
         with suppress(BrokenProcessPool, RuntimeError):  # it was closed meanwhile
             wait([pool.submit(int) for _ in range(count)])
     finally:
-        stands.set()
+        stands.set_result(None)
 
 
-def done(answer: Answer) -> Future[Answer]:
-    """What came of an item already."""
+def in_thread(work: Callable[[Item], Answer], item: Item) -> Future[Answer]:
+    """Work on an item in a thread that nobody waits for when this process ends."""
     future: Future[Answer] = Future()
-    future.set_result(answer)
+
+    def worked() -> None:
+        try:
+            future.set_result(work(item))
+        except BaseException as error:  # noqa: BLE001 - whoever asks for the result gets it
+            future.set_exception(error)
+
+    Thread(target=worked, daemon=True).start()
     return future
 
 

@@ -79,6 +79,9 @@ class SparkEngine:
         """All cores of the cluster."""
         return self.session.sparkContext.defaultParallelism
 
+    def expect(self, size: int) -> None:
+        """Nothing: a cluster is there."""
+
     def progress(self) -> tuple[int, int] | None:
         """The tasks of the running stages."""
         tracker = self.session.sparkContext.statusTracker()

@@ -59,14 +59,25 @@ class Block:
     ends: Places | None = None
 
 
-def line_feeds(data: bytes) -> int:
+def line_feeds(data: bytes | memoryview) -> int:
     """How many line feeds there are; bytes would count them one by one, at three times the cost."""
     return int(np.count_nonzero(np.frombuffer(data, np.uint8) == NEWLINE))
 
 
-def line_ends(data: bytes) -> Places:
+def line_ends(data: bytes | memoryview) -> Places:
     """Where the next byte behind each line feed stands."""
     return np.flatnonzero(np.frombuffer(data, np.uint8) == NEWLINE) + 1
+
+
+def end_of_line(data: bytes | memoryview, number: int) -> int:
+    """Where the next byte behind the ``number``-th line feed stands, which there is."""
+    for begin in range(0, len(data), PIECE_BYTES):
+        piece = data[begin : begin + PIECE_BYTES]
+        feeds = line_feeds(piece)
+        if number <= feeds:
+            return begin + int(line_ends(piece)[number - 1])
+        number -= feeds
+    raise IndexError(f"{number} line feeds more than there are")
 
 
 MARKS = 32
@@ -98,15 +109,14 @@ class Marks:
         """The marks in their order, with one where reading ended; lines are counted from where it began."""
         return [*self._kept, *([self._last] if self._last and self._last not in self._kept[-1:] else [])]
 
-    def add(self, sha: "Sha", position: int, data: bytes, feeds: int, ends: Places | None) -> None:
+    def add(self, sha: "Sha", position: int, data: bytes | memoryview, feeds: int, ends: Places | None = None) -> None:
         """Take so many whole lines that begin at ``position``, and bring ``sha`` up to their end.
 
-        Where each ends is found out for a mark, where it is not known.
+        ``ends`` says where each ends, if that is known; else it is found out for those where a mark is due.
         """
         done, at = 0, 0
         while (at := at + self._every - (self._lines + at) % self._every) <= feeds:
-            ends = line_ends(data) if ends is None else ends
-            end = int(ends[at - 1])
+            end = end_of_line(data, at) if ends is None else int(ends[at - 1])
             sha.update(memoryview(data)[done:end])
             self._keep(Mark(position + end, self._lines + at, sha.hexdigest()[:MARK_DIGITS]))
             done = end
@@ -211,7 +221,7 @@ class Blocks:
         return True
 
     def read_through(self) -> None:
-        """Read all blocks that are left, for nothing but their hash and their marks."""
+        """Read all blocks that are left, for nothing but their hash and their marks; they hold nothing then."""
         self._passing = True
         for _ in self:
             pass
@@ -244,11 +254,16 @@ class Blocks:
 
     def _cut(self, before: bytes, chunk: bytes, end: int) -> Block:
         """``before`` and ``chunk`` up to ``end`` as a block, copied once; what follows is the rest."""
-        self.rest = chunk[end:]
-        data = b"".join((before, memoryview(chunk)[:end]))
-        ends = None if self._passing else line_ends(data)
-        feeds = line_feeds(data) if ends is None else len(ends)
-        self.marks.add(self._sha, self.position, data, feeds, ends)
+        self.rest, lines = chunk[end:], memoryview(chunk)[:end]
+        if self._passing:
+            self._sha.update(before)
+            self.position += len(before)
+            self.marks.add(self._sha, self.position, lines, line_feeds(lines))
+            self.position += end
+            return Block(b"", len(before) + end)
+        data = b"".join((before, lines))
+        ends = line_ends(data)
+        self.marks.add(self._sha, self.position, data, len(ends), ends)
         self.position += len(data)
         return Block(data, len(data), ends)
 
@@ -390,7 +405,7 @@ def up_to(size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
             return
 
 
-class Looked(NamedTuple):
+class FirstBytes(NamedTuple):
     """The first bytes of a file after decompression, or as many as there are.
 
     ``problem``: why they were not read; ``damaged``: their content makes no sense from there on.
@@ -401,8 +416,8 @@ class Looked(NamedTuple):
     damaged: bool = False
 
 
-def head(zone: LandingZone, path: str, size: int, length: int) -> Looked:
+def head(zone: LandingZone, path: str, size: int, length: int) -> FirstBytes:
     """The first ``length`` bytes of a file."""
     blocks = Blocks(zone, path, min(size, length) if not path.endswith(PACKED) else size)
     data = blocks.peek(length)
-    return Looked(data, blocks.problem if blocks.unread else None, bool(blocks.problem))
+    return FirstBytes(data, blocks.problem if blocks.unread else None, bool(blocks.problem))

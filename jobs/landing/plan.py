@@ -1,8 +1,8 @@
 """What a landing has to do: which files are new, how far each is landed, and how they are dealt to executors."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
 from heapq import heapreplace
@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from election_replay.election_core.dialects import CANONICAL, STREAMS, Dialect, named
-from election_replay.jobs.landing.blocks import head
+from election_replay.jobs.landing.blocks import FirstBytes, head
 from election_replay.jobs.landing.enveloped import chain_of, head_in_envelopes, opened_by
 from election_replay.jobs.landing.evidence import HEAD_BYTES, Head, head_of
 from election_replay.jobs.landing.known_files import Known, joined
-from election_replay.jobs.landing.landing_zone import open_landing
+from election_replay.jobs.landing.landing_zone import LandingZone, open_landing
 from election_replay.jobs.landing.ledger import Heads, Ledger, Opening
 from election_replay.jobs.landing.listing import Beginning, LogFile
 from election_replay.jobs.landing.new_files import micros
@@ -43,6 +43,10 @@ STATE_COLUMNS = (
 """The columns of ``landed_files`` that tell how far a file is landed."""
 
 HEADS_AT_ONCE = 16
+"""Beginnings of files that are read at once: a store takes its time for each."""
+
+HEADS_AHEAD = 64
+"""So many may wait to be understood, which takes longer than reading them from a disk does."""
 
 HANDS_PER_CORE = 4
 """So many that a slow one holds nobody up; each writes one file a table."""
@@ -88,18 +92,16 @@ def tasks_of(
     ledger = Ledger(landed, files, HEAD_BYTES)
     lengths = ledger.lengths()
 
-    def look(file: LogFile) -> Looked:
-        data, problem, damaged = head(zone, file.path, file.size, HEAD_BYTES if file.below else looked_at(file.stream))
-        if problem:
-            return Looked(file, Head("", None, None, problem=problem))
-        first = data[:HEAD_BYTES]
-        if not damaged and b"\n" not in first and UTF_16 * len(first) < min(file.size, HEAD_BYTES):
+    def look(file: LogFile, read: FirstBytes) -> Looked:
+        if read.problem:
+            return Looked(file, Head("", None, None, problem=read.problem))
+        first = read.data[:HEAD_BYTES]
+        if not read.damaged and b"\n" not in first and UTF_16 * len(first) < min(file.size, HEAD_BYTES):
             file = replace(file, size=0)  # it was rolled since: what comes in its place now is the next landing's
         hashes = hashes_at(lengths.get((file.cluster, file.source_node, file.stream), ()), first)
-        return Looked(replace(file, beginning=Beginning.of(first)), head_found(file, data, config), hashes)
+        return Looked(replace(file, beginning=Beginning.of(first)), head_found(file, read.data, config), hashes)
 
-    with ThreadPoolExecutor(HEADS_AT_ONCE) as pool:
-        looked = list(pool.map(look, files))
+    looked = [look(file, read) for file, read in first_bytes(files, zone)]
     openings = [of_file.opening for of_file in looked]
     states, heads = landed_states(ledger.rows(openings, STATE_COLUMNS)), ledger.heads(openings)
     identified = [(of_file.file, identity(of_file, states, heads)) for of_file in looked]
@@ -132,6 +134,23 @@ def tasks_of(
         )
         tasks.append(task)
     return sorted(tasks, key=lambda task: (-sum(file.size for file in task.files), task.files[0].path))
+
+
+def first_bytes(files: Iterable[LogFile], zone: LandingZone) -> Iterator[tuple[LogFile, FirstBytes]]:
+    """The beginning of each file; those of the next ones are read meanwhile."""
+
+    def begins(file: LogFile) -> FirstBytes:
+        return head(zone, file.path, file.size, HEAD_BYTES if file.below else looked_at(file.stream))
+
+    ahead: deque[tuple[LogFile, Future[FirstBytes]]] = deque()
+    with ThreadPoolExecutor(HEADS_AT_ONCE) as threads:
+        for file in files:
+            ahead.append((file, threads.submit(begins, file)))
+            if len(ahead) > HEADS_AHEAD:
+                first, read = ahead.popleft()
+                yield first, read.result()
+        for first, read in ahead:
+            yield first, read.result()
 
 
 States = defaultdict[tuple[str, str, str], dict[str, dict[str, Known]]]

@@ -129,13 +129,13 @@ def test_a_question_about_each_source_is_answered_though_all_rows_are_more_than_
                   lag(line_no) OVER (PARTITION BY cluster, source_node ORDER BY line_no DESC) AS after FROM {rows})
         GROUP BY source_node"""
     rows = Rows("quarantine").where(OneOf("batch", (2,)))
-    found = duckdb_rows.answer(warehouse, sql, rows, key, "110MB", 2).sort_by("source_node").to_pylist()
+    found = duckdb_rows.answer(warehouse, sql, rows, key, "140MB", 2).sort_by("source_node").to_pylist()
     each = count // 8
     of_node = {"n": each, "long": 300 * (each - 1), "alike": each}
     last = [each * (node + 1) - 1 for node in range(8)]
     assert found == [{"source_node": f"n{node}"} | of_node | {"after": last[node]} for node in range(8)]
     none = rows.where(Among(key, frozenset({("", "none")})))
-    assert not len(duckdb_rows.answer(warehouse, sql, none, key, "110MB", 2))
+    assert not len(duckdb_rows.answer(warehouse, sql, none, key, "140MB", 2))
 
 
 def test_duckdb_scans_by_what_reads_as_it_is_asked_also_where_rows_are_filtered(tmp_path: Path) -> None:
@@ -277,6 +277,23 @@ def test_what_is_much_goes_to_other_processes_and_what_is_little_stays(
         assert ({int(row["reason"]) for row in found} != {os.getpid()}) is other
 
 
+def meet(item: tuple[str, int, int]) -> int:
+    """In the process ``here`` wait for a file that every other one makes; in which process that was."""
+    file, _, here = item
+    if os.getpid() != here:
+        Path(file).touch()
+    until = time.monotonic() + 60
+    while not Path(file).exists() and time.monotonic() < until:
+        time.sleep(0.01)
+    return os.getpid() if Path(file).exists() else 0
+
+
+def test_while_its_processes_start_this_one_works_and_holds_nobody_up(local: LocalEngine, tmp_path: Path) -> None:
+    first, *others = local.each(meet, [(f"{tmp_path}/met", number, os.getpid()) for number in range(4)])
+    assert first == os.getpid()
+    assert {*others}.isdisjoint({0, os.getpid()})
+
+
 @pytest.mark.slow
 def test_spark_leaves_to_its_driver_what_is_little(spark: SparkEngine, tmp_path: Path) -> None:
     warehouse = lines(tmp_path)
@@ -314,8 +331,17 @@ def fail(number: int) -> int:
 
 
 def test_what_goes_wrong_in_another_process_goes_wrong_here(local: LocalEngine) -> None:
-    with pytest.raises(ValueError, match="three"):
-        local.each(fail, [1, 2, 3, 4])
+    for _ in range(2):  # while the processes start, and when they are there
+        with pytest.raises(ValueError, match="three"):
+            local.each(fail, [1, 2, 3, 4])
+        local.ready()
+
+
+def test_processes_are_started_early_where_much_is_expected(local: LocalEngine) -> None:
+    local.expect(local_engine.POOL_BYTES - 1)
+    assert local._pool is None
+    local.expect(local_engine.POOL_BYTES)
+    assert local._pool is not None
 
 
 # -- nights ------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from election_replay.jobs.landing.blocks import Looked
+from election_replay.jobs.landing.blocks import FirstBytes
 from tests.jobs.zone import Zone, leads, noise
 
 TERMS = range(1, 241)
@@ -74,7 +74,7 @@ def test_a_file_that_rolls_while_it_is_looked_at_is_read_once(zone: Zone, monkey
     """It was listed whole, and stood empty when its beginning was read; the lines that came then are the next one's."""
     log = zone.write("broker_default.log", "".join(leads(second, second) for second in range(1, 2000)))
     with monkeypatch.context() as patch:
-        patch.setattr("election_replay.jobs.landing.plan.head", lambda *_: Looked(b""))
+        patch.setattr("election_replay.jobs.landing.plan.head", lambda *_: FirstBytes(b""))
         zone.land()
     zone.append("broker_default.log", leads(2000, 2000))
     log.rename(log.with_name("broker_default.1.log"))
