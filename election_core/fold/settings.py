@@ -11,7 +11,7 @@ from election_replay.election_core.model.timing import SETTINGS, Values
 LONGEST = 86_400_000
 """A day, in milliseconds: nothing that is replayed waits longer, whatever a setting says."""
 
-_AS_DURATION = {"ETCD_BOOT": "election-timeout", "ETCD_ELECTION_TIMEOUT": "election-timeout"}
+AS_DURATION = {"ETCD_BOOT": "election-timeout", "ETCD_ELECTION_TIMEOUT": "election-timeout"}
 """Lines that print one setting as a duration, without its name in a column."""
 
 
@@ -22,10 +22,10 @@ class PrintedSettings:
     first: dict[tuple[str, int], FoldEvent] = field(default_factory=dict)
 
     def on(self, event: FoldEvent) -> None:
-        """Take any event; those that print no time are passed over, and so is what is no positive number."""
+        """Take an event with a ``setting`` or of :data:`AS_DURATION`; what is no positive number is passed over."""
         name, value = event.setting, event.value
         if name is None:
-            name = _AS_DURATION.get(event.kind)
+            name = AS_DURATION.get(event.kind)
             value = None if name is None or event.duration_ms is None else str(event.duration_ms)
         if name in SETTINGS and value is not None and value.isascii() and value.isdigit() and len(value) < 20:
             self._note(name, min(int(value), LONGEST), event)

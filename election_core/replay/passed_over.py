@@ -91,7 +91,8 @@ def _passed_over(batch: pa.RecordBatch, high: int | None) -> Flags:
     over: Flags = steady & rises & ~another_clock & ~old & (periodic | ~interesting)
     over[:-1] &= rises[1:]
     over[-1:] = False
-    runs = np.cumsum(begins | old | ~steady | (interesting & ~periodic))
+    behind_unsteady = np.append(False, ~steady[:-1])[: len(at)]  # what is read out of order is no part of a run
+    runs = np.cumsum(begins | old | ~steady | behind_unsteady | (interesting & ~periodic))
     numbers = np.flatnonzero(periodic)
     if len(numbers):
         rows = _columns(batch, PERIODIC_FIELDS).take(pa.array(numbers))

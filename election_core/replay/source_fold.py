@@ -8,7 +8,7 @@ Files may hold the lines of several members at once (:mod:`election_core.fold.me
 one on, each member's lines are read by themselves too; which reading counts is known after the last line.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -33,7 +33,7 @@ from election_replay.election_core.fold.process_runs import (
     Signs,
     Start,
 )
-from election_replay.election_core.fold.settings import PrintedSettings
+from election_replay.election_core.fold.settings import AS_DURATION, PrintedSettings
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.inventory import NOT_LISTED, Listed
@@ -100,7 +100,7 @@ class SourceLog:
     members: dict[str, Members] = field(default_factory=dict)
     _first: dict[str, tuple[str, int, int]] = field(default_factory=dict)
     _stream_of: dict[str, str] = field(default_factory=dict)
-    _readers: dict[tuple[str, str], tuple[ProtocolLog, ...]] = field(default_factory=dict)
+    _takers: dict[tuple[str, str], tuple[Callable[[FoldEvent], None], ...]] = field(default_factory=dict)
     _snapshots: bool = False
     _incarnations: dict[str, list[Incarnation]] = field(default_factory=dict)
 
@@ -169,19 +169,13 @@ class SourceLog:
         self._take(event)
 
     def _take(self, event: FoldEvent) -> None:
-        kind = event.kind
-        if kind in _LIFE_KINDS:
-            self._note_life(event)
-        if kind in IDENTITY_KINDS:
-            self.identity.on(event)
-        if kind in log_quality.KINDS:
-            self.itself.on(event)
-        self.settings.on(event)
-        readers = self._readers.get((kind, event.stream))
-        if readers is None:
-            readers = self._readers[kind, event.stream] = tuple(self._new_readers(kind, event.stream))
-        for log in readers:
-            log.on(event)
+        takers = self._takers.get((event.kind, event.stream))
+        if takers is None:
+            takers = self._takers[event.kind, event.stream] = tuple(self._new_takers(event.kind, event.stream))
+        for take in takers:
+            take(event)
+        if event.setting is not None or event.kind in AS_DURATION:
+            self.settings.on(event)
 
     def facts(self) -> Iterator[Fact]:
         """All facts of this source, after its last event."""
@@ -240,13 +234,23 @@ class SourceLog:
 
     def _until_now(self, process: str, recalled: "SourceLog | None") -> "SourceLog":
         """What was said so far; of former nights ``recalled`` knows when this member said it."""
-        source = replace(deepcopy(self), members={})
+        source = replace(deepcopy(self), members={}, _takers={})
         if recalled is not None:
             source.activity[process].covered = recalled.activity[process].covered
         return source
 
     def _another(self) -> "SourceLog":
         return SourceLog(self.cluster, self.source_node, self.bound_ms)
+
+    def _new_takers(self, kind: str, stream: str) -> Iterator[Callable[[FoldEvent], None]]:
+        """What takes the lines of this kind in this stream, in this order."""
+        if kind in _LIFE_KINDS:
+            yield self._note_life
+        if kind in IDENTITY_KINDS:
+            yield self.identity.on
+        if kind in log_quality.KINDS:
+            yield self.itself.on
+        yield from (log.on for log in self._new_readers(kind, stream))
 
     def _new_readers(self, kind: str, stream: str) -> Iterator[ProtocolLog]:
         """The state machines that read lines of this kind in this stream."""

@@ -93,9 +93,10 @@ class FileClock:
         """The step that this line proves, if it does."""
         if self.high is None or time >= self.high:
             self.high, self.high_event = time, event_id
+            self._lower.clear()
+            return None
         if time > self.high - REORDERED:
-            if self._lower:
-                self._lower.clear()
+            self._lower.clear()
             return None
         self._lower.append((time, by, event_id))
         first, first_by, first_event = self._lower[0]

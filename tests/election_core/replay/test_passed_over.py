@@ -156,6 +156,16 @@ def test_a_member_that_says_nothing_of_interest_is_none_of_several() -> None:
     assert "KeyError" not in str(told(as_new(as_events(said)), 1000))
 
 
+def test_a_periodic_line_that_comes_late_begins_no_run() -> None:
+    """The lines behind it are the first of theirs, though it says the same."""
+    seconds = [*range(0, 90, 3), 86.7, 131.7, 134.7, 137.7, 140.7]
+    [tick_of, status] = quiet(2)
+    kinds = [tick_of] * 30 + [status, status, status, tick_of, status]
+    said = [replace(kind, event_time=BEGAN + round(at * SECOND)) for kind, at in zip(kinds, seconds, strict=True)]
+    for size in (5, 1000):
+        assert_nothing_changes(as_new(as_events(said)), size, pytest.MonkeyPatch())
+
+
 @st.composite
 def disturbed(draw: st.DrawFn) -> list[Event]:
     """A quiet log with steps of its clock, silences, other roles, terms and names, counts that grow, starts."""
