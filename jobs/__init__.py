@@ -17,15 +17,15 @@ The rooms, from the top to the bottom; none knows one above it: ``cli``, ``showi
 
 import os
 
-OF_PROCESSES = {
-    "ARROW_DEFAULT_MEMORY_POOL": "system",  # Arrow's own choice keeps what was freed: a driver held a third more
-    "POLARS_MAX_THREADS": "1",  # of a thread for each core, each process on its own would have all but one too many
-}
-"""Variables that libraries read when they begin, in each process that does work, and what they are to say by default.
-"""
+ARROW_MEMORY = "ARROW_DEFAULT_MEMORY_POOL"
+"""The variable that tells Arrow, when it first asks for memory, where to take it from."""
 
-for _variable, _value in OF_PROCESSES.items():
-    os.environ.setdefault(_variable, _value)
+os.environ.setdefault(ARROW_MEMORY, "system")  # Arrow's own choice keeps what was freed: a driver held a third more
+
+POLARS_THREADS = "POLARS_MAX_THREADS"
+"""The variable that tells polars, when it is imported, how many threads to start. By default they are as many as there
+are cores, in each process of its own: all but one stand in the others' way. Who imports us may want polars for himself,
+so that only processes of ours set it."""
 
 
 class JobError(Exception):

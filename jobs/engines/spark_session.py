@@ -17,7 +17,7 @@ from pyspark.core.context import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from election_replay.jobs import OF_PROCESSES, JobError
+from election_replay.jobs import ARROW_MEMORY, POLARS_THREADS, JobError
 from election_replay.jobs.engines.class_archive import archive_options
 from election_replay.jobs.engines.delta_jars import brought
 
@@ -179,7 +179,8 @@ def settings(
         "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
         "spark.sql.inMemoryColumnarStorage.batchSize": "2000",  # of our wide rows, 10,000 want too much memory at once
         "spark.ui.showConsoleProgress": "false",
-        **{f"spark.executorEnv.{variable}": os.environ[variable] for variable in OF_PROCESSES},
+        f"spark.executorEnv.{ARROW_MEMORY}": os.environ[ARROW_MEMORY],
+        f"spark.executorEnv.{POLARS_THREADS}": os.environ.get(POLARS_THREADS, "1"),
         **OLD_VERSIONS,
     }
     if shuffle_partitions is not None:

@@ -337,6 +337,33 @@ def test_what_goes_wrong_in_another_process_goes_wrong_here(local: LocalEngine) 
         local.ready()
 
 
+def threads_of_polars(_: object) -> int:
+    """How many it has in this process."""
+    import polars as pl
+
+    return pl.thread_pool_size()
+
+
+def test_a_process_of_the_pool_has_one_thread_of_polars() -> None:
+    """In a command of its own: the processes of all pools of one come from the same server."""
+    code = f"""
+from contextlib import closing
+from election_replay.jobs.cli.stages import PRELOAD
+from {LocalEngine.__module__} import LocalEngine
+from {__name__} import threads_of_polars
+with closing(LocalEngine(cores=2, preload=PRELOAD)) as engine:
+    engine.ready()
+    print(engine.each(threads_of_polars, [1, 2]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[1, 1]\n"
+
+
+@pytest.mark.slow
+def test_an_executor_has_one_thread_of_polars(spark: SparkEngine) -> None:
+    assert spark.each(threads_of_polars, [1, 2]) == [1, 1]
+
+
 def test_processes_are_started_early_where_much_is_expected(local: LocalEngine) -> None:
     local.expect(local_engine.POOL_BYTES - 1)
     assert local._pool is None
