@@ -67,8 +67,8 @@ PRELOAD = ("election_replay.jobs.cli.preloaded",)
 
 
 LOCAL_BYTES = 4 << 30
-"""Above this many bytes of new logs the local engine advises Spark: two cores land 5 MB a second of logs that are dense
-with elections, so that this takes a quarter of an hour (``python -m benchmarks.engines``, docs/performance.md).
+"""Above this many bytes of new logs the local engine advises Spark: two cores land and judge 10 MB a second of logs
+that are dense with elections, so that this takes seven minutes (``python -m benchmarks.engines``, docs/performance.md).
 """
 
 
@@ -77,7 +77,7 @@ def advise(engine: "Engine", size: int) -> None:
     if engine.one_machine and size > LOCAL_BYTES:
         tell(
             f"{size / 1e9:,.1f} GB of new logs are more than the {LOCAL_BYTES / 1e9:.1f} GB that one machine takes in "
-            "a quarter of an hour: --engine spark deals them to several",
+            "seven minutes where they are dense: --engine spark deals them to several",
             logging.WARNING,
             bytes=size,
         )
