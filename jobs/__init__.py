@@ -27,6 +27,9 @@ POLARS_THREADS = "POLARS_MAX_THREADS"
 are cores, in each process of its own: all but one stand in the others' way. Who imports us may want polars for himself,
 so that only processes of ours set it."""
 
+ONE_THREAD = "1"
+"""What they set it to, unless it is set."""
+
 
 class JobError(Exception):
     """Something that the user can put right; the message is one sentence that says how, each argument a line of it."""

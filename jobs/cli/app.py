@@ -10,7 +10,7 @@ from itertools import islice
 
 import click
 
-from election_replay.jobs import POLARS_THREADS, JobError
+from election_replay.jobs import ONE_THREAD, POLARS_THREADS, JobError
 from election_replay.jobs.cli.airflow import airflow
 from election_replay.jobs.cli.arrow_alone import arrow_alone
 from election_replay.jobs.cli.ending import INTERRUPTED
@@ -120,7 +120,7 @@ def main(args: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if args is None else args)
     debug = "--debug" in given
     if args is None:
-        os.environ.setdefault(POLARS_THREADS, "1")
+        os.environ.setdefault(POLARS_THREADS, ONE_THREAD)
         arrow_alone()
         gc.set_threshold(GARBAGE)
     log_as("text")

@@ -3,10 +3,10 @@
 import os
 from importlib import import_module
 
-from election_replay.jobs import POLARS_THREADS
+from election_replay.jobs import ONE_THREAD, POLARS_THREADS
 from election_replay.jobs.cli.arrow_alone import arrow_alone
 
-os.environ.setdefault(POLARS_THREADS, "1")
+os.environ.setdefault(POLARS_THREADS, ONE_THREAD)
 arrow_alone()
 for _module in ("land", "replaying.judging"):
     import_module(f"election_replay.jobs.{_module}")

@@ -17,7 +17,7 @@ from pyspark.core.context import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from election_replay.jobs import ARROW_MEMORY, POLARS_THREADS, JobError
+from election_replay.jobs import ARROW_MEMORY, ONE_THREAD, POLARS_THREADS, JobError
 from election_replay.jobs.engines.class_archive import archive_options
 from election_replay.jobs.engines.delta_jars import brought
 
@@ -180,7 +180,7 @@ def settings(
         "spark.sql.inMemoryColumnarStorage.batchSize": "2000",  # of our wide rows, 10,000 want too much memory at once
         "spark.ui.showConsoleProgress": "false",
         f"spark.executorEnv.{ARROW_MEMORY}": os.environ[ARROW_MEMORY],
-        f"spark.executorEnv.{POLARS_THREADS}": os.environ.get(POLARS_THREADS, "1"),
+        f"spark.executorEnv.{POLARS_THREADS}": os.environ.get(POLARS_THREADS, ONE_THREAD),
         **OLD_VERSIONS,
     }
     if shuffle_partitions is not None:

@@ -129,13 +129,13 @@ def test_a_question_about_each_source_is_answered_though_all_rows_are_more_than_
                   lag(line_no) OVER (PARTITION BY cluster, source_node ORDER BY line_no DESC) AS after FROM {rows})
         GROUP BY source_node"""
     rows = Rows("quarantine").where(OneOf("batch", (2,)))
-    found = duckdb_rows.answer(warehouse, sql, rows, key, "140MB", 2).sort_by("source_node").to_pylist()
+    found = duckdb_rows.answer(warehouse, sql, rows, key, "110MB", 2).sort_by("source_node").to_pylist()
     each = count // 8
     of_node = {"n": each, "long": 300 * (each - 1), "alike": each}
     last = [each * (node + 1) - 1 for node in range(8)]
     assert found == [{"source_node": f"n{node}"} | of_node | {"after": last[node]} for node in range(8)]
     none = rows.where(Among(key, frozenset({("", "none")})))
-    assert not len(duckdb_rows.answer(warehouse, sql, none, key, "140MB", 2))
+    assert not len(duckdb_rows.answer(warehouse, sql, none, key, "110MB", 2))
 
 
 def test_duckdb_scans_by_what_reads_as_it_is_asked_also_where_rows_are_filtered(tmp_path: Path) -> None:
