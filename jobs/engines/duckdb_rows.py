@@ -96,10 +96,20 @@ def answer(
     with database_in(memory, threads) as (database, scratch):
         every = registered(database, warehouse, [rows])
         most = at_most(warehouse, rows, HELD_NARROW) if apart else 0
-        turns = [f"({every})"]
-        if most > HELD_NARROW:
-            turns = [f"({turn})" for turn in dealt(database, scratch, every, apart, 1 + most // HELD_NARROW)]
-        return pa.concat_tables([database.sql(sql.format(rows=turn)).to_arrow_table() for turn in turns])
+        if most <= HELD_NARROW:
+            return database.sql(sql.format(rows=f"({every})")).to_arrow_table()
+        turns = dealt(database, scratch, every, apart, 1 + most // HELD_NARROW)
+        return pa.concat_tables([answer_of_turn(database, sql.format(rows=f"({turn})")) for turn in turns])
+
+
+def answer_of_turn(database: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
+    """The answer to a SELECT that can be asked again. Each thread holds a part of the rows: where memory is too little
+    for that, one thread answers, and all that is asked after it."""
+    try:
+        return database.sql(sql).to_arrow_table()
+    except duckdb.OutOfMemoryException:
+        database.execute("SET threads = 1")
+        return database.sql(sql).to_arrow_table()
 
 
 def are_few(warehouse: Warehouse, parts: Sequence[Rows], most: int) -> bool:

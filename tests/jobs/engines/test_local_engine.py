@@ -7,12 +7,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
@@ -136,6 +137,38 @@ def test_a_question_about_each_source_is_answered_though_all_rows_are_more_than_
     assert found == [{"source_node": f"n{node}"} | of_node | {"after": last[node]} for node in range(8)]
     none = rows.where(Among(key, frozenset({("", "none")})))
     assert not len(duckdb_rows.answer(warehouse, sql, none, key, "110MB", 2))
+
+
+def test_where_memory_is_too_little_for_two_threads_one_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: list[int] = []
+
+    class Scarce:
+        def __init__(self, database: duckdb.DuckDBPyConnection) -> None:
+            self.database = database
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.database, name)
+
+        def sql(self, asked: str) -> duckdb.DuckDBPyRelation:
+            [[threads]] = self.database.sql("SELECT current_setting('threads')").fetchall()
+            held.append(threads)
+            if threads > 1:
+                raise duckdb.OutOfMemoryException("failed to pin block")
+            return self.database.sql(asked)
+
+    @contextmanager
+    def scarce(memory: str, threads: int) -> Iterator[tuple[Scarce, Path]]:
+        with database_in(memory, threads) as (database, scratch):
+            yield Scarce(database), scratch
+
+    monkeypatch.setattr(duckdb_rows, "database_in", scarce)
+    monkeypatch.setattr(duckdb_rows, "HELD_NARROW", 9)
+    sql = "SELECT source_node, count(*) AS n FROM {rows} GROUP BY source_node"
+    found = duckdb_rows.answer(lines(tmp_path), sql, Rows("quarantine"), ("cluster", "source_node"))
+    assert sum(found.column("n").to_pylist()) == 18
+    assert held == [2, *[1] * (len(held) - 1)], "one turn failed; it and all others have one thread then"
 
 
 def test_duckdb_scans_by_what_reads_as_it_is_asked_also_where_rows_are_filtered(tmp_path: Path) -> None:
