@@ -383,20 +383,20 @@ def _smaller(event_id: str | None, other: str | None) -> str | None:
 def _first_words(starts: list[Start], segments: list[Segment], stops: Sequence[tuple[int, str]]) -> list[Start]:
     """A process writes a few lines before the marker of its start: its life begins with the first of them.
 
-    Where a clean stop began among these lines, they are the last ones of the life before: a process may be started
-    again so soon that no time without lines tells the two apart.
+    Where a clean stop began among these lines, or the life before, they are the last ones of that life: a process may
+    be started again so soon that no time without lines tells the two apart.
     """
     begins = [segment.first for segment in segments]
     moved = []
-    for start in starts:
+    for before, start in zip([None, *starts], starts, strict=False):
         number = bisect_left(begins, start.at + 1) - 1
         first = segments[number] if number >= 0 else None
         if first is None or start.at - first.first > _BEFORE_MARKER:
             moved.append(start)
             continue
         stopped = bisect_left(stops, (start.at,))
-        before = stopped > 0 and stops[stopped - 1][0] >= first.first
-        moved.append(start if before else Start(first.first, min(first.first_by, start.by), start.event_id))
+        at_once = stopped > 0 and stops[stopped - 1][0] >= first.first or before is not None and before.at >= first.first
+        moved.append(start if at_once else Start(first.first, min(first.first_by, start.by), start.event_id))
     return moved
 
 

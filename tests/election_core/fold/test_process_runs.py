@@ -156,6 +156,17 @@ def test_of_lines_of_two_widths_the_wider_one_may_be_the_last() -> None:
     assert (life.last_seen, life.last_by) == (10_500 * US_PER_MS, 11_000 * US_PER_MS)
 
 
+def test_a_process_that_ends_again_and_again_lives_in_between() -> None:
+    """What watches over it starts it again at once, three times within 15 s."""
+    one = activity(*range(20))
+    for second in (2, 6, 11):
+        one.marker(start(second, "dump"), "dump")
+        one.marker(start(second + 1, "listen"), "listen")
+    lives = one.incarnations()
+    assert [life.start for life in lives] == [0, 6 * SECOND, 11 * SECOND]
+    assert [life.last_by for life in lives] == [6 * SECOND, 11 * SECOND, 20 * SECOND]
+
+
 def test_a_start_without_a_gap_leaves_the_last_line_before_it_open() -> None:
     """Lines of one piece are up to two seconds apart: no exact stamp says which was the last before a start."""
     one = Activity()
