@@ -395,10 +395,10 @@ def _first_words(starts: list[Start], segments: list[Segment], stops: Sequence[t
             moved.append(start)
             continue
         stopped = bisect_left(stops, (start.at,))
-        at_once = (
-            stopped > 0 and stops[stopped - 1][0] >= first.first or before is not None and before.at >= first.first
-        )
-        moved.append(start if at_once else Start(first.first, min(first.first_by, start.by), start.event_id))
+        had_stopped = stopped > 0 and stops[stopped - 1][0] >= first.first
+        had_started = before is not None and before.at >= first.first
+        another = had_stopped or had_started
+        moved.append(start if another else Start(first.first, min(first.first_by, start.by), start.event_id))
     return moved
 
 
