@@ -28,6 +28,7 @@ PROVABLE = REORDERED + STEPPED_FOR
 _SEGMENT_GAP = Timeout.SEGMENT_GAP.us
 _ONE_START = Timeout.ONE_START.us
 _BEFORE_MARKER = Timeout.BEFORE_MARKER.us
+_BEFORE_FIRST_LINE = Timeout.BEFORE_FIRST_LINE.us
 
 MANY = 30
 """So many lines one after the other are worth what it takes to look at them as columns."""
@@ -57,6 +58,8 @@ START_KINDS = frozenset(
 LAST_START_KINDS = frozenset({"BRK_BOOT", "CTL_BOOT", "NS_BOOT"})
 """The last of them: what comes after it belongs to the next start, even where the first lines of this one are lost."""
 START_SETTINGS = frozenset({"brokerConfigPath", "rocketmqHome"})
+FIRST_LINES = START_SETTINGS | {"ETCD_BOOT", "ZK_BOOT"}
+"""With these a program begins to write: what stands long before one of them is another life's."""
 STOP_KINDS = frozenset(
     {
         "BRK_SHUTDOWN_BEGIN",
@@ -143,11 +146,12 @@ class Signs(NamedTuple):
 
 
 class Start(NamedTuple):
-    """A process started in ``[at, by]``, by the line ``event_id``."""
+    """A process started in ``[at, by]``, by the line ``event_id``; it wrote for at most ``words`` before that line."""
 
     at: int
     by: int
     event_id: str
+    words: int = _BEFORE_MARKER
 
 
 @dataclass(slots=True)
@@ -391,7 +395,7 @@ def _first_words(starts: list[Start], segments: list[Segment], stops: Sequence[t
     for before, start in zip([None, *starts], starts, strict=False):
         number = bisect_left(begins, start.at + 1) - 1
         first = segments[number] if number >= 0 else None
-        if first is None or start.at - first.first > _BEFORE_MARKER:
+        if first is None or start.at - first.first > start.words:
             moved.append(start)
             continue
         stopped = bisect_left(stops, (start.at,))
@@ -431,7 +435,7 @@ def _starts(markers: list[tuple[Start, str]]) -> list[Start]:
     for start, name in sorted(markers, key=lambda marker: (marker[0].at, marker[1], marker[0].event_id)):
         over = complete is not None and start.at - complete > _SEGMENT_GAP
         if not starts or name in seen or over or start.at - starts[-1].at > _ONE_START:
-            starts.append(start)
+            starts.append(start._replace(words=_BEFORE_FIRST_LINE) if name.split()[-1] in FIRST_LINES else start)
             seen, complete = set(), None
         seen.add(name)
         if name.split()[-1] in LAST_START_KINDS:

@@ -167,6 +167,15 @@ def test_a_process_that_ends_again_and_again_lives_in_between() -> None:
     assert [life.last_by for life in lives] == [6 * SECOND, 11 * SECOND, 20 * SECOND]
 
 
+@pytest.mark.parametrize(("marker", "begins"), [("etcd.log ETCD_BOOT", 20), ("etcd.log RAFT_START", 14)])
+def test_what_stands_long_before_the_first_line_of_a_program_is_another_life(marker: str, begins: int) -> None:
+    """It said little, and was started again within two seconds; other lines of a start come later in it."""
+    one = activity(0, 14, 16, 18, 20, 22)
+    one.marker(start(0, "a"), marker)
+    one.marker(start(20, "b"), marker)
+    assert [life.start for life in one.incarnations()] == [0, begins * SECOND]
+
+
 def test_a_start_without_a_gap_leaves_the_last_line_before_it_open() -> None:
     """Lines of one piece are up to two seconds apart: no exact stamp says which was the last before a start."""
     one = Activity()
