@@ -221,11 +221,14 @@ LEADERSHIP_CHANGES = View(
             FROM role_intervals WHERE role = 'leader'
         ),
         changes AS (
-            SELECT led.*, old.source_node, old.end_time, old.end_cause
+            SELECT led.*, old.source_node, old.end_time, old.end_cause, new.source_node AS new_source
             FROM led
             LEFT JOIN tenures AS old ON old.cluster = led.cluster AND old.replica_group = led.replica_group
                 AND old.protocol = led.protocol AND old.node = led.old_leader AND old.term = led.old_term
                 AND old.from_last = 1
+            LEFT JOIN tenures AS new ON new.cluster = led.cluster AND new.replica_group = led.replica_group
+                AND new.protocol = led.protocol AND new.node = led.leader AND new.term = led.term
+                AND new.from_last = 1
             WHERE led.old_leader IS NOT NULL
         ),
         at_once AS (
@@ -255,6 +258,9 @@ LEADERSHIP_CHANGES = View(
                    WHEN silence.holes > 0 OR change.cause = 'master_silent' THEN 'frozen'
                    WHEN change.end_cause = 'quorum_lost' THEN 'without_quorum'
                    WHEN overlap.overlap_ms > {HEARD_WITHIN_MS} THEN 'cut_off'
+                   WHEN change.new_source IS NULL AND coalesce(
+                       unix_millis(change.end_time) - unix_millis(change.start_time) > {HEARD_WITHIN_MS}, true
+                   ) THEN 'cut_off'
                    WHEN change.end_cause IS NULL THEN 'unknown'
                    WHEN abs(unix_millis(change.end_time) - unix_millis(change.start_time)) <= {HEARD_WITHIN_MS}
                        THEN 'reachable'

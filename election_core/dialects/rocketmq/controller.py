@@ -196,10 +196,15 @@ BROKERS = (
         "a broker's heartbeat is older than its timeout",
     ),
     Text(
+        "CTL_BROKER_EXPIRED",
+        "The broker channel {:text} expired, brokerInfo {:live_address}, expired {duration_ms:int}ms",
+    ),
+    Text(
         "CTL_BROKER_ALIVE",
         "new broker registered, {:identity}, brokerId:{broker_id}",
         "first heartbeat of a broker at this controller",
     ),
+    Text("CTL_BROKER_ALIVE", "new broker registered, {:live_address}, brokerId:{broker_id}"),
     Text(
         "CTL_BROKER_CHANNEL_CLOSED",
         "Channel {:text} inactive, broker {replica_group}, addr:{address}, id:{broker_id}",

@@ -361,10 +361,14 @@ def _decision(
 def _elected(event: Mapping[str, str | None], response: Mapping[str, str | None]) -> dict[str, Any]:
     if "true" not in (event.get("newMasterElected"), event.get("isNewMasterElected")):
         return {"decision": "NOBODY_ELECTED", "replica_group": event.get("brokerName")}
+    master = _master(response)
+    if response.get("newMasterAddress") and master["sync_state_set_epoch"] is not None:
+        # Up to 5.1.0 the answer bears the epoch before the election (ReplicasInfoManager#electMaster).
+        master["sync_state_set_epoch"] += 1
     return {
         "decision": "ELECTED",
         "replica_group": event.get("brokerName"),
-        **_master(response),
+        **master,
         "node": event.get("newMasterBrokerId") or event.get("newMasterAddress"),
     }
 

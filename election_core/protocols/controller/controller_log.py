@@ -37,6 +37,8 @@ MASTER_STILL_EXISTS = "MASTER_STILL_EXISTS"
 
 DECISIONS = frozenset({ELECTED, NOBODY_ELECTED, SET_CHANGED, ID_APPLIED, ADDRESS_CHANGED, IDS_CLEANED})
 """Decisions that change the controllers' state; all others are answers."""
+MASTER_ID = "0"
+"""Up to 5.1.0 a master's heartbeats bear this id, and not the one that the controllers gave the broker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,7 @@ class ControllerLog:
     decisions: list[Made] = field(default_factory=list)
     members: dict[tuple[str, str, str], FoldEvent] = field(default_factory=dict)
     lost: list[LostBroker] = field(default_factory=list)
+    expired: list[FoldEvent] = field(default_factory=list)
     checked: dict[str, Checked] = field(default_factory=dict)
     refusals: list[FoldEvent] = field(default_factory=list)
     _epochs: dict[str, int] = field(default_factory=dict)
@@ -109,7 +112,7 @@ class ControllerLog:
             )
             if made.register_code is not None:
                 yield from code_fact(emit, made.register_code, made, accepted=True)
-        for lost in self.lost:
+        for lost in [*self.lost, *self._lost_by_address()]:
             yield _lost(lost, self._about(lost.group, speaker, stream))
         for group in sorted({made.group for made in self.decisions}):
             yield from self._led(self._about(group, speaker, stream))
@@ -160,7 +163,7 @@ class ControllerLog:
             return
         term = self._epoch(group, event)
         node = event.node or event.broker_id
-        if node is not None and event.address:
+        if node is not None and event.address and node != event.address:
             self.members.setdefault((group, node, event.address), event)
         self._waiting = len(self.decisions) if committed is None else None
         self.decisions.append(
@@ -221,18 +224,35 @@ class ControllerLog:
 
     def _on_lost(self, event: FoldEvent) -> None:
         """A broker's heartbeats ran out, or its channel closed: the controller closes that of an expired broker."""
+        if event.replica_group is None and event.address is not None:
+            self.expired.append(event)
         if event.replica_group is None or event.broker_id is None:
             return
-        timeout_us = event.duration_ms * US_PER_MS if event.duration_ms else None
+        timeout_us = _timeout_us(event)
         if timeout_us is None and self._has_expired(event):
             return
-        self.lost.append(LostBroker(event.replica_group, event.broker_id, event, timeout_us))
+        node = event.address if event.broker_id == MASTER_ID and event.address is not None else event.broker_id
+        self.lost.append(LostBroker(event.replica_group, node, event, timeout_us))
+
+    def _lost_by_address(self) -> Iterator[LostBroker]:
+        """Up to 5.1.0 the line does not name the broker set: it is the one whose decisions name this address."""
+        groups: dict[str, set[str]] = {}
+        for made in self.decisions:
+            for name in (made.node, made.address, *(made.members or ())):
+                groups.setdefault(name or "", set()).add(made.group)
+        for event in self.expired:
+            address = event.address or ""
+            of_address = groups.get(address, set())
+            if len(of_address) == 1:
+                yield LostBroker(next(iter(of_address)), address, event, _timeout_us(event))
 
     def _has_expired(self, closed: FoldEvent) -> bool:
         """Whether the controller found just before that this broker had been silent for too long."""
         of_broker = (closed.replica_group, closed.broker_id)
-        last = next((lost for lost in reversed(self.lost) if (lost.group, lost.node) == of_broker), None)
-        return last is not None and last.timeout_us is not None and closed.at <= last.event.by
+        last = next((lost.event for lost in reversed(self.lost) if (lost.group, lost.node) == of_broker), None)
+        if last is None:
+            last = next((event for event in reversed(self.expired) if event.address == closed.address), None)
+        return last is not None and bool(last.duration_ms) and closed.at <= last.by
 
     def _on_not_committed(self, event: FoldEvent) -> None:
         self._confirm(False)
@@ -241,6 +261,10 @@ class ControllerLog:
         if self._waiting is not None:
             self.decisions[self._waiting] = replace(self.decisions[self._waiting], committed=committed)
             self._waiting = None
+
+
+def _timeout_us(event: FoldEvent) -> int | None:
+    return event.duration_ms * US_PER_MS if event.duration_ms else None
 
 
 def _lost(lost: LostBroker, emit: FactWriter) -> Fact:

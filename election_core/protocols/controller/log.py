@@ -221,6 +221,7 @@ class BrokerLog:
 
     def _on_slave_begin(self, event: FoldEvent) -> None:
         self._note_member(event.peer, event.peer_address, event)
+        self._note_member(event.node, event.address, event)
         self.steps.append(
             Step(event.at, event.by, FOLLOWER, event.term, event.peer, event.event_id, "told", node=event.node)
         )
@@ -238,7 +239,11 @@ class BrokerLog:
             self.service.role_changed(event)
         if any((step.role, step.term) == (role, event.term) for step in self.steps[-4:]):
             return
-        leader = event.node if role == LEADER else event.peer
+        leader = event.node if role == LEADER else event.peer or event.peer_address
+        last = self.steps[-1] if self.steps else None
+        if last is not None and last.role == role and last.term is None:  # up to 5.1.0 only the end says the epoch
+            self.steps[-1] = replace(last, term=event.term, leader=leader)
+            return
         self.steps.append(
             Step(
                 event.at,

@@ -10,22 +10,22 @@ from election_replay.election_core.protocols.controller import decision_rules
 from election_replay.election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED
 from election_replay.election_core.protocols.controller.controller_log import SET_CHANGED
 from election_replay.election_core.protocols.controller.decision_rules import SetVersion
-from election_replay.election_core.protocols.controller.facts import Decision, RegisterCode
+from election_replay.election_core.protocols.controller.facts import Decision, RegisterCode, SetRefused
 
 
 def named(facts: list[Fact]) -> list[Fact]:
-    """Facts of a broker whose own log does not say its id get it from whoever knows its address."""
+    """Facts of a broker whose own log does not say its id get it from whoever knows its address; so do those that name
+    a broker by its address, as releases up to 5.1.0 do."""
     ids: dict[str, set[str]] = {}
     for fact in facts:
         if isinstance(fact, MemberAddress) and fact.node is not None:
             ids.setdefault(fact.address, set()).add(fact.node)
+    by_address = {address: next(iter(nodes)) for address, nodes in ids.items() if len(nodes) == 1}
     known: dict[str, str] = {}
     for fact in facts:
-        if isinstance(fact, Role) and fact.node is None and fact.address is not None:
-            candidates = ids.get(fact.address, set())
-            if len(candidates) == 1:
-                known[fact.source_node] = next(iter(candidates))
-    return [_with_name(fact, known) for fact in facts]
+        if isinstance(fact, Role) and fact.node is None and fact.address in by_address:
+            known[fact.source_node] = by_address[fact.address]
+    return [_with_ids(_with_name(fact, known), by_address) for fact in facts]
 
 
 def _with_name(fact: Fact, known: Mapping[str, str]) -> Fact:
@@ -35,6 +35,16 @@ def _with_name(fact: Fact, known: Mapping[str, str]) -> Fact:
     if isinstance(fact, Role) and fact.role == LEADER:
         return replace(fact, node=name, leader=name)
     return replace(fact, node=name)
+
+
+def _with_ids(fact: Fact, by_address: Mapping[str, str]) -> Fact:
+    if fact.node is not None and fact.node in by_address:
+        fact = replace(fact, node=by_address[fact.node])
+    if isinstance(fact, Role) and fact.leader is not None and fact.leader in by_address:
+        return replace(fact, leader=by_address[fact.leader])
+    if isinstance(fact, Decision | SetRefused) and fact.members and not by_address.keys().isdisjoint(fact.members):
+        return replace(fact, members=tuple(sorted(by_address.get(name, name) for name in fact.members)))
+    return fact
 
 
 def decisions(group: Group) -> list[Decision]:

@@ -251,7 +251,19 @@ SECOND = (
             "electMaster",
             "ElectMasterEvent{isNewMasterElected=true, brokerName='b', newMasterAddress='10.0.0.2:10911', clusterName='c'}",
             "ElectMasterResponseHeader{newMasterAddress='10.0.0.2:10911', masterEpoch=2, syncStateSetEpoch=2}",
-            {"decision": "ELECTED", "node": "10.0.0.2:10911", "address": "10.0.0.2:10911", "term": 2},
+            {
+                "decision": "ELECTED",
+                "node": "10.0.0.2:10911",
+                "address": "10.0.0.2:10911",
+                "term": 2,
+                "sync_state_set_epoch": 3,  # the election makes this one
+            },
+        ),
+        (
+            "registerBroker",
+            "ElectMasterEvent{isNewMasterElected=true, brokerName='b', newMasterAddress='10.0.0.2:10911', clusterName='c'}",
+            "RegisterBrokerResponseHeader{masterAddress='10.0.0.2:10911', masterEpoch=4, syncStateSetEpoch=5, brokerId=0}",
+            {"decision": "ELECTED", "node": "10.0.0.2:10911", "term": 4, "sync_state_set_epoch": 5},
         ),
         (
             "alterSyncStateSet",
