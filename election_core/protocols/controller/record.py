@@ -15,16 +15,17 @@ from election_replay.election_core.protocols.controller.facts import Decision, R
 
 def named(facts: list[Fact]) -> list[Fact]:
     """Facts of a broker whose own log does not say its id get it from whoever knows its address; so do those that name
-    a broker by its address, as releases up to 5.1.0 do."""
+    a broker by its address, as releases up to 5.1.0 do. Where nobody knows an id the address is the name."""
     ids: dict[str, set[str]] = {}
+    addresses: dict[str, set[str]] = {}
     for fact in facts:
         if isinstance(fact, MemberAddress) and fact.node is not None:
             ids.setdefault(fact.address, set()).add(fact.node)
+        if isinstance(fact, Role) and fact.node is None and fact.address is not None:
+            addresses.setdefault(fact.source_node, set()).add(fact.address)
     by_address = {address: next(iter(nodes)) for address, nodes in ids.items() if len(nodes) == 1}
-    known: dict[str, str] = {}
-    for fact in facts:
-        if isinstance(fact, Role) and fact.node is None and fact.address in by_address:
-            known[fact.source_node] = by_address[fact.address]
+    names = {source: {by_address.get(address, address) for address in said} for source, said in addresses.items()}
+    known = {source: next(iter(candidates)) for source, candidates in names.items() if len(candidates) == 1}
     return [_with_ids(_with_name(fact, known), by_address) for fact in facts]
 
 

@@ -52,7 +52,7 @@ def test_streams_fill_each_others_holes() -> None:
 def test_a_start_ends_the_life_before() -> None:
     """The hole before a start is no silence: the process was down."""
     one = activity(0, 3, 6, 30, 31, 32, 33, 36)
-    one.marker(start(32, "e"), "broker.log rocketmqHome")
+    one.marker(start(32, "e"), "store.log STORE_LOADED")
     before, after = one.incarnations()
     assert before.silences == ()
     assert before.last_seen == 6 * SECOND
@@ -170,10 +170,18 @@ def test_a_process_that_ends_again_and_again_lives_in_between() -> None:
 @pytest.mark.parametrize(("marker", "begins"), [("etcd.log ETCD_BOOT", 20), ("etcd.log RAFT_START", 14)])
 def test_what_stands_long_before_the_first_line_of_a_program_is_another_life(marker: str, begins: int) -> None:
     """It said little, and was started again within two seconds; other lines of a start come later in it."""
-    one = activity(0, 14, 16, 18, 20, 22)
+    one = activity(0, 14, 16, 18, 20, 22)  # a line each 2 s: no hole
     one.marker(start(0, "a"), marker)
     one.marker(start(20, "b"), marker)
     assert [life.start for life in one.incarnations()] == [0, begins * SECOND]
+
+
+def test_a_second_before_the_first_line_of_a_program_is_its_own() -> None:
+    """Whole seconds: what was written just before it may read so; what reads as two seconds before is older."""
+    for second, begins in ((31, 31), (30, 32)):
+        one = activity(0, 3, 6, second, 32, 33)
+        one.marker(start(32, "e"), "broker.log rocketmqHome")
+        assert one.incarnations()[-1].start == begins * SECOND
 
 
 def test_a_start_without_a_gap_leaves_the_last_line_before_it_open() -> None:
