@@ -24,7 +24,9 @@ def named(facts: list[Fact]) -> list[Fact]:
         if isinstance(fact, Role) and fact.node is None and fact.address is not None:
             addresses.setdefault(fact.source_node, set()).add(fact.address)
     by_address = {address: next(iter(nodes)) for address, nodes in ids.items() if len(nodes) == 1}
-    names = {source: {by_address.get(address, address) for address in said} for source, said in addresses.items()}
+    names = {
+        source: {by_address.get(address, address) for address in of_source} for source, of_source in addresses.items()
+    }
     known = {source: next(iter(candidates)) for source, candidates in names.items() if len(candidates) == 1}
     return [_with_ids(_with_name(fact, known), by_address) for fact in facts]
 
