@@ -27,6 +27,7 @@ PROVABLE = REORDERED + STEPPED_FOR
 
 _SEGMENT_GAP = Timeout.SEGMENT_GAP.us
 _ONE_START = Timeout.ONE_START.us
+_SAID_TWICE = Timeout.SAID_TWICE.us
 _BEFORE_MARKER = Timeout.BEFORE_MARKER.us
 _BEFORE_FIRST_LINE = Timeout.BEFORE_FIRST_LINE.us
 
@@ -432,10 +433,14 @@ def _starts(markers: list[tuple[Start, str]]) -> list[Start]:
     starts: list[Start] = []
     seen: set[str] = set()
     complete: int | None = None
-    for start, name in sorted(markers, key=lambda marker: (marker[0].at, marker[1], marker[0].event_id)):
+    in_order = sorted(markers, key=lambda marker: (marker[0].at, marker[1], marker[0].event_id))
+    for (before, name_before), (start, name) in pairwise([(Start(0, 0, ""), ""), *in_order]):
+        is_first = name.split()[-1] in FIRST_LINES
+        if name == name_before and not is_first and start.at - before.at <= _SAID_TWICE:
+            continue
         over = complete is not None and start.at - complete > _SEGMENT_GAP
         if not starts or name in seen or over or start.at - starts[-1].at > _ONE_START:
-            starts.append(start._replace(words=_BEFORE_FIRST_LINE) if name.split()[-1] in FIRST_LINES else start)
+            starts.append(start._replace(words=_BEFORE_FIRST_LINE) if is_first else start)
             seen, complete = set(), None
         seen.add(name)
         if name.split()[-1] in LAST_START_KINDS:

@@ -71,6 +71,11 @@ class Timeout(Enum):
     ONE_START = Entry(600_000, "Lines of one start of a process are no further apart than this.")
     BEFORE_MARKER = Entry(15_000, "A process writes for at most this long before the first line that marks its start.")
     BEFORE_FIRST_LINE = Entry(1_000, "The same where the line is one of the first that its program ever writes.")
+    SAID_TWICE = Entry(
+        1_000,
+        "A later line of a start that comes again so soon is no second start.",
+        "RocketMQ 5.0.0 DefaultMessageStore#load",
+    )
     SETTLES = Entry(5_000, "Beyond a late start: until nothing of a night's holes can change any more.")
     TABLES_SETTLE = Entry(
         86_400_000,

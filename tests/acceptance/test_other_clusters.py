@@ -21,7 +21,8 @@ RUNS = (
         "rocketmq-540-jraft-all-ack",
         "rocketmq-550-unclean",
     ),
-    *("etcd-368-hasty", "zookeeper-386-hasty", "rocketmq-510-controllers", "rocketmq-510-stale-master"),
+    *("etcd-368-hasty", "zookeeper-386-hasty"),
+    *("rocketmq-500-controllers", "rocketmq-510-controllers", "rocketmq-510-stale-master"),
     *("zookeeper-364-clock-and-twin", "zookeeper-395-reconfigured", "zookeeper-395-tls-broken"),
 )
 CLOSE = timedelta(seconds=3)

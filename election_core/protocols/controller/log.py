@@ -55,13 +55,14 @@ _MASTER_ROLES = frozenset({"SYNC_MASTER", "ASYNC_MASTER", "MASTER"})
 class Cut:
     """A replica compared its log with its new master's and cut it (or failed to).
 
-    Byte offsets: its log ended at ``log_end``; the last point in common is ``common``. ``epoch`` is the last
-    epoch in its own epoch file. ``done`` is false when the cut failed, so that both logs differ from there on.
+    Byte offsets: its log ended at ``log_end`` (releases up to 5.1.0 do not print it); the last point in common is
+    ``common``. ``epoch`` is the last epoch in its own epoch file. ``done`` is false when the cut failed, so that both
+    logs differ from there on.
     """
 
     at: int
     by: int
-    log_end: int
+    log_end: int | None
     common: int
     epoch: int | None
     done: bool
@@ -108,6 +109,7 @@ class BrokerLog:
     following: Replication = field(default_factory=Replication)
     _new_master: bool = False
     _caught_up: FoldEvent | None = None
+    _prints_ends: bool = False
     _met: Comparison = field(default_factory=Comparison)
 
     def on(self, event: FoldEvent) -> None:
@@ -297,6 +299,7 @@ class BrokerLog:
 
     def _on_local_epochs(self, event: FoldEvent) -> None:
         self._met.replica, self._met.common, self._met.thread = event.epoch_entries, None, event.thread
+        self._prints_ends = True
         self._met.local_end = event if event.epoch_entries and event.epoch_entries[-1][2] is not None else None
 
     def _on_common_point(self, event: FoldEvent) -> None:
@@ -336,7 +339,10 @@ class BrokerLog:
             self._on_cut(event)
 
     def _on_cut(self, event: FoldEvent) -> None:
+        """A slave cut its log, or had nothing to cut."""
         self.following.ended(event)
+        if event.start_offset is not None and not self._prints_ends:
+            self.cuts.append(Cut(event.at, event.by, None, event.start_offset, None, True, (event.event_id,)))
         self._compare(event, done=True)
 
     def _on_cut_failed(self, event: FoldEvent) -> None:

@@ -145,6 +145,11 @@ def _without_cuts(group: Group, overlap: Overlap) -> tuple[str, str]:
     name, compared = overlap.stale.name, _compared(group, overlap)
     if compared and _had_nothing(overlap, compared[0]) and not any(_wrong_records(group, compared[0])):
         return INFO, f"{name} took no writes meanwhile: when it rejoined, its log held nothing that the other's lacked"
+    if compared and compared[0].log_end is None:
+        return WARNING, (
+            f"{name} cut its log back to {compared[0].cut_to} when it rejoined: how much it had behind that is not in "
+            f"the logs{_settings_at(group, overlap.stale.source)}"
+        )
     alone = only_there(group, overlap.stale, overlap.newer.begin)
     return WARNING, alone or "whether the stale one took writes meanwhile the logs do not say"
 
@@ -295,6 +300,7 @@ def losses_coverage(
     undecided = sum(1 for fact in later if fact not in before)
     why = "the SyncStateSet before the election is not in the logs"
     yield counted(group, RuleId.UNCLEAN_ELECTION, found, len(later), why, untold=undecided)
-    cuts = sum(1 for _ in group.of(LogCut))
-    why = "whether what was cut off had been acknowledged is not in the logs"
-    yield counted(group, RuleId.POSSIBLE_DATA_LOSS, found, cuts, why)
+    ends = [cut.log_end for cut in group.of(LogCut)]
+    untold = ends.count(None)
+    why = "how much was cut off" if untold else "whether what was cut off had been acknowledged"
+    yield counted(group, RuleId.POSSIBLE_DATA_LOSS, found, len(ends), f"{why} is not in the logs", untold=untold)

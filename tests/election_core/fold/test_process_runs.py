@@ -176,6 +176,15 @@ def test_what_stands_long_before_the_first_line_of_a_program_is_another_life(mar
     assert [life.start for life in one.incarnations()] == [0, begins * SECOND]
 
 
+@pytest.mark.parametrize(("marker", "lives"), [("store.log STORE_LOADED", 1), ("etcd.log ETCD_BOOT", 3)])
+def test_a_later_line_of_a_start_that_is_said_twice_is_one_start(marker: str, lives: int) -> None:
+    """RocketMQ 5.0.0 says twice that its store is loaded; what a program begins with it says once."""
+    one = activity(*range(10))
+    for second, line in ((1, "a"), (1, "b"), (2, "c")):
+        one.marker(start(second, line), marker)
+    assert len(one.incarnations()) == lives
+
+
 def test_a_second_before_the_first_line_of_a_program_is_its_own() -> None:
     """Whole seconds: what was written just before it may read so; what reads as two seconds before is older."""
     for second, begins in ((31, 31), (30, 32)):
