@@ -258,9 +258,9 @@ LEADERSHIP_CHANGES = View(
                    WHEN silence.holes > 0 OR change.cause = 'master_silent' THEN 'frozen'
                    WHEN change.end_cause = 'quorum_lost' THEN 'without_quorum'
                    WHEN overlap.overlap_ms > {HEARD_WITHIN_MS} THEN 'cut_off'
-                   WHEN change.new_source IS NULL AND coalesce(
-                       unix_millis(change.end_time) - unix_millis(change.start_time) > {HEARD_WITHIN_MS}, true
-                   ) THEN 'cut_off'
+                   WHEN change.cause = 'master_inactive' AND change.new_source IS NULL AND change.end_cause = 'told'
+                        AND unix_millis(change.end_time) - unix_millis(change.start_time) > {HEARD_WITHIN_MS}
+                       THEN 'cut_off'
                    WHEN change.end_cause IS NULL THEN 'unknown'
                    WHEN abs(unix_millis(change.end_time) - unix_millis(change.start_time)) <= {HEARD_WITHIN_MS}
                        THEN 'reachable'

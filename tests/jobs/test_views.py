@@ -161,6 +161,19 @@ def test_what_had_become_of_the_old_leader(
     assert (row["old_leader"], row["new_leader"], row["old_leader_state"]) == ("n1", "n2", state)
 
 
+@pytest.mark.parametrize(("led", "state"), [(False, "cut_off"), (True, "unknown")])
+def test_a_master_whose_heartbeats_ran_out_led_on_while_the_elected_one_never_led(
+    tmp_path: Path, led: bool, state: str
+) -> None:
+    """Two that lead at once are a matter of clocks, which a finding knows; here was one only."""
+    roles = [role("n1", "leader", 0, 70, term=1, end_cause="told"), role("n2", "leader", 40, None, term=2)]
+    terms = [term(1, "n1", 0, 40), term(2, "n2", 40, None, cause="master_inactive")]
+    (row,) = asked(
+        tmp_path, "SELECT * FROM leadership_changes", terms=terms, role_intervals=roles[: 1 + led], findings=[]
+    )
+    assert row["old_leader_state"] == state
+
+
 @pytest.mark.parametrize(
     ("cause", "more", "why"),
     [
