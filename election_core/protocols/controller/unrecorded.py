@@ -24,6 +24,16 @@ def no_master_recorded(group: Group, decided: list[Decision]) -> Iterator[Findin
         if nobody is not None and _serving(group, since(nobody), since(fact)):
             yield _unrecorded(group, nobody, fact)
         nobody = None
+    if nobody is not None and _goes_on(group, since(nobody)):
+        yield _unrecorded(group, nobody, None)
+
+
+def _goes_on(group: Group, begin: Moment) -> bool:
+    """Whether a broker is master to the end of the logs, for longer than it needs to hear of an election, and no other
+    one begins: the line that elects it may be lost."""
+    least, _ = group.clocks.elapsed(begin, group.end)
+    later = any(group.clocks.elapsed(begin, tenure.begin)[1] > 0 for tenure in group.tenures)
+    return least > group.timing.us(Timeout.CONTROLLER_POLL) and not later and _serving(group, begin, group.end)
 
 
 def _serving(group: Group, begin: Moment, end: Moment) -> bool:
@@ -41,8 +51,10 @@ def _known(end: Moment) -> bool:
     return end.by - end.at <= Timeout.BLURRED_END.us
 
 
-def _unrecorded(group: Group, nobody: Decision, fact: Decision) -> Finding:
-    least, most = group.clocks.elapsed(since(nobody), since(fact))
+def _unrecorded(group: Group, nobody: Decision, elected: Decision | None) -> Finding:
+    least, most = group.clocks.elapsed(since(nobody), group.end if elected is None else since(elected))
+    until = ", to the end of the logs" if elected is None else ""
+    decided = [nobody] if elected is None else [nobody, elected]
     return group.finding(
         RuleId.LEADERLESS,
         (
@@ -51,13 +63,13 @@ def _unrecorded(group: Group, nobody: Decision, fact: Decision) -> Finding:
         ),
         severity=INFO,
         certainty=PROVEN,
-        nodes=(fact.node,) if fact.node else (),
-        terms=tuple(term for term in (nobody.term, fact.term) if term is not None),
+        nodes=tuple(fact.node for fact in decided[1:] if fact.node),
+        terms=tuple(fact.term for fact in decided if fact.term is not None),
         start_time=nobody.since,
-        end_time=fact.since,
-        summary=f"The controllers recorded no master for {between(least, most)} (an election found nobody); "
+        end_time=None if elected is None else elected.since,
+        summary=f"The controllers recorded no master for {between(least, most)}{until} (an election found nobody); "
         "a broker went on as master by its own word.",
-        evidence=tuple(e for e in (nobody.since_event, fact.since_event) if e),
+        evidence=tuple(fact.since_event for fact in decided if fact.since_event),
         duration_min_ms=max(least, 0) // 1000,
         duration_max_ms=most // 1000,
     )

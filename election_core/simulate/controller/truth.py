@@ -600,14 +600,20 @@ def _unrecorded(world: World) -> Iterator[Truth]:
         if decision.outcome == NOBODY:
             nobody = nobody or decision
             continue
-        if nobody is not None and _went_on(world, nobody.line.true_us, decision.line.true_us):
-            begin, end = nobody.line.true_us, decision.line.true_us
-            words = f"The controllers recorded no master for {(end - begin) / SECOND:.1f} s."
-            terms = (nobody.recorded.epoch, decision.recorded.epoch)
-            yield Truth(
-                "LEADERLESS", _named(world, [decision.winner]), terms, begin, end, False, words, _info_about(terms)
-            )  # fmt: skip
+        if nobody is not None:
+            yield from _without_record(world, nobody, decision)
         nobody = None
+    if nobody is not None:
+        yield from _without_record(world, nobody, None)
+
+
+def _without_record(world: World, nobody: Decision, elected: Decision | None) -> Iterator[Truth]:
+    begin, end = nobody.line.true_us, world.now_us if elected is None else elected.line.true_us
+    if _went_on(world, begin, end):
+        winners = [] if elected is None else [elected.winner]
+        terms = tuple(decision.recorded.epoch for decision in (nobody, elected) if decision is not None)
+        words = f"The controllers recorded no master for {(end - begin) / SECOND:.1f} s."
+        yield Truth("LEADERLESS", _named(world, winners), terms, begin, end, False, words, _info_about(terms))
 
 
 def _went_on(world: World, begin_us: int, end_us: int) -> bool:
