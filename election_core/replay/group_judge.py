@@ -10,7 +10,7 @@ from election_replay.election_core.judge.group import group_of
 from election_replay.election_core.judge.limits import tells_of_wrong_clock, wrong_clocks
 from election_replay.election_core.model.catalogue import PROVEN, WARNING, RuleId
 from election_replay.election_core.model.facts import Fact, ReplayFailed
-from election_replay.election_core.model.rows import Row, settled
+from election_replay.election_core.model.rows import Finding, Row, settled
 from election_replay.election_core.protocols.log_quality import duplicate_logs, mixed_logs
 from election_replay.election_core.protocols.log_quality import rules as log_quality
 from election_replay.election_core.replay.registry import PROTOCOLS, Judge
@@ -82,9 +82,15 @@ def judged(facts: Iterable[Fact]) -> Judged:
     if since is not None:
         soon, later = (ended(of_group, since + end) for end in (FIRST_END, SECOND_END))
         rows = [*rows_as_ended(soon)]
-        if rows == [*rows_as_ended(later)] and not any(map(tells_of_wrong_clock, rows)):
+        unsteady = any(tells_of_wrong_clock(row) or _tells_of_copied_log(row) for row in rows)
+        if rows == [*rows_as_ended(later)] and not unsteady:
             return Judged(soon, rows, Calm.of(since, [fact for fact in of_group if fact.is_open]))
     return Judged(of_group, [*rows_as_ended(of_group)])
+
+
+def _tells_of_copied_log(row: Row) -> bool:
+    """Whether a log may stand in two folders: the one that ends later counts, which each night may change."""
+    return isinstance(row, Finding) and row.rule == RuleId.IDENTITY_CONTRADICTION.value
 
 
 def rows_as_ended(facts: Iterable[Fact]) -> Iterator[Row]:
