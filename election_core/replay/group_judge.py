@@ -82,15 +82,16 @@ def judged(facts: Iterable[Fact]) -> Judged:
     if since is not None:
         soon, later = (ended(of_group, since + end) for end in (FIRST_END, SECOND_END))
         rows = [*rows_as_ended(soon)]
-        unsteady = any(tells_of_wrong_clock(row) or _tells_of_copied_log(row) for row in rows)
-        if rows == [*rows_as_ended(later)] and not unsteady:
+        if rows == [*rows_as_ended(later)] and not any(map(_depends_on_ends, rows)):
             return Judged(soon, rows, Calm.of(since, [fact for fact in of_group if fact.is_open]))
     return Judged(of_group, [*rows_as_ended(of_group)])
 
 
-def _tells_of_copied_log(row: Row) -> bool:
-    """Whether a log may stand in two folders: the one that ends later counts, which each night may change."""
-    return isinstance(row, Finding) and row.rule == RuleId.IDENTITY_CONTRADICTION.value
+def _depends_on_ends(row: Row) -> bool:
+    """Whether a row is about a wrong clock, or about a log that may stand in two folders: the one that ends later
+    counts, which each night may change."""
+    copied = isinstance(row, Finding) and row.rule == RuleId.IDENTITY_CONTRADICTION.value
+    return copied or tells_of_wrong_clock(row)
 
 
 def rows_as_ended(facts: Iterable[Fact]) -> Iterator[Row]:

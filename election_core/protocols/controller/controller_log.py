@@ -83,10 +83,11 @@ class ControllerLog:
     decisions: list[Made] = field(default_factory=list)
     members: dict[tuple[str, str, str], FoldEvent] = field(default_factory=dict)
     lost: list[LostBroker] = field(default_factory=list)
-    expired: list[FoldEvent] = field(default_factory=list)
+    expired: list[tuple[str, FoldEvent]] = field(default_factory=list)
     checked: dict[str, Checked] = field(default_factory=dict)
     refusals: list[FoldEvent] = field(default_factory=list)
     _epochs: dict[str, int] = field(default_factory=dict)
+    _ran_out: dict[tuple[str | None, str | None], FoldEvent] = field(default_factory=dict)
     _waiting: int | None = None
     leading: list[Step] = field(default_factory=list)
     _leading: bool = False
@@ -224,35 +225,33 @@ class ControllerLog:
 
     def _on_lost(self, event: FoldEvent) -> None:
         """A broker's heartbeats ran out, or its channel closed: the controller closes that of an expired broker."""
-        if event.replica_group is None and event.address is not None:
-            self.expired.append(event)
-        if event.replica_group is None or event.broker_id is None:
-            return
         timeout_us = _timeout_us(event)
-        if timeout_us is None and self._has_expired(event):
+        if timeout_us is not None:
+            self._ran_out[event.replica_group, event.broker_id or event.address] = event
+        elif self._has_expired(event):
+            return
+        if event.replica_group is None and event.address is not None:
+            self.expired.append((event.address, event))
+        if event.replica_group is None or event.broker_id is None:
             return
         node = event.address if event.broker_id == MASTER_ID and event.address is not None else event.broker_id
         self.lost.append(LostBroker(event.replica_group, node, event, timeout_us))
 
+    def _has_expired(self, closed: FoldEvent) -> bool:
+        """Whether the controller found just before that this broker had been silent for too long."""
+        names = ((closed.replica_group, closed.broker_id), (None, closed.address))
+        return any(name in self._ran_out and closed.at <= self._ran_out[name].by for name in names)
+
     def _lost_by_address(self) -> Iterator[LostBroker]:
         """Up to 5.1.0 the line does not name the broker set: it is the one whose decisions name this address."""
-        groups: dict[str, set[str]] = {}
+        groups: dict[str | None, set[str]] = {}
         for made in self.decisions:
             for name in (made.node, made.address, *(made.members or ())):
-                groups.setdefault(name or "", set()).add(made.group)
-        for event in self.expired:
-            address = event.address or ""
+                groups.setdefault(name, set()).add(made.group)
+        for address, event in self.expired:
             of_address = groups.get(address, set())
             if len(of_address) == 1:
                 yield LostBroker(next(iter(of_address)), address, event, _timeout_us(event))
-
-    def _has_expired(self, closed: FoldEvent) -> bool:
-        """Whether the controller found just before that this broker had been silent for too long."""
-        of_broker = (closed.replica_group, closed.broker_id)
-        last = next((lost.event for lost in reversed(self.lost) if (lost.group, lost.node) == of_broker), None)
-        if last is None:
-            last = next((event for event in reversed(self.expired) if event.address == closed.address), None)
-        return last is not None and bool(last.duration_ms) and closed.at <= last.by
 
     def _on_not_committed(self, event: FoldEvent) -> None:
         self._confirm(False)
