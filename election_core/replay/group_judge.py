@@ -10,7 +10,7 @@ from election_replay.election_core.judge.group import group_of
 from election_replay.election_core.judge.limits import tells_of_wrong_clock, wrong_clocks
 from election_replay.election_core.model.catalogue import PROVEN, WARNING, RuleId
 from election_replay.election_core.model.facts import Fact, ReplayFailed
-from election_replay.election_core.model.rows import Finding, Row, settled
+from election_replay.election_core.model.rows import Row, settled
 from election_replay.election_core.protocols.log_quality import duplicate_logs, mixed_logs
 from election_replay.election_core.protocols.log_quality import rules as log_quality
 from election_replay.election_core.replay.registry import PROTOCOLS, Judge
@@ -88,10 +88,8 @@ def judged(facts: Iterable[Fact]) -> Judged:
 
 
 def _depends_on_ends(row: Row) -> bool:
-    """Whether a row is about a wrong clock, or about a log that may stand in two folders: the one that ends later
-    counts, which each night may change."""
-    copied = isinstance(row, Finding) and row.rule == RuleId.IDENTITY_CONTRADICTION.value
-    return copied or tells_of_wrong_clock(row)
+    """Whether what a row says may change with each night that a log goes on, silent as it may be."""
+    return tells_of_wrong_clock(row) or log_quality.tells_of_two_sources(row)
 
 
 def rows_as_ended(facts: Iterable[Fact]) -> Iterator[Row]:

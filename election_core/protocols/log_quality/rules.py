@@ -17,7 +17,7 @@ from election_replay.election_core.model.rows import Finding, Row
 from election_replay.election_core.protocols.log_quality.facts import Claim, ListedAs, LogCopied, Release, SpeaksFor
 from election_replay.election_core.protocols.log_quality.log import PROTOCOL
 
-__all__ = ["PROTOCOL", "judge", "stepped"]
+__all__ = ["PROTOCOL", "judge", "stepped", "tells_of_two_sources"]
 
 
 def stepped(all_facts: Iterable[Fact]) -> Iterator[Step]:
@@ -100,6 +100,11 @@ def _identities(group: Group) -> Iterator[Row]:
     yield coverage(
         group, RuleId.IDENTITY_CONTRADICTION, len(checked - doubtful), len(found) - unclear, unclear, _NO_ORDER
     )
+
+
+def tells_of_two_sources(row: Row) -> bool:
+    """Whether a row may say that one log stands in two folders: the one that ends later counts."""
+    return isinstance(row, Finding) and row.rule == RuleId.IDENTITY_CONTRADICTION.value
 
 
 _NO_ORDER = "the clocks do not tell whether two machines were one member at once, or one after the other"
