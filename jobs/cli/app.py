@@ -13,7 +13,7 @@ import click
 from election_replay.jobs import ONE_THREAD, POLARS_THREADS, JobError
 from election_replay.jobs.cli.airflow import airflow
 from election_replay.jobs.cli.arrow_alone import arrow_alone
-from election_replay.jobs.cli.ending import INTERRUPTED
+from election_replay.jobs.cli.ending import STOPPED, end_when_told, stopped_by
 from election_replay.jobs.cli.learn import config, inspect, rules, simulate
 from election_replay.jobs.cli.log import ERR, FORMATS, for_machines, log_as, tell
 from election_replay.jobs.cli.look import look
@@ -115,35 +115,41 @@ def general_first(given: Sequence[str]) -> list[str]:
 def main(args: Sequence[str] | None = None) -> int:
     """Run a command; the exit code is 0 for success, 1 for an error, 2 for a wrong line, 3 for a failed gate.
 
-    It is 4 for files that could not be read, and 130 after Ctrl-C.
+    It is 4 for files that could not be read, 130 after Ctrl-C and 143 after SIGTERM.
     """
     given = list(sys.argv[1:] if args is None else args)
-    debug = "--debug" in given
     if args is None:
         os.environ.setdefault(POLARS_THREADS, ONE_THREAD)
         arrow_alone()
         gc.set_threshold(GARBAGE)
+        end_when_told()
     log_as("text")
     try:
         return int(cli.main(general_first(given), prog_name="election-replay", standalone_mode=False) or 0)
-    except click.ClickException as error:
-        error.message = harmless(error.message, keep="\t\n")  # type: ignore[misc] # click would show it as it is
-        error.show()
-        return error.exit_code
-    except BrokenPipeError:
-        sys.stdout = None  # nobody reads on, so nothing is left to flush
-        return 1
-    except (click.Abort, KeyboardInterrupt):
-        return fail("stopped; run the same command again to go on", code=INTERRUPTED)
-    except JobError as error:
-        fail(*([means] if (means := meaning(error)) else map(str, error.args)))
-        return error.exit_code
-    except Exception as error:  # the last resort: a line instead of a stack trace
-        if debug:
-            raise
-        if means := meaning(error):
-            return fail(means)
-        return fail(f"{readable(error)} (a fault of the pipeline or of the machine: --debug shows more)")
+    except BaseException as error:  # noqa: BLE001 - what is not known is raised again
+        if number := stopped_by(error):
+            return fail("stopped; run the same command again to go on", code=STOPPED + number)
+        return ended_by(error, debug="--debug" in given)
+
+
+def ended_by(error: BaseException, *, debug: bool) -> int:
+    """Say why a command failed; its exit code."""
+    match error:
+        case click.ClickException():
+            error.message = harmless(error.message, keep="\t\n")  # type: ignore[misc] # click would show it as it is
+            error.show()
+            return error.exit_code
+        case BrokenPipeError():
+            sys.stdout = None  # nobody reads on, so nothing is left to flush
+            return 1
+        case JobError():
+            fail(*([means] if (means := meaning(error)) else map(str, error.args)))
+            return error.exit_code
+        case Exception() if not debug:  # the last resort: a line instead of a stack trace
+            fault = f"{readable(error)} (a fault of the pipeline or of the machine: --debug shows more)"
+            return fail(meaning(error) or fault)
+        case _:
+            raise error
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """How a command ends: what failed or could not be read, the summary, and the exit code."""
 
 import logging
+import signal
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -29,8 +30,33 @@ NOT_READ = 4
 """Exit code when something of the landing zone could not be read; all else is landed, judged and published."""
 
 
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells know it: 128 and the number of the signal."""
+STOPPED = 128
+"""Exit code of a command that a signal ended, less the number of the signal, as shells know it."""
+
+
+_signals: list[int] = []
+"""The signals by which this process was told to end."""
+
+
+def end_when_told() -> None:
+    """Let SIGTERM, by which schedulers stop what takes too long, end this process as Ctrl-C does: then nothing that it
+    keeps on disk for a while stays there."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _end)
+
+
+def _end(number: int, _: object) -> None:
+    signal.signal(number, signal.SIG_IGN)  # some send it twice, and the second one would end the tidying up
+    _signals.append(number)
+    logging.getLogger().handlers = [logging.NullHandler()]  # libraries that are disturbed would show stack traces
+    raise KeyboardInterrupt
+
+
+def stopped_by(error: BaseException) -> int | None:
+    """The signal that ended a command with this error, which libraries may have made of it, or none."""
+    if _signals:
+        return _signals[0]
+    return signal.SIGINT if isinstance(error, click.Abort | KeyboardInterrupt) else None
 
 
 def leave(*, failed: bool = False, unread: bool = False) -> None:

@@ -1,7 +1,6 @@
 """The commands that serve what is published until they are interrupted."""
 
 from functools import partial
-from signal import SIGTERM, default_int_handler, signal
 
 import click
 
@@ -57,7 +56,6 @@ def serve(
     Warehouse(warehouse).last_run()
     settings = settings_in_force(config, master).config
     apart = tasks_apart(master)
-    signal(SIGTERM, default_int_handler)
     with home():
         spark = started(settings, apart, debug, endpoint.settings | class_path(shipped=apart == master)).session
         server = Server(spark, warehouse)

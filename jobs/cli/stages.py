@@ -1,6 +1,7 @@
 """The stages of a night, each with a line about it."""
 
 import logging
+import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -48,6 +49,7 @@ def started(
         from election_replay.jobs.engines.spark_engine import SparkEngine
         from election_replay.jobs.engines.spark_session import spark_session
 
+    interrupted = signal.getsignal(signal.SIGINT)
     with stage("spark") as report:
         session = spark_session(
             "election-replay",
@@ -57,6 +59,8 @@ def started(
             short_lived=short_lived,
             more=more,
         )
+        if signal.getsignal(signal.SIGINT) is not interrupted:
+            signal.signal(signal.SIGINT, interrupted)  # Spark's handler would cancel its jobs, which end with its JVM
         engine = SparkEngine(session)
         report(engine.title, spark=session.version)
     return engine

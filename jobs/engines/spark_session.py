@@ -9,12 +9,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
+from traceback import walk_tb
 
 from delta import configure_spark_with_delta_pip
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.conf import SparkConf
 from pyspark.core.context import SparkContext
 from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from election_replay.jobs import ARROW_MEMORY, ONE_THREAD, POLARS_THREADS, JobError
@@ -92,8 +94,18 @@ def spark_session(
         SparkContext.PACKAGE_EXTENSIONS = PYTHON_PACKAGES
         with jvm_output(quiet) as output:
             return builder.getOrCreate()
+    except KeyboardInterrupt as stopped:
+        end_unfinished_jvm(stopped)
+        raise
     except (PySparkException, Py4JError, OSError) as error:
         raise JobError(why_not_started(output.decode("utf-8", "replace"), chosen)) from error
+
+
+def end_unfinished_jvm(stopped: KeyboardInterrupt) -> None:
+    """End the JVM that was just being started. It would wait for ever for one who does not know its port."""
+    for frame, _ in walk_tb(stopped.__traceback__):
+        if frame.f_code is launch_gateway.__code__ and (jvm := frame.f_locals.get("proc")):
+            jvm.kill()
 
 
 @contextmanager
@@ -111,16 +123,18 @@ def jvm_output(quiet: bool) -> Iterator[bytearray]:
     end, begin = os.pipe()
     reader = Thread(target=keep_end, args=(end, output), daemon=True)
     reader.start()
-    started = False
+    failed = False
     try:
         os.dup2(begin, 2)
         yield output
-        started = True
+    except Exception:
+        failed = True
+        raise
     finally:
         os.dup2(kept, 2)
         os.close(kept)
         os.close(begin)
-        if not started:
+        if failed:
             reader.join(OUTPUT_SECONDS)  # a JVM that could not start has ended
 
 

@@ -104,7 +104,7 @@ def night_after_rest(engine: Engine, zone: Zone, folder: Path) -> SecondNight:
 
 def begun(*command: str, limits: str = "", **environment: str) -> "subprocess.Popen[str]":
     """A command of the console, running in this environment, after a shell has set ``limits``."""
-    code = "import sys; from election_replay.jobs.cli.app import main; sys.exit(main(sys.argv[1:]))"
+    code = "import sys; from election_replay.jobs.cli.app import main; sys.exit(main())"
     return subprocess.Popen(
         ["sh", "-c", f'{limits} exec "$0" "$@"', sys.executable, "-c", code, *command],
         stdout=subprocess.PIPE,

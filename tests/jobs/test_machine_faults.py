@@ -2,6 +2,7 @@
 readers see whole runs, and the next run makes it good."""
 
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -35,6 +36,8 @@ from tests.jobs.zone import Zone, election
 from tests.proving import amount, only_when_proving
 
 pytestmark = pytest.mark.slow
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "landing"
 
 STEP = amount(13, 2)
 """Before which of the writes the disk is filled: ``make prove`` tries every second one of them."""
@@ -295,3 +298,31 @@ def test_a_night_on_spark_and_another_job_at_once_lose_nothing(
         pairs.meet(lambda: alone().result, other, ON_SPARK, pause=0.8)
     pairs.made_good()
     record_property("pairs of jobs at once", ON_SPARK)
+
+
+LOOK = ("look", str(EXAMPLES))
+RUN = ("run", "--engine", "spark", "--landing", str(EXAMPLES), "--warehouse")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(("command", "after_s"), [(LOOK, 0.0), (LOOK, 0.4), (LOOK, 0.8), (RUN, 0.0), (RUN, 3.5)])
+def test_a_command_that_is_told_to_end_leaves_nothing_behind(
+    command: tuple[str, ...], after_s: float, number: signal.Signals, tmp_path: Path
+) -> None:
+    """Schedulers stop what takes too long by SIGTERM, some of them twice; with Spark, while its JVM starts or later."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    warehouse = [str(tmp_path / "warehouse")] if command is RUN else []
+    with begun(*command, *warehouse, TMPDIR=str(scratch)) as told_to_end:
+        while not any(scratch.iterdir()):
+            assert told_to_end.poll() is None
+            time.sleep(0.05)
+        time.sleep(after_s)
+        told_to_end.send_signal(number)
+        time.sleep(0.05)
+        told_to_end.send_signal(number)
+        said, _ = told_to_end.communicate(timeout=60)  # a JVM that stayed would hold its standard output
+    assert told_to_end.returncode == 128 + number, said
+    assert said.endswith("error: stopped; run the same command again to go on\n")
+    assert "Traceback" not in said
+    assert [*scratch.iterdir()] == []
