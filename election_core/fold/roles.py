@@ -5,7 +5,7 @@ each life of the process at them. What ends a span is kept apart: the next step,
 later start proves, or nothing yet.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 
@@ -125,6 +125,26 @@ def _down(incarnation: Incarnation, next_start: int, last: Span | None) -> Span:
     )
     begin = Step(since, next_start, DOWN, None, None, incarnation.stop_event, cause, last.step.node if last else None)
     return Span(begin, next_start, incarnation.next_start_by, incarnation.next_start_event, "start")
+
+
+def joined(found: Iterable[Span]) -> Iterator[Span]:
+    """Role spans without repetitions: the same role, term, leader and cause again, in one life, is no change."""
+    last: Span | None = None
+    for span in found:
+        if last is not None and _is_repeated(last, span):
+            last = replace(span, step=last.step)
+            continue
+        if last is not None:
+            yield last
+        last = span
+    if last is not None:
+        yield last
+
+
+def _is_repeated(span: Span, following: Span) -> bool:
+    step, again = span.step, following.step
+    alike = (step.role, step.term, step.leader, step.cause) == (again.role, again.term, again.leader, again.cause)
+    return alike and span.until == again.at and span.until_event == again.event_id
 
 
 def merged(steps: Sequence[Step]) -> list[Step]:

@@ -122,6 +122,10 @@ class Majorities:
             if elapsed(loss.earliest, first.latest)[1] >= 0 <= elapsed(first.earliest, loss.latest)[1]
         ]
         earliest = min((loss.earliest for loss in alike), key=lambda moment: elapsed(moment, target)[1])
+        # Who counts its rounds knows which one was answered last: what others heard after it, they answered in vain.
+        time = self._group.time
+        counted = [loss.earliest for loss in alike if loss.rounds is not None]
+        earliest = next((at for at in counted if time(earliest) - time(at) > Timeout.NOTICEABLE.us), earliest)
         if tenure.end_cause == DIED:
             earliest = self._missed_first(tenure, left, earliest, target)
         rounds = next((loss.rounds for loss in found if loss.rounds is not None), None)
@@ -170,9 +174,16 @@ class Majorities:
     def _left(self, tenure: Tenure) -> Iterator[Left]:
         """The members that followed a leader and did so no more, by their last time as its followers."""
         for source, roles in self._followed.get((tenure.node, tenure.term), {}).items():
-            left = None if source == tenure.source else self._left_in(roles[-1], tenure)
+            left = None if source == tenure.source else self._left_in(self._last_followed(roles, tenure), tenure)
             if left is not None:
                 yield left
+
+    def _last_followed(self, roles: Sequence[Role], tenure: Tenure) -> Role:
+        """The last role in which a member followed a leader that led: not one that a late heartbeat may have begun."""
+        last = len(roles) - 1
+        while last and self._left_in(roles[last - 1], tenure) and not self._led_on(tenure, roles[last]):
+            last -= 1
+        return roles[last]
 
     def _left_in(self, role: Role, tenure: Tenure) -> Left | None:
         """How a member that followed a leader was lost to it, if it was."""

@@ -36,14 +36,15 @@ SERVICES = f"""
     WHERE {OVERLAPPING} AND role IN ('leader', 'acting_leader') AND term IS NULL
     ORDER BY start_time, node, source_node LIMIT ?
 """
+STARTED = "CASE WHEN start_cause = 'start' THEN start_time WHEN end_cause = 'start' THEN end_time END"
+"""When a member starts: its first role may be known only by what it says later."""
 ENDINGS = f"""
     SELECT * FROM (
         SELECT protocol, node, source_node, end_time, end_cause,
-            min(CASE WHEN start_cause = 'start' THEN start_time END)
-            OVER (PARTITION BY protocol, node, source_node ORDER BY start_time, end_time
-                  ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS starts_again,
+            min({STARTED}) OVER (PARTITION BY protocol, node, source_node ORDER BY start_time, end_time
+                ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS starts_again,
             max(CASE WHEN start_cause = 'stopped' AND role <> 'down' THEN start_time END) OVER until_then AS stopping,
-            max(CASE WHEN start_cause = 'start' THEN start_time END) OVER until_then AS started
+            max({STARTED}) OVER until_then AS started
         FROM role_intervals WHERE {GROUP}
         WINDOW until_then AS (PARTITION BY protocol, node, source_node ORDER BY start_time, end_time)
     ) WHERE end_cause IN ('died', 'stopped', 'removed', 'ended_itself', 'silent') AND end_time BETWEEN ? AND ?

@@ -7,6 +7,10 @@ from typing import Any
 
 import pytest
 
+from election_replay.jobs.reading.incident import incident
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.reading.story import story
+from election_replay.jobs.warehouse.warehouse import Warehouse as Tables
 from tests.acceptance.published import Row, Warehouse, replay
 from tests.acceptance.verdict import show
 from tests.conftest import Landing
@@ -22,6 +26,7 @@ RUNS = (
         "rocketmq-550-unclean",
     ),
     *("etcd-368-hasty", "zookeeper-386-hasty"),
+    "rocketmq-452-dledger",
     *("rocketmq-500-controllers", "rocketmq-510-controllers", "rocketmq-510-stale-master"),
     *("zookeeper-364-clock-and-twin", "zookeeper-395-reconfigured", "zookeeper-395-tls-broken"),
 )
@@ -80,3 +85,11 @@ def test_every_finding_above_info(run: str, expected: dict[str, Any], others: Wa
             and words in row["summary"]
         ]
         assert len(found) == 1, f"{rule} at {begins}:\n{show(loud)}"
+
+
+def test_who_is_killed_is_told_to_start_again(others: Warehouse) -> None:
+    """Of members that say late which role they have, too: all that are killed come back until the end."""
+    found = incident(Published(Tables(str(others.path))), "rocketmq-452-dledger", "RaftNode07")
+    deaths = [entry.sentence for entry in story(found) if " dies" in entry.sentence]
+    assert len(deaths) == 10
+    assert all("it starts again at" in sentence for sentence in deaths), deaths

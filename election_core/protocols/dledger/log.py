@@ -21,7 +21,17 @@ from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import BROKER, CONTROLLER_GROUP, UNIDENTIFIED, process_of
 from election_replay.election_core.fold.periodic import Periodic
 from election_replay.election_core.fold.process_runs import REORDERED, Incarnation, incarnation_at
-from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, PREFERRED, TRANSFER, Span, Step, spans
+from election_replay.election_core.fold.roles import (
+    CANDIDATE,
+    FOLLOWER,
+    LEADER,
+    PREFERRED,
+    TRANSFER,
+    Span,
+    Step,
+    joined,
+    spans,
+)
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import (
     Committed,
@@ -270,8 +280,11 @@ class DledgerLog:
         self._now.last_at = event.at
 
     def role_spans(self, incarnations: list[Incarnation]) -> Iterator[Span]:
-        """Role spans; a DLedger node is candidate from its start (``MemberState`` constructor)."""
-        return spans(self.steps, incarnations, CANDIDATE)
+        """Role spans; a DLedger node is candidate from its start (``MemberState`` constructor).
+
+        In 0.1 a candidate says so again at each request of a larger term, up to hundreds of times a second.
+        """
+        return joined(spans(self.steps, incarnations, CANDIDATE))
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this log proves about its DLedger group."""

@@ -32,7 +32,7 @@ def test_where_batches_end_changes_nothing(rows: int) -> None:
 def test_each_source_tells_of_itself() -> None:
     assert {fact.source_node for fact in facts(100)} >= {"n0", "n1", "n2"}
     kinds = Counter(type(fact).__name__ for fact in facts(100))
-    assert kinds["Role"] > 40
+    assert kinds["Role"] > 30
     assert kinds["SettingPrinted"] > 10
 
 
