@@ -2,6 +2,7 @@
 
 import logging
 import signal
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,10 @@ _signals: list[int] = []
 """The signals by which this process was told to end."""
 
 
+AGAIN_S = 0.2
+"""So often a process looks whether it is ending."""
+
+
 def end_when_told() -> None:
     """Let SIGTERM, by which schedulers stop what takes too long, end this process as Ctrl-C does: then nothing that it
     keeps on disk for a while stays there."""
@@ -49,12 +54,26 @@ def _end(number: int, _: object) -> None:
     signal.signal(number, signal.SIG_IGN)  # some send it twice, and the second one would end the tidying up
     _signals.append(number)
     logging.getLogger().handlers = [logging.NullHandler()]  # libraries that are disturbed would show stack traces
+    signal.signal(signal.SIGALRM, _end_again)
+    signal.setitimer(signal.ITIMER_REAL, AGAIN_S, AGAIN_S)
     raise KeyboardInterrupt
+
+
+def _end_again(*_: object) -> None:
+    """Python drops what is raised while it forks or collects garbage: where nothing is tidied up, nothing has ended."""
+    if sys.exc_info()[0] is None:
+        raise KeyboardInterrupt
+
+
+def it_ends() -> None:
+    """Say that this process is ending, so that it need not be told again."""
+    signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def stopped_by(error: BaseException) -> int | None:
     """The signal that ended a command with this error, which libraries may have made of it, or none."""
     if _signals:
+        it_ends()
         return _signals[0]
     return signal.SIGINT if isinstance(error, click.Abort | KeyboardInterrupt) else None
 

@@ -5,6 +5,7 @@ from functools import partial
 import click
 
 from election_replay.jobs import JobError
+from election_replay.jobs.cli.ending import it_ends
 from election_replay.jobs.cli.extras import needing
 from election_replay.jobs.cli.options import settings_in_force, spark_options, warehouse_option
 from election_replay.jobs.cli.output import say
@@ -65,6 +66,7 @@ def serve(
             for line in server.follow(poll):
                 say(line)
         except KeyboardInterrupt:
+            it_ends()
             server.stop()
             say("Stopped.")
 

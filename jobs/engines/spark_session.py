@@ -16,7 +16,6 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.conf import SparkConf
 from pyspark.core.context import SparkContext
 from pyspark.errors import PySparkException
-from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from election_replay.jobs import ARROW_MEMORY, ONE_THREAD, POLARS_THREADS, JobError
@@ -104,8 +103,9 @@ def spark_session(
 def end_unfinished_jvm(stopped: KeyboardInterrupt) -> None:
     """End the JVM that was just being started. It would wait for ever for one who does not know its port."""
     for frame, _ in walk_tb(stopped.__traceback__):
-        if frame.f_code is launch_gateway.__code__ and (jvm := frame.f_locals.get("proc")):
-            jvm.kill()
+        for jvm in map(frame.f_locals.get, ("self", "proc")):
+            if isinstance(jvm, subprocess.Popen):
+                jvm.kill()
 
 
 @contextmanager
