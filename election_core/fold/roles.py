@@ -127,18 +127,15 @@ def _down(incarnation: Incarnation, next_start: int, last: Span | None) -> Span:
     return Span(begin, next_start, incarnation.next_start_by, incarnation.next_start_event, "start")
 
 
-def joined(found: Iterable[Span]) -> Iterator[Span]:
+def joined(found: Iterable[Span]) -> list[Span]:
     """Role spans without repetitions: the same role, term, leader and cause again, in one life, is no change."""
-    last: Span | None = None
+    kept: list[Span] = []
     for span in found:
-        if last is not None and _is_repeated(last, span):
-            last = replace(span, step=last.step)
-            continue
-        if last is not None:
-            yield last
-        last = span
-    if last is not None:
-        yield last
+        if kept and _is_repeated(kept[-1], span):
+            kept[-1] = replace(span, step=kept[-1].step)
+        else:
+            kept.append(span)
+    return kept
 
 
 def _is_repeated(span: Span, following: Span) -> bool:

@@ -180,10 +180,7 @@ class Majorities:
 
     def _last_followed(self, roles: Sequence[Role], tenure: Tenure) -> Role:
         """The last role in which a member followed a leader that led: not one that a late heartbeat may have begun."""
-        last = len(roles) - 1
-        while last and self._left_in(roles[last - 1], tenure) and not self._led_on(tenure, roles[last]):
-            last -= 1
-        return roles[last]
+        return next((role for role in reversed(roles) if self._led_on(tenure, role)), roles[0])
 
     def _left_in(self, role: Role, tenure: Tenure) -> Left | None:
         """How a member that followed a leader was lost to it, if it was."""

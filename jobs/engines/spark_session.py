@@ -127,7 +127,7 @@ def jvm_output(quiet: bool) -> Iterator[bytearray]:
     try:
         os.dup2(begin, 2)
         yield output
-    except Exception:
+    except Exception:  # who is told to end waits for nothing
         failed = True
         raise
     finally:

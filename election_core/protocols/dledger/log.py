@@ -279,7 +279,7 @@ class DledgerLog:
             self._now.failed_round = event if event.kind == "DL_HB_PARSED" else None
         self._now.last_at = event.at
 
-    def role_spans(self, incarnations: list[Incarnation]) -> Iterator[Span]:
+    def role_spans(self, incarnations: list[Incarnation]) -> list[Span]:
         """Role spans; a DLedger node is candidate from its start (``MemberState`` constructor).
 
         In 0.1 a candidate says so again at each request of a larger term, up to hundreds of times a second.
