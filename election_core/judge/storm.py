@@ -1,7 +1,7 @@
 """``ELECTION_STORM``: at least three unplanned elections within ten minutes.
 
     elections      |||        |          ||||
-    disturbances   [1]       [2]         [3]       elections less than ten seconds apart are one disturbance
+    disturbances   [1]       [2]         [3]       elections within ten seconds are one disturbance
     storm          |<---- within the window ---->|
 
 Planned elections, such as transfers and rolling restarts, are no disturbance. Elections that nobody won are, after the
@@ -45,7 +45,7 @@ def in_vain(group: Group) -> Iterator[Moment]:
 
 
 def storm(group: Group, elections: Iterable[Moment], failed: Iterable[Moment] = ()) -> Iterator[Finding]:
-    """``ELECTION_STORM``: the longest chains of unplanned elections, each within the window of the one before.
+    """``ELECTION_STORM``: the longest chains of unplanned elections of which any three in a row lie in the window.
 
     ``failed`` are those that nobody won.
     """
@@ -57,21 +57,20 @@ def storm(group: Group, elections: Iterable[Moment], failed: Iterable[Moment] = 
         else:
             disturbances.append([moment])
     chain: list[list[Moment]] = []
-    for disturbance in [*disturbances, None]:
-        if disturbance and (not chain or disturbance[0].at - chain[-1][-1].at <= STORM_WINDOW // 2):
-            chain.append(disturbance)
-            continue
-        if len(chain) >= STORM_ELECTIONS and _dense(chain):
+    for disturbance in disturbances:
+        if len(chain) >= STORM_ELECTIONS and not _dense([*chain, disturbance]):
             yield _storm_of(group, chain, lost)
-        chain = [disturbance] if disturbance else []
+            chain = []
+        chain.append(disturbance)
+        if len(chain) == STORM_ELECTIONS and not _dense(chain):
+            del chain[0]
+    if len(chain) >= STORM_ELECTIONS:
+        yield _storm_of(group, chain, lost)
 
 
 def _dense(chain: list[list[Moment]]) -> bool:
-    """Whether some three disturbances in a row lie within the window."""
-    firsts = [disturbance[0].at for disturbance in chain]
-    return any(
-        later - earlier <= STORM_WINDOW for earlier, later in zip(firsts, firsts[STORM_ELECTIONS - 1 :], strict=False)
-    )
+    """Whether the last three disturbances lie within the window."""
+    return chain[-1][0].at - chain[-STORM_ELECTIONS][0].at <= STORM_WINDOW
 
 
 def _storm_of(group: Group, chain: list[list[Moment]], lost: Set[Moment]) -> Finding:

@@ -5,12 +5,11 @@ tenures                                 [===== n1 leads term 3 =====]
 terms         [term 2: no leader]       [term 3: n1, and why its election began]
 """
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence, Set
-from itertools import accumulate
+from operator import attrgetter
 
 from election_replay.election_core.fold.roles import CANDIDATE, PREFERRED, TRANSFER
-from election_replay.election_core.judge.clock_segments import Moment
 from election_replay.election_core.judge.group import Group, Tenure
 from election_replay.election_core.judge.role_rows import terms_by_hearsay
 from election_replay.election_core.model.catalogue import PROVEN
@@ -28,11 +27,10 @@ def terms(group: Group) -> Iterator[Term]:
     by_transfer = transfers(group)
     for tenure in group.tenures:
         led.setdefault((tenure.term, tenure.node), []).append(tenure)
-    earliest = _earliest_from(group.tenures)
+    in_terms = sorted(group.tenures, key=lambda tenure: (tenure.term, tenure.begin))
     for (term, leader), tenures in sorted(led.items()):
         first = min(tenures, key=lambda tenure: tenure.begin)
-        before = bisect_left(earliest, first.begin)
-        last = group.tenures[before - 1] if before else None
+        last = _last_before(group, first, in_terms)
         yield term_held(
             group, term, leader, tenures, _cause(group, first, last, by_transfer, campaigns.get((leader, term), []))
         )
@@ -85,10 +83,15 @@ def _end(campaign: Candidacy) -> int:
     return campaign.since if campaign.until is None else campaign.until
 
 
-def _earliest_from(tenures: Sequence[Tenure]) -> list[Moment]:
-    """When the earliest of each tenure and all behind it began: the last tenure that began before a moment stands where
-    these stop being before it."""
-    return list(accumulate((tenure.begin for tenure in reversed(tenures)), min))[::-1]
+def _last_before(group: Group, tenure: Tenure, in_terms: Sequence[Tenure]) -> Tenure | None:
+    """The last tenure before another one: terms order terms, and clocks only what happened within one."""
+    in_term = slice(
+        bisect_left(in_terms, tenure.term, key=attrgetter("term")),
+        bisect_right(in_terms, tenure.term, key=attrgetter("term")),
+    )
+    of_term = [other for other in in_terms[in_term] if group.clocks.surely_before(other.begin, tenure.begin)]
+    of_smaller = in_terms[: in_term.start]
+    return next((found[-1] for found in (of_term, of_smaller) if found), None)
 
 
 def _cause(

@@ -127,10 +127,10 @@ class Timeout(Enum):
         "to the end of its logs, is out of service.",
     )
     GROUP_SHUTDOWN = Entry(60_000, "Members that stop within this time of their leader were shut down together.")
-    STORM_WINDOW = Entry(600_000, "Unplanned elections that follow each other within this time make a storm.")
+    STORM_WINDOW = Entry(600_000, "Three unplanned disturbances within this time make a storm.")
     ONE_DISTURBANCE = Entry(
         10_000,
-        "Elections closer together than this are one disturbance: retries of one forced election, a lost race.",
+        "Elections within this time of the first are one disturbance: retries of one forced election, a lost race.",
     )
     BLURRED_END = Entry(2_000, "An end that is known less exactly than this is blurred: nothing tells when it was.")
     CLOCK_WANDER = Entry(

@@ -11,9 +11,9 @@ one node may lead one term several times; a term without a winner is normal; and
 its role for 6 to about 10 s, during which it cannot commit.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 
 from election_replay.election_core.fold.campaign import Campaign
 from election_replay.election_core.fold.checks import Checked, either, undecidable
@@ -253,6 +253,7 @@ class DledgerLog:
     _now: Running = field(default_factory=Running)
     _of_broker: list[FoldEvent] = field(default_factory=list)
     _interval_ms: int = HEARTBEAT_INTERVAL_MS
+    _zone: int | None = None
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line of this node's DLedger log, or of the broker on top of it."""
@@ -419,7 +420,7 @@ class DledgerLog:
         if self._transferring(event) and self._is_leader():
             cause = PREFERRED if self._preferring(event) else TRANSFER
         if self._now.failed_round is not None and self._is_leader():
-            quorum_at = last_heartbeat(self._now.failed_round.last_heartbeat_local, self._now.failed_round.by)
+            quorum_at = self._last_heartbeat(self._now.failed_round)
             self.checked.note(leader_gives_up(self._now.failed_round, quorum_at, event), event)
         self._step(event, CANDIDATE, event.term, None, cause)
         self._now.cause = cause if cause != "larger_term" else self._now.cause
@@ -454,11 +455,29 @@ class DledgerLog:
 
     def _on_heartbeat_timeout(self, event: FoldEvent) -> None:
         self._now.cause = "heartbeat_timeout"
-        last = last_heartbeat(event.last_heartbeat_local, event.by)
+        last = self._last_heartbeat(event)
         self.checked.note(follower_timeout(event, last, self._now.last_at), event)
         self._interval_ms = event.duration_ms or self._interval_ms
         if last is not None and event.peer is not None:
             self.heard.append(HeardLast(event.peer, last, last + self._interval_ms * 1000, event.event_id))
+
+    def _last_heartbeat(self, event: FoldEvent) -> int | None:
+        """When the last heartbeat was that a line mentions.
+
+        Who was suspended may have heard it quarters of an hour earlier, and a leader may print the time of a former
+        leadership: then only a time zone that a follower's earlier line shows tells it.
+        """
+        reading = local_reading(event.last_heartbeat_local)
+        if reading is None:
+            return None
+        latest = last_heartbeat(reading, event.by)
+        by_zone = None if self._zone is None else reading - self._zone
+        if self._now.last_at is not None and event.at - self._now.last_at > _UNAMBIGUOUS:
+            return by_zone
+        if event.kind == "DL_HB_TIMEOUT":
+            self._zone = self._zone if latest is None else reading - latest
+            return latest
+        return latest if by_zone in (latest, None) else None
 
     def _on_heartbeats_parsed(self, event: FoldEvent) -> None:
         self._note_unseen_leadership(event)
@@ -486,7 +505,7 @@ class DledgerLog:
         Source: ``DLedgerLeaderElector#sendHeartbeats``: with no quorum for more than maxHeartBeatLeak intervals the
         leader becomes candidate right after this line. One more line may follow where the appender dropped some.
         """
-        last = last_heartbeat(event.last_heartbeat_local, event.by)
+        last = self._last_heartbeat(event)
         quorum = majority(event.member_count) if event.member_count else None
         if last is None or quorum is None or event.accepted is None or event.not_ready is None:
             self._now.failed_rounds = 0
@@ -793,24 +812,32 @@ PERIODIC: Mapping[str, Periodic] = {
 }
 """Status lines, every 3 s, and the errors of requests to a member that is gone, with every heartbeat."""
 
-_LOCAL_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:(\d\d):(\d\d)(?:\.(\d{1,9}))?")
 _ZONE_STEP = Timeout.UNKNOWN_ZONE.us
 _UNAMBIGUOUS = Timeout.UNAMBIGUOUS.us
 
 
-def last_heartbeat(local: str | None, by: int) -> int | None:
-    """The time in a ``java.sql.Timestamp`` of an unknown time zone, as microseconds UTC.
+def local_reading(local: str | None) -> int | None:
+    """A ``java.sql.Timestamp`` as microseconds of its own, unknown time zone; ``None`` for "never" and for no time."""
+    if local is None or local.startswith(("1969", "1970")):
+        return None
+    try:
+        read = datetime.fromisoformat(local.replace(" ", "T", 1)[:26])
+    except ValueError:
+        return None
+    return (read.replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def last_heartbeat(reading: int, by: int) -> int | None:
+    """A :func:`local_reading` as microseconds UTC, by the line that mentions it, which was written at ``by``.
 
     Zones differ by whole quarter hours, so the minutes and seconds are right modulo 15 minutes: the last heartbeat
-    is the latest such time before the line that mentions it. Where that is long ago, it may as well be a little later
-    than the line: the clock was put back in between. ``None`` there, for "never", and for no time at all.
+    is the latest such time before the line. Where that is long ago, it may as well be a little later than the line:
+    the clock was put back in between. ``None`` there.
     """
-    found = _LOCAL_TIME.match(local or "")
-    if found is None or local is None or local.startswith(("1969", "1970")):
-        return None
-    fraction = int((found.group(3) or "0").ljust(6, "0")[:6])
-    within = ((int(found.group(1)) * 60 + int(found.group(2))) * SECOND + fraction) % _ZONE_STEP
-    ago = (by - within) % _ZONE_STEP
+    ago = (by - reading) % _ZONE_STEP
     return by - ago if ago <= _UNAMBIGUOUS else None
 
 

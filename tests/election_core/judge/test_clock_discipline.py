@@ -24,6 +24,7 @@ ONE_CLOCK = {
     "judge/silent_logs.py": {"_within": "spans of one log"},
     "judge/storm.py": {
         "storm": "elections on one clock, adjusted where an offset is proven",
+        "_dense": "elections on one clock",
         "_storm_of": "elections on one clock",
     },
     "protocols/dledger/causality.py": {"_at_once": "a raise and an election of one source, which it asks for"},
@@ -77,7 +78,7 @@ ONE_CLOCK = {
     "protocols/raft_family/two_leaders.py": {"_unshown_silence": "the holes and the growths of one leader's own log"},
     "protocols/zab/losses.py": {"_epoch_of_leader": "the roles of a learner and a cut of its own log"},
     "protocols/raft/own_clock.py": {"_stalls": "a fold: the lines of one member"},
-    "judge/term_rows.py": {"_cause": "the campaigns and the tenure of one node; which tenure was first of all"},
+    "judge/term_rows.py": {"_cause": "the campaigns and the tenure of one node"},
     "protocols/highest_id/rules.py": {
         "_in_order": "widened by the bounds of both clocks: what messages prove of them needs the order first",
         "_leaders_of": "widened by the bounds of both clocks",
