@@ -31,6 +31,10 @@ NOT_READ = 4
 """Exit code when something of the landing zone could not be read; all else is landed, judged and published."""
 
 
+FOUND = 5
+"""Exit code of a look that found what `--fail-on` names."""
+
+
 STOPPED = 128
 """Exit code of a command that a signal ended, less the number of the signal, as shells know it."""
 
@@ -78,10 +82,11 @@ def stopped_by(error: BaseException) -> int | None:
     return signal.SIGINT if isinstance(error, click.Abort | KeyboardInterrupt) else None
 
 
-def leave(*, failed: bool = False, unread: bool = False) -> None:
-    """End the command with the exit code of failed gates, if they did, else of what could not be read."""
-    if failed or unread:
-        click.get_current_context().exit(GATE_FAILED if failed else NOT_READ)
+def leave(*, failed: bool = False, unread: bool = False, found: bool = False) -> None:
+    """End the command with the exit code of failed gates, else of what was not to be found, else of unread files."""
+    for holds, code in ((failed, GATE_FAILED), (found, FOUND), (unread, NOT_READ)):
+        if holds:
+            click.get_current_context().exit(code)
 
 
 def not_read(landed: "Landing | None", passed_over: "Sequence[Skipped]") -> bool:

@@ -16,7 +16,7 @@ from election_replay.jobs import JobError
 from election_replay.jobs.cli.ending import gates, leave
 from election_replay.jobs.cli.log import tell
 from election_replay.jobs.cli.options import config_option
-from election_replay.jobs.cli.output import say
+from election_replay.jobs.cli.output import as_json, say
 from election_replay.jobs.cli.stages import PRELOAD
 
 if TYPE_CHECKING:
@@ -38,8 +38,17 @@ STORIES = 4
 @click.command()
 @click.argument("folder")
 @click.option("--keep", metavar="DIR", help="Keep the warehouse there, for incident, report, dashboard and sql.")
+@click.option("--junit", metavar="FILE", help="Write the verdict as JUnit XML, for build servers.")
+@click.option("--sarif", metavar="FILE", help="Write the findings as SARIF, with the lines that prove them.")
+@click.option(
+    "--fail-on",
+    metavar="CONDITION",
+    help="End with exit code 5 where a finding holds: severities or rules, with a least length if wanted.",
+)
 @config_option()
-def look(folder: str, keep: str | None, config: str | None) -> None:
+def look(
+    folder: str, keep: str | None, junit: str | None, sarif: str | None, fail_on: str | None, config: str | None
+) -> None:
     """Look into a folder of logs, as somebody mailed it: what was assumed, findings, and the story of each group.
 
     The folder may have any layout, and archives in it are unpacked (.zip, .tar.gz and the like). Nothing needs to be
@@ -50,6 +59,7 @@ def look(folder: str, keep: str | None, config: str | None) -> None:
     Examples
       election-replay look ~/Downloads/broker-logs
       election-replay look logs.zip --keep incident-4711
+      election-replay look logs --junit verdict.xml --fail-on "critical or LEADERLESS > 5 s"
     """
     from election_replay.jobs.engines.local_engine import LocalEngine
     from election_replay.jobs.look import look as look_job
@@ -73,7 +83,31 @@ def look(folder: str, keep: str | None, config: str | None) -> None:
             say(line)
         tell(f"Looked into {folder} in {time.monotonic() - began:.1f} s", seconds=round(time.monotonic() - began, 1))
         failed = gates(tables, done.replay)
-    leave(failed=failed, unread=bool(done.unread))
+        found = build_verdict(published, junit, sarif, fail_on)
+    leave(failed=failed, unread=bool(done.unread), found=found)
+
+
+def build_verdict(published: "Published", junit: str | None, sarif: str | None, fail_on: str | None) -> bool:
+    """Write what build servers read; whether the build fails."""
+    from election_replay.jobs.reading import verdict_files as files
+
+    when = files.condition(fail_on or files.DEFAULT)
+    if junit:
+        put(junit, files.junit(published, when))
+    if sarif:
+        put(sarif, as_json(files.sarif(published)))
+    bad = files.failing(published, when) if fail_on else []
+    if bad:
+        tell(f"{len(bad):,} findings of the kind `{fail_on}`: {', '.join(sorted({row['rule'] for row in bad}))}")
+    return bool(bad)
+
+
+def put(file: str, text: str) -> None:
+    """Write a file. Raises :class:`~jobs.JobError` where that is not possible."""
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise JobError(f"cannot write {file}: {error.strerror}") from None
 
 
 def kept_in(folder: str) -> str:

@@ -196,3 +196,35 @@ def diff(warehouse: str, before: str, after: str, form: str) -> None:
     with while_read():
         for line in changes_text(found):
             say(line)
+
+
+@click.command()
+@warehouse_option
+@click.argument("name", required=False)
+@click.option("--translate", is_flag=True, help="Read a text from standard input and put names in place of ids.")
+def whois(warehouse: str, name: str | None, translate: bool) -> None:
+    """Say who an id, address or name is: a member, a group, a client, a finding or a run.
+
+    The beginning of an id is enough. With --translate each id and address of a member in a text becomes the name of
+    the folder of its logs.
+
+    \b
+    Examples
+      election-replay whois --warehouse W 6c0e5a2d263cd46c
+      election-replay whois --warehouse W 10.0.0.7:10911
+      kubectl logs etcd-0 | election-replay whois --warehouse W --translate
+    """
+    from election_replay.jobs.reading.whois import names_in_use, translated
+    from election_replay.jobs.reading.whois import whois as who_is
+
+    if translate == bool(name):
+        raise click.UsageError("give an id or a name, or --translate and a text on standard input")
+    tables = published(warehouse)
+    if name:
+        for line in who_is(tables, name):
+            say(line)
+        return
+    names = names_in_use(tables)
+    with while_read():
+        for line in sys.stdin:
+            write(translated(line, names))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from election_replay.jobs.cli.app import main
 from election_replay.jobs.engines.local_engine import LocalEngine
 from tests.jobs.zone import Zone
 
@@ -21,3 +22,12 @@ def local() -> Iterator[LocalEngine]:
     """The engine of this machine, with one process."""
     with closing(LocalEngine(cores=1)) as engine:
         yield engine
+
+
+@pytest.fixture(scope="session")
+def cut_off(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A warehouse of one real cluster whose master was cut off from the others."""
+    warehouse = str(tmp_path_factory.mktemp("cut-off") / "warehouse")
+    example = Path(__file__).parents[2] / "examples" / "landing" / "master-cut-off"
+    assert main(["look", str(example), "--keep", warehouse]) == 0
+    return warehouse
