@@ -95,6 +95,7 @@ TABLE = Table(
         Column(name="rule", type=STRING, comment="The rule that was checked or broken."),
         Column(name="count", type=BIGINT, comment="How often it was said or done."),
         Column(name="why", type=STRING, comment="The reason."),
+        Column(name="failed_protocol", type=STRING, comment="The protocol that could not be replayed; null: none was."),
         Column(name="error", type=STRING, comment="The error that stopped it."),
         Column(name="line", type=STRING, comment="Kind of the event that breaks the rule."),
         Column(name="term_before", type=BIGINT, comment="Term before, or asked for."),

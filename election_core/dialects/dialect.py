@@ -23,6 +23,7 @@ from functools import cached_property, lru_cache
 from string import Formatter
 from typing import Any, NamedTuple
 
+from election_replay.election_core.model import digits
 from election_replay.election_core.model.events import Event
 
 Fields = Mapping[str, Any]
@@ -30,7 +31,6 @@ Condition = Callable[[str, str], bool]
 """Decides by ``(thread, stream)`` between texts that read alike; ZooKeeper's class stands in the place of the thread."""
 
 COLUMNS = frozenset(column.name for column in fields(Event))
-LARGEST = 2**63 - 1
 
 
 class Record(NamedTuple):
@@ -133,14 +133,15 @@ def off_thread(*beginnings: str) -> Condition:
 
 def integer(printed: str) -> int | None:
     """A whole number of at most 64 bits, or ``None`` for a printed null."""
-    if len(printed) < 19 and printed.isdigit() and printed.isascii():
-        return int(printed)
+    found = digits.number(printed)
+    if found is not None:
+        return found
     if printed == "null":
         return None
     if not re.fullmatch(r"-?[0-9]{1,19}", printed):
         raise ValueError(f"not a whole number: {printed[:40]!r}")
     number = int(printed)
-    if abs(number) > LARGEST:
+    if abs(number) > digits.LARGEST:
         raise ValueError(f"number beyond 64 bits: {printed}")
     return number
 

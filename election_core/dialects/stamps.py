@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from election_replay.election_core.dialects.dialect import seconds
+from election_replay.election_core.model import digits
 
 
 class BadLayout(ValueError):
@@ -122,7 +123,7 @@ def _iso(fields: dict[str, str]) -> str:
     """The time as ISO 8601 writes it."""
     year = fields["year"] if len(fields["year"]) == 4 else f"20{fields['year']}"
     printed = fields["month"].strip().lower()
-    month = int(printed) if printed.isdigit() else 1 + MONTHS.index(printed[:3])
+    month = digits.number(printed) or 1 + MONTHS.index(printed[:3])
     if fields.get("half"):
         afternoon = fields["noon"][0] in "pP"
         hour = int(fields["half"]) % 12 + 12 * afternoon

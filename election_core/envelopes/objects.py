@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from election_replay.election_core.envelopes.model import Broken, Envelope, Opened, instant
+from election_replay.election_core.model import digits
 
 LONGEST = 256 << 10
 """A longer line, in characters, is not parsed."""
@@ -303,7 +304,8 @@ def at(found: Found, path: str) -> Any:
 def time_of(value: Any) -> int | None:
     """Microseconds UTC of a time as text with a zone, or as a number since 1970, whose size tells its unit."""
     if isinstance(value, str):
-        return _since_1970(int(value)) if value.isascii() and value.isdigit() and len(value) < 20 else instant(value)
+        printed = digits.number(value)
+        return instant(value) if printed is None else _since_1970(printed)
     return _since_1970(value) if type(value) in (int, float) else None
 
 

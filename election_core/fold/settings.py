@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from election_replay.election_core.fold.fact_writer import Speaker
+from election_replay.election_core.model import digits
 from election_replay.election_core.model.facts import Fact, SettingPrinted, TimeoutConfigured
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.timing import SETTINGS, Values
@@ -27,8 +28,9 @@ class PrintedSettings:
         if name is None:
             name = AS_DURATION.get(event.kind)
             value = None if name is None or event.duration_ms is None else str(event.duration_ms)
-        if name in SETTINGS and value is not None and value.isascii() and value.isdigit() and len(value) < 20:
-            self._note(name, min(int(value), LONGEST), event)
+        printed = digits.number(value) if name in SETTINGS else None
+        if name is not None and printed is not None:
+            self._note(name, min(printed, LONGEST), event)
 
     def values(self) -> Values:
         """What was printed, by the setting's name."""

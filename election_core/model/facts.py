@@ -399,11 +399,13 @@ class TimeoutConfigured(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class ReplayFailed(Fact):
-    """The fold of the source's log, or the judge of a group (then the source is empty), failed with this ``error``: a
-    fault of this software, not of the log."""
+    """What one protocol reads in the source's logs, or its rules in a group (then the source is empty), failed with
+    this ``error``: a fault of this software, not of the log. ``failed_protocol`` is null where all of the source, or
+    of the group, failed."""
 
     kind: ClassVar[str] = "REPLAY_FAILED"
 
+    failed_protocol: str | None
     error: str
 
 

@@ -34,7 +34,8 @@ from election_replay.election_core.replay.checkpoint import (
 )
 from election_replay.election_core.replay.columns import texts
 from election_replay.election_core.replay.fact_rows import facts_in
-from election_replay.election_core.replay.group_judge import Judged, failed
+from election_replay.election_core.replay.failures import error_text, failed
+from election_replay.election_core.replay.group_judge import Judged
 from election_replay.election_core.replay.passed_over import FILE, PassedOver, pass_over, times
 from election_replay.election_core.replay.source_fold import INTERESTING, SourceLog
 
@@ -79,7 +80,8 @@ def fold(batches: Iterable[pa.RecordBatch], inventory: Inventory = NO_INVENTORY)
     :data:`CHECKPOINT_COLUMNS` and :data:`FROM_CHECKPOINT` they also hold the checkpoints that former folds gave; then
     record batches come between the facts: the new checkpoints of all sources, each whole, in place of its former one,
     and where they ended.
-    A source on which the fold fails gives one ``FAILED`` fact; it does not stop the others.
+    What a protocol cannot read in a source gives one ``REPLAY_FAILED`` fact, and none of that protocol; what concerns
+    all of a source gives it alone. Neither stops the others.
     """
     current: _Folding | None = None
     for every in batches:
@@ -166,13 +168,15 @@ class _Folding:
                 self._error = error_text(error)
         cluster, source_node = self._source.cluster, self._source.source_node
         if self._error is not None:
-            yield failed(cluster, UNIDENTIFIED, source_node, self._error)
+            yield failed(cluster, UNIDENTIFIED, source_node, self._error, since=self._source.first_seen)
         yield from facts
         if self._checkpoint is not None and self._error is None:
             source = self._source
             self._checkpoint.give_up(source.given_up)
             may_rest = source.may_rest
             added.take(self._checkpoint, cluster, source_node, source.bound_ms, source.digest(), may_rest=may_rest)
+            for protocol, reason in sorted(source.failed.items()):
+                added.failure(cluster, source_node, reason, protocol)
         elif self._checkpoint is not None and self._error is not None:
             added.failure(cluster, source_node, self._error)
 
@@ -213,17 +217,16 @@ class _Folding:
     def _recall(self, lines: _Lines, number: int) -> None:
         """A row of the checkpoint that is no event."""
         if lines.kinds[number] == FAILED:
-            self._error = lines.batch.column("value")[number].as_py()
+            error, protocol = (lines.batch.column(name)[number].as_py() for name in ("value", "node"))
+            if protocol is None:
+                self._error = error
+            else:
+                self._source.recall_failure(protocol, error)
         else:
             self._source.recall_segment(lines.streams[number], *lines.signs[number])
 
 
 _OF_CHECKPOINT = frozenset({LIVED, FAILED})
-
-
-def error_text(error: Exception) -> str:
-    """A fault of this software in words."""
-    return f"{type(error).__name__}: {error}"[:200]
 
 
 def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
@@ -245,15 +248,16 @@ def judge_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[JudgedGroup]:
     """All groups in ``batches``, one after the other, judged.
 
     The batches hold rows of :mod:`election_core.replay.fact_rows`, sorted by cluster and replica_group.
-    The rows do not depend on the order of facts inside a group. A group on which a rule fails gives one
-    ``NOT_JUDGED`` finding; it does not stop the others.
+    The rows do not depend on the order of facts inside a group. A protocol on which a rule fails gives one
+    ``NOT_JUDGED`` finding and no other row; a group where what all rules rest on fails, too. Neither stops the others.
     """
     for (cluster, group), facts in groupby(facts_in(batches), key=lambda fact: (fact.cluster, fact.replica_group)):
         of_group = list(facts)
         try:
             judged = group_judge.judged(of_group)
         except Exception as error:  # noqa: BLE001 - a fault in one group must not stop the night
-            judged = group_judge.judged([failed(cluster, group, "", error_text(error))])
+            since = min(fact.since for fact in of_group)
+            judged = group_judge.judged([failed(cluster, group, "", error_text(error), since=since)])
         yield JudgedGroup(cluster, group, judged)
 
 

@@ -31,7 +31,8 @@ LIVED = "LIVED"
 """A row that stands for lines of one process: the first at ``event_time`` (``event_id``), as wide as its stamp, the
 last in ``[until, until_by]`` (``until_event``), with no silence between them."""
 FAILED = "FAILED"
-"""A row that says that the fold of this source failed, by the error ``value``; it stays failed under these rules."""
+"""A row that says that the fold of this source failed, or what the protocol ``node`` reads in it, by the error
+``value``; it stays failed under these rules."""
 
 FROM_CHECKPOINT = "from_checkpoint"
 """The column that tells rows of a checkpoint (true) from new events."""
@@ -265,9 +266,9 @@ class NewRows:
         ended.numbers.extend(ends[1])
         ended.signs.extend(sorted(signs, key=itemgetter(_UNTIL))[-1:])
 
-    def failure(self, cluster: str, source_node: str, error: str) -> None:
-        """The ``FAILED`` row of a source."""
-        row = (cluster, source_node, "", "", 0, 0, 0, 0, "", FAILED, None, error, None, None, None)
+    def failure(self, cluster: str, source_node: str, error: str, protocol: str | None = None) -> None:
+        """The ``FAILED`` row of a source, or of one ``protocol`` in it."""
+        row = (cluster, source_node, "", "", 0, 0, 0, 0, "", FAILED, protocol, error, None, None, None)
         self._kept.signs.append(row)
         self._ended[False].signs.append(row)
 

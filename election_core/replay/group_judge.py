@@ -6,59 +6,16 @@ from itertools import groupby
 
 from election_replay.election_core.judge.calm import FIRST_END, SECOND_END, Calm, calm_since, ended, may_be_calm
 from election_replay.election_core.judge.clock import Clocks, Message
-from election_replay.election_core.judge.group import group_of
 from election_replay.election_core.judge.limits import tells_of_wrong_clock, wrong_clocks
-from election_replay.election_core.model.catalogue import PROVEN, WARNING, RuleId
-from election_replay.election_core.model.facts import Fact, ReplayFailed
+from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.rows import Row, settled
 from election_replay.election_core.protocols.log_quality import duplicate_logs, mixed_logs
 from election_replay.election_core.protocols.log_quality import rules as log_quality
+from election_replay.election_core.replay.failures import FAULT, error_text, failed, not_judged
 from election_replay.election_core.replay.registry import PROTOCOLS, Judge
 
-FAULT = "fault"
-"""The protocol of facts about faults of this software."""
-
-
-def failed(cluster: str, group: str, source: str, error: str) -> ReplayFailed:
-    """The fact that a source, or a whole group (``source`` is empty), could not be replayed."""
-    return ReplayFailed(
-        cluster=cluster,
-        replica_group=group,
-        protocol=FAULT,
-        node=None,
-        source_node=source,
-        since=0,
-        since_by=0,
-        since_event=None,
-        until=None,
-        until_by=None,
-        until_event=None,
-        bound_ms=0,
-        ordinal=0,
-        speaker=None,
-        error=error,
-    )
-
-
-def _not_judged(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
-    group = group_of(facts, clocks)
-    for fact in group.of(ReplayFailed):
-        subject = f"The logs of {fact.source_node}" if fact.source_node else f"The group {fact.replica_group}"
-        yield group.finding(
-            RuleId.NOT_JUDGED,
-            (fact.source_node, fact.error),
-            severity=WARNING,
-            certainty=PROVEN,
-            nodes=(fact.source_node,) if fact.source_node else (),
-            terms=(),
-            start_time=fact.since,
-            end_time=None,
-            summary=f"{subject} could not be replayed ({fact.error}). Please report this; everything else was judged.",
-            evidence=(),
-        )
-
-
-_JUDGES: dict[str, Judge] = {**{protocol.name: protocol.judge for protocol in PROTOCOLS}, FAULT: _not_judged}
+JUDGES: dict[str, Judge] = {**{protocol.name: protocol.judge for protocol in PROTOCOLS}, FAULT: not_judged}
+"""The rules of each protocol."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +71,19 @@ def _rows(by_protocol: list[Fact]) -> Iterator[Row]:
     bounds = {fact.source_node: fact.bound_ms * 1000 for fact in by_protocol}
     clocks = Clocks(bounds, [*_causal_pairs(by_protocol)], log_quality.stepped(by_protocol))
     for protocol, of_protocol in groupby(mixed_logs.undoubted(by_protocol), key=lambda fact: fact.protocol):
-        yield from settled(_JUDGES[protocol](list(of_protocol), clocks))
+        yield from _rows_of(protocol, list(of_protocol), clocks)
     speaking = [fact for fact in by_protocol if fact.protocol != FAULT]
     if speaking:
         yield from settled(wrong_clocks(speaking, clocks, log_quality.PROTOCOL))
+
+
+def _rows_of(protocol: str, facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
+    """The rows of one protocol, or why there are none: a fault in its rules takes no other protocol along."""
+    try:
+        yield from [*settled(JUDGES[protocol](facts, clocks))]
+    except Exception as error:  # noqa: BLE001 - a fault in one protocol must not silence the others
+        first, since = facts[0], min(fact.since for fact in facts)
+        bound_ms = max(fact.bound_ms for fact in facts)
+        names = first.cluster, first.replica_group, ""
+        told = failed(*names, error_text(error), protocol=protocol, since=since, bound_ms=bound_ms)
+        yield from not_judged([told], clocks)

@@ -199,6 +199,9 @@ PROTOCOLS: tuple[Protocol, ...] = (
 FOLDS: tuple[Fold, ...] = tuple(fold for protocol in PROTOCOLS for fold in protocol.folds)
 """The state machines of all protocols."""
 
+PROTOCOL_OF: tuple[str, ...] = tuple(protocol.name for protocol in PROTOCOLS for _ in protocol.folds)
+"""The protocol of each of them."""
+
 FOLDS_OF: Mapping[str, tuple[int, ...]] = {
     kind: tuple(number for number, fold in enumerate(FOLDS) if kind in fold.kinds)
     for kind in frozenset[str]().union(*(fold.kinds for fold in FOLDS))

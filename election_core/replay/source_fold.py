@@ -11,13 +11,15 @@ one on, each member's lines are read by themselves too; which reading counts is 
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import pairwise, product
+from operator import itemgetter
 
 from election_replay.election_core.fold.fact_writer import Speaker
 from election_replay.election_core.fold.identity import (
     BROKER,
     IDENTITY_KINDS,
     SNAPSHOTS,
+    UNIDENTIFIED,
     Identity,
     is_snapshot,
     process_of,
@@ -39,8 +41,9 @@ from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.inventory import NOT_LISTED, Listed
 from election_replay.election_core.model.timing import TimingRule
 from election_replay.election_core.protocols.log_quality import log as log_quality
+from election_replay.election_core.replay.failures import error_text, failed
 from election_replay.election_core.replay.protocol_log import ProtocolLog, ReadsSnapshots
-from election_replay.election_core.replay.registry import FOLDS, FOLDS_OF, LINE_KINDS
+from election_replay.election_core.replay.registry import FOLDS, FOLDS_OF, LINE_KINDS, PROTOCOL_OF
 
 _LIFE_KINDS = START_KINDS | STOP_KINDS
 INTERESTING = frozenset().union(START_KINDS, STOP_KINDS, IDENTITY_KINDS, LINE_KINDS)
@@ -98,6 +101,8 @@ class SourceLog:
     settings: PrintedSettings = field(default_factory=PrintedSettings)
     timing_rules: tuple[TimingRule, ...] = ()
     members: dict[str, Members] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    """The protocols that could not be read here, each with the error; nothing that they read is told."""
     _first: dict[str, tuple[str, int, int]] = field(default_factory=dict)
     _stream_of: dict[str, str] = field(default_factory=dict)
     _takers: dict[tuple[str, str], tuple[Callable[[FoldEvent], None], ...]] = field(default_factory=dict)
@@ -156,7 +161,7 @@ class SourceLog:
 
         So it is where one process speaks, as one member, that was not told to stop.
         """
-        if len(self.activity) != 1 or SNAPSHOTS in self.activity or self.members:
+        if len(self.activity) != 1 or SNAPSHOTS in self.activity or self.members or self.failed:
             return False
         runs = self._runs_of(next(iter(self.activity)))
         return all(FOLDS[number].rests for number, _ in self.logs) and bool(runs) and runs[-1].goes_on
@@ -173,7 +178,10 @@ class SourceLog:
         if takers is None:
             takers = self._takers[event.kind, event.stream] = tuple(self._new_takers(event.kind, event.stream))
         for take in takers:
-            take(event)
+            try:
+                take(event)
+            except Exception as error:  # noqa: BLE001 - a fault in one protocol must not take the source along
+                self._fail(take, error)
         if event.setting is not None or event.kind in AS_DURATION:
             self.settings.on(event)
 
@@ -186,7 +194,33 @@ class SourceLog:
             yield from (fact for _, fact in reading.facts)
             yield from self.settings.facts(reading.speaker, (fact for _, fact in reading.facts))
             yield from reading.itself.clock_steps(reading.speaker, reading.facts, reading.processes)
+        every = [fact for reading in readings for _, fact in reading.facts]
         yield from self.itself.facts(speaker, [fact for reading in readings for fact in reading.facts])
+        yield from self._failures(every)
+
+    @property
+    def first_seen(self) -> int:
+        """When the first line of the source was written, microseconds UTC; 0 where none was read."""
+        runs = (run for process in self.activity for run in self._runs_of(process))
+        return min((run.first_seen for run in runs), default=0)
+
+    def recall_failure(self, protocol: str, error: str) -> None:
+        """A former night could not read a protocol here: it stays so, whatever of it is kept."""
+        self.failed[protocol] = error
+
+    def _fail(self, take: Callable[[FoldEvent], None], error: Exception) -> None:
+        """What raised is given up with all that its protocol reads here; what all protocols rest on is not."""
+        protocol = next((PROTOCOL_OF[number] for (number, _), log in self.logs.items() if log.on == take), None)
+        if protocol is None:
+            raise error
+        self.failed[protocol] = error_text(error)
+
+    def _failures(self, facts: list[Fact]) -> Iterator[Fact]:
+        """What could not be read, in each group of which the source speaks."""
+        groups = sorted({fact.replica_group for fact in facts}) or [UNIDENTIFIED]
+        for (protocol, error), group in product(sorted(self.failed.items()), groups):
+            where = self.cluster, group, self.source_node
+            yield failed(*where, error, protocol=protocol, since=self.first_seen, bound_ms=self.bound_ms)
 
     def _speaker(self) -> Speaker:
         return Speaker(
@@ -208,10 +242,18 @@ class SourceLog:
                 incarnations = {process: log._runs_of(process)}
                 of_member = replace(speaker, incarnations=incarnations, member=name)
                 yield log._read(of_member, frozenset({process}))
+                self.failed |= log.failed
 
     def _read(self, speaker: Speaker, processes: frozenset[str]) -> "Reading":
-        logs = [(stream, log) for (_, stream), log in sorted(self.logs.items()) if process_of(stream) in processes]
-        facts = [(stream, fact) for stream, log in logs for fact in log.facts(speaker, stream)]
+        found: dict[str, list[tuple[str, Fact]]] = {}
+        for (number, stream), log in sorted(self.logs.items(), key=itemgetter(0)):
+            protocol = PROTOCOL_OF[number]
+            if process_of(stream) in processes and protocol not in self.failed:
+                try:
+                    found.setdefault(protocol, []).extend((stream, fact) for fact in log.facts(speaker, stream))
+                except Exception as error:  # noqa: BLE001 - the same
+                    self.failed[protocol] = error_text(error)
+        facts = [fact for protocol, told in found.items() if protocol not in self.failed for fact in told]
         return Reading(speaker, self.itself, processes, facts)
 
     def _note_speaker(self, name: str, event: FoldEvent) -> None:

@@ -98,14 +98,15 @@ def facts_of(logs: dict[tuple[str, str], list[str]], shift_ms: dict[str, int] | 
     for node, streams in groupby(sorted(logs.items()), key=lambda item: item[0][0]):
         own = tuple((stream, tuple(lines)) for (_, stream), lines in streams)
         place = listed.get(node, NOT_LISTED)
-        facts += _facts_of_node(node, own, place, (shift_ms or {}).get(node, 0) * 1000)
+        facts += facts_of_node(node, own, place, (shift_ms or {}).get(node, 0) * 1000)
     return facts
 
 
 @cache
-def _facts_of_node(
+def facts_of_node(
     node: str, streams: tuple[tuple[str, tuple[str, ...]], ...], listed: Listed, shift_us: int
 ) -> tuple[Fact, ...]:
+    """Fold one node's logs."""
     source = SourceLog(CLUSTER, node, BOUND_MS, listed)
     for stream, lines in sorted(streams, key=lambda one: "/" in one[0]):  # logs come before snapshots
         _feed(source, stream, lines, shift_us)

@@ -20,8 +20,9 @@ from datetime import datetime
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
-from election_replay.election_core.dialects.dialect import LARGEST, Dialect, Record, moment
+from election_replay.election_core.dialects.dialect import Dialect, Record, moment
 from election_replay.election_core.envelopes.objects import opened
+from election_replay.election_core.model import digits
 from election_replay.election_core.model.events import EpochEntry, Event, Unparsable
 from election_replay.election_core.model.streams import stream_at
 
@@ -86,7 +87,7 @@ def whole(value: Any) -> int:
     """``value`` if it is a whole number of at most 64 bits, or ``ValueError``."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise ValueError("not a whole number")
-    if abs(value) > LARGEST:
+    if abs(value) > digits.LARGEST:
         raise ValueError("a number beyond 64 bits")
     return value
 
@@ -119,7 +120,7 @@ def _epoch(value: Any) -> EpochEntry:
     return EpochEntry(whole(value["epoch"]), whole(value["start_offset"]), None if end is None else whole(end))
 
 
-INTEGER = {"type": "integer", "minimum": -LARGEST, "maximum": LARGEST}
+INTEGER = {"type": "integer", "minimum": -digits.LARGEST, "maximum": digits.LARGEST}
 EPOCH_ENTRY = {
     "type": "object",
     "properties": {"epoch": INTEGER, "start_offset": INTEGER, "end_offset": {"anyOf": [INTEGER, {"type": "null"}]}},

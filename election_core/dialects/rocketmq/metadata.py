@@ -18,6 +18,7 @@ from itertools import chain
 from typing import Any
 
 from election_replay.election_core.dialects.dialect import integer, seconds, words
+from election_replay.election_core.model import digits
 from election_replay.election_core.model.events import EpochEntry, Event, Unparsable
 
 PROTOCOL = "metadata"
@@ -255,7 +256,7 @@ def _identity(*, temporary: bool) -> Callable[[bytes], Columns]:
     def read(data: bytes) -> Columns:
         text = data.decode().strip()
         parts = text.rsplit("#", 3 if temporary else 2)
-        if len(parts) != (4 if temporary else 3) or not parts[2].isdecimal():
+        if len(parts) != (4 if temporary else 3) or digits.number(parts[2]) is None:
             raise ValueError(f"not an identity: {text[:80]!r}")
         columns: dict[str, Any] = {
             "cluster_name": words(parts[0]),

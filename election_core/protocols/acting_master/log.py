@@ -18,6 +18,7 @@ from election_replay.election_core.fold.identity import BROKER
 from election_replay.election_core.fold.periodic import Periodic
 from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
 from election_replay.election_core.fold.roles import ACTING, FOLLOWER, LEADER, UNKNOWN, Step, merged, spans
+from election_replay.election_core.model import digits
 from election_replay.election_core.model.facts import Fact, MemberAddress
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.timing import Timeout, Timing
@@ -237,7 +238,7 @@ class BrokerLog:
         configured = speaker.identity.setting("brokerId")
         if speaker.identity.setting("brokerRole") in _MASTER_ROLES:
             return MASTER_ID
-        if configured is not None and configured.isdigit() and configured != MASTER_ID:
+        if digits.number(configured) is not None and configured != MASTER_ID:
             return configured
         return speaker.listed.member
 
@@ -576,14 +577,14 @@ class NameServerLog:
         self.told_together.add(frozenset(_ADDRESS.findall(f"{event.value} {event.address}")))
 
     def _on_topic(self, event: FoldEvent) -> None:
-        group, permission = event.replica_group, event.value
-        if group is None or permission is None or not permission.isdigit():
+        group, permission = event.replica_group, digits.number(event.value)
+        if group is None or permission is None:
             return
         self._topics_of.add(group)
-        if int(permission) <= 1:
+        if permission <= 1:
             # Internal topics that nobody reads or writes say nothing about the set.
             return
-        writable = bool(int(permission) & _WRITE)
+        writable = bool(permission & _WRITE)
         burst = self._burst.get(group)
         if burst is not None and burst.writable == writable and event.at - burst.last.at <= Timeout.ONE_REGISTRATION.us:
             burst.last = event

@@ -3,19 +3,16 @@
 Sources: RocketMQ ``BrokerController#startService``, ``#onMinBrokerChange``, ``RouteInfoManager#scanNotActiveBroker``.
 """
 
+from election_replay.election_core.model import digits
+
 MASTER_ID = "0"
 """``MixAll.MASTER_ID``."""
 
 
 def is_smaller(broker_id: str | None, other: str | None) -> bool:
     """Whether one broker id is smaller than another; unknown ones are not."""
-    return (
-        broker_id is not None
-        and other is not None
-        and broker_id.isdigit()
-        and other.isdigit()
-        and int(broker_id) < int(other)
-    )
+    one, two = digits.number(broker_id), digits.number(other)
+    return one is not None and two is not None and one < two
 
 
 def acts(broker_id: str, minimum: str | None) -> bool:

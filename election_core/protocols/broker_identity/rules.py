@@ -22,6 +22,7 @@ from election_replay.election_core.judge.clock import Clocks
 from election_replay.election_core.judge.coverage import counted, coverage
 from election_replay.election_core.judge.group import Group, group_of, least_together, since, until
 from election_replay.election_core.judge.wording import seconds
+from election_replay.election_core.model import digits
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
@@ -167,7 +168,7 @@ def _same_address(group: Group, decided: list[IdentityDecision], known: set[str]
     by_address: dict[str, dict[str, IdentityDecision]] = {}
     for node, accepted in _applied(decided).items():
         for fact in accepted:
-            if fact.address is not None and node.isdigit():
+            if fact.address is not None and digits.number(node) is not None:
                 by_address.setdefault(fact.address, {}).setdefault(node, fact)
     moved = {fact.node for fact in decided if fact.decision == ADDRESS_CHANGED}
     for address, ids in sorted(by_address.items()):

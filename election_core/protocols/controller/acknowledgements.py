@@ -7,6 +7,7 @@ it.
 
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.group import Group, Tenure, since
+from election_replay.election_core.model import digits
 from election_replay.election_core.model.catalogue import INFO, WARNING
 from election_replay.election_core.model.facts import LogCut
 from election_replay.election_core.protocols.controller.facts import AckSetting
@@ -73,10 +74,10 @@ def _printed(group: Group, source: str) -> dict[str, str]:
 def _others_waited_for(group: Group, source: str) -> int | None:
     """For how many other replicas a master waited, where that is a number and does not depend on the SyncStateSet."""
     printed = _printed(group, source)
-    needed = printed.get("inSyncReplicas", "")
-    if printed.get("allAckInSyncStateSet") != "false" or not needed.isdigit():
+    needed = digits.number(printed.get("inSyncReplicas"))
+    if printed.get("allAckInSyncStateSet") != "false" or needed is None:
         return None
-    return max(int(needed) - 1, 0)
+    return max(needed - 1, 0)
 
 
 def learners(group: Group) -> frozenset[str]:

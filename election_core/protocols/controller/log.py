@@ -17,6 +17,7 @@ from election_replay.election_core.fold.fact_writer import FactWriter, Noted, Sp
 from election_replay.election_core.fold.identity import BROKER
 from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER, UNKNOWN, Span, Step, merged, spans
+from election_replay.election_core.model import digits
 from election_replay.election_core.model.facts import Fact, LogCut, MemberAddress, TermWentBack
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.protocols.controller.checks import (
@@ -425,9 +426,10 @@ def broken_rules(emit: FactWriter, checked: Checked) -> Iterator[Fact]:
 
 def code_fact(emit: FactWriter, code: str, noted: Noted, *, accepted: bool) -> Iterator[Fact]:
     """``registerCheckCode`` is ``address;epoch ms`` (RocketMQ ReplicasManager#createTempMetadataFile)."""
-    made_at = code.rpartition(";")[2]
-    if made_at.isdigit() and len(made_at) <= 15:
-        yield RegisterCode(*emit.about(None, noted), register_code=code, made_ms=int(made_at), accepted=accepted)
+    printed = code.rpartition(";")[2]
+    made_ms = digits.number(printed) if len(printed) <= 15 else None
+    if made_ms is not None:
+        yield RegisterCode(*emit.about(None, noted), register_code=code, made_ms=made_ms, accepted=accepted)
 
 
 def _acknowledging(emit: FactWriter, settings: Mapping[str, FoldEvent]) -> Iterator[Fact]:

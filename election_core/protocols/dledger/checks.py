@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Verdict, either, undecidable
+from election_replay.election_core.model import digits
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.quorum import majority
@@ -380,6 +381,7 @@ def broker_role(event: FoldEvent) -> Verdict | None:
 
 def broker_id(event: FoldEvent, member: str | None) -> Verdict | None:
     """The id of a slave is the number after its member's: ``n0`` gives 1 (``DLedgerCommitLog#getId``)."""
-    if member is None or event.broker_id is None or not member[1:].isdigit():
+    number = digits.number(member[1:]) if member is not None else None
+    if number is None or event.broker_id is None:
         return None
-    return either(RuleId.BROKER_ROLE_RULE, event.broker_id == str(int(member[1:]) + 1))
+    return either(RuleId.BROKER_ROLE_RULE, event.broker_id == str(number + 1))

@@ -29,6 +29,7 @@ from operator import attrgetter
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import BROKER
 from election_replay.election_core.fold.process_runs import SILENCE, Incarnation, incarnation_at
+from election_replay.election_core.model import digits
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.quorum import majority
@@ -130,12 +131,12 @@ class LockLog:
         }
         asked_peers = any(incarnation_at(incarnations, event.at) == number for event in self.peer_errors)
         strict = settings[_MODE] == "true" if _MODE in settings else (True if asked_peers else None)
-        count = settings.get(_REPLICAS, "")
+        replicas = digits.number(settings.get(_REPLICAS))
         if strict is False:
             return Mode(False, 1)
-        if not strict or not count.isdigit():
+        if not strict or replicas is None:
             return Mode(strict, None)
-        replicas, needed = int(count), majority(int(count))
+        needed = majority(replicas)
         knows_peers = needed == 1 or settings.get(_MEMBERS) != "false"
         return Mode(True, needed if knows_peers else None, replicas)
 
@@ -281,9 +282,10 @@ class Table:
         for queue in [queue for queue in self.entries if queue[1] == event.consumer_group]:
             yield from self._end_unseen(queue, event)
         for member in event.members or ():
-            topic, _, number = member.rpartition(":")
-            if event.replica_group and number.isdigit():
-                key = (event.replica_group, event.consumer_group or "", topic, int(number))
+            topic, _, printed = member.rpartition(":")
+            queue_id = digits.number(printed)
+            if event.replica_group and queue_id is not None:
+                key = (event.replica_group, event.consumer_group or "", topic, queue_id)
                 yield self._given_up(key, event, "no_group")
 
     # -- facts ------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from election_replay.election_core.fold.fact_writer import FactWriter
+from election_replay.election_core.model import digits
 from election_replay.election_core.model.facts import Fact, Silence
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.timing import US_PER_MS, Timeout
@@ -45,8 +46,9 @@ def _measured(emit: FactWriter, event: FoldEvent) -> Iterator[ClockMeasured]:
     both are larger than a second nothing tells which it is (``rafthttp/probing_status.go``).
     """
     printed = [event.duration_ms or 0]
-    if event.value is not None and event.value.isdigit():
-        printed.append(int(event.value))
+    other = digits.number(event.value)
+    if other is not None:
+        printed.append(other)
     ahead, *round_trip = sorted(printed, reverse=True)
     limit = Timeout.ETCD_DRIFT.value.ms
     if event.peer is not None and ahead >= limit and not any(number >= limit for number in round_trip):

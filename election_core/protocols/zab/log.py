@@ -29,6 +29,7 @@ from election_replay.election_core.fold.roles import (
     Step,
     spans,
 )
+from election_replay.election_core.model import digits
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import (
     Fact,
@@ -232,8 +233,9 @@ class ZabLog:
         self.passed.election(None)
 
     def _on_setting(self, event: FoldEvent) -> None:
-        if event.setting is not None and (event.value or "").isdigit():
-            self._settings[event.setting] = int(event.value or "0")
+        printed = digits.number(event.value)
+        if event.setting is not None and printed is not None:
+            self._settings[event.setting] = printed
 
     def _ends_in_vain(self, event: FoldEvent) -> None:
         """Who was elected and was not established by now has failed: too few servers came to it in time."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from election_replay.election_core.fold.fact_writer import FactWriter
+from election_replay.election_core.model import digits
 from election_replay.election_core.model.facts import Fact, MessageReceived, MessageSent
 from election_replay.election_core.model.fold_event import FoldEvent
 
@@ -54,4 +55,4 @@ class PassedVotes:
 def voted_for(ids: str | None) -> tuple[str, int | None]:
     """The leader that a vote names by its ``ids``, and that one's epoch, where the line says it."""
     leader, *_, epoch = (ids or "").split(" ")
-    return leader, int(epoch) if epoch.isdecimal() else None
+    return leader, digits.number(epoch)

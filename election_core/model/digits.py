@@ -1,0 +1,15 @@
+"""Whole numbers as logs print them."""
+
+LONGEST = 19
+LARGEST = 2**63 - 1
+
+
+def number(printed: str | None) -> int | None:
+    """The number that ``printed`` is, or ``None`` unless it is ASCII digits alone and fits into 64 bits.
+
+    ``str.isdigit`` is no such test: ``²`` is a digit to it, and ``int`` refuses it.
+    """
+    if printed is None or len(printed) > LONGEST or not (printed.isascii() and printed.isdigit()):
+        return None
+    found = int(printed)
+    return found if found <= LARGEST else None
