@@ -85,5 +85,5 @@ def _rows_of(protocol: str, facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
         first, since = facts[0], min(fact.since for fact in facts)
         bound_ms = max(fact.bound_ms for fact in facts)
         names = first.cluster, first.replica_group, ""
-        told = failed(*names, error_text(error), protocol=protocol, since=since, bound_ms=bound_ms)
-        yield from not_judged([told], clocks)
+        fault = failed(*names, error_text(error), protocol=protocol, since=since, bound_ms=bound_ms)
+        yield from not_judged([fault], clocks)

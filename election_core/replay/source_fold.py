@@ -253,7 +253,7 @@ class SourceLog:
                     found.setdefault(protocol, []).extend((stream, fact) for fact in log.facts(speaker, stream))
                 except Exception as error:  # noqa: BLE001 - the same
                     self.failed[protocol] = error_text(error)
-        facts = [fact for protocol, told in found.items() if protocol not in self.failed for fact in told]
+        facts = [fact for protocol, read in found.items() if protocol not in self.failed for fact in read]
         return Reading(speaker, self.itself, processes, facts)
 
     def _note_speaker(self, name: str, event: FoldEvent) -> None:

@@ -20,7 +20,7 @@ GROUP = ("cluster", "replica_group")
 FOUND = {"finding_id": "STRING", "first_seen_run": "STRING", "first_seen_at": "TIMESTAMP"}
 """What a row beside the facts says: a finding, and its first run; type by column."""
 
-NEEDED = ("kind", *FOUND)
+NEEDED = (*GROUP, "kind", *FOUND)
 """The columns that the judge reads though no row has a value of them."""
 
 Sighting = tuple[str | None, datetime | None]

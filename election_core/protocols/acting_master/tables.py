@@ -11,8 +11,8 @@ MASTER_ID = "0"
 
 def is_smaller(broker_id: str | None, other: str | None) -> bool:
     """Whether one broker id is smaller than another; unknown ones are not."""
-    one, two = digits.number(broker_id), digits.number(other)
-    return one is not None and two is not None and one < two
+    number, compared = digits.number(broker_id), digits.number(other)
+    return number is not None and compared is not None and number < compared
 
 
 def acts(broker_id: str, minimum: str | None) -> bool:
