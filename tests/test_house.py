@@ -86,7 +86,7 @@ def test_prose_of_the_documents_is_wrapped() -> None:
 
 
 def test_the_picture_is_well_formed() -> None:
-    root = ElementTree.parse(ROOT / "docs" / "architecture.svg").getroot()  # noqa: S314 - our own file
+    root = ElementTree.parse(ROOT / "docs" / "architecture.svg").getroot()
     assert root.tag.endswith("svg")
 
 

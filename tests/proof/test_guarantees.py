@@ -66,7 +66,7 @@ REPORT = """<testsuites><testsuite>
 
 
 def test_what_tests_came_to_is_read_and_belongs_to_its_guarantees() -> None:
-    cases = tuple(proof.cases_of(ElementTree.ElementTree(ElementTree.fromstring(REPORT))))  # noqa: S314 - ours
+    cases = tuple(proof.cases_of(ElementTree.ElementTree(ElementTree.fromstring(REPORT))))
     assert [case.outcome for case in cases] == ["passed", "failed", "skipped"]
     shapes = Guarantee("a", "", ("tests/shapes",), ())
     kills = Guarantee("b", "", ("tests/jobs/test_kills.py::test_nights_with_kills",), ())

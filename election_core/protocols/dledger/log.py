@@ -48,7 +48,7 @@ from election_replay.election_core.model.facts import (
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.quorum import majority
 from election_replay.election_core.model.terms import is_larger
-from election_replay.election_core.model.timing import SECOND, US_PER_MS, Timeout
+from election_replay.election_core.model.timing import US_PER_MS, Timeout
 from election_replay.election_core.protocols.dledger.checks import (
     FOR_ANOTHER,
     ROLE_CHANGES,
