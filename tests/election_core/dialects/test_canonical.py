@@ -1,5 +1,4 @@
 """Canonical events and shippers' envelopes: what is understood, and what is refused with which reason."""
-# ruff: noqa: E501 - a log text stands on one line, however long, so that a search finds it
 
 import contextlib
 import json

@@ -1,5 +1,4 @@
 """RocketMQ lines become the events that they are."""
-# ruff: noqa: E501 - a log text stands on one line, however long, so that a search finds it
 
 import contextlib
 import random
