@@ -5,7 +5,6 @@ that is kept names them: :mod:`jobs.upkeep` removes those, as it removes all fil
 """
 
 import sys
-from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -44,8 +43,7 @@ def forget(warehouse: Warehouse, cluster: str, *, dry_run: bool = False) -> dict
         return found
     warehouse.refuse_unwritable()
     for name in found:
-        with warehouse.committing(name):
-            warehouse.patiently(partial(warehouse.opened(name).delete, f"cluster = {quoted(cluster)}"))
+        warehouse.erase(name, f"cluster = {quoted(cluster)}")
     forget_held(warehouse, cluster)
     publish_again(warehouse, warehouse.last_run() | {"held": held_without(published, cluster)}, versions)
     return found

@@ -18,6 +18,7 @@ from datetime import UTC, datetime, timedelta
 from election_replay.jobs import JobError
 from election_replay.jobs.publishing.runs import kept_runs, publish_again
 from election_replay.jobs.warehouse.forgetting import LINES, REJECTED, forget_lines, forgettable
+from election_replay.jobs.warehouse.mending import mend
 from election_replay.jobs.warehouse.table_sets import OF_SOURCES
 from election_replay.jobs.warehouse.tidying import Tidied, retain, tidy
 from election_replay.jobs.warehouse.warehouse import KEEP_DAYS, Warehouse
@@ -51,6 +52,8 @@ def upkeep(
     before = warehouse.versions()
     standing = {name for name in before if name in NEWEST_ONLY or before[name] == published["versions"].get(name)}
     forgotten = 0
+    if not dry_run:
+        mend(warehouse, before)
     if forget_after is not None and {LINES, REJECTED, *OF_SOURCES} & {*before} <= standing:
         last = last_landing(warehouse, datetime.now(UTC) - timedelta(days=forget_after))
         forgotten = forgettable(warehouse, last)

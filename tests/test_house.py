@@ -330,3 +330,14 @@ def test_the_guide_names_places_that_exist() -> None:
     for words, folders in re.findall(r'`grep -rn "?([^"`]+?)"? (election_core(?: tests)?)`', guide):
         files = [file for folder in folders.split() for file in (ROOT / folder).rglob("*.py")]
         assert any(words in file.read_text(encoding="utf-8") for file in files), words
+
+
+def test_nobody_lets_delta_rs_rewrite_rows_by_itself() -> None:
+    """Its DELETE, MERGE and UPDATE write the texts that stay as a type by which Arrow cannot filter any more."""
+    called = {
+        f"{path.relative_to(ROOT).as_posix()} {node.attr}"
+        for path in sorted((ROOT / "jobs").rglob("*.py"))
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Attribute) and node.attr in {"delete", "merge"}
+    }
+    assert called == {"jobs/warehouse/hdfs.py delete"}, "use Warehouse.erase"

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import reduce
 from itertools import chain, islice
-from operator import and_, or_
+from operator import and_
 from pathlib import Path
 from typing import Any
 
@@ -252,4 +252,12 @@ def fits(condition: Simple) -> pc.Expression:
                 & fits(OneOf(by, tuple(text for text, its in numbers.items() if its == number)))
                 for number in sorted({*numbers.values()})
             ]
-            return reduce(or_, texts, pc.scalar(False))
+            return any_of(texts)
+
+
+def any_of(conditions: Sequence[pc.Expression]) -> pc.Expression:
+    """That one of many conditions holds; they are halved and not put one inside the other, for Arrow's stack."""
+    if len(conditions) < 2:
+        return conditions[0] if conditions else pc.scalar(value=False)
+    half = len(conditions) // 2
+    return any_of(conditions[:half]) | any_of(conditions[half:])

@@ -5,7 +5,8 @@ that tells goes from its executor into data files (:mod:`jobs.warehouse.data_fil
 driver.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import reduce
 
@@ -183,11 +184,8 @@ def fits(condition: Simple) -> Column:
         case UpTo(column, number):
             return F.col(column) <= number
         case AfterOwn(column, by, numbers):
-            chosen = F.lit(False)
-            for number in sorted({*numbers.values()}):
-                texts = [text for text, its in numbers.items() if its == number]
-                chosen = chosen | ((F.col(column) > number) & F.col(by).isin(texts))
-            return (F.col(column) > min(numbers.values(), default=0)) & chosen
+            least = min(numbers.values(), default=0)
+            return (F.col(column) > least) & (F.col(column) > number_of(F.col(by), numbers))
 
 
 def dealt(dealing: Dealing) -> list[Column]:
@@ -195,7 +193,19 @@ def dealt(dealing: Dealing) -> list[Column]:
     cluster, *rest = (F.col(name) for name in dealing.key)
     if dealing.pieces is None or not rest:
         return [cluster, *rest]
-    piece = F.lit(0)
-    for name, number in sorted(dealing.pieces.items()):
-        piece = F.when(cluster == name, F.pmod(F.hash(*rest), F.lit(number))).otherwise(piece)
-    return [cluster, piece]
+    return [cluster, F.coalesce(F.pmod(F.hash(*rest), number_of(cluster, dealing.pieces)), F.lit(0))]
+
+
+def number_of(text: Column, numbers: Mapping[str, int]) -> Column:
+    """The number that belongs to a text; null where none does.
+
+    It is one flat CASE with a branch for each number: a branch inside a branch for each text would overflow the stack
+    of Spark's planner from some hundred texts on.
+    """
+    texts_of: dict[int, list[str]] = defaultdict(list)
+    for name, number in sorted(numbers.items()):
+        texts_of[number].append(name)
+    chosen = F.when(F.lit(col=False), 0)
+    for number, texts in sorted(texts_of.items()):
+        chosen = chosen.when(text.isin(texts), number)
+    return chosen

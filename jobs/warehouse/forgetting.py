@@ -64,6 +64,5 @@ def forget_lines(warehouse: Warehouse, last: int) -> None:
         where = f"batch > {since} AND batch <= {last}"
         with warehouse.committing(LINES):
             write_deltalake(warehouse.location(LINES), rows, mode="overwrite", predicate=where)
-    with warehouse.committing(REJECTED):
-        warehouse.patiently(lambda: warehouse.opened(REJECTED).delete(f"batch <= {last}"))
+    warehouse.erase(REJECTED, f"batch <= {last}")
     warehouse.note_forgotten(last)

@@ -6,6 +6,7 @@ the environment (``HADOOP_...``, ``AWS_...``, ``AZURE_...``, ``GOOGLE_...``) and
 """
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,6 +14,12 @@ from urllib.parse import urlsplit
 from pyarrow import fs
 
 from election_replay.jobs import JobError
+
+COMMIT = re.compile(r"\d{20}\.json")
+"""How the files of Delta's log are called."""
+
+MISREAD = re.compile(r"%[0-9A-Fa-f]{2}|[\\\[\]^|\x00-\x1f\x7f]")
+"""What Delta-rs does not take word for word in a path: it decodes some twice, and refuses others by a panic."""
 
 
 def absolute(path: str) -> str:
@@ -23,6 +30,23 @@ def absolute(path: str) -> str:
 def is_uri(path: str) -> bool:
     """Whether a path names an object store or another file system, and no local folder."""
     return "://" in path
+
+
+def empty_commits(location: str) -> list[str]:
+    """The commits of a local table that hold nothing: Delta takes them for commits that changed nothing."""
+    if is_uri(location):
+        return []
+    with os.scandir(f"{location}/_delta_log") as entries:
+        return sorted(entry.name for entry in entries if COMMIT.fullmatch(entry.name) and not entry.stat().st_size)
+
+
+def refuse_misread(root: str) -> None:
+    """Raise :class:`JobError` for a folder that Delta-rs would take for another one, and write there, or for none."""
+    if not is_uri(root) and (found := MISREAD.search(root)):
+        raise JobError(
+            f"the warehouse {root!r} has {found[0]!r} in its path, by which Delta's library would look for another "
+            "folder: give one without % before two digits, \\ [ ] ^ | and control characters"
+        )
 
 
 def for_spark(path: str) -> str:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pyarrow as pa
 from deltalake import DeltaTable
@@ -17,6 +18,10 @@ from election_replay.schemas import TABLES
 
 LOG_ENTRY = re.compile(r"(\d{20})\.(?:json|crc|(checkpoint\.parquet))")
 """An entry of Delta's log: its version, and whether it is a checkpoint, with which a reader may begin."""
+
+
+UNCOMMITTED_HOURS = 7 * 24
+"""How long a file stays that no commit ever named: longer than any landing runs. It is Delta's own retention."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,11 @@ class Tidied:
 
 
 def tidy(warehouse: Warehouse, name: str, needed: Collection[int], dry_run: bool, grace_hours: int) -> Tidied:
-    """Join the small files of a table, then remove what neither its newest version nor a needed one names."""
+    """Join the small files of a table, then remove what neither its newest version nor a needed one names.
+
+    A file that no version ever named may be one of a job that is still at work, and that commits it when it is done.
+    Those stay for :data:`UNCOMMITTED_HOURS`.
+    """
     table = warehouse.opened(name)
     files = len(table.file_uris())
     if dry_run:
@@ -45,12 +54,16 @@ def tidy(warehouse: Warehouse, name: str, needed: Collection[int], dry_run: bool
         table = warehouse.opened(name)
     versions = sorted({*needed, table.version()})
 
-    def vacuum(only_list: bool) -> list[str]:
-        return table.vacuum(grace_hours, only_list, enforce_retention_duration=False, full=True, keep_versions=versions)
+    def vacuum(only_list: bool, full: bool) -> list[str]:
+        hours = UNCOMMITTED_HOURS if full else grace_hours
+        return table.vacuum(hours, only_list, enforce_retention_duration=False, full=full, keep_versions=versions)
 
-    removed = vacuum(True)
-    if removed and not dry_run:
-        warehouse.patiently(lambda: vacuum(False))
+    removed: set[str] = set()
+    for full in (False, True):
+        found = vacuum(True, full)
+        if found and not dry_run:
+            warehouse.patiently(partial(vacuum, False, full))
+        removed.update(found)
     if not dry_run:
         forget(warehouse, name, versions[0], datetime.now(UTC) - timedelta(hours=grace_hours))
     return Tidied(name, files, joined, len(removed))

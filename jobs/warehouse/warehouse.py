@@ -24,9 +24,15 @@ from election_replay.jobs import JobError
 from election_replay.jobs.faults import Damaged, meaning
 from election_replay.jobs.warehouse.data_files import DataFile, written
 from election_replay.jobs.warehouse.patience import Answer, patiently
-from election_replay.jobs.warehouse.stores import act_for_spark, file_system, for_spark, is_uri
+from election_replay.jobs.warehouse.stores import (
+    act_for_spark,
+    empty_commits,
+    file_system,
+    for_spark,
+    is_uri,
+    refuse_misread,
+)
 from election_replay.schemas import TABLES, Table
-from election_replay.schemas.model import sql_text
 
 KEEP_DAYS = 30
 """How long a run stays readable where nobody says otherwise."""
@@ -46,12 +52,8 @@ NOTE = "userMetadata"
 
 TABLES_AT_ONCE = 4
 """So many tables are looked at and created beside each other: each is a few files, and waits for its store."""
-
 INDEXED_BY_DEFAULT = 32
 """Of so many columns of a table Delta knows statistics where its settings say nothing."""
-
-COMMIT = re.compile(r"\d{20}\.json")
-"""How the files of Delta's log are called."""
 
 UNFINISHED = re.compile(r"/_delta_log/\.\d{20}\.json\.tmp[.\d]*$")
 """How a commit is called on HDFS until all of it is there."""
@@ -62,6 +64,7 @@ class Warehouse:
 
     def __init__(self, root: str) -> None:
         self.root = for_spark(root)
+        refuse_misread(self.root)
         act_for_spark()
         self._newest: dict[str, DeltaTable] = {}
         self._datasets: dict[str, tuple[int, ds.Dataset]] = {}
@@ -460,6 +463,7 @@ class Warehouse:
     ) -> None:
         opened = self.opened(table, version)
         self.refuse_other_shape(table, opened)
+        self.refuse_missing(table, actions)
         with self.committing(table):
             self.patiently(
                 lambda: opened.create_write_transaction(
@@ -471,6 +475,15 @@ class Warehouse:
                     commit_properties=CommitProperties(custom_metadata={NOTE: note}, max_commit_retries=0),
                 )
             )
+
+    def erase(self, table: str, where: str) -> None:
+        """Take the rows of ``table`` away that a condition of SQL names.
+
+        A DELETE of Delta-rs would write the rows that stay with texts of a type by which Arrow cannot filter.
+        """
+        rows = TABLES[table].arrow_schema().empty_table()
+        with self.committing(table):
+            self.patiently(lambda: write_deltalake(self.location(table), rows, mode="overwrite", predicate=where))
 
     @contextmanager
     def committing(self, table: str) -> Iterator[None]:
@@ -498,6 +511,16 @@ class Warehouse:
         lacking = {*TABLES[table].names}.difference(field.name for field in opened.schema().fields)
         if lacking:
             raise JobError(f"the table {self.location(table)} has no column {', '.join(sorted(lacking))}: run `replay`")
+
+    def refuse_missing(self, table: str, actions: Iterable[AddAction | RemoveAction]) -> None:
+        """Raise :class:`JobError` where files that are to be committed are gone: Delta itself does not look."""
+        system, root = self.files(self.location(table))
+        paths = [f"{root}/{action.path}" for action in actions if isinstance(action, AddAction)]
+        if any(info.type != fs.FileType.File for info in system.get_file_info(paths)):
+            raise JobError(
+                f"files that this job has written for {self.location(table)} are gone: somebody has tidied up what was "
+                "not committed yet. Nothing was changed: run it again"
+            )
 
     def append(self, rows: Sequence[Mapping[str, Any]], table: str) -> None:
         """Add a few rows, without Spark, and the columns that the table of an older release lacks.
@@ -535,14 +558,6 @@ def added(files: Iterable[DataFile], table: str) -> list[AddAction | RemoveActio
         for file in files
         if file.table == table
     ]
-
-
-def empty_commits(location: str) -> list[str]:
-    """The commits of a local table that hold nothing: Delta takes them for commits that changed nothing."""
-    if is_uri(location):
-        return []
-    with os.scandir(f"{location}/_delta_log") as entries:
-        return sorted(entry.name for entry in entries if COMMIT.fullmatch(entry.name) and not entry.stat().st_size)
 
 
 def delta_schema(table: Table) -> Schema:
@@ -583,8 +598,3 @@ def stats_of(file: DataFile) -> str:
     A smallest value of some columns makes readers by Arrow compare the others with null, and find no row at all.
     """
     return json.dumps({"numRecords": file.rows, "nullCount": dict.fromkeys(file.null_columns, file.rows)})
-
-
-def any_of(column: str, values: Iterable[str]) -> str:
-    """The SQL condition that ``column`` is one of ``values``."""
-    return f"{column} IN ({', '.join(sql_text(value) for value in sorted(values))})"

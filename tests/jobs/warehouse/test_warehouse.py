@@ -13,7 +13,7 @@ from election_replay.jobs.engines.duckdb_rows import database_in
 from election_replay.jobs.engines.spark_engine import SparkEngine
 from election_replay.jobs.engines.spark_tables import read
 from election_replay.jobs.gates.checks import Newest
-from election_replay.jobs.warehouse.warehouse import Warehouse, any_of
+from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES, Table
 from tests.jobs.zone import EPOCH
 
@@ -63,10 +63,6 @@ def test_a_folder_of_other_things_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
     with pytest.raises(JobError, match="no warehouse"):
         Warehouse(str(tmp_path)).create()
-
-
-def test_names_are_quoted_in_conditions() -> None:
-    assert any_of("cluster", ["b", "it's"]) == "cluster IN ('b', 'it\\'s')"
 
 
 def test_a_table_of_an_older_release_gets_its_new_columns(tmp_path: Path) -> None:

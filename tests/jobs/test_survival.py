@@ -1,0 +1,144 @@
+"""A warehouse survives its own commands: rows that share files, landings that run for days, names of folders."""
+
+import os
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+from deltalake import DeltaTable
+
+from election_replay.jobs import JobError
+from election_replay.jobs.cli.app import main
+from election_replay.jobs.engines.local_engine import LocalEngine
+from election_replay.jobs.forget import forget
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.upkeep import upkeep
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
+from tests.conftest import Landing
+from tests.jobs.nights import content, land_only, night
+from tests.jobs.warehouse.test_data_files import commit, files_of
+from tests.jobs.zone import Zone, election
+
+THREE = ("rocketmq-dledger/kill-leader-533", "rocketmq-dledger/old-copy-497", "rocketmq-dledger/healthy-497")
+
+
+def ask_every_table(warehouse: Warehouse, gone: str) -> None:
+    """Ask each table for a cluster, as people and nights do."""
+    published = Published(warehouse)
+    for name in warehouse.versions():
+        if "cluster" not in TABLES[name].names:
+            continue
+        of_cluster = pc.field("cluster") == gone
+        assert warehouse.dataset(name).count_rows(filter=of_cluster) == 0, name
+        assert published.rows(f"SELECT count(*) AS n FROM {name} WHERE cluster = '{gone}'") == [{"n": 0}]  # noqa: S608
+
+
+@pytest.fixture
+def one_night(local: LocalEngine, landing: Landing, tmp_path: Path) -> tuple[Path, Warehouse]:
+    """A zone of three clusters, landed and judged in one night: their rows share files."""
+    zone, warehouse = landing(THREE), Warehouse(str(tmp_path / "warehouse"))
+    night(local, zone, warehouse)
+    return zone, warehouse
+
+
+def grow(zone: Path, clusters: Iterable[str]) -> None:
+    """Let a node of each cluster begin another log."""
+    for cluster in clusters:
+        (zone / cluster / "nodes" / "n9" / "logs").mkdir(parents=True)
+        (zone / cluster / "nodes" / "n9" / "logs" / "broker_default.log").write_text(election(0, 1))
+
+
+def test_the_others_can_be_asked_and_go_on_after_one_cluster_is_erased(
+    one_night: tuple[Path, Warehouse], local: LocalEngine
+) -> None:
+    zone, warehouse = one_night
+    forget(warehouse, "old-copy-497")
+    ask_every_table(warehouse, "old-copy-497")
+    (zone / "old-copy-497").rename(zone.parent / "old-copy")
+    grow(zone, ["healthy-497"])
+    night(local, zone, warehouse)
+    ask_every_table(warehouse, "old-copy-497")
+
+
+def test_a_warehouse_in_which_an_older_release_erased_a_cluster_is_mended_by_upkeep(
+    one_night: tuple[Path, Warehouse], local: LocalEngine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    zone, warehouse = one_night
+    kept = content(warehouse)
+    for name in warehouse.versions():
+        if "cluster" in TABLES[name].names:
+            DeltaTable(warehouse.location(name)).delete("cluster = 'healthy-497'")
+    upkeep_says = ("sql", "--warehouse", warehouse.root, "SELECT * FROM terms WHERE cluster = 'old-copy-497'")
+    newest = warehouse.last_run() | {"versions": list(warehouse.versions().items())}
+    warehouse.append([newest | {"counts": list(newest["counts"].items()), "run_id": "9"}], "runs")
+    assert main([*upkeep_says]) == 1
+    assert "run `election-replay upkeep --warehouse DIR` once" in capsys.readouterr().err
+    upkeep(Warehouse(warehouse.root))
+    ask_every_table(Warehouse(warehouse.root), "healthy-497")
+    grow(zone, ["old-copy-497"])
+    night(local, zone, Warehouse(warehouse.root))
+    assert {name for name, rows in content(Warehouse(warehouse.root)).items() if rows} == {*kept}.intersection(
+        name for name, rows in kept.items() if rows
+    )
+
+
+def test_upkeep_leaves_the_files_of_a_landing_that_runs_for_days(zone: Zone, local: LocalEngine) -> None:
+    warehouse = Warehouse(str(zone.root.parent / "w"))
+    zone.write("broker_default.log", election(0, 1))
+    night(local, zone.root, warehouse)
+    written = files_of(warehouse, 2, lines=3)
+    for file in written:
+        path = Path(warehouse.location(file.table), file.path)
+        two_days_ago = time.time() - 2 * 24 * 60 * 60
+        os.utime(path, (two_days_ago, two_days_ago))
+    upkeep(warehouse)
+    commit(warehouse, written, 2)
+    assert warehouse.dataset("quarantine").to_table().num_rows >= 3
+
+
+def test_files_that_are_gone_are_not_committed(zone: Zone, local: LocalEngine) -> None:
+    warehouse = Warehouse(str(zone.root.parent / "w"))
+    zone.write("broker_default.log", election(0, 1))
+    land_only(local, zone.root, warehouse)
+    written = files_of(warehouse, 2, lines=3)
+    for file in written:
+        Path(warehouse.location(file.table), file.path).unlink()
+    before = warehouse.versions()
+    with pytest.raises(JobError, match="are gone: somebody has tidied up"):
+        commit(warehouse, written, 2)
+    assert warehouse.versions() == before
+
+
+@pytest.mark.parametrize("name", ["a b", "a%", "a#b", "a?b", "a*b", "a'b", 'a"b', "a{b}", "ü", "a:b", "~", "a%2x"])
+def test_a_warehouse_may_have_any_name_that_is_read_word_for_word(name: str, zone: Zone, local: LocalEngine) -> None:
+    root = zone.root.parent / name
+    zone.write("broker_default.log", election(0, 1))
+    night(local, zone.root, Warehouse(str(root)))
+    assert Published(Warehouse(str(root))).rows("SELECT DISTINCT cluster FROM terms") == [{"cluster": "c1"}]
+    assert {path.name for path in zone.root.parent.iterdir()} == {zone.root.name, name}
+
+
+@pytest.mark.parametrize("name", ["a%20b", "a%25b", "a\\b", "a[b]", "a^b", "a|b", "a\nb"])
+def test_a_name_that_deltas_library_reads_otherwise_is_refused_before_anything_is_written(
+    name: str, zone: Zone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    zone.write("broker_default.log", election(0, 1))
+    root = zone.root.parent / name
+    command = ["run", "--engine", "local", "--landing", str(zone.root), "--warehouse", str(root), "--config", "none"]
+    assert main(command) == 1
+    assert "in its path, by which Delta's library would look for another folder" in capsys.readouterr().err
+    assert [path.name for path in zone.root.parent.iterdir()] == [zone.root.name]
+
+
+def test_erased_rows_are_written_in_the_types_of_the_table(one_night: tuple[Path, Warehouse]) -> None:
+    _, warehouse = one_night
+    forget(warehouse, "healthy-497")
+    for name in warehouse.versions():
+        table = DeltaTable(warehouse.location(name))
+        for uri in table.file_uris():
+            schema = pq.read_schema(uri)
+            assert "_view" not in str(schema.types), name
