@@ -1,7 +1,7 @@
 """How each system writes its log: text of a record in, :class:`~election_core.model.events.Event` out.
 
 A dialect is a module of literal tables. To teach a new text, add a row to the table of the system that prints it;
-to teach a new system, add its module and name its files in :data:`STREAMS`. ``docs/dialects.md`` shows how.
+to teach a new system, add its folder with a row (:class:`~.system.System`) to :data:`~.systems.SYSTEMS`. ``docs/dialects.md`` shows how.
 """
 
 import re
@@ -16,6 +16,7 @@ from election_replay.election_core.dialects.layouts import any_layout
 from election_replay.election_core.dialects.readings import in_layout
 from election_replay.election_core.dialects.rocketmq import dialect as rocketmq
 from election_replay.election_core.dialects.rocketmq import metadata as rocketmq_metadata
+from election_replay.election_core.dialects.systems import SYSTEMS
 from election_replay.election_core.dialects.zookeeper import dialect as zookeeper
 from election_replay.election_core.model.events import Event, saying
 
@@ -25,6 +26,7 @@ __all__ = [
     "KINDS",
     "NAMED",
     "STREAMS",
+    "SYSTEMS",
     "TICK",
     "Dialect",
     "Record",
@@ -43,11 +45,17 @@ KINDS: dict[str, str] = {
     **rocketmq_metadata.KINDS,
     **zookeeper.TABLE.kinds,
     **etcd.TABLE.kinds,
+    **{kind: meaning for system in SYSTEMS for kind, meaning in system.table.kinds.items()},
     **canonical.KINDS,
 }
 """Every kind of event and its meaning: the closed enumeration."""
 
-FLOODS = rocketmq.TABLE.floods | zookeeper.TABLE.floods | etcd.TABLE.floods
+FLOODS = frozenset[str]().union(
+    rocketmq.TABLE.floods,
+    zookeeper.TABLE.floods,
+    etcd.TABLE.floods,
+    *(system.table.floods for system in SYSTEMS),
+)
 """Kinds of which the first event in ten seconds, for each consumer group and topic, says what the others do; no rule
 reads them."""
 
@@ -55,6 +63,7 @@ LOGS: Mapping[str, Dialect] = {
     **dict.fromkeys(sorted(rocketmq.STREAMS), rocketmq.ROCKETMQ),
     **dict.fromkeys(zookeeper.STREAMS, zookeeper.ZOOKEEPER),
     **dict.fromkeys(etcd.STREAMS, etcd.ETCD),
+    **{stream: system.dialect for system in SYSTEMS for stream in system.streams},
 }
 
 CONSOLES = "*.out"
@@ -77,7 +86,11 @@ CANONICAL = canonical.dialect(KINDS, _log_dialect)
 STREAMS: Mapping[str, Dialect] = {**dict.fromkeys(canonical.STREAMS, CANONICAL), **LOGS}
 """Which dialect a file speaks, by its name or a pattern of it; the first that fits counts."""
 
-DIALECTS: tuple[Dialect, ...] = (rocketmq.ROCKETMQ, zookeeper.ZOOKEEPER, etcd.ETCD, CANONICAL)
+DIALECTS: tuple[Dialect, ...] = (
+    *(rocketmq.ROCKETMQ, zookeeper.ZOOKEEPER, etcd.ETCD),
+    *(system.dialect for system in SYSTEMS),
+    CANONICAL,
+)
 NAMED: Mapping[str | None, Dialect] = {dialect.name: dialect for dialect in DIALECTS}
 """The dialects by their names."""
 

@@ -24,6 +24,7 @@ from string import Formatter
 from typing import Any, NamedTuple
 
 from election_replay.election_core.model import digits
+from election_replay.election_core.model.deeds import Deed
 from election_replay.election_core.model.events import Event
 
 Fields = Mapping[str, Any]
@@ -104,7 +105,8 @@ class Text:
 
     Several texts may share a kind: older wordings of one event. ``sets`` are columns that the text fills by
     itself; ``then`` turns the columns read into the final ones where one value explains another. A text that
-    ``floods`` may be printed hundreds of times a second and says nothing new by that.
+    ``floods`` may be printed hundreds of times a second and says nothing new by that. ``does`` declares what the line
+    does beside what it says.
     """
 
     kind: str
@@ -114,6 +116,7 @@ class Text:
     sets: Fields = field(default_factory=dict)
     then: Callable[[Fields], Fields] | None = None
     floods: bool = False
+    does: tuple[Deed, ...] = ()
 
 
 def under(protocol: str, texts: Iterable[Text]) -> tuple[Text, ...]:
@@ -254,6 +257,9 @@ class Table:
         for pattern in every:
             self.kinds.setdefault(pattern.text.kind, pattern.text.meaning)
         self.floods = frozenset(row.text.kind for row in every if row.text.floods)
+        self.does: Mapping[Deed, frozenset[str]] = {
+            deed: frozenset(row.text.kind for row in every if deed in row.text.does) for deed in Deed
+        }
         self._by_key: list[dict[str, tuple[tuple[str, Pattern], ...]]] = [
             {key: () for row in every if len(key := row.prefix[:length]) == length} for length in KEY_LENGTHS
         ]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
+from election_replay.election_core.fold.declared import system_that_writes
 from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
 from election_replay.election_core.model.fold_event import FoldEvent
 
@@ -34,7 +35,7 @@ _PROCESSES = (
     ("etcd", ETCD),
     ("zookeeper", ZOOKEEPER),
 )
-"""How the names of a process's files begin; all others are a broker's."""
+"""How the names of a process's files begin; of all others that no system's row knows a broker is the writer."""
 
 
 @lru_cache(maxsize=4096)
@@ -44,7 +45,10 @@ def process_of(stream: str) -> str:
         return SNAPSHOTS
     if stream.endswith(".events.jsonl"):
         return stream
-    return next((process for beginning, process in _PROCESSES if stream.startswith(beginning)), BROKER)
+    known = next((process for beginning, process in _PROCESSES if stream.startswith(beginning)), None)
+    if known is None and (system := system_that_writes(stream)) is not None:
+        return system.process_of(stream)
+    return known or BROKER
 
 
 def is_snapshot(stream: str) -> bool:

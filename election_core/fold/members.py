@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from functools import cache
 from itertools import pairwise
 
+from election_replay.election_core.fold.declared import Deed, kinds_that
 from election_replay.election_core.fold.identity import Identity, NamedId
 from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
 from election_replay.election_core.model.fold_event import FoldEvent
@@ -23,6 +24,7 @@ _NAME_SPEAKER = ("CTL_APPLIED", "CTL_CANDIDATE", "CTL_FOLLOWER", "CTL_LEADER_BEG
 """How the kinds begin whose ``node`` is the member that wrote the line."""
 _NAME_ANOTHER = frozenset({"DL_TAKE_DONE"})
 """The candidate that was told to take the leadership over."""
+_DECLARED = kinds_that(Deed.NAMES_WRITER)
 
 
 def speaker_of(event: FoldEvent) -> str | None:
@@ -37,7 +39,7 @@ def named_speaker(kind: str, node: str | None) -> str | None:
 
 @cache
 def _names_speaker(kind: str) -> bool:
-    return kind.startswith(_NAME_SPEAKER) and kind not in _NAME_ANOTHER
+    return (kind.startswith(_NAME_SPEAKER) and kind not in _NAME_ANOTHER) or kind in _DECLARED
 
 
 def speak_at_once(named: Iterable[NamedId], incarnations: list[Incarnation]) -> tuple[NamedId, ...]:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from election_replay.election_core.fold.declared import Deed, kinds_that
 from election_replay.election_core.model.timing import Timeout
 
 SILENCE = Timeout.SILENCE.us
@@ -36,7 +37,13 @@ MANY = 30
 UNSETTLED = LATE + _BEFORE_MARKER + Timeout.SETTLES.us
 """So long before the last line of a night nothing of its holes is given up yet."""
 
-START_KINDS = frozenset(
+FIRST_KINDS = kinds_that(Deed.FIRST_LINE)
+LAST_START_KINDS = frozenset({"BRK_BOOT", "CTL_BOOT", "NS_BOOT"}) | kinds_that(Deed.STARTED)
+"""The last lines of a start: what comes after it belongs to the next start, even where the first lines of this one are
+lost."""
+START_KINDS = LAST_START_KINDS.union(
+    FIRST_KINDS,
+    kinds_that(Deed.STARTS),
     {
         "BRK_BOOT",
         "CFG_ITEM",
@@ -53,15 +60,13 @@ START_KINDS = frozenset(
         "ZK_BOOT",
         "ZK_START",
         "ZK_VERSION",
-    }
+    },
 )
 """What a process writes once, when it starts. Any of them may be lost; a second one of a kind is a second start."""
-LAST_START_KINDS = frozenset({"BRK_BOOT", "CTL_BOOT", "NS_BOOT"})
-"""The last of them: what comes after it belongs to the next start, even where the first lines of this one are lost."""
 START_SETTINGS = frozenset({"brokerConfigPath", "rocketmqHome"})
-FIRST_LINES = START_SETTINGS | {"ETCD_BOOT", "ZK_BOOT"}
+FIRST_LINES = START_SETTINGS | {"ETCD_BOOT", "ZK_BOOT"} | FIRST_KINDS
 """With these a program begins to write: what stands long before one of them is another life's."""
-STOP_KINDS = frozenset(
+STOP_KINDS = kinds_that(Deed.STOPS).union(
     {
         "BRK_SHUTDOWN_BEGIN",
         "ETCD_SIGNAL",

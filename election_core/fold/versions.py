@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from election_replay.election_core.fold.declared import SYSTEMS, Deed, systems_by_kind
 from election_replay.election_core.model.fold_event import FoldEvent
 
 Release = tuple[int, int]
@@ -17,6 +18,7 @@ KNOWN: Mapping[str, tuple[Release, Release]] = {
     "RocketMQ": ((4, 5), (5, 5)),
     "ZooKeeper": ((3, 4), (3, 9)),
     "etcd": ((3, 3), (3, 7)),
+    **{system.title: system.releases for system in SYSTEMS},
 }
 """The first and the last known release of each system; all between them are known too."""
 
@@ -86,5 +88,6 @@ RELEASE_CLAIMS: Mapping[str, tuple[str, Callable[[FoldEvent], str | None]]] = {
     "ETCD_BOOT": ("etcd", _printed),
     "ETCD_SERVER_STARTS": ("etcd", _printed),
     "ETCD_VERSION": ("etcd", _printed),
+    **{kind: (system.title, _printed) for kind, system in systems_by_kind(Deed.TELLS_RELEASE).items()},
 }
 """The kinds of lines that say a release, and how."""

@@ -16,7 +16,7 @@ from itertools import islice, pairwise
 import polars as pl
 
 from election_replay.election_core import dialects
-from election_replay.election_core.dialects import CANONICAL, Dialect, dialect_for, speaker_of
+from election_replay.election_core.dialects import CANONICAL, SYSTEMS, Dialect, dialect_for, speaker_of
 from election_replay.election_core.dialects.known_layouts import layouts_of
 from election_replay.election_core.dialects.undated import dated
 from election_replay.election_core.envelopes import Chain, Inner, Reader, Refused, chain_text, detected
@@ -373,7 +373,10 @@ def node_of(folder: str, node: str | None, node_from: str) -> str:
     return folder if dot and host.casefold() == folder.casefold() else node
 
 
-PROCESS_STREAMS = {"etcd": "etcd.log", "zookeeper": "zookeeper.log"}
+PROCESS_STREAMS = {
+    "etcd": "etcd.log", "zookeeper": "zookeeper.log",
+    **{system.name: system.stream for system in SYSTEMS},
+}
 """The stream of a process of which no name tells it: what it writes into where nothing else is set."""
 
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-from election_replay.election_core.dialects import STREAMS, dialect_for
+from election_replay.election_core.dialects import STREAMS, SYSTEMS, dialect_for
 from election_replay.election_core.model.streams import stream_of, unpacked
 from election_replay.jobs import JobError
 from election_replay.jobs.landing.archives import is_archive
@@ -29,6 +29,7 @@ PLACES = frozenset(
         *("log", "logs", "rocketmqlogs", "otherdays", "nodes", "node", "hosts", "servers", "brokers", "pods"),
         *("var", "opt", "usr", "home", "root", "data", "store", "tmp", "mnt", "srv", "app", "apps"),
         *("rocketmq", "zookeeper", "etcd", "dledger", "output", "archive", "backup", "old"),
+        *(place for system in SYSTEMS for place in (system.name, *system.places)),
     }
 )
 """Folders that say what lies in them or where it came from, and not whose it is."""
@@ -36,9 +37,8 @@ PLACES = frozenset(
 _DAY = re.compile(r"(?:19|20)\d\d[-_.]?\d\d[-_.]?\d\d.*")
 _PLAIN = sorted((name.removesuffix(".log") for name in STREAMS if not set(name) & set("*?[")), key=len, reverse=True)
 _NAMES = "|".join(map(re.escape, _PLAIN))
-_BEFORE = re.compile(
-    rf"(?P<node>.+?)[-_.@+ ](?P<log>(?:{_NAMES}|etcd|zookeeper)\.(?:log|out)|zookeeper-.+-server-.+\.(?:log|out))"
-)
+_LOGS = "|".join(map(re.escape, (*_PLAIN, "etcd", "zookeeper", *(system.name for system in SYSTEMS))))
+_BEFORE = re.compile(rf"(?P<node>.+?)[-_.@+ ](?P<log>(?:{_LOGS})\.(?:log|out)|zookeeper-.+-server-.+\.(?:log|out))")
 _AFTER = re.compile(rf"(?P<log>{_NAMES})[-_.@+ ](?P<node>.+)\.log")
 _SERVER = re.compile(r"zookeeper-.*?-server-(?P<node>.+)\.(?:out|log)|etcd[-_.]?(?P<member>.+)\.log")
 _SNAPSHOT = re.compile(r"(?P<node>.*?)/?metadata/(?P<below>\d{8}T\d{6}Z/.+)")

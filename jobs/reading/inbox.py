@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from election_replay.election_core.dialects import SYSTEMS as ROWS_OF_SYSTEMS
 from election_replay.election_core.model.catalogue import RULES
 from election_replay.jobs import JobError
 from election_replay.jobs.reading.clocks import clocks_of, findings_on
@@ -17,6 +18,7 @@ SYSTEMS = {
     "RocketMQ": ("acting_master", "broker_identity", "controller", "dledger", "metadata", "order_lock", "writes"),
     "etcd and other raft": ("raft",),
     "ZooKeeper": ("zab",),
+    **{system.title: tuple(spoken.protocol for spoken in system.protocols) for system in ROWS_OF_SYSTEMS},
     "Bully and ring": ("bully", "token_ring"),
 }
 """The protocols of each system, as a reader looks for it."""

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
+from election_replay.election_core.dialects import SYSTEMS
 from election_replay.election_core.judge.wording import seconds as duration
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.jobs.reading.incident import Incident
@@ -40,7 +41,9 @@ ENDED = {
 }
 """How a member's life ends, in words."""
 
-NO_FAREWELL = frozenset({"zab"})
+NO_FAREWELL = frozenset(
+    {"zab", *(spoken.protocol for system in SYSTEMS if not system.says_farewell for spoken in system.protocols)}
+)
 """Protocols whose processes print nothing when they are told to stop: one that is there no more may have been."""
 
 BECAUSE = {

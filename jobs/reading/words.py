@@ -10,6 +10,7 @@ from shutil import get_terminal_size
 from textwrap import wrap
 from typing import Any
 
+from election_replay.election_core.dialects import SYSTEMS
 from election_replay.election_core.judge.wording import between
 from election_replay.election_core.judge.wording import seconds as duration
 from election_replay.election_core.model.catalogue import DEFINITE, PROVEN, RULES
@@ -47,10 +48,14 @@ LOSSES = (
 )
 """The columns that tell of damage, each with its unit and what became of them."""
 
-EPOCHS = frozenset({"controller", "zab"})
-"""Protocols that count epochs; all others count terms."""
-MASTERS = frozenset({"controller", "acting_master"})
-"""Protocols that elect masters; all others elect leaders."""
+_SPOKEN = {spoken.protocol: spoken for system in SYSTEMS for spoken in system.protocols}
+CLOCKS = {**dict.fromkeys(("controller", "zab"), "epoch"), **{name: spoken.clock for name, spoken in _SPOKEN.items()}}
+"""What protocols call their logical clock; all others count terms."""
+LEADERS = {
+    **dict.fromkeys(("controller", "acting_master"), "master"),
+    **{name: spoken.leader for name, spoken in _SPOKEN.items()},
+}
+"""What protocols call the one who decides; all others elect leaders."""
 
 
 def harmless(text: str, keep: str = "\t") -> str:
@@ -132,12 +137,12 @@ def some(names: list[str]) -> str:
 
 def term_word(protocol: str) -> str:
     """What the protocol calls its logical clock."""
-    return "epoch" if protocol in EPOCHS else "term"
+    return CLOCKS.get(protocol, "term")
 
 
 def leader_word(protocol: str) -> str:
     """What the protocol calls the one who decides."""
-    return "master" if protocol in MASTERS else "leader"
+    return LEADERS.get(protocol, "leader")
 
 
 def role_word(role: str, protocol: str) -> str:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 
+from election_replay.election_core.dialects import SYSTEMS
 from election_replay.election_core.model.catalogue import CATALOGUE
 from election_replay.election_core.model.next_steps import ANY, CAUSES, NEXT_STEPS
 from election_replay.jobs.showing.markdown import prose
@@ -18,7 +19,11 @@ RocketMQ 5 (`mqadmin`), etcd 3.5 (`etcdctl`, `etcdutl`), ZooKeeper 3.4 to 3.9 (`
 words) and of Linux; each only looks, but for `mqadmin sendMsgStatus`, which sends ten messages to see whether they are
 taken."""
 
-NAMES = {"rocketmq": "RocketMQ", "etcd": "etcd", "zookeeper": "ZooKeeper", ANY: "Any system"}
+NAMES = {
+    "rocketmq": "RocketMQ", "etcd": "etcd", "zookeeper": "ZooKeeper",
+    **{system.name: system.title for system in SYSTEMS},
+    ANY: "Any system",
+}
 
 
 def page() -> Iterator[str]:

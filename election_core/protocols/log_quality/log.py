@@ -7,6 +7,7 @@ server, which is a member of none, and a process whose group nothing tells, only
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from election_replay.election_core.fold.declared import Deed, systems_by_kind
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import (
     BROKER,
@@ -14,6 +15,7 @@ from election_replay.election_core.fold.identity import (
     CONTROLLER_GROUP,
     ETCD,
     NAMESERVER,
+    SNAPSHOTS,
     UNIDENTIFIED,
     ZOOKEEPER,
     NamedId,
@@ -43,11 +45,17 @@ _IDENTITY_SETTINGS = {
     "dLegerSelfId": DLEDGER_MEMBER,
 }
 
+
+def _itself(name_kind: str) -> Callable[[FoldEvent], tuple[str | None, str | None]]:
+    return lambda event: (name_kind, event.node)
+
+
 CLAIMS: Mapping[str, Callable[[FoldEvent], tuple[str | None, str | None]]] = {
     "CFG_ITEM": lambda event: (_IDENTITY_SETTINGS.get(event.setting or ""), event.value),
     "BRK_BOOT": lambda event: (BROKER_SET, event.replica_group),
     **dict.fromkeys(("DL_TO_CANDIDATE", "DL_TO_FOLLOWER", "DL_TO_LEADER"), lambda event: (DLEDGER_MEMBER, event.node)),
     "ZK_START": lambda event: (SERVER, event.node),
+    **{kind: _itself(system.member) for kind, system in systems_by_kind(Deed.NAMES_ITSELF).items()},
 }
 """Lines in which a process names itself, and by what. An etcd member that is added anew gets another id, and a broker
 under controllers may: those are no contradictions."""
@@ -155,7 +163,8 @@ class SourcesLog:
     def facts(self, speaker: Speaker, stated: list[tuple[str, Fact]]) -> Iterator[Fact]:
         """What this source is worth. ``stated`` is all that it says otherwise, each fact with its stream."""
         homes, crowded = _homes(stated), crowds(speaker)
-        for process in STREAM_OF:
+        spoken = {process_of(stream) for stream, _ in stated} | {process for process, _, _ in self.releases}
+        for process in (*STREAM_OF, *sorted(spoken - set(STREAM_OF) - {SNAPSHOTS})):
             yield from self._of_process(process, homes.get(process), speaker, crowded.get(process, ()))
         yield from _members(speaker, stated)
         yield from _listed(speaker, stated)
@@ -219,7 +228,7 @@ def _group_of(process: str, home: Alive | None, speaker: Speaker) -> str:
 
 
 def _about(speaker: Speaker, process: str, group: str, home: Alive | None) -> FactWriter:
-    return speaker.about(group, PROTOCOL, STREAM_OF.get(process, ""), lambda _: home.node if home else None)
+    return speaker.about(group, PROTOCOL, STREAM_OF.get(process, process), lambda _: home.node if home else None)
 
 
 def crowds(speaker: Speaker) -> dict[str, tuple[NamedId, ...]]:

@@ -1,0 +1,62 @@
+"""A system as one row: its table of texts with what they do, its files, its releases, and the words of its operators.
+
+What other rooms need to know of a system they ask of its row; none of them names a system that has one.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from election_replay.election_core.dialects.dialect import Dialect, Table
+from election_replay.election_core.model.deeds import Deed
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A protocol of a system, and what the system calls its logical clock and the one who decides."""
+
+    protocol: str
+    clock: str = "term"
+    leader: str = "leader"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class System:
+    """One row.
+
+    ``title`` is the name as its makers write it. ``streams`` are its files, by name or pattern, without what rolling
+    and compression add; ``stream`` is the one of a process of which no name tells it. ``process`` writes them all;
+    ``None``: each is written by a process of its own. ``places`` are names of folders that say what lies in them, and
+    not whose it is. ``releases`` are the first and the last one whose sources were read. ``member`` is what a process
+    names itself by. ``says_farewell``: a process that is stopped says so in its log.
+    """
+
+    title: str
+    dialect: Dialect
+    table: Table
+    streams: tuple[str, ...]
+    stream: str
+    protocols: tuple[Spoken, ...]
+    releases: tuple[tuple[int, int], tuple[int, int]]
+    member: str
+    process: str | None = None
+    places: tuple[str, ...] = ()
+    says_farewell: bool = True
+
+    @property
+    def name(self) -> str:
+        """As settings name it."""
+        return self.dialect.name
+
+    @property
+    def does(self) -> Mapping[Deed, frozenset[str]]:
+        """The kinds of events that do something."""
+        return self.table.does
+
+    def writes(self, stream: str) -> bool:
+        """Whether one of its processes writes files of that name."""
+        return any(fnmatchcase(stream, pattern) for pattern in self.streams)
+
+    def process_of(self, stream: str) -> str:
+        """The process that writes one of its files."""
+        return self.process or stream

@@ -1,0 +1,12 @@
+"""The systems that are known by a row: a new one is its folder and a line here."""
+
+from election_replay.election_core.dialects.system import System
+from election_replay.election_core.model.deeds import Deed
+
+SYSTEMS: tuple[System, ...] = ()
+"""RocketMQ, ZooKeeper and etcd have no row yet: what they mean stands in the rooms that read it."""
+
+
+def kinds_that(deed: Deed) -> frozenset[str]:
+    """The kinds of events of all systems that do something."""
+    return frozenset[str]().union(*(system.does[deed] for system in SYSTEMS))
