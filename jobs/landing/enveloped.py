@@ -374,7 +374,8 @@ def node_of(folder: str, node: str | None, node_from: str) -> str:
 
 
 PROCESS_STREAMS = {
-    "etcd": "etcd.log", "zookeeper": "zookeeper.log",
+    "etcd": "etcd.log",
+    "zookeeper": "zookeeper.log",
     **{system.name: system.stream for system in SYSTEMS},
 }
 """The stream of a process of which no name tells it: what it writes into where nothing else is set."""

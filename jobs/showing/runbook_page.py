@@ -20,7 +20,9 @@ words) and of Linux; each only looks, but for `mqadmin sendMsgStatus`, which sen
 taken."""
 
 NAMES = {
-    "rocketmq": "RocketMQ", "etcd": "etcd", "zookeeper": "ZooKeeper",
+    "rocketmq": "RocketMQ",
+    "etcd": "etcd",
+    "zookeeper": "ZooKeeper",
     **{system.name: system.title for system in SYSTEMS},
     ANY: "Any system",
 }
