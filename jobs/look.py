@@ -21,8 +21,10 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What a look came to. ``skipped`` is what was not read or not understood; harmless where nothing is missed."""
+    """What a look came to. ``mails`` are the files that it landed, ``skipped`` is what was not read or not understood;
+    harmless where nothing is missed."""
 
+    mails: list[Mail]
     assumed: list[Assumed]
     landings: list[Landing]
     replay: Replay
@@ -44,7 +46,7 @@ def look(engine: Engine, folder: str, warehouse: Warehouse, config: Config, scra
     landings = [land(engine, mail.files, mail.root, warehouse, config) for mail in mails]
     done = replay(engine, warehouse, config.inventoried(), settings="the defaults")
     skipped += [item for mail in mails for item in mail.unknown]
-    return Looked([item for mail in mails for item in mail.assumed], landings, done, skipped)
+    return Looked(mails, [item for mail in mails for item in mail.assumed], landings, done, skipped)
 
 
 def mail_in(folder: Path, unpacked: Path, config: Config, skipped: list[Skipped]) -> Iterator[Mail]:

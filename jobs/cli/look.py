@@ -45,9 +45,16 @@ STORIES = 4
     metavar="CONDITION",
     help="End with exit code 5 where a finding holds: severities or rules, with a least length if wanted.",
 )
+@click.option("--share", metavar="DIR", help="Write the smallest redacted folder with the same verdict there.")
 @config_option()
 def look(
-    folder: str, keep: str | None, junit: str | None, sarif: str | None, fail_on: str | None, config: str | None
+    folder: str,
+    keep: str | None,
+    junit: str | None,
+    sarif: str | None,
+    fail_on: str | None,
+    share: str | None,
+    config: str | None,
 ) -> None:
     """Look into a folder of logs, as somebody mailed it: what was assumed, findings, and the story of each group.
 
@@ -83,6 +90,10 @@ def look(
             say(line)
         tell(f"Looked into {folder} in {time.monotonic() - began:.1f} s", seconds=round(time.monotonic() - began, 1))
         failed = gates(tables, done.replay)
+        if share:
+            from election_replay.jobs.share import share as shared
+
+            say(shared(engine, done, tables, Path(share), settings, Path(scratch)))
         found = build_verdict(published, junit, sarif, fail_on)
     leave(failed=failed, unread=bool(done.unread), found=found)
 

@@ -1,0 +1,228 @@
+"""The smallest redacted folder with the same verdict: what can be attached to a bug report.
+
+Kept are the lines that the verdict may rest on, and of all others one a second, which shows that a process lived.
+Addresses, hosts, and the names of clusters, groups, topics and clients are replaced consistently; what stands for what
+is written beside the folder, never into it. The folder is judged again before it is written.
+"""
+
+import json
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from election_replay.election_core.model.streams import unpacked
+from election_replay.jobs import JobError
+from election_replay.jobs.engines.engine import Engine
+from election_replay.jobs.landing.blocks import Blocks
+from election_replay.jobs.landing.landing_zone import open_landing
+from election_replay.jobs.landing.lines import decoded
+from election_replay.jobs.landing.listing import LogFile
+from election_replay.jobs.landing.masking import masked
+from election_replay.jobs.look import Looked, look
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.settings.config import Config
+from election_replay.jobs.warehouse.warehouse import Warehouse
+
+NAMES = (
+    ("cluster", "SELECT DISTINCT cluster FROM events UNION SELECT DISTINCT cluster_name FROM events"),
+    ("group", "SELECT DISTINCT broker_name FROM events"),
+    ("topic", "SELECT DISTINCT topic FROM events"),
+    ("consumers", "SELECT DISTINCT consumer_group FROM events"),
+    ("client", "SELECT DISTINCT client_id FROM events UNION SELECT DISTINCT peer_client_id FROM events"),
+    ("node", "SELECT DISTINCT source_node FROM landed_files"),
+)
+"""Names that people gave, by what they name; a name of two kinds is of the first one."""
+LEAST_NAME = 4
+"""Shorter names are left, as are numbers: most of what looks like one is something else."""
+USUAL = frozenset(
+    {
+        *("broker", "cluster", "consumer", "controller", "default", "defaultcluster", "election", "follower", "leader"),
+        *("learner", "logs", "master", "node", "nodes", "observer", "producer", "raft", "redis", "server", "slave"),
+        *("etcd", "kafka", "rocketmq", "sentinel", "zookeeper", "unknown", "default_producer", "mymaster", "null"),
+    }
+)
+"""Words that systems print, and that a name must not be taken for."""
+VERDICT = """
+    SELECT rule, severity, certainty, start_time, duration_min_ms, duration_max_ms, overlap_min_ms, overlap_max_ms
+    FROM findings
+"""
+INTERESTING = "SELECT path, line_no FROM log_lines"
+NEAR = """
+    SELECT DISTINCT line.path, line.line_no FROM log_lines AS line
+    JOIN events AS event ON event.cluster = line.cluster AND event.event_id = line.event_id
+    JOIN findings AS found ON found.cluster = line.cluster
+        AND event.event_time BETWEEN found.start_time - INTERVAL 30 SECOND
+            AND coalesce(found.end_time, found.start_time) + INTERVAL 30 SECOND
+    UNION SELECT path, line_no FROM evidence_lines WHERE line_no IS NOT NULL
+"""
+CHOICES = (NEAR, INTERESTING)
+"""Which lines may matter: first those near findings; where they give another verdict, all that are events."""
+
+_V4 = r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.]\d)"
+_V6 = r"(?<![\w:.])(?:[0-9a-fA-F]{1,4}:){3,7}[0-9a-fA-F]{1,4}(?![\w:])"
+_HOST = r"(?<=://)[A-Za-z][\w.-]*[A-Za-z0-9]|(?<![\w./<-])[A-Za-z][\w.-]*(?=/\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})"
+_MAIL = r"[\w.+-]+@[\w-]+\.[\w.-]+"
+NO_ADDRESS = frozenset({"0.0.0.0", "127.0.0.1", "255.255.255.255"})  # noqa: S104 - what every machine is to itself
+_SECOND = re.compile(r"\d\d:\d\d:\d\d|\d{10}")
+_STAMPED = re.compile(r"^\W{0,3}\d|^\W{0,3}[A-Z][a-z]{2} \d|^\{|\d\d:\d\d:\d\d")
+
+
+@dataclass(slots=True)
+class Redaction:
+    """Names in place of names, the same everywhere. ``replaced`` is what was put for what."""
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    replaced: dict[str, str] = field(default_factory=dict)
+    _pattern: re.Pattern[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        known = "|".join(re.escape(name) for name in sorted(self.names, key=len, reverse=True))
+        literal = rf"|(?<![A-Za-z0-9_])(?:{known})(?![A-Za-z0-9_])" if known else ""
+        self._pattern = re.compile(f"(?P<mail>{_MAIL})|(?P<host>{_HOST}){literal}|(?P<v4>{_V4})|(?P<v6>{_V6})")
+
+    def of(self, text: str) -> str:
+        """``text`` with all that tells whose it is replaced, and without secrets."""
+        return self._pattern.sub(self._put, masked(text))
+
+    def _put(self, found: re.Match[str]) -> str:
+        value = found.group()
+        if value in NO_ADDRESS or value.lower() in USUAL:
+            return value
+        if value not in self.replaced:
+            number = len(self.replaced) + 1
+            self.replaced[value] = self.names.get(value) or _made(found.lastgroup or "", number)
+        return self.replaced[value]
+
+
+def _made(kind: str, number: int) -> str:
+    match kind:
+        case "v4":
+            return f"10.254.{number // 250}.{number % 250 + 1}"
+        case "v6":
+            return f"fd00:0:0:0:0:0:0:{number:x}"
+        case "mail":
+            return f"somebody{number}@example.org"
+        case _:
+            return f"host{number}.example.org"
+
+
+def given_names(published: Published) -> dict[str, str]:
+    """What to put for each name that people gave."""
+    found: dict[str, str] = {}
+    for kind, query in NAMES:
+        values = sorted(str(value) for row in published.rows(query) for value in row.values() if value is not None)
+        for number, value in enumerate(values, 1):
+            if len(value) >= LEAST_NAME and not value.isdecimal() and value.lower() not in USUAL:
+                found.setdefault(value, f"{kind}{number}")
+    return found
+
+
+def share(engine: Engine, looked: Looked, tables: Warehouse, out: Path, config: Config, scratch: Path) -> str:
+    """Write the redacted folder ``out`` and, beside it, what was replaced; a sentence about both.
+
+    Raises :class:`JobError` where there is something already, or where the folder is judged in another way.
+    """
+    published = Published(tables)
+    names = beside(out)
+    if out.exists() or names.exists():
+        raise JobError(f"{out if out.exists() else names} is there already: give a new folder to --share")
+    redaction = Redaction(given_names(published))
+    for attempt, choice in enumerate(CHOICES):
+        made = scratch / f"share-{attempt}"
+        wanted: dict[str, set[int]] = {}
+        for row in published.rows(choice):
+            wanted.setdefault(row["path"], set()).add(row["line_no"])
+        counts = [_shared(mail.root, file, wanted, redaction, made) for mail in looked.mails for file in mail.files]
+        again = Warehouse(f"{scratch}/judged-{attempt}")
+        look(engine, str(made), again, config, scratch / f"again-{attempt}")
+        differences = differing(verdict(published), verdict(Published(again)))
+        if not differences:
+            break
+    else:
+        raise JobError("the redacted logs are judged in another way, so nothing is written:", *differences[:10])
+    try:
+        shutil.copytree(made, out)
+        names.write_text(json.dumps(redaction.replaced, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise JobError(f"cannot write {out}: {error.strerror}") from None
+    before, after = (sum(column) for column in zip(*counts, strict=True))
+    return (
+        f"Wrote {out}: {after:,} of {before:,} lines, judged again with the same verdict. {names} says which name "
+        "stands for which: keep it to yourself, and read the folder before you send it."
+    )
+
+
+def beside(out: Path) -> Path:
+    """Where it stands which name was replaced by which."""
+    return out.with_name(f"{out.name}.names.json")
+
+
+def _shared(
+    root: str, file: LogFile, wanted: Mapping[str, set[int]], redaction: Redaction, out: Path
+) -> tuple[int, int]:
+    """Write one file; how many lines it has, and how many of them were written."""
+    place = out / redaction.of(file.cluster) / "nodes" / redaction.of(file.source_node)
+    if file.below:
+        place = place / "metadata" / file.below
+    else:
+        place = place / "logs" / redaction.of(_below_node(file)) / redaction.of(unpacked(file.name))
+    lines = list(_lines(root, file))
+    kept = lines if file.below else list(_kept(lines, wanted.get(file.path, set())))
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text("".join(f"{redaction.of(line)}\n" for line in kept), encoding="utf-8")
+    return len(lines), len(kept)
+
+
+def _below_node(file: LogFile) -> str:
+    """The folders of a file below its node's logs, which tell apart files of one name."""
+    folders = [part for part in PurePosixPath(file.path).parts[:-1] if part not in (file.cluster, file.source_node)]
+    return "/".join(part for part in folders if part not in ("nodes", "logs", ".."))
+
+
+def _lines(root: str, file: LogFile) -> Iterator[str]:
+    blocks = Blocks(open_landing(root), file.path, file.size)
+    for block in blocks:
+        yield from _texts(block.data)
+    if blocks.rest:
+        yield from _texts(blocks.rest)
+
+
+def _texts(data: bytes) -> list[str]:
+    text = decoded(data)[0].decode("utf-8", "replace")
+    return text.removesuffix("\n").split("\n")
+
+
+def _kept(lines: list[str], wanted: set[int]) -> Iterator[str]:
+    """The lines that may matter with what continues them, and of the others the first of each second, and the last."""
+    second, continued = "", False
+    for number, line in enumerate(lines, 1):
+        if number in wanted:
+            continued = True
+            yield line
+        elif not _STAMPED.search(line[:60]):
+            if continued:
+                yield line
+        else:
+            continued = False
+            found = _SECOND.search(line)
+            at = found.group() if found else ""
+            if at != second or number == len(lines):
+                second = at
+                yield line
+
+
+def verdict(published: Published) -> Counter[tuple[Any, ...]]:
+    """What was found, without any name."""
+    return Counter(tuple(row.values()) for row in published.rows(VERDICT))
+
+
+def differing(before: Counter[tuple[Any, ...]], after: Counter[tuple[Any, ...]]) -> list[str]:
+    """In which findings two verdicts differ, a line each."""
+    return [
+        f"  {'vanished' if key in before - after else 'appeared'}: {key[1]} ({key[2]}) {key[0]} {key[3]}"
+        for key in sorted((before - after) + (after - before), key=str)
+    ]
