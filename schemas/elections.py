@@ -25,8 +25,7 @@ TABLE = Table(
         Column(
             name="term",
             type=BIGINT,
-            comment="Term or epoch asked for; 0 of a controller: not known, epochs begin with 1.",
-            nullable=False,
+            comment="Term or epoch asked for, of which 0 is one like others; null: the log does not say.",
             key=True,
         ),
         Column(name="candidate", type=STRING, comment="Who asked for it; null: the log does not say.", key=True),

@@ -839,7 +839,7 @@ TIMELINE = View(
             FROM terms WHERE end_time IS NOT NULL AND leader IS NOT NULL
             UNION ALL
             SELECT cluster, replica_group, start_time, 'election', candidate,
-                   'election for term ' || term || ': ' || replace(outcome, '_', ' ')
+                   'election' || coalesce(' for term ' || term, '') || ': ' || replace(outcome, '_', ' ')
                        || coalesce(', ' || votes_granted || CASE WHEN votes_granted = 1 THEN ' vote' ELSE ' votes' END,
                                    '')
                        || coalesce(' of ' || votes_needed || ' needed', '')

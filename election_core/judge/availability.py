@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.coverage import counted, coverage, sure_and_possible
-from election_replay.election_core.judge.group import Group
+from election_replay.election_core.judge.group import SILENT, Group
 from election_replay.election_core.judge.leaderless import NoIncident, Unseen, gaps, interrupted, leaderless
 from election_replay.election_core.judge.limits import log_gap_coverage, log_gaps
 from election_replay.election_core.judge.never_led import never_led
@@ -34,7 +34,7 @@ def availability(
     in :func:`leaderless`; ``elections`` are the unplanned ones. ``regained``: whether members without a leader print so
     all the time, so that a majority that was lost and had again is proven; elsewhere a lost line would look like it.
     """
-    found = list(gaps(group, heard, unseen, majorities))
+    found = list(gaps(group, heard, unseen, majorities, fenced=majorities is not None))
     storms = list(storm(group, elections, in_vain(group)))
     known = majorities if regained else None
     outside = list(never_led(group, title))
@@ -63,8 +63,19 @@ def common_coverage(group: Group, without: Sequence[Finding], storms: int, outsi
         why += "; around a step of its clock a machine does not tell when it led"
     if outside and unproven:
         why += "; or only one member's logs are there"
-    yield counted(group, RuleId.LEADERLESS, without, changes + outside, why, unclear=unclear)
+    untold = int(_log_of_the_last_leader_stops(group, without))
+    if untold:
+        why = f"{why}; or the log of the last leader stops before those of its group"
+    yield counted(group, RuleId.LEADERLESS, without, changes + outside + untold, why, unclear=unclear, untold=untold)
     yield coverage(group, RuleId.ELECTION_STORM, 0 if storms else 1, storms)
     yield log_gap_coverage(group)
     compared, never = group.clocks.compared()
     yield coverage(group, RuleId.CLOCK_SKEW, compared, 0, never, "no message goes between the two")
+
+
+def _log_of_the_last_leader_stops(group: Group, without: Sequence[Finding]) -> bool:
+    """Whether nobody knows what became of the last leader, whose log just stops, and no finding tells of it."""
+    if not group.tenures or any(finding.end_time is None for finding in without):
+        return False
+    last = max(group.tenures, key=lambda tenure: tenure.term).term
+    return all(tenure.end_cause == SILENT for tenure in group.tenures if tenure.term == last)

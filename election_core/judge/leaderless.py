@@ -10,8 +10,9 @@ majority (:mod:`.quorum_contact`), if that came first.
 """
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import inf
 from operator import itemgetter
@@ -21,9 +22,10 @@ from election_replay.election_core.fold.roles import DIED, FOLLOWER, HIGHER_NODE
 from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Moment
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
 from election_replay.election_core.judge.quorum_contact import Left, Majorities, Majority
+from election_replay.election_core.judge.serving import Service
 from election_replay.election_core.judge.wording import between, seconds
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
-from election_replay.election_core.model.facts import Alive, Role, Serving
+from election_replay.election_core.model.facts import Alive, Role
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import SECOND, Timeout
@@ -40,7 +42,10 @@ _LAST_HEARTBEAT = Timeout.LAST_HEARTBEAT.us
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A time without a leader, from the end of the last effective tenure; microseconds, least and most."""
+    """A time without a leader, from the end of the last effective tenure; microseconds, least and most.
+
+    ``unserved`` are those who were elected in it and never served, each with the begin of its change of role.
+    """
 
     before: Tenure
     after: Tenure | None
@@ -51,6 +56,7 @@ class Gap:
     planned: bool
     evidence: tuple[str, ...]
     lost: Majority | None = None
+    unserved: tuple[tuple[Tenure, Moment | None], ...] = ()
 
 
 NoIncident = Callable[[Gap], bool]
@@ -67,23 +73,52 @@ def gaps(
     unseen: Unseen | None = None,
     majorities: Majorities | None = None,
     inferred: Inferred | None = None,
+    *,
+    fenced: bool = False,
 ) -> Iterator[Gap]:
     """Times without a leader after the first one.
 
     ``heard`` are pairs of a member and the moment at which another one heard of it for the last time: they bound
     the end of a leader that died or fell silent. ``majorities`` are given where a leader without one cannot commit.
     A time after an ``inferred`` end that may be none, and is no longer than that end is uncertain, is no gap.
+    ``fenced``: a leader of a smaller term than one that was elected since is none, however long its own log says so.
     """
-    ordered = group.tenures  # by term: clocks of different machines do not order them
-    ends, led_unseen, alive_times = _Ends(group, heard, majorities), _led_unseen(group), _AliveTimes(group)
+    service = Service(group)
+    # By term: clocks of different machines do not order them. Before its first leader a group has lost none.
+    ordered = [tenure for n, tenure in enumerate(group.tenures) if not n or service.begun(tenure) is not None]
+    served = group.with_tenures(ordered)
+    ends, led_unseen, alive_times = _Ends(served, heard, majorities, service), _led_unseen(group), _AliveTimes(group)
     for number, before in enumerate(ordered, 1):
         after = ordered[number] if number < len(ordered) else None
         target = ends.target
-        gap = _gap(group, ends.so_far(before), (after, target), led_unseen, alive_times)
+        so_far = ends.so_far(before)
+        in_force = [end for end in so_far if not fenced or not is_larger(before.term, end.tenure.term)]
+        gap = _gap(served, in_force, (after, target), led_unseen, alive_times)
         if gap is None or (inferred is not None and inferred(gap.before) and _may_be_none(gap)):
             continue
         if unseen is None or not unseen(group, gap.begin, gap.end):
-            yield gap
+            yield replace(gap, unserved=tuple(_never_served(group, gap, ordered, service)))
+    yield from _first_never_serves(group, ordered, service)
+
+
+def _first_never_serves(group: Group, ordered: Sequence[Tenure], service: Service) -> Iterator[Gap]:
+    """The first leader of a group leads to the end of the logs, and its log shows that it never served."""
+    if len(ordered) == 1 and ordered[0].open and service.begun(ordered[0]) is None:
+        first = ordered[0]
+        least, most = group.clocks.elapsed(first.begin, group.end)
+        if least >= Timeout.FIRST_ELECTION.us:
+            never = ((first, service.tried(first)),)
+            yield Gap(first, None, first.begin, group.end, least, most, False, first.evidence, unserved=never)
+
+
+def _never_served(
+    group: Group, gap: Gap, served: Sequence[Tenure], service: Service
+) -> Iterator[tuple[Tenure, Moment | None]]:
+    """Who was elected in a time without a leader and never served, and when its change of role began."""
+    elapsed = group.clocks.elapsed
+    for tenure in group.tenures:
+        if tenure not in served and elapsed(gap.begin, tenure.begin)[1] > 0 and elapsed(tenure.begin, gap.end)[1] > 0:
+            yield tenure, service.tried(tenure)
 
 
 def _may_be_none(gap: Gap) -> bool:
@@ -127,12 +162,17 @@ class _Ends:
     Of the tenures that ended long before everything that still follows, on any clock, only the last on each clock can.
     """
 
-    def __init__(self, group: Group, heard: Iterable[tuple[str, Moment]], majorities: Majorities | None) -> None:
+    def __init__(
+        self,
+        group: Group,
+        heard: Iterable[tuple[str, Moment]],
+        majorities: Majorities | None,
+        service: Service,
+    ) -> None:
         self._group = group
         self._majorities = majorities
-        self._serving = _serving(group)
         self._heard = _Heard(heard)
-        self._targets = [*(served_from(tenure, self._serving) for tenure in group.tenures[1:]), group.end]
+        self._targets = [*(service.begun(tenure) or tenure.begin for tenure in group.tenures[1:]), group.end]
         self._soonest = list(accumulate((target.at for target in reversed(self._targets)), min))[::-1]
         self._number = 0
         self._moving: list[tuple[int, Tenure]] = []
@@ -195,22 +235,6 @@ class _Ends:
                 settled[source] = (time, number, end)
 
 
-def _serving(group: Group) -> dict[tuple[str, int], Moment]:
-    """When each leader's process began to serve, by log and term, where logs say that apart from its election."""
-    first: dict[tuple[str, int], Moment] = {}
-    for fact in group.of(Serving):
-        first.setdefault((fact.source_node, fact.term), since(fact))
-    return first
-
-
-def served_from(tenure: Tenure, serving: dict[tuple[str, int], Moment]) -> Moment:
-    """The beginning of a leadership as clients see it."""
-    served = serving.get((tenure.source, tenure.term))
-    return (
-        served if served is not None and tenure.begin.at <= served.at and served.at <= tenure.end.by else tenure.begin
-    )
-
-
 class _AliveTimes:
     """When members were up."""
 
@@ -241,7 +265,7 @@ def _gap(
 ) -> Gap | None:
     """The gap between these ends and what follows: the next tenure and when it served, or the end of the logs."""
     after, target = following
-    if after is None and any(tenure.open for tenure in group.tenures):
+    if after is None and any(end.tenure.open for end in ends):
         return None
     # A tenure that outlasts the target leaves no gap; only what every earlier tenure leaves open is one.
     least = min(group.clocks.elapsed(end.latest, target)[0] for end in ends)
@@ -377,6 +401,8 @@ def leaderless(
         early = began_early(group, gap.begin, gap.before)
         fell_silent = _was_silent(group, gap) if gap.lost is not None else early
         how = "fell silent" if fell_silent else _how_ended(gap.before, died)
+        if any(tenure == gap.before for tenure, _ in gap.unserved):
+            how = "was elected and never served"
         if gap.lost is not None:
             how = _how_lost(group, gap, gap.lost, how, stepped_down=not fell_silent)
         if gap.after is not None:
@@ -386,6 +412,7 @@ def leaderless(
                 then += f" and served clients {between(*serves_after)} later"
         else:
             then = "to the end of the logs"
+        then += _elected_in_vain(gap, clock)
         lasted = between(gap.least, gap.most) if gap.least >= NOTICEABLE else f"at most {seconds(gap.most)}"
         harmless = gap.planned or gap.least < BRIEF or (no_incident is not None and no_incident(gap))
         yield group.finding(
@@ -398,10 +425,22 @@ def leaderless(
             start_time=group.time(gap.begin),
             end_time=group.time(gap.end) if gap.after else None,
             summary=f"No {title} for {lasted}: {who} {how}, {then}.",
-            evidence=gap.evidence,
+            evidence=(
+                *gap.evidence,
+                *(event for tenure, tried in gap.unserved for event in (tenure.begin.event_id, tried and tried.event_id)),
+            ),
             duration_min_ms=max(gap.least, 0) // 1000,
             duration_max_ms=gap.most // 1000,
         )
+
+
+def _elected_in_vain(gap: Gap, clock: str) -> str:
+    """Who was elected meanwhile, how often, and never served."""
+    times = Counter(tenure.with_detail(f"{clock} {tenure.term}") for tenure, _ in gap.unserved if tenure != gap.before)
+    if not times:
+        return ""
+    who = [name if count == 1 else f"{name} {count} times" for name, count in times.items()]
+    return f". Elected meanwhile, and never served: {', '.join(who)}"
 
 
 def interrupted(group: Group, majorities: Majorities, title: str, clock: str) -> Iterator[Finding]:
@@ -461,7 +500,7 @@ def _who_left(group: Group, lost: Majority, left: Left) -> str:
 
 def _how_ended(tenure: Tenure, died: str) -> str:
     if tenure.open:
-        return "was heard of no more"
+        return "was not heard from again"
     words = {
         DIED: died,
         STOPPED: "was stopped",

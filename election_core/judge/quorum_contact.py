@@ -295,7 +295,7 @@ class Majorities:
             if (fact.source_node, fact.term) == (tenure.source, tenure.term)
             and not fact.regained
             and tenure.begin.at <= fact.since_by
-            and fact.since <= tenure.end.by
+            and (fact.since if fact.until is None else fact.until) <= tenure.end.by
         ]
         if not losses:
             return None
@@ -306,6 +306,8 @@ class Majorities:
         """What a leader committed it committed with a majority, whatever its followers missed."""
         elapsed = self._group.clocks.elapsed
         for grown in self._committed.get((tenure.source, tenure.term), ()):
+            if grown.since_by < tenure.begin.at or grown.since > tenure.end.by:
+                continue  # of another leadership of the same term
             last = Moment(grown.since, grown.since_by, grown.source_node, grown.since_event)
             if elapsed(lost.earliest, last)[0] > 0:
                 lost = Majority(last, lost.latest, lost.left, lost.rounds)

@@ -130,7 +130,7 @@ def elections(group: Group) -> Iterator[Election]:
             cluster=group.cluster,
             replica_group=group.replica_group,
             protocol=group.protocol,
-            term=campaign.term or 0,
+            term=campaign.term,
             candidate=campaign.node,
             start_time=campaign.since,
             end_time=_end(campaign),

@@ -217,7 +217,8 @@ class KnownCommitted(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class Serving(Fact):
-    """The process of ``node`` serves clients as leader of ``term`` from here on: what the election began is done."""
+    """The process of ``node`` began in ``[since, since_by]`` to change its role to that of the leader of ``term``, and
+    serves clients from ``until`` on (null: it failed, or its log knows no end of it)."""
 
     kind: ClassVar[str] = "SERVING"
     SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)

@@ -55,12 +55,13 @@ class Term:
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class Election:
-    """The rounds in which one candidate asked for one term, or one decision of a controller."""
+    """The rounds in which one candidate asked for one term, or one decision of a controller; ``term`` ``None``: the log
+    does not say which."""
 
     cluster: str
     replica_group: str
     protocol: str
-    term: int
+    term: int | None
     candidate: str | None
     start_time: int
     end_time: int

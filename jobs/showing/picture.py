@@ -292,7 +292,8 @@ def arrows(votes: list[Row], scale: Scale, tops: dict[Lane, int]) -> Iterator[El
         if here is None or there is None or here == there:
             continue
         x = f"{scale.place(vote['happened_at'])}%"
-        words = f"{vote['voter']} votes for {vote['candidate']} in term {vote['term']}, {clock(vote['happened_at'])}"
+        term = "" if vote["term"] is None else f" in term {vote['term']}"
+        words = f"{vote['voter']} votes for {vote['candidate']}{term}, {clock(vote['happened_at'])}"
         yield tag("line", tag("title", words), x1=x, x2=x, y1=here, y2=there, class_="vote")
         head = "M-4,-7 L4,-7 L0,0 Z" if there > here else "M-4,7 L4,7 L0,0 Z"
         yield tag("svg", tag("path", d=head, class_="vote"), x=x, y=there, overflow="visible", width=1, height=1)

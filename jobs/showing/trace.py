@@ -113,7 +113,8 @@ def flows(votes: list[Row], threads: dict[Lane, int]) -> Iterator[Event]:
         here, there = of_node.get(vote["voter"]), of_node.get(vote["candidate"])
         if here is None or there is None or here == there:
             continue
-        shared = {"pid": PROCESS, "cat": "vote", "name": f"vote in term {vote['term']}", "id": number}
+        term = "" if vote["term"] is None else f" in term {vote['term']}"
+        shared = {"pid": PROCESS, "cat": "vote", "name": f"vote{term}", "id": number}
         at = micros(vote["happened_at"])
         yield shared | {"ph": "s", "tid": here, "ts": at}
         yield shared | {"ph": "f", "bp": "e", "tid": there, "ts": at}

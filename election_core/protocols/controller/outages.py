@@ -51,7 +51,7 @@ def availability(
     order of the masters is known; if not, somebody may have led at any time.
     """
     served = _as_served(group)
-    found = list(gaps(served, last_heard(group))) if sure else []
+    found = list(gaps(served, last_heard(group), fenced=True)) if sure else []
     found += _brief(served, {(gap.before, gap.after) for gap in found}) if sure else []
     storms = list(storm(group, unplanned(group, decided)))
     without = [_without_master(served, gap, decided, sets) for gap in found]

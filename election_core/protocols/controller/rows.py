@@ -61,7 +61,7 @@ def elections(decided: list[Decision], group: Group, sets: list[SetVersion]) -> 
             cluster=group.cluster,
             replica_group=group.replica_group,
             protocol=group.protocol,
-            term=UNKNOWN_EPOCH if fact.term is None else fact.term,
+            term=fact.term,
             candidate=fact.node,
             start_time=fact.since,
             end_time=fact.since,

@@ -52,7 +52,7 @@ def _still_master(group: Group, change: BrokerBecameSlave) -> Iterator[Finding]:
 def _served(group: Group, tenure: Tenure) -> Moment | None:
     """When the broker of a leader had become master."""
     of_tenure = (fact for fact in group.of(Serving) if (fact.source_node, fact.term) == (tenure.source, tenure.term))
-    return next((since(fact) for fact in of_tenure), None)
+    return next((end for fact in of_tenure if (end := until(fact)) is not None), None)
 
 
 def _finding(

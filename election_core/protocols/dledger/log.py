@@ -11,7 +11,7 @@ one node may lead one term several times; a term without a winner is normal; and
 its role for 6 to about 10 s, during which it cannot commit.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -129,7 +129,7 @@ class Refusal:
 
 @dataclass(slots=True)
 class Progress:
-    """The commit index of a leader in one term, as its status lines showed it to grow for the last time.
+    """The commit index of a leader in one leadership, as its status lines showed it to grow for the last time.
 
     The growth happened in ``[after, by]``; ``from_index`` and ``to_index`` are DLedger entry indexes.
     """
@@ -217,6 +217,8 @@ class Running:
     led_until: dict[int | None, int] = field(default_factory=dict)
     failed_rounds: int = 0
     failed_round: FoldEvent | None = None
+    without_quorum: WithoutQuorum | None = None
+    progressed: bool = False
     doubtful: list[FoldEvent] = field(default_factory=list)
     replies: list[FoldEvent] = field(default_factory=list)
     last_round: FoldEvent | None = None
@@ -293,9 +295,7 @@ class DledgerLog:
             return
         for event in self._of_broker:
             self.checked.note(broker_id(event, self.node) if event.broker_id else broker_role(event), event)
-        serving = [
-            (event.term, event) for event in self._of_broker if event.term is not None and _begins_to_serve(event)
-        ]
+        serving = list(_changes_to_master(self._of_broker))
         slaves = [event for event in self._of_broker if _becomes_slave(event)]
         self._of_broker.clear()
         incarnations = speaker.incarnations.get(process_of(stream), [])
@@ -320,11 +320,12 @@ class DledgerLog:
                 term=progress.term,
                 from_index=progress.from_index,
                 to_index=progress.to_index,
-                goes_on=progress.term == leads_in,
+                goes_on=progress.term == leads_in and progress is self.as_leader.progress[-1],
             )
         yield from self._quorum_facts(emit)
-        for term, event in serving:
-            yield Serving(*emit.at(event), term=term)
+        for begin, end in serving:
+            ends = (None, None, None) if end is None else (end.at, end.by, end.event_id)
+            yield Serving(*emit.during(self.node, begin.at, begin.by, begin.event_id, *ends), term=begin.term or 0)
         for event in slaves:
             began = (event.at - (event.duration_ms or 0) * US_PER_MS, event.by - (event.duration_ms or 0) * US_PER_MS)
             during = emit.during(self.node, *began, event.event_id, event.at, event.by, event.event_id)
@@ -409,6 +410,7 @@ class DledgerLog:
         at = event.at if since is None else since
         if self._is_leader():
             self._now.led_until[self.steps[-1].term] = event.by
+            self._now.without_quorum, self._now.progressed = None, False
         self.steps.append(Step(at, event.by, role, term, leader, event.event_id, cause, event.node or self.node))
         self._now.role_seen_at = at
 
@@ -513,6 +515,8 @@ class DledgerLog:
         if event.accepted + event.not_ready >= quorum:
             self._now.failed_rounds = 0
             return
+        if self._leads(event.term):  # an election does not reset the time of the last quorum
+            last = max(last, self.steps[-1].at)
         self._note_without_quorum(event, last)
         without_us = event.at - last
         self._now.failed_rounds = self._now.failed_rounds + 1 if without_us > KEEPS_ROLE else 0
@@ -521,16 +525,17 @@ class DledgerLog:
 
     def _note_without_quorum(self, event: FoldEvent, last: int) -> None:
         """The majority answered for the last time at ``last``, and not when the first round after it was held."""
-        before = self.as_leader.without_quorum[-1] if self.as_leader.without_quorum else None
         if event.term is None:
             return
+        before = self._now.without_quorum
         if before is not None and before.term == event.term and last <= before.at:
             before.last, before.rounds = event, before.rounds + 1
             return
         if before is not None and before.term == event.term:
             before.regained = True
         by = event.by if event.duration_ms is None else max(last, event.by - event.duration_ms * 1000)
-        self.as_leader.without_quorum.append(WithoutQuorum(event.term, last, by, event.event_id, event))
+        self._now.without_quorum = WithoutQuorum(event.term, last, by, event.event_id, event)
+        self.as_leader.without_quorum.append(self._now.without_quorum)
 
     def _on_two_leaders(self, event: FoldEvent) -> None:
         if event.term is not None:
@@ -606,10 +611,11 @@ class DledgerLog:
         if before is None or before[0] != event.term or before[1] is None or event.committed <= before[1]:
             return
         grown = Progress(event.term, before[2], event.by, before[1], event.committed, event.event_id)
-        if self.as_leader.progress and self.as_leader.progress[-1].term == event.term:
+        if self._now.progressed and self.as_leader.progress[-1].term == event.term:
             self.as_leader.progress[-1] = grown
         else:
             self.as_leader.progress.append(grown)
+        self._now.progressed = True
 
     # -- votes ------------------------------------------------------------------------------------------
 
@@ -690,7 +696,7 @@ class DledgerLog:
     def _is_leader(self) -> bool:
         return bool(self.steps) and self.steps[-1].role == LEADER
 
-    def _leads(self, term: int) -> bool:
+    def _leads(self, term: int | None) -> bool:
         return self._is_leader() and self.steps[-1].term == term
 
     def _on_vote_parsed(self, event: FoldEvent) -> None:
@@ -767,10 +773,32 @@ _HANDLERS: dict[str, Callable[[DledgerLog, FoldEvent], None]] = {
 }
 
 
-def _begins_to_serve(event: FoldEvent) -> bool:
-    """Whether the broker on top of a leader has become master: from here on it takes messages."""
-    changed = event.kind == "DLB_ROLE_END" and event.flag is True
-    return changed and event.role == "LEADER" and event.value_before != "SLAVE"
+def _changes_to_master(events: Iterable[FoldEvent]) -> Iterator[tuple[FoldEvent, FoldEvent | None]]:
+    """The changes of role of a broker to master: how each began, and its end where it takes messages from then on.
+
+    One thread works on them one after the other (``DLedgerRoleChangeHandler``); releases before 4.9 print no beginning.
+    """
+    begin: FoldEvent | None = None
+    for event in events:
+        if event.role != "LEADER" or event.term is None or event.kind == "DLB_SLAVE_BEGIN":
+            continue
+        if event.kind == "DLB_ROLE_BEGIN":
+            if begin is not None:
+                yield begin, None
+            begin = event
+            continue
+        works = event.kind == "DLB_ROLE_END" and event.flag is True and event.value_before != "SLAVE"
+        begun = begin if begin is not None and begin.term == event.term else _begun(event)
+        yield begun, event if works else None
+        begin = None
+    if begin is not None:
+        yield begin, None
+
+
+def _begun(end: FoldEvent) -> FoldEvent:
+    """The beginning of a change of role of which only the end is printed, and how long it took."""
+    took = (end.duration_ms or 0) * US_PER_MS
+    return replace(end, at=end.at - took, by=end.by - took)
 
 
 def _becomes_slave(event: FoldEvent) -> bool:
@@ -785,7 +813,7 @@ _NAMES_GROUP = frozenset(
     {"DL_PUSH_ERR", "DL_RPC_HB_TIMEOUT", "DL_RPC_HB_SEND_ERR", "DL_RPC_VOTE_TIMEOUT", "DL_RPC_VOTE_SEND_ERR"}
 )
 
-BROKER_KINDS = frozenset({"DLB_ROLE_END", "DLB_SLAVE_BEGIN"})
+BROKER_KINDS = frozenset({"DLB_ROLE_BEGIN", "DLB_ROLE_END", "DLB_ROLE_ERR", "DLB_SLAVE_BEGIN"})
 """Lines of the broker on top of its DLedger member, in the broker's own log."""
 
 STORE_KINDS = frozenset({"DL_STORE_RECOVERED_TO", "STORE_QUEUES_CUT"})

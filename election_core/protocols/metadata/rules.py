@@ -22,6 +22,7 @@ from election_replay.election_core.judge.wording import name_of
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId, finding_id
 from election_replay.election_core.model.facts import Alive, Fact
 from election_replay.election_core.model.rows import Finding, MetadataVersion, Row, RuleCoverage
+from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import US_PER_MS, Timeout
 from election_replay.election_core.protocols.metadata.data_version import Version, is_taken_over, order
 from election_replay.election_core.protocols.metadata.facts import (
@@ -84,10 +85,17 @@ class Table:
     names: frozenset[str]
     offsets: dict[Key, OffsetCopied]
 
-    def offset(self, key: Key) -> int:
-        """The next message of ``key``; a queue without an entry is read from its beginning."""
+    def offset(self, key: Key) -> int | None:
+        """The next message of ``key``; ``None``: not known.
+
+        A delay level without an entry is delivered from its beginning (``ScheduleMessageService#start``). Where a
+        consumer group begins that has no entry for a queue, it decides by itself (``ConsumeFromWhere``).
+        """
         entry = self.offsets.get(key)
-        return 0 if entry is None else entry.offset
+        if entry is not None:
+            return entry.offset
+        _, group, _ = key
+        return 0 if group is None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,6 +348,9 @@ def _lost_offsets(
         if not losses and before.offsets and not _seen_in_time(hand_over, tables, group, kind):
             verdicts.why.append(f"the first copy of the {kind} table came after it was written anew")
             continue
+        if not losses and _lacks_entries(hand_over, tables, group, kind, before):
+            verdicts.why.append(f"the {kind} table of the one that took over has no entry: its consumers decide")
+            continue
         if not losses:
             verdicts.conforms += 1
             continue
@@ -349,6 +360,13 @@ def _lost_offsets(
             for count in {RuleId.METADATA_ROLLBACK: rollback, verdicts.rule: verdicts}.values():
                 count.count(went_back.certainty, f"whether the last copy of the {kind} table is what was read")
             yield kind, lower, went_back
+
+
+def _lacks_entries(hand_over: HandOver, tables: Tables, group: Group, kind: str, before: Table) -> bool:
+    """Whether the acting master had an offset of which no table of the one that took over tells what became."""
+    known = (_first_after(hand_over, tables, group, kind), _stored(hand_over, tables, kind)[0])
+    shown = [table for table in known if table is not None]
+    return any(all(table.offset(key) is None for table in shown) for key in before.offsets)
 
 
 def _seen_in_time(hand_over: HandOver, tables: Tables, group: Group, kind: str) -> bool:
@@ -394,16 +412,17 @@ def _losses(hand_over: HandOver, tables: Tables, group: Group, kind: str, before
     lost: dict[tuple[str | None, str | None], Loss] = {}
     for key, entry in sorted(before.offsets.items(), key=lambda item: tuple(str(part) for part in item[0])):
         offset = entry.offset
-        behind = after is not None and after.offset(key) < offset
+        behind = after is not None and is_larger(offset, after.offset(key))
         shown = _lowest(
             key, [after if behind else None, stored if _began_with(hand_over, kind, behind, exact) else None]
         )
-        if shown is None or shown.offset(key) >= offset:
+        if shown is None or shown[0] >= offset:
             continue
+        lowest, table = shown
         loss = lost.setdefault(key[:2], Loss())
-        loss.entries.append((entry, shown.offset(key), shown.offsets.get(key)))
+        loss.entries.append((entry, lowest, table.offsets.get(key)))
         loss.proven &= behind or exact
-        loss.healed &= after is not None and not behind
+        loss.healed &= after is not None and after.offset(key) is not None and not behind
     return sorted(lost.values(), key=lambda loss: -loss.size)
 
 
@@ -414,8 +433,12 @@ def _began_with(hand_over: HandOver, kind: str, behind: bool, exact: bool) -> bo
     return exact if behind else _takes_nothing(hand_over)
 
 
-def _lowest(key: Key, tables: Iterable[Table | None]) -> Table | None:
-    return min((table for table in tables if table is not None), key=lambda table: table.offset(key), default=None)
+def _lowest(key: Key, tables: Iterable[Table | None]) -> tuple[int, Table] | None:
+    """The least offset that the tables hold for ``key``, and the table that holds it."""
+    known = ((table.offset(key), table) for table in tables if table is not None)
+    return min(
+        ((offset, table) for offset, table in known if offset is not None), key=lambda pair: pair[0], default=None
+    )
 
 
 def _takes_nothing(hand_over: HandOver) -> bool:

@@ -15,11 +15,16 @@ OF_ONE_LOG = ("log.py", "checks.py", "clock.py", "clock_segments.py")
 
 ONE_CLOCK = {
     "judge/group.py": {"_tenures": "the beginning and the end of one role", "length": "the two ends of one hole"},
-    "judge/leaderless.py": {"served_from": "what a leader's own log says of its tenure"},
+    "judge/serving.py": {
+        "begun": "what a leader's own log says of its tenure",
+        "_of": "what a leader's own log says of its tenure",
+        "_busy": "what a leader's own log says of its tenure",
+    },
     "judge/quorum_contact.py": {
         "_left_in": "a role of a member and the connections that its own log lost",
         "_led_on": "two roles of one member",
         "_by_itself": "what a leader's own log says of its tenure",
+        "_not_before_a_commit": "what a leader's own log says of its tenure",
     },
     "judge/silent_logs.py": {"_within": "spans of one log"},
     "judge/storm.py": {

@@ -1,0 +1,55 @@
+"""When a leader serves its clients, where logs say that apart from its election.
+
+    election        [ leader of term 3 ==================== |
+    its process     [ begins its change of role .... done | serves
+    another try        [ begins .... | failed, or no end: it never serves, whatever its role
+
+A change of role belongs to the leadership in which it begins: the end of one that a former leadership began says
+nothing of the present one, and one process works on them one after the other.
+"""
+
+from bisect import bisect_left
+from operator import attrgetter
+
+from election_replay.election_core.judge.clock import Moment
+from election_replay.election_core.judge.group import Group, Tenure, since, until
+from election_replay.election_core.model.facts import Serving
+
+
+class Service:
+    """When the processes of a group's leaders began to serve."""
+
+    def __init__(self, group: Group) -> None:
+        self._changes: dict[str, list[Serving]] = {}
+        for change in group.of(Serving):
+            self._changes.setdefault(change.source_node, []).append(change)
+
+    def begun(self, tenure: Tenure) -> Moment | None:
+        """When a leader began to serve; ``None``: its log shows that it never did.
+
+        Of a leader whose log shows no change of role nothing more is known than its election.
+        """
+        changes = self._of(tenure)
+        if not changes:
+            return None if self._busy(tenure) else tenure.begin
+        done = (end for change in changes if (end := until(change)) is not None)
+        return next((end for end in done if tenure.open or end.at < tenure.end.at), None)
+
+    def tried(self, tenure: Tenure) -> Moment | None:
+        """When the change of role of a leadership began last."""
+        changes = self._of(tenure)
+        return since(changes[-1]) if changes else None
+
+    def _of(self, tenure: Tenure) -> list[Serving]:
+        """The changes of role that a leadership began, in order."""
+        changes = self._changes.get(tenure.source, [])
+        first = bisect_left(changes, tenure.begin.at, key=attrgetter("since"))
+        return [
+            change for change in changes[first:] if change.since < tenure.end.by and change.term == tenure.term
+        ]
+
+    def _busy(self, tenure: Tenure) -> bool:
+        """Whether a change of role that an earlier leadership of the same process began was still under way."""
+        changes = self._changes.get(tenure.source, [])
+        before = changes[: bisect_left(changes, tenure.begin.at, key=attrgetter("since"))][-1:]
+        return any(change.until is not None and tenure.end.by <= change.until for change in before)
