@@ -427,7 +427,11 @@ def leaderless(
             summary=f"No {title} for {lasted}: {who} {how}, {then}.",
             evidence=(
                 *gap.evidence,
-                *(event for tenure, tried in gap.unserved for event in (tenure.begin.event_id, tried and tried.event_id)),
+                *(
+                    event
+                    for tenure, tried in gap.unserved
+                    for event in (tenure.begin.event_id, tried.event_id if tried else None)
+                ),
             ),
             duration_min_ms=max(gap.least, 0) // 1000,
             duration_max_ms=gap.most // 1000,

@@ -44,9 +44,7 @@ class Service:
         """The changes of role that a leadership began, in order."""
         changes = self._changes.get(tenure.source, [])
         first = bisect_left(changes, tenure.begin.at, key=attrgetter("since"))
-        return [
-            change for change in changes[first:] if change.since < tenure.end.by and change.term == tenure.term
-        ]
+        return [change for change in changes[first:] if change.since < tenure.end.by and change.term == tenure.term]
 
     def _busy(self, tenure: Tenure) -> bool:
         """Whether a change of role that an earlier leadership of the same process began was still under way."""

@@ -342,8 +342,9 @@ def _role(row: RoleInterval) -> str:
 
 def _election(row: Election) -> str:
     votes = "" if row.votes_needed is None else f", {row.votes_granted} of {row.votes_needed} votes"
+    term = "unknown" if row.term is None else row.term
     return (
-        f"{row.replica_group} {'unknown' if row.term is None else row.term}: {row.candidate or 'nobody'} {row.outcome} after {row.rounds} rounds{votes},"
+        f"{row.replica_group} {term}: {row.candidate or 'nobody'} {row.outcome} after {row.rounds} rounds{votes},"
         f" voters {{{', '.join(row.voters)}}}"
     )
 
