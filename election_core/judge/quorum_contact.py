@@ -15,7 +15,7 @@ majority again and lead on, in the same term:
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, pairwise
 from operator import attrgetter
@@ -309,8 +309,10 @@ class Majorities:
             if grown.since_by < tenure.begin.at or grown.since > tenure.end.by:
                 continue  # of another leadership of the same term
             last = Moment(grown.since, grown.since_by, grown.source_node, grown.since_event)
-            if elapsed(lost.earliest, last)[0] > 0:
-                lost = Majority(last, lost.latest, lost.left, lost.rounds)
             if elapsed(lost.latest, last)[0] > 0:
                 return None
+            if elapsed(lost.earliest, last)[0] > 0:
+                lost = replace(lost, earliest=last)
+            if elapsed(last, target)[0] < elapsed(lost.latest, target)[0]:
+                lost = replace(lost, latest=last)
         return lost if elapsed(lost.latest, target)[1] > 0 else None

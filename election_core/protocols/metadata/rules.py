@@ -147,16 +147,21 @@ class HandOver:
 
 @dataclass(slots=True)
 class Loss:
-    """What went back: the entries before, and what each of them was afterwards."""
+    """What went back: the entries before, and what each of them was afterwards (``None``: it had none)."""
 
-    entries: list[tuple[OffsetCopied, int, OffsetCopied | None]] = field(default_factory=list)
+    entries: list[tuple[OffsetCopied, int | None, OffsetCopied | None]] = field(default_factory=list)
     proven: bool = True
     healed: bool = True
 
     @property
     def size(self) -> int:
-        """By how much, over all queues."""
-        return sum(entry.offset - after for entry, after, _ in self.entries)
+        """By how much, over all queues of which that is known."""
+        return sum(entry.offset - after for entry, after, _ in self.entries if after is not None)
+
+    @property
+    def missing(self) -> bool:
+        """Whether the one that took over has no offset of these queues."""
+        return all(after is None for _, after, _ in self.entries)
 
 
 @dataclass(slots=True)
@@ -348,9 +353,6 @@ def _lost_offsets(
         if not losses and before.offsets and not _seen_in_time(hand_over, tables, group, kind):
             verdicts.why.append(f"the first copy of the {kind} table came after it was written anew")
             continue
-        if not losses and _lacks_entries(hand_over, tables, group, kind, before):
-            verdicts.why.append(f"the {kind} table of the one that took over has no entry: its consumers decide")
-            continue
         if not losses:
             verdicts.conforms += 1
             continue
@@ -360,13 +362,6 @@ def _lost_offsets(
             for count in {RuleId.METADATA_ROLLBACK: rollback, verdicts.rule: verdicts}.values():
                 count.count(went_back.certainty, f"whether the last copy of the {kind} table is what was read")
             yield kind, lower, went_back
-
-
-def _lacks_entries(hand_over: HandOver, tables: Tables, group: Group, kind: str, before: Table) -> bool:
-    """Whether the acting master had an offset of which no table of the one that took over tells what became."""
-    known = (_first_after(hand_over, tables, group, kind), _stored(hand_over, tables, kind)[0])
-    shown = [table for table in known if table is not None]
-    return any(all(table.offset(key) is None for table in shown) for key in before.offsets)
 
 
 def _seen_in_time(hand_over: HandOver, tables: Tables, group: Group, kind: str) -> bool:
@@ -409,20 +404,21 @@ def _losses(hand_over: HandOver, tables: Tables, group: Group, kind: str, before
     stored, exact = _stored(hand_over, tables, kind)
     if after is None and not (stored is not None and exact and _takes_nothing(hand_over)):
         return None
-    lost: dict[tuple[str | None, str | None], Loss] = {}
+    lost: dict[tuple[str | None, str | None, bool], Loss] = {}
     for key, entry in sorted(before.offsets.items(), key=lambda item: tuple(str(part) for part in item[0])):
-        offset = entry.offset
-        behind = after is not None and is_larger(offset, after.offset(key))
-        shown = _lowest(
-            key, [after if behind else None, stored if _began_with(hand_over, kind, behind, exact) else None]
-        )
-        if shown is None or shown[0] >= offset:
+        now = None if after is None else after.offset(key)
+        behind = is_larger(entry.offset, now)
+        began = _began_with(hand_over, kind, behind, exact)
+        shown = _lowest(key, [after if behind else None, stored if began else None])
+        missing = shown is None and now is None and (after is not None or began)
+        missing |= shown is None and began and exact and stored is not None
+        if not missing and (shown is None or shown[0] >= entry.offset):
             continue
-        lowest, table = shown
-        loss = lost.setdefault(key[:2], Loss())
-        loss.entries.append((entry, lowest, table.offsets.get(key)))
-        loss.proven &= behind or exact
-        loss.healed &= after is not None and after.offset(key) is not None and not behind
+        topic, consumers, _ = key
+        loss = lost.setdefault((topic, consumers, missing), Loss())
+        loss.entries.append((entry, shown[0], shown[1].offsets.get(key)) if shown else (entry, None, None))
+        loss.proven &= not missing and (behind or exact)
+        loss.healed &= now is not None and not behind
     return sorted(lost.values(), key=lambda loss: -loss.size)
 
 
@@ -486,16 +482,21 @@ def _stored(hand_over: HandOver, tables: Tables, kind: str) -> tuple[Table | Non
 def _offset_finding(hand_over: HandOver, kind: str, loss: Loss, rule: RuleId) -> Finding:
     left = hand_over.left
     first = loss.entries[0][0]
-    farthest = max(loss.entries, key=lambda item: item[0].offset - item[1])
+    farthest = max(loss.entries, key=lambda item: item[0].offset - (item[1] or 0))
     of = f" of {first.consumer_group} on {first.topic}" if first.consumer_group else ""
     unit = "queue" if first.consumer_group else "level"
-    listed = [f"{unit} {entry.queue_id}: {entry.offset} to {after}" for entry, after, _ in loss.entries]
+    listed = [
+        f"{unit} {entry.queue_id}: {entry.offset} to {'none' if after is None else after}"
+        for entry, after, _ in loss.entries
+    ]
     more = f" and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
     healed = "; by the first copy of its file consumers had committed their places again" if loss.healed else ""
     repeated = "delivered" if kind == "delay_offset" else "consumed"
     verb = "went back" if rule == RuleId.METADATA_ROLLBACK else "were taken over although they were lower"
     return Finding(
-        finding_id=_id(left, rule, kind, hand_over, first.topic, first.consumer_group),
+        finding_id=_id(
+            left, rule, kind, hand_over, first.topic, first.consumer_group, *(["none"] if loss.missing else [])
+        ),
         cluster=left.cluster,
         replica_group=left.replica_group,
         protocol=PROTOCOL,
@@ -508,12 +509,20 @@ def _offset_finding(hand_over: HandOver, kind: str, loss: Loss, rule: RuleId) ->
         end_time=hand_over.end.at,
         summary=f"{OFFSETS[kind]}{of} {verb} when {hand_over.name} took over from the acting "
         f"master {hand_over.left_name} ({hand_over.how(kind)}): {', '.join(listed[:SHOWN])}{more}. "
-        f"{_so_many_messages(loss.size)} may be {repeated} again{healed}.",
+        f"{_then(loss, repeated)}{healed}.",
         evidence=_evidence(hand_over, [item for entry, _, shown in loss.entries[:SHOWN] for item in (entry, shown)]),
-        messages_repeated=loss.size,
+        messages_repeated=None if loss.missing else loss.size,
         offset_before=farthest[0].offset,
         offset_after=farthest[1],
     )
+
+
+def _then(loss: Loss, repeated: str) -> str:
+    """What consumers do then. One without an offset is told 0 while the broker has that message in memory, else none
+    (``ConsumerManageProcessor#queryConsumerOffset``)."""
+    if loss.missing:
+        return "Its consumers begin at the first message or, by their own setting (consumeFromWhere), at the last one"
+    return f"{_so_many_messages(loss.size)} may be {repeated} again"
 
 
 # -- versions ----------------------------------------------------------------------------------------------------
