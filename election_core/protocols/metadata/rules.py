@@ -411,7 +411,7 @@ def _losses(hand_over: HandOver, tables: Tables, group: Group, kind: str, before
         began = _began_with(hand_over, kind, behind, exact)
         shown = _lowest(key, [after if behind else None, stored if began else None])
         missing = shown is None and now is None and (after is not None or began)
-        missing |= shown is None and began and exact and stored is not None
+        missing |= shown is None and began and stored is not None
         if not missing and (shown is None or shown[0] >= entry.offset):
             continue
         topic, consumers, _ = key

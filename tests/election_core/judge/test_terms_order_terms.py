@@ -17,7 +17,7 @@ LOGS = parse("""
 10:09:50 INFO StateMaintainer - [n1][HeartBeatTimeOut] lastLeaderHeartBeatTime: 2026-03-01 02:09:44.2 heartBeatTimeIntervalMs: 2000 lastLeader=n0
 10:09:50 INFO StateMaintainer - [n1] [ChangeRoleToCandidate] from term: 1 and currTerm: 1
 10:09:58 INFO StateMaintainer - [n1] [ChangeRoleToLeader] from term: 2 and currTerm: 2
-""")  # noqa: E501
+""")
 
 
 @pytest.mark.parametrize("behind_ms", [0, 7_200_000, -7_200_000])
