@@ -157,11 +157,17 @@ class WithoutQuorum:
 
 @dataclass(slots=True)
 class AsLeader:
-    """What a node's own lines say of its majority while it led."""
+    """What a node's own lines say of its majority while it led; ``lost`` and ``progressed``: in this leadership."""
 
     progress: list[Progress] = field(default_factory=list)
     without_quorum: list[WithoutQuorum] = field(default_factory=list)
     kept: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
+    lost: WithoutQuorum | None = None
+    progressed: bool = False
+
+    def ended(self) -> None:
+        """The leadership is over."""
+        self.lost, self.progressed = None, False
 
 
 @dataclass(slots=True)
@@ -217,8 +223,6 @@ class Running:
     led_until: dict[int | None, int] = field(default_factory=dict)
     failed_rounds: int = 0
     failed_round: FoldEvent | None = None
-    without_quorum: WithoutQuorum | None = None
-    progressed: bool = False
     doubtful: list[FoldEvent] = field(default_factory=list)
     replies: list[FoldEvent] = field(default_factory=list)
     last_round: FoldEvent | None = None
@@ -410,7 +414,7 @@ class DledgerLog:
         at = event.at if since is None else since
         if self._is_leader():
             self._now.led_until[self.steps[-1].term] = event.by
-            self._now.without_quorum, self._now.progressed = None, False
+            self.as_leader.ended()
         self.steps.append(Step(at, event.by, role, term, leader, event.event_id, cause, event.node or self.node))
         self._now.role_seen_at = at
 
@@ -527,15 +531,15 @@ class DledgerLog:
         """The majority answered for the last time at ``last``, and not when the first round after it was held."""
         if event.term is None:
             return
-        before = self._now.without_quorum
+        before = self.as_leader.lost
         if before is not None and before.term == event.term and last <= before.at:
             before.last, before.rounds = event, before.rounds + 1
             return
         if before is not None and before.term == event.term:
             before.regained = True
         by = event.by if event.duration_ms is None else max(last, event.by - event.duration_ms * 1000)
-        self._now.without_quorum = WithoutQuorum(event.term, last, by, event.event_id, event)
-        self.as_leader.without_quorum.append(self._now.without_quorum)
+        self.as_leader.lost = WithoutQuorum(event.term, last, by, event.event_id, event)
+        self.as_leader.without_quorum.append(self.as_leader.lost)
 
     def _on_two_leaders(self, event: FoldEvent) -> None:
         if event.term is not None:
@@ -611,11 +615,11 @@ class DledgerLog:
         if before is None or before[0] != event.term or before[1] is None or event.committed <= before[1]:
             return
         grown = Progress(event.term, before[2], event.by, before[1], event.committed, event.event_id)
-        if self._now.progressed and self.as_leader.progress[-1].term == event.term:
+        if self.as_leader.progressed and self.as_leader.progress[-1].term == event.term:
             self.as_leader.progress[-1] = grown
         else:
             self.as_leader.progress.append(grown)
-        self._now.progressed = True
+        self.as_leader.progressed = True
 
     # -- votes ------------------------------------------------------------------------------------------
 
@@ -742,6 +746,7 @@ class DledgerLog:
         """A new process: what was open in the old one ended with it."""
         if self._now.open is not None:
             self._now.open.outcome = "abandoned"
+        self.as_leader.ended()
         self._now = Running(owed=0, role_seen_at=event.at)
 
 
