@@ -51,7 +51,7 @@ check: lint ## format, lint, types, import contracts, and the tests that need no
 	$(BIN)/pytest -q -m 'not slow' tests/election_core tests/schemas
 
 # Three parts at once, each a third of the time: Spark and what is waited for leave two cores half idle with two.
-APART := $(addprefix tests/jobs/,cli gates showing test_kills.py test_machine_faults.py test_operations.py test_serve_hostile.py)
+APART := $(addprefix tests/jobs/,cli gates showing test_kills.py test_machine_faults.py test_operations.py)
 OTHERS := $(filter-out tests/jobs tests/airflow_dags tests/clusters tests/object_stores tests/kubernetes,$(patsubst %/,%,$(wildcard tests/*/))) $(wildcard tests/test_*.py)
 
 test: java lint ## the same, and all other tests: real logs, real Spark, real Delta

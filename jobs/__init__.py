@@ -8,7 +8,6 @@ Each job is a module here whose function shows its steps; what a step does stand
 ``publish``         one row in ``gold.runs`` that makes readers see it
 ``upkeep``          fewer and only needed files
 ``run``             a night: land, check, replay, check, publish
-``serve``           a SQL endpoint
 ``spark_views``     what is published, in anybody's Spark session
 
 The rooms, from the top to the bottom; none knows one above it: ``cli``, ``showing``, then ``reading``, ``landing``,

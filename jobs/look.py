@@ -77,7 +77,8 @@ def nothing(folder: Path) -> str:
 
 def unpack_all(folder: Path, into: Path, skip: Skip) -> bool:
     """Unpack the archives of a folder, or the archive that it is; whether there was any."""
-    bounds = Bounds()
+    into.parent.mkdir(parents=True, exist_ok=True)
+    bounds = Bounds.of_disk(into.parent)
     if folder.is_file():
         if is_archive(folder.name):
             unpack(folder, folder.name, into / stem(folder.name), bounds, skip)
@@ -85,7 +86,8 @@ def unpack_all(folder: Path, into: Path, skip: Skip) -> bool:
     found = False
     for entry in list(open_landing(str(folder)).walk(lambda _: None)):
         if entry.link is None and is_archive(entry.path):
-            unpack(folder / entry.path, entry.path, into / stem(entry.path), bounds, skip)
+            place = into / stem(entry.path)  # two archives of one name are two folders
+            unpack(folder / entry.path, entry.path, into / entry.path if place.exists() else place, bounds, skip)
             found = True
         elif entry.path.lower().endswith(NOT_UNPACKED):
             skip(Skipped(entry.path, "an archive of a kind that is not unpacked here"))

@@ -56,10 +56,18 @@ def mark(
         "state": state,
         "ticket": ticket,
         "note": note,
-        "reviewer": reviewer or getpass.getuser(),
+        "reviewer": reviewer or operator(),
     }
     warehouse.append([row], "reviews")
     return row
+
+
+def operator() -> str:
+    """The user of this session. Raises :class:`~jobs.JobError` where the system knows no name of it."""
+    try:
+        return getpass.getuser()
+    except (KeyError, ImportError, OSError):
+        raise JobError("the system knows no name of the user of this session: set LOGNAME") from None
 
 
 # -- regression cases --------------------------------------------------------------------------------------------

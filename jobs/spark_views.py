@@ -22,9 +22,6 @@ from election_replay.schemas import TABLES, Table
 from election_replay.schemas.model import Column, Parameter, View, sql_text
 from election_replay.schemas.views import BEFORE, VIEWS
 
-SERVED = (*TABLES, *(view.name for view in VIEWS.values() if not view.parameters))
-"""Tables and views, by their names."""
-
 
 def register(spark: SparkSession, warehouse: str) -> dict[str, Any]:
     """Make tables, views and functions known to a Spark session, as temporary ones; the published run that they show.
@@ -53,29 +50,6 @@ def register_run(spark: SparkSession, tables: Warehouse, run: Mapping[str, Any])
             of_run(spark, tables, TABLES[source], before).createOrReplaceTempView(view.name)
             continue
         spark.sql(in_spark(with_rows(view, sql_text)))
-
-
-def list_in(spark: SparkSession, schema: str) -> None:
-    """List tables and views in a new schema of the catalogue, with types and comments, and make the functions there.
-
-    Whoever asks what there is sees them. Queries read what :mod:`jobs.serving` puts under these names, and the bodies
-    of functions are queries; the views themselves have one row of nulls.
-    """
-    spark.sql(f"CREATE DATABASE {schema}")
-    for name in SERVED:
-        spark.sql(in_catalogue(TABLES[name] if name in TABLES else VIEWS[name], schema))
-    reader = spark.newSession()  # this one has names of its own, which no function of the catalogue may know
-    reader.catalog.setCurrentDatabase(schema)
-    for view in VIEWS.values():
-        if view.parameters:
-            reader.sql(_spark_function(view, f"CREATE FUNCTION {view.name}"))
-
-
-def in_catalogue(shown: View | Table, schema: str) -> str:
-    """The statement that lists a table or view in a schema of the catalogue."""
-    nulls = ", ".join(f"CAST(NULL AS {column.type.sql}) AS `{column.name}`" for column in shown.columns)
-    comment = sql_text(shown.comment)
-    return f"CREATE VIEW {schema}.{shown.name} ({_spark_comments(shown)}) COMMENT {comment} AS SELECT {nulls}"
 
 
 def of_run(spark: SparkSession, tables: Warehouse, table: Table, run: Mapping[str, Any] | None) -> DataFrame:
@@ -111,7 +85,7 @@ def _spark_function(view: View, create: str) -> str:
     return f"{create}({parameters}) RETURNS TABLE({columns}) COMMENT {sql_text(view.comment)} RETURN {view.sql}"
 
 
-def _spark_comments(view: View | Table) -> str:
+def _spark_comments(view: View) -> str:
     return ", ".join(f"`{column.name}` COMMENT {sql_text(column.remark)}" for column in view.columns)
 
 

@@ -15,20 +15,21 @@ from election_replay.jobs.cli.agents import mcp
 from election_replay.jobs.cli.airflow import airflow
 from election_replay.jobs.cli.arrow_alone import arrow_alone
 from election_replay.jobs.cli.ending import STOPPED, end_when_told, stopped_by
+from election_replay.jobs.cli.export import export
 from election_replay.jobs.cli.learn import config, inspect, rules, simulate
 from election_replay.jobs.cli.log import ERR, FORMATS, for_machines, log_as, tell
 from election_replay.jobs.cli.look import look
 from election_replay.jobs.cli.pipeline import forget, land, publish, replay, run, upkeep, validate
 from election_replay.jobs.cli.read import diff, explain, incident, metrics, report, sql, whois
 from election_replay.jobs.cli.review import review
-from election_replay.jobs.cli.servers import dashboard, serve
+from election_replay.jobs.cli.servers import dashboard
 from election_replay.jobs.faults import meaning, readable
 from election_replay.jobs.reading.words import harmless
 
 GROUPS = {
     "Pipeline": (run, land, replay, validate, publish, upkeep, forget),
-    "Read": (look, sql, incident, explain, report, diff, review, whois, metrics),
-    "Serve": (serve, dashboard, mcp),
+    "Read": (look, sql, incident, explain, report, diff, review, whois, metrics, export),
+    "Serve": (dashboard, mcp),
     "Learn": (rules, config, inspect, simulate, airflow),
 }
 """What the help lists, by what people come for."""

@@ -26,6 +26,9 @@ from election_replay.jobs.reading.words import moment
 if TYPE_CHECKING:
     from election_replay.jobs.landing.landing_zone import Skipped
 
+MOST_DAYS = 36_500
+"""A hundred years: what is kept so long is kept for ever."""
+
 
 @click.command()
 @landing_option
@@ -263,14 +266,14 @@ def publish(warehouse: str, database: str | None) -> None:
 @warehouse_option
 @click.option(
     "--keep-days",
-    type=click.IntRange(min=0),
+    type=click.IntRange(0, MOST_DAYS),
     default=30,
     show_default=True,
     help="How long an earlier run stays readable. The newest always does.",
 )
 @click.option(
     "--forget-bronze-after",
-    type=click.IntRange(min=0),
+    type=click.IntRange(0, MOST_DAYS),
     metavar="DAYS",
     help="Forget the lines of landings that were published longer ago; what proves a finding stays. Default: never.",
 )

@@ -19,7 +19,6 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from election_replay.jobs import ARROW_MEMORY, ONE_THREAD, POLARS_THREADS, JobError
-from election_replay.jobs.engines.class_archive import archive_options
 from election_replay.jobs.engines.delta_jars import brought
 
 JAVA_WANTED = 17
@@ -40,8 +39,8 @@ ON_ONE_MACHINE = {
 }
 """Settings that would hold a cluster up, or hide what it does."""
 
-OWN_JARS = ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath", "spark.driver.defaultJavaOptions")
-"""Settings of whoever brings jars, or options of the JVM, of his own."""
+OWN_JARS = ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath")
+"""Settings of whoever brings jars of his own."""
 
 OUTPUT_BYTES = 1 << 16
 """How much of what the JVM prints is kept."""
@@ -52,8 +51,6 @@ SHORT_LIVED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.facto
 """Settings of a session on one machine with little to do: to compile a query would take longer than to interpret it."""
 SHORT_LIVED_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Options of its JVM: compile fast, and start no threads for garbage of which there is none."""
-ANSWERING_JVM = "-XX:TieredStopAtLevel=1"
-"""Options of the JVMs that answer clients on one machine: what compiles fast gives its first answers half as late."""
 
 LOG4J = Path(__file__).parents[2] / "conf" / "log4j2.properties"
 INSTALL_JAVA = (
@@ -79,14 +76,14 @@ def spark_session(
     ``more`` are settings of one job alone. ``quiet`` keeps what the JVM prints off the terminal. Raises
     :class:`JobError` when Java is missing or too old, or when no session can be started.
     """
-    java = require_java()
+    require_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     configured = submitted()
     chosen = master_of(master, configured)
     if chosen.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = configure_spark_with_delta_pip(SparkSession.builder.appName(name).master(chosen))
-    of_session = settings(chosen, shuffle_partitions, configured, short_lived) | quick_start(chosen, configured, java)
+    of_session = settings(chosen, shuffle_partitions, configured, short_lived) | quick_start(chosen, configured)
     for key, value in (of_session | dict(more or {})).items():
         builder = builder.config(key, value)
     try:
@@ -199,14 +196,10 @@ def settings(
     }
     if shuffle_partitions is not None:
         chosen["spark.sql.shuffle.partitions"] = str(shuffle_partitions)
-    answering = master.startswith("local-cluster")
-    short_lived = short_lived and master.startswith("local") and not answering
+    short_lived = short_lived and master.startswith("local") and not master.startswith("local-cluster")
     if master.startswith("local"):
         chosen = ON_ONE_MACHINE | (SHORT_LIVED if short_lived else {}) | chosen
     options = [SHORT_LIVED_JVM] if short_lived else []
-    if answering:
-        chosen["spark.executor.extraJavaOptions"] = ANSWERING_JVM
-        options.append(ANSWERING_JVM)
     if LOG4J.is_file():
         options.append(f"-Dlog4j2.configurationFile={LOG4J.as_uri()}")
     if options:
@@ -214,26 +207,21 @@ def settings(
     return {key: configured.get(key, value) or value for key, value in chosen.items()}
 
 
-def quick_start(master: str, configured: SparkConf, java: str) -> dict[str, str]:
-    """Settings with which Spark in this process starts faster, once it has started here before.
+def quick_start(master: str, configured: SparkConf) -> dict[str, str]:
+    """Settings with which Spark in this process asks no repository for Delta's jars, once they were brought here.
 
-    Delta's jars are taken from where they were brought, not asked for, and the JVM maps classes that an earlier one
-    read. Whoever brings jars of his own goes the long way.
+    Whoever brings jars of his own goes the long way.
     """
     in_process = master.startswith("local") and not master.startswith("local-cluster")
     if not in_process or "PYSPARK_GATEWAY_PORT" in os.environ or any(configured.contains(key) for key in OWN_JARS):
         return {}
     if not (jars := brought(configured)):
         return {}
-    return {
-        "spark.jars.packages": "",
-        "spark.driver.extraClassPath": os.pathsep.join(jars),
-        "spark.driver.defaultJavaOptions": " ".join(archive_options(java, jars)),
-    }
+    return {"spark.jars.packages": "", "spark.driver.extraClassPath": os.pathsep.join(jars)}
 
 
-def require_java() -> str:
-    """What the Java that is there says of itself; raise :class:`JobError` where none is new enough, with what to do."""
+def require_java() -> None:
+    """Raise :class:`JobError` where no Java is there that is new enough, with what to do."""
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
     if java is None:
@@ -243,7 +231,6 @@ def require_java() -> str:
     found = java_version(output.stderr + output.stdout)
     if found is None or found < JAVA_WANTED:
         raise JobError(f"{java} is Java {found or 'of an unknown version'}: {INSTALL_JAVA}")
-    return output.stderr + output.stdout
 
 
 def java_version(output: str) -> int | None:

@@ -1,19 +1,21 @@
 """Archives that somebody mailed, unpacked into a folder of our own; they are hostile.
 
 Only regular files come out, each below the folder, under a name without ``..``; links, devices and whatever else an
-archive may hold are passed over and told. So is what would come to more bytes or files than are allowed, and a file
-that says it is an archive and is none.
+archive may hold are passed over and told. So is a member that cannot be written or read, and all others come out. What
+would come to more bytes or members than are allowed is told too, and a file that says it is an archive and is none.
 """
 
 import lzma
 import os
+import shutil
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, NamedTuple
 
 from election_replay.jobs.landing.landing_zone import Skip, Skipped, printable
 
@@ -28,16 +30,32 @@ DEPTH = 3
 """Archives in archives, no deeper."""
 
 CHUNK = 1 << 20
+GB = 1_000_000_000
 BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, RuntimeError)
 """What an archive that is damaged, encrypted or none at all raises, of whatever kind."""
 
 
+MOST_MEMBERS = 200_000
+"""Members of all archives together: files, folders, links."""
+LONGEST_NAME = 200
+"""Bytes of a file's or a folder's name: file systems allow 255, and a suffix may come to it."""
+
+
 @dataclass(slots=True)
 class Bounds:
-    """How much may come out of all archives together: bytes and files that are left."""
+    """How much may come out of all archives together: bytes and members. ``bytes_named`` says how many bytes."""
 
-    size: int = 20 << 30
-    files: int = 200_000
+    size: int
+    members: int = MOST_MEMBERS
+    bytes_named: str = "is unpacked"
+
+    @classmethod
+    def of_disk(cls, folder: Path) -> "Bounds":
+        """Half of what is free where a folder lies: the other half is for what is made of the logs."""
+        half = shutil.disk_usage(folder).free // 2
+        return cls(
+            half, bytes_named=f"the {half / GB:,.1f} GB that may be unpacked, half of what is free in {folder} (TMPDIR)"
+        )
 
 
 class TooMuchError(Exception):
@@ -49,73 +67,101 @@ def is_archive(name: str) -> bool:
     return name.lower().endswith(PACKED)
 
 
+class Member(NamedTuple):
+    """What an archive holds under a name; ``open`` is there for a regular file."""
+
+    name: str
+    open: Callable[[], IO[bytes] | None] | None
+    folder: bool = False
+
+
 def unpack(archive: Path, shown: str, into: Path, bounds: Bounds, skip: Skip, depth: int = 1) -> None:
-    """Unpack an archive, and archives in it, below the folder ``into``; ``shown`` is its path for people."""
+    """Unpack an archive, and archives in it, below the folder ``into``; ``shown`` is its path for people.
+
+    Of two members of one name the last counts, as with ``tar``, which appends newer ones.
+    """
+    taken: set[Path] = set()
     try:
-        for name, source in members(archive, shown, skip):
-            target = into / name
-            take(source, target, bounds)
+        for member in members(archive, bounds):
+            if member.folder:
+                continue
+            at = f"{shown}/{printable(member.name)}"
+            if member.open is None:
+                skip(Skipped(at, "it is no plain file", harmless=True))
+                continue
+            try:
+                target = into / clean(member.name)
+                if target in taken:
+                    target.unlink()
+                    skip(Skipped(at, "the archive holds it more than once: the last one is read"))
+                take(member.open, target, bounds)
+            except BROKEN as error:
+                skip(Skipped(at, f"it cannot be unpacked: {error_text(error)}"))
+                continue
+            taken.add(target)
             if is_archive(target.name):
-                inner, packed = f"{shown}/{name}", target.with_name(f"{target.name}.packed")
-                target.rename(packed)
+                packed = target.rename(target.with_name(f"{target.name}.packed"))
                 if depth < DEPTH:
-                    unpack(packed, inner, target, bounds, skip, depth + 1)
+                    unpack(packed, at, target, bounds, skip, depth + 1)
                 else:
-                    skip(Skipped(inner, f"an archive in {DEPTH} archives"))
+                    skip(Skipped(at, f"an archive in {DEPTH} archives"))
                 packed.unlink()
-    except TooMuchError:
-        skip(Skipped(shown, "it holds more than is unpacked: unpack it and give the folder"))
+    except TooMuchError as error:
+        skip(Skipped(shown, f"it holds more than {error}: unpack it and give the folder"))
     except BROKEN as error:
         skip(Skipped(shown, f"it cannot be unpacked to its end: {error_text(error)}"))
 
 
-def members(archive: Path, shown: str, skip: Skip) -> Iterator[tuple[str, IO[bytes]]]:
-    """The regular files in an archive, by clean paths, each open."""
-    if zipfile.is_zipfile(archive):
-        with zipfile.ZipFile(archive) as packed:
-            for info in packed.infolist():
-                if info.is_dir():
-                    continue
-                if (info.external_attr >> 16) & 0o170000 not in (0, 0o100000):
-                    skip(Skipped(f"{shown}/{printable(info.filename)}", "it is no plain file", harmless=True))
-                elif (name := clean(info.filename)) is None:
-                    skip(Skipped(f"{shown}/{printable(info.filename)}", "its path leads out of the archive"))
-                else:
-                    with packed.open(info) as source:
-                        yield name, source
-        return
+def members(archive: Path, bounds: Bounds) -> Iterator[Member]:
+    """What an archive holds. Raises :class:`TooMuchError`, and one of :data:`BROKEN` where it is damaged."""
+    for member in in_zip(archive) if zipfile.is_zipfile(archive) else in_tar(archive):
+        bounds.members -= 1
+        if bounds.members < 0:
+            raise TooMuchError(f"{MOST_MEMBERS:,} members")
+        yield member
+
+
+def in_zip(archive: Path) -> Iterator[Member]:
+    """The members of a zip file."""
+    with zipfile.ZipFile(archive) as packed:
+        for info in packed.infolist():
+            plain = (info.external_attr >> 16) & 0o170000 in (0, 0o100000)
+            yield Member(info.filename, partial(packed.open, info) if plain else None, info.is_dir())
+
+
+def in_tar(archive: Path) -> Iterator[Member]:
+    """The members of a tar file. Raises ValueError where it is damaged: the library takes that for its end."""
     with tarfile.open(archive) as packed:
-        for member in packed:
-            if member.isdir():
-                continue
-            found = packed.extractfile(member) if member.isreg() else None
-            if found is None:
-                skip(Skipped(f"{shown}/{printable(member.name)}", "it is no plain file", harmless=True))
-            elif (name := clean(member.name)) is None:
-                skip(Skipped(f"{shown}/{printable(member.name)}", "its path leads out of the archive"))
-            else:
-                yield name, found
+        for info in packed:
+            yield Member(info.name, partial(packed.extractfile, info) if info.isreg() else None, info.isdir())
+        if packed.fileobj is not None:
+            packed.fileobj.seek(packed.offset)
+            if (packed.fileobj.read(tarfile.BLOCKSIZE) or b"").strip(b"\0"):
+                raise ValueError(f"it is damaged behind member {len(packed.getmembers())}")
 
 
-def clean(name: str) -> str | None:
-    """A path below a folder, or ``None`` for one that leads elsewhere or cannot be a path."""
+def clean(name: str) -> str:
+    """A path below a folder. Raises ValueError for one that leads elsewhere or cannot be a path."""
     path = PurePosixPath(name.replace("\\", "/"))
     parts = [part for part in path.parts if part not in ("", ".")]
-    bad = any(part == ".." or "\x00" in part or len(os.fsencode(part)) > 200 for part in parts)
-    return None if bad or path.is_absolute() or not parts or ":" in parts[0] else "/".join(parts)
+    if path.is_absolute() or not parts or ":" in parts[0] or any(part == ".." or "\x00" in part for part in parts):
+        raise ValueError("its path leads out of the archive")
+    if any(len(os.fsencode(part)) > LONGEST_NAME for part in parts):
+        raise ValueError(f"its name is longer than {LONGEST_NAME} bytes")
+    return "/".join(parts)
 
 
-def take(source: IO[bytes], target: Path, bounds: Bounds) -> None:
+def take(opened: Callable[[], IO[bytes] | None], target: Path, bounds: Bounds) -> None:
     """Write one file, as far as the bounds allow. Raises :class:`TooMuchError`."""
-    bounds.files -= 1
-    if bounds.files < 0:
-        raise TooMuchError
+    source = opened()
+    if source is None:
+        return
     target.parent.mkdir(parents=True, exist_ok=True)
-    with target.open("xb") as out:
+    with source, target.open("xb") as out:
         while chunk := source.read(CHUNK):
             bounds.size -= len(chunk)
             if bounds.size < 0:
-                raise TooMuchError
+                raise TooMuchError(bounds.bytes_named)
             out.write(chunk)
 
 

@@ -1,7 +1,7 @@
 """Which files of the landing zone no landing has seen as they are now: asked before anything is read of them."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Set
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import PurePosixPath
@@ -26,6 +26,9 @@ SEEN_COLUMNS = (
 READ_COLUMNS = ("tick_bucket", "lines_landed", "read_as")
 """The columns of ``landed_files`` that tell how a file was read."""
 
+SECOND = 1_000_000
+"""Microseconds."""
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -43,13 +46,13 @@ def new_files(landing: str, warehouse: Warehouse, config: Config, skip: Skip = t
     return unseen(files, (row for row in landed if not read_otherwise(row, config)))
 
 
-def unseen(files: Iterable[LogFile], landed: Iterable[dict[str, Any]]) -> list[LogFile]:
+def unseen(files: Collection[LogFile], landed: Iterable[dict[str, Any]]) -> list[LogFile]:
     """The files to look into: those of which no landing saw a file of the same stream, size and time of change.
 
     ``landed`` are rows of ``landed_files``, in the order of landings. A rolled file that was only renamed keeps all
-    three. A file whose last line waits is looked into once more, one that could not be read to its end again and again:
-    by its path too, as others may be like it in all three. What a file holds of another node says nothing of that
-    node's own files.
+    three; another file may have all three too, and :func:`renamed` tells them apart. A file whose last line waits is
+    looked into once more, one that could not be read to its end again and again: by its path too, as others may be like
+    it in all three. What a file holds of another node says nothing of that node's own files.
     """
     last: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = defaultdict(dict)
     held: set[tuple[str, str, str]] = set()
@@ -61,17 +64,34 @@ def unseen(files: Iterable[LogFile], landed: Iterable[dict[str, Any]]) -> list[L
         for stream in {row["stream"], stream_at(row["path"])}:  # a copy under another name is of its original's stream
             known = row["cluster"], row["source_node"], stream, row["file_bytes"], micros(row["modified_at"])
             last[known][row["path"]] = row
+    lying: dict[tuple[Any, ...], set[str]] = defaultdict(set)
+    for file in files:
+        lying[alike(file)].add(file.path)
     found = []
     for file in files:
-        rows = last.get((file.cluster, file.source_node, file.stream, file.size, file.modified), {})
+        rows = last.get(alike(file), {})
         unread = rows.get(file.path) or next((row for row in rows.values() if row["unread"]), None)
-        if not rows or file.modified is None:
+        if file.modified is None or (file.path not in rows and not renamed(file.modified, lying[alike(file)], rows)):
             found.append(replace(file, held=(file.cluster, file.source_node, file.path) in held))
         elif unread and unread["unread"]:
             found.append(replace(file, unread=unread["problem"]))
         elif all(row["bytes_waiting"] > 0 for row in rows.values() if not row["unread"]):
             found.append(replace(file, settled=True))
     return found
+
+
+def alike(file: LogFile) -> tuple[Any, ...]:
+    """What a file keeps when it is renamed."""
+    return file.cluster, file.source_node, file.stream, file.size, file.modified
+
+
+def renamed(modified: int, lying: Set[str], known: Collection[str]) -> bool:
+    """Whether each path that was never seen is a known file under a new name: as many known paths are gone.
+
+    ``lying`` and ``known`` are the paths of files that are alike. Where times are told in whole seconds, as by object
+    stores, two files may be alike by chance, and all of them are read.
+    """
+    return bool(modified % SECOND) and len(lying - {*known}) <= len({*known} - lying)
 
 
 def read_otherwise(row: dict[str, Any], config: Config) -> bool:

@@ -7,7 +7,7 @@ is put right wherever its readings are shown, unless the reader asks for the raw
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
@@ -16,9 +16,7 @@ from election_replay.jobs.reading.clocks import Clocks, clocks_of, findings_on, 
 from election_replay.jobs.reading.lanes import Lane, Lanes, extent, lane_of, lanes, named
 from election_replay.jobs.reading.next_steps import with_warehouse
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.reading.words import SEVERITIES, Row, name_of, some
-
-FOREVER = (datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC))
+from election_replay.jobs.reading.words import FOREVER, SEVERITIES, Row, name_of, shifted, some
 
 GROUP = "cluster = ? AND replica_group = ?"
 OVERLAPPING = f"{GROUP} AND start_time <= ? AND coalesce(end_time, ?) >= ?"
@@ -280,8 +278,8 @@ class Window:
         return cls(
             cluster,
             group,
-            max(since - furthest, FOREVER[0]) if since else FOREVER[0],
-            min(until + furthest, FOREVER[1]) if until else FOREVER[1],
+            shifted(since, -furthest) if since else FOREVER[0],
+            shifted(until, furthest) if until else FOREVER[1],
         )
 
     @property

@@ -33,6 +33,9 @@ NUMBER_AND_UNIT = re.compile(r"(\d) (s|min|bytes)\b")
 FORMULA = frozenset("=+-@\t\r\n＝＋－＠")
 """What a formula begins with in a spreadsheet, wide forms too."""
 
+FOREVER = (datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC))
+"""The first and the last time that is asked for: a day within what Python can tell, in whatever zone."""
+
 SEVERITIES = ("critical", "warning", "info")
 
 Row = dict[str, Any]
@@ -95,9 +98,19 @@ def moment(text: str | None) -> datetime | None:
         return None
     try:
         found = datetime.fromisoformat(text)
+        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
     except ValueError:
         raise JobError(f"{text} is no time: write it like 2026-03-01T05:00") from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    except OverflowError:
+        raise JobError(f"{text} is before the year 1 or after the year 9999 in UTC") from None
+
+
+def shifted(at: datetime, by: timedelta) -> datetime:
+    """A time moved, to the first or the last one that there is if it would lie beyond."""
+    try:
+        return min(max(at + by, FOREVER[0]), FOREVER[1])
+    except OverflowError:
+        return FOREVER[by > timedelta(0)]
 
 
 def end_moment(text: str | None) -> datetime | None:
@@ -105,7 +118,7 @@ def end_moment(text: str | None) -> datetime | None:
     found = moment(text)
     if found is None or text is None or not DAY.fullmatch(text.strip()):
         return found
-    return found + timedelta(days=1) - timedelta(microseconds=1)
+    return shifted(found, timedelta(days=1) - timedelta(microseconds=1))
 
 
 def spoken(code: str) -> str:

@@ -10,6 +10,7 @@ import logging
 import queue
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any, TypeVar
 
@@ -22,7 +23,7 @@ from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import harmless
 from election_replay.jobs.showing.dashboard_frame import Here, NotThere, Page, frame, refusal
 from election_replay.jobs.showing.dashboard_pages import page
-from election_replay.jobs.showing.dashboard_review import MOST_BYTES, Mark, Reviewing
+from election_replay.jobs.showing.dashboard_review import MOST_BYTES, Reviewing
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
 LOG = logging.getLogger("election_replay")
@@ -91,16 +92,17 @@ class Newest:
             self._idle.put(kept)
 
 
-def dashboard(warehouse: Warehouse, base: str = "", hosts: Iterable[str] = (), mark: Mark | None = None) -> flask.Flask:
+def dashboard(
+    warehouse: Warehouse, base: str = "", hosts: Iterable[str] = (), reviewing: Reviewing | None = None
+) -> flask.Flask:
     """The web application.
 
     ``base`` is the path below which a proxy shows it, ``hosts`` are the names, besides this machine's own, under which
-    it may be asked for. ``mark`` sets marks of reviewers; ``None``: nobody may. Raises :class:`JobError` where nothing
-    is published.
+    it may be asked for. ``reviewing`` sets marks of reviewers; ``None``: nobody may. Raises :class:`JobError` where
+    nothing is published.
     """
     newest = Newest(warehouse)
     allowed = frozenset({*OWN_NAMES, *hosts})
-    reviewing = Reviewing(mark) if mark else None
     app = flask.Flask("election-replay", static_folder=None)
     app.wsgi_app = Below(app.wsgi_app, base)  # type: ignore[assignment, method-assign]
     app.before_request(lambda: refuse_strangers(allowed))
@@ -109,8 +111,12 @@ def dashboard(warehouse: Warehouse, base: str = "", hosts: Iterable[str] = (), m
     app.config["MAX_CONTENT_LENGTH"] = MOST_BYTES
 
     def here_at(path: str) -> Here:
-        token = reviewing.token if reviewing else ""
-        return Here(flask.request.script_root, path, flask.request.args.to_dict(), VERSION, token)
+        here = Here(flask.request.script_root, path, flask.request.args.to_dict(), VERSION)
+        try:
+            name = asking(reviewing) if reviewing else ""
+        except JobError:  # who is not known reads, and marks nothing
+            return here
+        return replace(here, token=reviewing.token(name), reviewer=name) if reviewing else here
 
     @app.get("/static/<version>/<name>")
     def static(version: str, name: str) -> flask.Response:
@@ -138,12 +144,17 @@ def dashboard(warehouse: Warehouse, base: str = "", hosts: Iterable[str] = (), m
     return app
 
 
+def asking(reviewing: Reviewing) -> str:
+    """Who asks. Raises :class:`JobError` where that is not known."""
+    return reviewing.name(flask.request.headers.get, flask.request.remote_addr or "")
+
+
 def review(reviewing: Reviewing, here: Here) -> flask.Response:
     """Set a mark, then lead back to its finding."""
     if flask.request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
         flask.abort(403)
     try:
-        marked = reviewing.set(flask.request.form)
+        marked = reviewing.set(flask.request.form, asking(reviewing))
     except JobError as error:
         return answer(refusal(error), here, 400)
     return flask.Response(status=303, headers={"Location": here.link("finding", id=marked)})

@@ -34,7 +34,7 @@ class NotThere(JobError):
 class Here:
     """The address of a page: below which path the dashboard is shown, the path, and what stands after ``?``.
 
-    ``token`` goes into forms that change something; it is empty where nothing can be changed.
+    ``token`` goes into forms that change something; it is empty where nothing can be changed. ``reviewer`` is who asks.
     """
 
     root: str
@@ -42,6 +42,7 @@ class Here:
     query: Query
     version: str = "0"
     token: str = ""
+    reviewer: str = ""
 
     def link(self, path: str, **query: str | None) -> str:
         """The address of another page."""

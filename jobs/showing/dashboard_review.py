@@ -1,6 +1,7 @@
 """Marks of reviewers: shown with a finding, and set where the operator of the dashboard allows it."""
 
 import hmac
+import ipaddress
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,38 +14,74 @@ from election_replay.jobs.showing.dashboard_frame import Here, choice, labelled
 from election_replay.jobs.showing.markup import Child, tag
 from election_replay.schemas.reviews import STATES
 
-MOST_CHARACTERS = {"ticket": 200, "note": 2000, "reviewer": 100}
+MOST_CHARACTERS = {"ticket": 200, "note": 2000}
 """How long what is said may be."""
+
+LONGEST_NAME = 100
+"""Characters of a reviewer's name."""
 
 MOST_BYTES = 1 << 16
 """How large what a browser sends may be."""
 
-Mark = Callable[[str, str, str | None, str | None, str | None], Row]
+FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP", "Via")
+"""What proxies say of themselves."""
+
+Mark = Callable[[str, str, str | None, str | None, str], Row]
 """Marks a finding: its id, the state, the ticket, a note, and who says so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reviewing:
-    """How marks are set. The ``token`` stands in our own forms alone: a page of another site cannot know it."""
+    """How marks are set, and who sets them: whom ``user_header`` names, or ``operator`` where no proxy is in front.
+
+    The header counts only where the machine that asks is this one or one of ``proxies``. The ``secret`` makes the
+    tokens of our own forms: a page of another site cannot know them.
+    """
 
     mark: Mark
-    token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    operator: str = ""
+    user_header: str = ""
+    proxies: frozenset[str] = frozenset()
+    secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))
 
-    def set(self, form: Mapping[str, str]) -> str:
-        """Set the mark that a form says; the id of its finding.
+    def name(self, header: Callable[[str], str | None], peer: str) -> str:
+        """Who asks, by the headers of a request and the address that it comes from. Raises :class:`JobError`."""
+        if not self.user_header:
+            if any(map(header, FORWARDED)):
+                raise JobError("this request came through a proxy: start the dashboard with --user-header")
+            return self.operator
+        if not (is_loopback(peer) or peer in self.proxies):
+            raise JobError(f"{peer} is not the proxy that says who asks: name it by --proxy")
+        found = (header(self.user_header) or "").strip()
+        if not found or len(found) > LONGEST_NAME or harmless(found) != found:
+            raise JobError(f"the proxy does not say who asks: {self.user_header} has no name in it")
+        return found
+
+    def token(self, name: str) -> str:
+        """What stands in the forms of one reviewer."""
+        return hmac.digest(self.secret, name.encode(), "sha256").hex()
+
+    def set(self, form: Mapping[str, str], name: str) -> str:
+        """Set the mark that a form says, by whom ``name`` names; the id of its finding.
 
         Raises :class:`JobError` for a form that is not ours, and for what cannot be said.
         """
-        if not hmac.compare_digest(form.get("token", "").encode(), self.token.encode()):
+        if not hmac.compare_digest(form.get("token", "").encode(), self.token(name).encode()):
             raise JobError("this form is older than the dashboard: load the page of the finding again")
         given = {name: harmless(form.get(name, "")).strip() for name in ("id", "state", *MOST_CHARACTERS)}
-        for name, most in MOST_CHARACTERS.items():
-            if len(given[name]) > most:
-                raise JobError(f"the {name} is longer than {most:,} characters")
-        if not given["reviewer"]:
-            raise JobError("say who you are: the mark bears your name")
-        row = self.mark(given["id"], given["state"], given["ticket"] or None, given["note"] or None, given["reviewer"])
+        for field_name, most in MOST_CHARACTERS.items():
+            if len(given[field_name]) > most:
+                raise JobError(f"the {field_name} is longer than {most:,} characters")
+        row = self.mark(given["id"], given["state"], given["ticket"] or None, given["note"] or None, name)
         return str(row["finding_id"])
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address is of this machine alone."""
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return address == "localhost"
 
 
 def review_part(finding: Row, mark: Row | None, here: Here) -> list[Child]:
@@ -71,8 +108,7 @@ def form_of(finding: Row, mark: Row | None, here: Here) -> Element:
             choice("Mark as", "state", STATES, mark["state"] if mark else "seen", every=""),
             text("ticket", "Ticket"),
             text("note", "Note"),
-            text("reviewer", "Your name"),
-            tag("button", "Mark", type="submit"),
+            tag("button", f"Mark as {here.reviewer}", type="submit"),
         ),
         method="post",
         action=here.link("review"),

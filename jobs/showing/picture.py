@@ -6,7 +6,7 @@ phone, a screen and a sheet of paper; a label is shown where its bar is wide eno
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from xml.etree.ElementTree import Element
 
 from election_replay.jobs.reading.incident import Incident
@@ -90,11 +90,10 @@ class Scale:
         length = max((self.end - self.begin).total_seconds(), 0.001)
         days = range(DAY_S, int(length) + 2 * DAY_S, DAY_S * max(int(length / DAY_S / TICKS), 1))
         step = next((step for step in (*STEPS_S, *days) if length / step <= TICKS), DAY_S)
-        first = datetime.fromtimestamp(-(-self.begin.timestamp() // step) * step, UTC)
-        at = first
-        while at <= self.end:
-            yield at
-            at += timedelta(seconds=step)
+        at = -(-self.begin.timestamp() // step) * step
+        while at <= self.end.timestamp():
+            yield datetime.fromtimestamp(at, UTC)
+            at += step
 
 
 def marks(incident: Incident) -> dict[str, list[Mark]]:

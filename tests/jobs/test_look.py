@@ -1,7 +1,6 @@
 """A folder of logs as somebody mailed it: whose files they are taken for, and the same verdict in any layout."""
 
 import gzip
-import io
 import json
 import os
 import re
@@ -17,8 +16,6 @@ import pytest
 from election_replay.jobs import JobError
 from election_replay.jobs.cli.app import main
 from election_replay.jobs.engines.local_engine import LocalEngine
-from election_replay.jobs.landing.archives import Bounds, unpack
-from election_replay.jobs.landing.landing_zone import Skipped
 from election_replay.jobs.landing.mailed import read_mail
 from election_replay.jobs.look import Looked, look
 from election_replay.jobs.reading.published import Published
@@ -168,50 +165,6 @@ CASES = {
 def test_nodes_are_told_from_folders_and_names(case: str, tmp_path: Path) -> None:
     names, wanted = CASES[case]
     assert assumed(tmp_path, *names) == wanted
-
-
-def test_hostile_archives_write_nothing_outside_and_are_told(tmp_path: Path) -> None:
-    bad = tmp_path / "bad.tar"
-    with tarfile.open(bad, "w") as packed:
-        for name in ("../escaped", "/absolute", "good/broker.log", "a\x00b"):
-            info = tarfile.TarInfo(name)
-            info.size = 4
-            packed.addfile(info, io.BytesIO(b"text"))
-        link = tarfile.TarInfo("link")
-        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
-        packed.addfile(link)
-    skipped: list[Skipped] = []
-    into = tmp_path / "into" / "deep"
-    unpack(bad, "bad.tar", into, Bounds(), skipped.append)
-    found = sorted(
-        str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file() or path.is_symlink()
-    )
-    assert [name for name in found if not name.startswith("into/deep/")] == ["bad.tar"]
-    assert "into/deep/good/broker.log" in found
-    assert {one.path for one in skipped} >= {"bad.tar/../escaped", "bad.tar/link"}
-
-
-def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
-    bomb = tmp_path / "bomb.zip"
-    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as packed:
-        packed.writestr("broker.log", bytes(5_000_000))
-    skipped: list[Skipped] = []
-    unpack(bomb, "bomb.zip", tmp_path / "into", Bounds(size=1_000_000), skipped.append)
-    assert [one.reason for one in skipped] == ["it holds more than is unpacked: unpack it and give the folder"]
-    assert sum(path.stat().st_size for path in (tmp_path / "into").rglob("*")) < 2_000_000
-
-
-def test_an_archive_in_archives_is_unpacked_but_not_without_end(tmp_path: Path) -> None:
-    data = b"text"
-    for depth in range(5):
-        made = io.BytesIO()
-        with zipfile.ZipFile(made, "w") as packed:
-            packed.writestr("inner.zip" if depth else "broker.log", data)
-        data = made.getvalue()
-    (tmp_path / "outer.zip").write_bytes(data)
-    skipped: list[Skipped] = []
-    unpack(tmp_path / "outer.zip", "outer.zip", tmp_path / "into", Bounds(), skipped.append)
-    assert [one.reason for one in skipped] == ["an archive in 3 archives"]
 
 
 @pytest.mark.parametrize("name", ["broken.zip", "broken.tar.gz"])

@@ -32,13 +32,13 @@ ELSEWHERE = {
         "election-replay incident --warehouse warehouse --cluster payments --group broker-a --format trace"
         " > incident.json"
     ): "tests/jobs/showing/test_trace.py",
-    "election-replay serve --warehouse warehouse": "tests/jobs/test_serve_hostile.py: it serves until it is stopped",
     **dict.fromkeys(
         (
             "election-replay dashboard --warehouse warehouse",
             "election-replay dashboard --warehouse warehouse --base-path /elections --allow-host ops.example.com",
+            "election-replay dashboard --warehouse warehouse --base-path /elections --allow-host ops.example.com \\",
         ),
-        "tests/jobs/showing/test_dashboard.py: they serve until somebody stops them",
+        "tests/jobs/showing/test_dashboard.py and test_marks.py: they serve until somebody stops them",
     ),
 }
 """Commands that other tests run, and which."""

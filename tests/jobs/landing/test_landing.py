@@ -1,6 +1,7 @@
 """One line is landed once, however its file is shipped."""
 
 import gzip
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,24 @@ def test_a_rename_that_keeps_time_and_size_is_not_even_opened(zone: Zone) -> Non
     (zone.logs / "otherdays").mkdir()
     path.rename(zone.logs / "otherdays" / "broker.1.log")
     assert not any(zone.land().values())
+
+
+@pytest.mark.parametrize("time", [10**18, 10**18 + 1234567000])
+def test_another_file_of_the_same_size_and_time_lands(zone: Zone, time: int) -> None:
+    """A known file that lies there still was not renamed; where times are whole seconds nothing tells a rename."""
+    os.utime(zone.write("broker.log", leads(0, term=3)), ns=(time, time))
+    zone.land()
+    os.utime(zone.write("broker.1.log", leads(0, term=4)), ns=(time, time))
+    assert [row["term"] for row in zone.land()["events"]] == [4]
+    assert not any(zone.land().values())
+
+
+def test_a_file_that_takes_the_place_of_a_removed_one_of_the_same_size_and_second_lands(zone: Zone) -> None:
+    os.utime(zone.write("broker.log", leads(0, term=3)), ns=(10**18, 10**18))
+    zone.land()
+    (zone.logs / "broker.log").unlink()
+    os.utime(zone.write("broker.1.log", leads(0, term=4)), ns=(10**18, 10**18))
+    assert [row["term"] for row in zone.land()["events"]] == [4]
 
 
 def test_of_two_copies_in_one_landing_the_longer_one_lands(zone: Zone) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 import election_replay
 from election_replay.jobs import JobError
+from election_replay.jobs.cli.app import main
 from election_replay.jobs.reading.database_file import write_database
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -58,6 +59,14 @@ def test_a_newer_file_takes_the_place_of_the_older_one(warehouse: str, tmp_path:
     write_database(Published(Warehouse(warehouse)), file)
     with duckdb.connect(str(file), read_only=True) as opened:
         assert opened.sql("SELECT count(*) FROM findings").fetchall() == [(1,)]
+
+
+def test_the_command_writes_it(warehouse: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "e.duckdb"
+    assert main(["export", "duckdb", str(file), "--warehouse", warehouse]) == 0
+    assert "Wrote" in "".join(capsys.readouterr())
+    with duckdb.connect(str(file), read_only=True) as opened:
+        assert opened.sql("SELECT rule FROM findings").fetchall() == [("SPLIT_BRAIN_OVERLAP",)]
 
 
 def test_a_file_that_cannot_be_written_is_told_in_a_line(warehouse: str, tmp_path: Path) -> None:

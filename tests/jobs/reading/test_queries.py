@@ -1,11 +1,9 @@
-"""docs/queries.md: every question is asked of real clusters, in duckdb, in Spark and over the served endpoint."""
+"""docs/queries.md: every question is asked of real clusters, in duckdb and in Spark."""
 
-import json
 import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +20,8 @@ from election_replay.jobs.showing.superset_bundle import DATASETS, Dataset
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.acceptance.published import replay_in
 from tests.conftest import Landing
-from tests.jobs.served import Served, serving
 from tests.jobs.tables import publish
-from tests.proving import amount, only_when_proving
+from tests.proving import amount
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -173,33 +170,6 @@ def test_datasets_of_superset_are_answered_alike(
     assert found.column_names == answer.column_names == list(dataset.columns)
     told, said = ([tuple(map(in_a_cell, row)) for row in rows_in(one)] for one in (answer, found))
     assert sorted(said) == sorted(told)
-
-
-@pytest.fixture(scope="module")
-def served(warehouse: str) -> Iterator[Served]:
-    """The endpoint, in a process of its own, on a free port."""
-    with serving(warehouse) as endpoint:
-        yield endpoint
-
-
-@only_when_proving("two minutes")
-@EVERY
-def test_a_client_of_the_endpoint_gets_the_same(asked: Question, published: Published, served: Served) -> None:
-    assert "Serving run" in served.said
-    with served.client() as connection:
-        cursor = connection.cursor()
-        cursor.execute(asked.query)
-        names, found = [column[0] for column in cursor.description], cursor.fetchall()
-    answer = published.query(asked.query)
-    assert [name.rpartition(".")[2] for name in names] == answer.column_names
-    assert [tuple(map(as_sent, row)) for row in rows_in(answer)] == found
-
-
-def as_sent(value: Any) -> Any:
-    """A value as HiveServer2 sends it: lists as JSON, times without their zone."""
-    if isinstance(value, list):
-        return json.dumps(value, separators=(",", ":"))
-    return value.astimezone(UTC).replace(tzinfo=None) if isinstance(value, datetime) else value
 
 
 def stories() -> Iterator[tuple[str, str, list[str]]]:

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,7 +20,6 @@ from election_replay.jobs.cli.app import main
 from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.reading.inbox import ROWS
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.review import mark
 from election_replay.jobs.showing import dashboard as shown
 from election_replay.jobs.showing.dashboard_frame import SHOWN
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -360,61 +358,12 @@ def test_nothing_can_be_changed(client: FlaskClient, method: str) -> None:
     assert answer.status_code == 405
 
 
-def form_in(page: Reader) -> dict[str, str]:
-    """The hidden fields of the form that marks a finding."""
-    inputs = [given for name, given in page.elements if name == "input" and given.get("type") == "hidden"]
-    return {str(given["name"]): str(given["value"]) for given in inputs}
-
-
-def test_a_mark_is_shown_and_set_where_that_is_allowed(tmp_path: Path) -> None:
-    tables = filled(tmp_path / "w")
-    plain = shown.dashboard(tables).test_client()
-    assert "nobody has marked it" in words(asked(plain, "/finding?id=f1"))
-    assert form_in(asked(plain, "/finding?id=f1")) == {}
-    assert plain.post("http://127.0.0.1/review", data={"id": "f1"}).status_code == 405
-    client = shown.dashboard(tables, "/elections", mark=partial(mark, tables)).test_client()
-    form = form_in(asked(client, "/finding?id=f1")) | {"state": "false_alarm", "note": HOSTILE, "reviewer": "Ann"}
-    done = client.post("http://127.0.0.1/review", data=form)
-    assert (done.status_code, done.headers["Location"]) == (303, "/elections/finding?id=f1")
-    said = words(asked(client, "/finding?id=f1"))
-    assert "false alarm, by Ann at" in said
-    assert "onerror=alert(1)" in said
-    assert "Reviewfalse alarm" in words(asked(plain, "/")), "readers see it at once"
-    assert [row["state"] for row in tables.rows("reviews")] == ["false_alarm"]
-
-
-@pytest.mark.parametrize(
-    ("change", "headers", "code", "said"),
-    [
-        ({"token": ""}, {}, 400, "load the page of the finding again"),
-        ({"token": "x" * 43}, {}, 400, "load the page of the finding again"),
-        ({"token": "ä"}, {}, 400, "load the page of the finding again"),
-        ({}, {"Sec-Fetch-Site": "cross-site"}, 403, ""),
-        ({}, {"Host": "evil.example"}, 403, ""),
-        ({"state": "gone"}, {}, 400, "gone is no mark"),
-        ({"state": "ticket"}, {}, 400, "name the ticket"),
-        ({"id": "nix"}, {}, 400, "no finding has an id that begins with nix"),
-        ({"reviewer": " "}, {}, 400, "say who you are"),
-        ({"note": "x" * 2001}, {}, 400, "the note is longer than 2,000 characters"),
-        ({"note": "x" * (1 << 17)}, {}, 413, "cannot be answered"),
-    ],
-)
-def test_no_mark_comes_from_elsewhere_or_says_what_cannot_be_said(
-    reviewed: tuple[Warehouse, FlaskClient], change: dict[str, str], headers: dict[str, str], code: int, said: str
-) -> None:
-    tables, client = reviewed
-    form = form_in(asked(client, "/finding?id=f1")) | {"state": "seen", "reviewer": "Ann"} | change
-    answer = client.post("http://127.0.0.1/review", data=form, headers=headers)
-    assert answer.status_code == code
-    assert said in answer.text
-    assert tables.rows("reviews") == []
-
-
-@pytest.fixture(scope="module")
-def reviewed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Warehouse, FlaskClient]:
-    """A dashboard in which findings can be marked."""
-    tables = filled(tmp_path_factory.mktemp("reviewed") / "w")
-    return tables, shown.dashboard(tables, mark=partial(mark, tables)).test_client()
+@pytest.mark.parametrize("window", ["from=0001-01-01&to=9999-12-31", "to=9999-12-31", "from=9999-12-31T23:59-12:00"])
+def test_any_window_of_time_is_answered(client: FlaskClient, window: str) -> None:
+    for page in ("/group?cluster=c1&group=bs-orders&", "/?since=9999-12-31&", "/fleet?"):
+        answer = client.get(f"http://127.0.0.1{page}{window}")
+        assert answer.status_code in {200, 400}, page
+        assert "fault" not in answer.text
 
 
 FORGED = ("%00", "%1b[31m", "%ff", "%ed%a0%80", "' OR 1=1 --", "9" * 400, "../../etc/passwd")

@@ -1,1 +1,0 @@
-"""The SQL endpoint: what clients may say there, and which run they then read."""
