@@ -13,7 +13,7 @@ unexport SPARK_HOME PYTHONPATH
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo check test lint prove compare mutations texts java bench bench-landing bench-many-files bench-dashboard release-check shipping-test worker-archive cluster-test object-store-test stores-check kubernetes-test airflow-test airflow-up clean
+.PHONY: help setup demo check test lint prove compare mutations texts site java bench bench-landing bench-many-files bench-dashboard release-check shipping-test worker-archive cluster-test object-store-test stores-check kubernetes-test airflow-test airflow-up clean
 
 help: ## list what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -91,6 +91,10 @@ texts: $(READY) ## every release's log statements, from its sources, against the
 	@command -v mvn >/dev/null && command -v go >/dev/null || { echo "Maven and Go fetch the sources; install both (Debian and Ubuntu: maven, golang-go)." >&2; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[texts]'
 	@$(BIN)/python -m texts
+
+site: $(READY) ## the documentation as a site in build/site, with search; every link to a page is checked
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --site-dir build/site
 
 bench: java $(READY) ## measure landing and replaying, 40 minutes: one line of JSON for each; rewrites docs/performance.md
 	@$(BIN)/python -m benchmarks
