@@ -47,6 +47,42 @@ ADVICE = (
 )
 """What to do about a finding; it follows from its rule, its system and its cause."""
 
+CHANGE = (
+    Column(name="former_leader", type=STRING, comment="Who led before, where a change of the leader is told."),
+    Column(
+        name="former_leader_fate",
+        type=STRING,
+        comment="What had become of it. frozen: its process did not run; died: it ended without a word; stopped: "
+        "somebody stopped it or asked it to hand over; ended_itself: it ended for a reason that it prints; removed: "
+        "from its group; cut_off: it ran, and the others did not hear from it; overloaded: it ran too slowly; "
+        "unknown: the logs do not say.",
+        one_of=("frozen", "died", "stopped", "ended_itself", "removed", "cut_off", "overloaded", "unknown"),
+    ),
+    Column(name="next_leader", type=STRING, comment="Who led next; null: nobody to the end of the logs."),
+    Column(
+        name="served_time",
+        type=TIMESTAMP,
+        comment="When the next leader served clients; null: nobody did to the end of the logs.",
+        unit="UTC",
+    ),
+)
+"""Who led before and after, in a finding that tells of a change of the leader."""
+
+CUT = (
+    Column(name="cut_node", type=STRING, comment="Whose log was cut, where a finding tells of one cut."),
+    Column(name="cut_epoch", type=BIGINT, comment="The epoch or term in which what was cut off had been written."),
+    Column(name="cut_from", type=BIGINT, comment="The first position that was cut off, in `unit`."),
+    Column(name="cut_to", type=BIGINT, comment="Where the log ended before the cut, in `unit`."),
+    Column(
+        name="unit",
+        type=STRING,
+        comment="In what cut_from and cut_to are counted: bytes of a commit log, entries of a replicated log, "
+        "transactions (zxids), revisions, or messages of a queue.",
+        one_of=("bytes", "entries", "transactions", "revisions", "messages"),
+    ),
+)
+"""What was cut off a log, in a finding that tells of one cut."""
+
 TABLE = Table(
     name="findings",
     layer="gold",
@@ -85,6 +121,13 @@ TABLE = Table(
         Column(name="summary", type=STRING, comment="One sentence with the numbers in it.", nullable=False),
         Column(name="evidence", type=STRINGS, comment="Event ids that prove it.", nullable=False),
         Column(name="implied_by", type=STRING, comment="The finding that this one follows from."),
+        Column(
+            name="root_finding_id",
+            type=STRING,
+            comment="The first of all findings that this one follows from; null: it is a root.",
+        ),
+        *CHANGE,
+        *CUT,
         Column(name="overlap_min_ms", type=BIGINT, comment="Smallest overlap of two leaders.", unit="ms"),
         Column(name="overlap_max_ms", type=BIGINT, comment="Largest overlap of two leaders.", unit="ms"),
         Column(name="duration_min_ms", type=BIGINT, comment="Shortest duration.", unit="ms"),

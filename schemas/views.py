@@ -885,6 +885,65 @@ TIMELINE = View(
     """,
 )
 
+STORY = View(
+    name="story",
+    comment="What happened in a group, one row a sentence, in order of time: who led, what ended and came back, what "
+    "was found, and how it stands at the end of the logs.",
+    columns=(
+        *of("terms", "cluster", "replica_group"),
+        number("position", "Place of the sentence in the story of its group, from 1.", nullable=False),
+        time("time", "When: of a finding its begin, of the last sentences the end of the logs."),
+        Column(
+            name="kind",
+            type=STRING,
+            comment="leads: a member becomes leader; ends: its process ends; back: it starts again; finding; now: the "
+            "end of the logs.",
+            nullable=False,
+            one_of=("leads", "ends", "back", "finding", "now"),
+        ),
+        names("nodes", "Members concerned."),
+        number("term", "Term or epoch; null: none, or not known."),
+        *of("findings", "severity"),
+        text("finding_id", "The finding that the sentence tells; null: none."),
+        text("text", "The sentence.", nullable=False),
+    ),
+    sql="""
+        WITH told AS (
+            SELECT cluster, replica_group, start_time AS time, 1 AS rank, 'leads' AS kind,
+                   array_sort(collect_set(node)) AS nodes, term, CAST(NULL AS STRING) AS severity,
+                   CAST(NULL AS STRING) AS finding_id,
+                   node || CASE role WHEN 'leader' THEN ' becomes leader' ELSE ' begins to act as master' END
+                       || coalesce(' (term ' || term || ')', '') || '.' AS text
+            FROM role_intervals WHERE role IN ('leader', 'acting_leader')
+            GROUP BY cluster, replica_group, start_time, node, role, term
+            UNION ALL
+            SELECT cluster, replica_group, start_time, 2, 'ends', array_sort(collect_set(node)), NULL, NULL, NULL,
+                   node || CASE start_cause WHEN 'stopped' THEN ' is stopped.' WHEN 'died' THEN ' dies.'
+                           ELSE ' ends.' END
+            FROM role_intervals WHERE role = 'down' GROUP BY cluster, replica_group, start_time, node, start_cause
+            UNION ALL
+            SELECT cluster, replica_group, end_time, 3, 'back', array_sort(collect_set(node)), NULL, NULL, NULL,
+                   node || ' starts again.'
+            FROM role_intervals WHERE role = 'down' AND end_time IS NOT NULL
+            GROUP BY cluster, replica_group, end_time, node
+            UNION ALL
+            SELECT cluster, replica_group, start_time, 4, 'finding', nodes,
+                   CASE WHEN size(terms) > 0 THEN get(terms, 0) END, severity, finding_id, summary
+            FROM findings
+            UNION ALL
+            SELECT cluster, replica_group, as_of, 5, 'now', followers, term, NULL, NULL,
+                   'At the end of the logs ' || coalesce(leader || ' leads', 'nobody leads')
+                       || CASE WHEN size(followers) > 0
+                          THEN ', followed by ' || array_join(followers, ', ') ELSE '' END || '.'
+            FROM current WHERE as_of IS NOT NULL
+        )
+        SELECT cluster, replica_group,
+               row_number() OVER (PARTITION BY cluster, replica_group ORDER BY rank = 5, time, rank, text) AS position,
+               time, kind, nodes, term, severity, finding_id, text
+        FROM told
+    """,
+)
+
 OF_CLUSTER = Parameter(name="of_cluster", type=STRING, comment="The cluster.")
 OF_GROUP = Parameter(name="of_group", type=STRING, comment="The replica group.")
 SINCE = Parameter(name="since", type=TIMESTAMP, comment="Only from this time on.", default="'0001-01-02T00:00:00Z'")
@@ -1130,6 +1189,7 @@ VIEWS: dict[str, View] = {
         BLIND_SPOTS,
         GROUPS,
         TIMELINE,
+        STORY,
         INCIDENT_TIMELINE,
         LEADER_AT,
         FINDINGS_BETWEEN,

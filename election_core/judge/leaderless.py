@@ -21,6 +21,7 @@ from election_replay.election_core.fold.process_runs import SILENCE
 from election_replay.election_core.fold.roles import DIED, FOLLOWER, HIGHER_NODE, PREFERRED, REMOVED, STOPPED, TRANSFER
 from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Moment
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
+from election_replay.election_core.judge.outages import change_of
 from election_replay.election_core.judge.quorum_contact import Left, Majorities, Majority
 from election_replay.election_core.judge.serving import Service
 from election_replay.election_core.judge.wording import between, seconds
@@ -435,6 +436,7 @@ def leaderless(
             ),
             duration_min_ms=max(gap.least, 0) // 1000,
             duration_max_ms=gap.most // 1000,
+            **change_of(group, gap.before, gap.after, gap.begin, gap.end),
         )
 
 
@@ -471,6 +473,7 @@ def interrupted(group: Group, majorities: Majorities, title: str, clock: str) ->
                 evidence=[tenure.begin.event_id, *(moment.event_id for moment in moments)],
                 duration_min_ms=interruption.least // 1000,
                 duration_max_ms=interruption.most // 1000,
+                **change_of(group, tenure, tenure, interruption.begin, interruption.end),
             )
 
 

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
+from election_replay.election_core.model.measures import Fate, Unit
+
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class RoleInterval:
@@ -147,7 +149,11 @@ class MetadataVersion:
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class Finding:
-    """One thing a reviewer must know, with the event ids that prove it."""
+    """One thing a reviewer must know, with the event ids that prove it.
+
+    ``implied_by`` is the finding that it follows from directly, ``root_finding_id`` the first of all that it follows
+    from (``None``: it is a root). What was cut off a log reached from ``cut_from`` to ``cut_to``.
+    """
 
     finding_id: str
     cluster: str
@@ -163,6 +169,16 @@ class Finding:
     summary: str
     evidence: tuple[str, ...]
     implied_by: str | None = None
+    root_finding_id: str | None = None
+    former_leader: str | None = None
+    former_leader_fate: Fate | None = None
+    next_leader: str | None = None
+    served_time: int | None = None
+    cut_node: str | None = None
+    cut_epoch: int | None = None
+    cut_from: int | None = None
+    cut_to: int | None = None
+    unit: Unit | None = None
     overlap_min_ms: int | None = None
     overlap_max_ms: int | None = None
     duration_min_ms: int | None = None

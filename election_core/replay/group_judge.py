@@ -1,14 +1,14 @@
 """From the facts of one replica group to its rows, whichever protocols it speaks."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from election_replay.election_core.judge.calm import FIRST_END, SECOND_END, Calm, calm_since, ended, may_be_calm
 from election_replay.election_core.judge.clock import Clocks, Message
 from election_replay.election_core.judge.limits import tells_of_wrong_clock, wrong_clocks
 from election_replay.election_core.model.facts import Fact
-from election_replay.election_core.model.rows import Row, settled
+from election_replay.election_core.model.rows import Finding, Row, settled
 from election_replay.election_core.protocols.log_quality import duplicate_logs, mixed_logs
 from election_replay.election_core.protocols.log_quality import rules as log_quality
 from election_replay.election_core.replay.failures import FAULT, error_text, failed, not_judged
@@ -55,7 +55,7 @@ def rows_as_ended(facts: Iterable[Fact]) -> Iterator[Row]:
     Clocks belong to machines, not to protocols: what the messages of one protocol prove about them holds for all.
     """
     by_protocol = sorted(duplicate_logs.judged_once(mixed_logs.sources_apart(facts)), key=lambda fact: fact.protocol)
-    yield from mixed_logs.sources_again(_rows(by_protocol), by_protocol)
+    yield from with_roots(mixed_logs.sources_again(_rows(by_protocol), by_protocol))
 
 
 def _causal_pairs(facts: list[Fact]) -> Iterator[Message]:
@@ -87,3 +87,17 @@ def _rows_of(protocol: str, facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
         names = first.cluster, first.replica_group, ""
         fault = failed(*names, error_text(error), protocol=protocol, since=since, bound_ms=bound_ms)
         yield from not_judged([fault], clocks)
+
+
+def with_roots(rows: Iterable[Row]) -> Iterator[Row]:
+    """The rows of a group, each finding with the first of all that it follows from."""
+    every = list(rows)
+    before = {row.finding_id: row.implied_by for row in every if isinstance(row, Finding)}
+    for row in every:
+        if isinstance(row, Finding) and row.implied_by is not None:
+            seen, root = {row.finding_id}, row.implied_by
+            while (further := before.get(root)) is not None and root not in seen:
+                seen.add(root)
+                root = further
+            row = replace(row, root_finding_id=root)  # noqa: PLW2901
+        yield row

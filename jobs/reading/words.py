@@ -41,7 +41,7 @@ SEVERITIES = ("critical", "warning", "info")
 Row = dict[str, Any]
 
 _columns = TABLES["findings"].columns
-MEASURES = _columns[TABLES["findings"].names.index("implied_by") + 1 : -len((*SIGHTINGS, *ADVICE))]
+MEASURES = _columns[TABLES["findings"].names.index("root_finding_id") + 1 : -len((*SIGHTINGS, *ADVICE))]
 """The columns of a finding that measure it."""
 
 LOSSES = (

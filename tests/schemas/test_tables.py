@@ -8,6 +8,7 @@ import pytest
 
 from election_replay.election_core.model.events import Event, LinePosition
 from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.measures import Fate, Unit
 from election_replay.election_core.model.rows import TABLE_OF, Finding
 from election_replay.election_core.replay import source_fold  # noqa: F401 - so that the rooms of all protocols are there
 from election_replay.election_core.replay.registry import FACT_KINDS
@@ -21,6 +22,8 @@ EVERY = pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: tabl
 SQL_TYPES = {
     "str": {"STRING"},
     "int": {"BIGINT", "TIMESTAMP"},
+    "Fate": {"STRING"},
+    "Unit": {"STRING"},
     "bool": {"BOOLEAN"},
     "tuple[str, ...]": {"ARRAY<STRING>"},
     "tuple[int, ...]": {"ARRAY<BIGINT>"},
@@ -49,7 +52,7 @@ def test_a_kind_fits_its_columns(kind: type[Fact]) -> None:
     assert set(kind.SAID_AT_ONCE) <= set(names_of(kind))
     for field in fields(kind):
         said = field.type if isinstance(field.type, str) else repr(field.type)
-        plain = said.removeprefix("<class '").removesuffix("'>").removesuffix(" | None")
+        plain = said.removeprefix("<class '").removesuffix("'>").removesuffix(" | None").rpartition("measures.")[2]
         assert columns[field.name].type.sql in SQL_TYPES[plain], field.name
         assert columns[field.name].nullable or not said.endswith("| None"), field.name
 
@@ -77,7 +80,7 @@ def test_types_are_those_of_the_dataclasses(kind: type, table: str) -> None:
     for field in fields(kind):
         column = columns[field.name]
         said = field.type if isinstance(field.type, str) else repr(field.type)
-        plain = said.removeprefix("<class '").removesuffix("'>").removesuffix(" | None")
+        plain = said.removeprefix("<class '").removesuffix("'>").removesuffix(" | None").rpartition("measures.")[2]
         assert column.type.sql in SQL_TYPES[plain], field.name
         assert column.nullable == said.endswith("| None"), field.name
 
@@ -104,3 +107,9 @@ def test_the_documentation_is_up_to_date() -> None:
 def test_the_values_of_a_closed_column_are_in_its_comment(table: Table) -> None:
     for column in table.columns:
         assert all(value in column.comment for value in column.one_of), column.name
+
+
+def test_the_values_of_typed_columns_are_the_cores() -> None:
+    columns = {column.name: column for column in TABLES["findings"].columns}
+    assert columns["former_leader_fate"].one_of == tuple(Fate)
+    assert columns["unit"].one_of == tuple(Unit)

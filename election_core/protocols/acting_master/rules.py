@@ -23,6 +23,7 @@ from election_replay.election_core.judge.coverage import counted, coverage
 from election_replay.election_core.judge.group import SILENT, SILENT_END, Group, Hole, Tenure, group_of, since, until
 from election_replay.election_core.judge.leaderless import Gap, began_early, gaps
 from election_replay.election_core.judge.limits import log_gap_coverage, log_gaps
+from election_replay.election_core.judge.outages import change_of
 from election_replay.election_core.judge.overlap import Overlap, at_once, overlaps
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.wording import between, name_of, seconds
@@ -568,6 +569,7 @@ def _read_only_finding(group: Group, services: _Services, time: _ReadOnly) -> Fi
         evidence=(*evidence, time.after.begin.event_id if time.after is not None else None),
         duration_min_ms=time.least // US_PER_MS,
         duration_max_ms=time.most // US_PER_MS,
+        **change_of(group, time.master, time.after, time.begin, time.end),
     )
 
 
@@ -712,6 +714,7 @@ def _gap_finding(group: Group, services: _Services, gap: Gap, rule: RuleId, caus
         implied_by=cause.finding_id if cause else None,
         duration_min_ms=max(gap.least, 0) // 1000,
         duration_max_ms=gap.most // 1000,
+        **change_of(group, gap.before, gap.after, gap.begin, gap.end),
     )
 
 

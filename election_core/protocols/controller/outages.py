@@ -26,6 +26,7 @@ from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
 from election_replay.election_core.judge.leaderless import BRIEF, NOTICEABLE, Gap, began_early, gaps
 from election_replay.election_core.judge.limits import log_gaps
+from election_replay.election_core.judge.outages import change_of
 from election_replay.election_core.judge.storm import storm
 from election_replay.election_core.judge.wording import between, seconds
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
@@ -177,6 +178,7 @@ def _without_master(group: Group, gap: Gap, decided: list[Decision], sets: list[
         ),
         duration_min_ms=max(gap.least, 0) // 1000,
         duration_max_ms=most // 1000,
+        **change_of(group, gap.before, gap.after, gap.begin, gap.end),
     )
 
 

@@ -1,0 +1,39 @@
+"""Values of the typed columns of findings: what became of a former leader, and in what a loss is counted."""
+
+from enum import StrEnum
+
+
+class Fate(StrEnum):
+    """What had become of a leader when nobody served after it."""
+
+    FROZEN = "frozen"
+    """Its process did not run and went on later."""
+    DIED = "died"
+    """Its process ended without a word: killed, or the machine failed."""
+    STOPPED = "stopped"
+    """Somebody stopped it, or asked it to hand over."""
+    ENDED_ITSELF = "ended_itself"
+    """It ended, or gave its role up, for a reason that it prints."""
+    REMOVED = "removed"
+    """It was removed from its group."""
+    CUT_OFF = "cut_off"
+    """It ran, and the others did not hear from it."""
+    OVERLOADED = "overloaded"
+    """It ran too slowly to be heard in time."""
+    UNKNOWN = "unknown"
+    """The logs do not say."""
+
+
+class Unit(StrEnum):
+    """In what the two ends of a cut are counted."""
+
+    BYTES = "bytes"
+    """Offsets in a broker's commit log."""
+    ENTRIES = "entries"
+    """Indexes of a replicated log."""
+    TRANSACTIONS = "transactions"
+    """ZooKeeper's zxids: the epoch in the upper 32 bits, a counter in the lower ones."""
+    REVISIONS = "revisions"
+    """Revisions of etcd's key space."""
+    MESSAGES = "messages"
+    """Offsets in a queue."""
