@@ -14,6 +14,7 @@ from election_replay.jobs.land import Landing, land
 from election_replay.jobs.landing.archives import NOT_UNPACKED, PACKED, Bounds, is_archive, unpack
 from election_replay.jobs.landing.landing_zone import Skip, Skipped, open_landing
 from election_replay.jobs.landing.mailed import Assumed, Mail, read_mail
+from election_replay.jobs.landing.turned import turn
 from election_replay.jobs.replay import Replay, replay
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -22,13 +23,14 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 @dataclass(frozen=True, slots=True)
 class Looked:
     """What a look came to. ``mails`` are the files that it landed, ``skipped`` is what was not read or not understood;
-    harmless where nothing is missed."""
+    harmless where nothing is missed. ``turned`` are the files whose newest line comes first."""
 
     mails: list[Mail]
     assumed: list[Assumed]
     landings: list[Landing]
     replay: Replay
     skipped: list[Skipped] = field(default_factory=list)
+    turned: list[str] = field(default_factory=list)
 
     @property
     def unread(self) -> tuple[tuple[str, str], ...]:
@@ -43,10 +45,12 @@ def look(engine: Engine, folder: str, warehouse: Warehouse, config: Config, scra
     """
     skipped: list[Skipped] = []
     mails = list(mail_in(Path(folder), scratch / "unpacked", config, skipped))
-    landings = [land(engine, mail.files, mail.root, warehouse, config) for mail in mails]
+    parts = [part for number, mail in enumerate(mails) for part in turn(mail, scratch / f"turned-{number}")]
+    landings = [land(engine, part.files, part.root, warehouse, config) for part in parts if part.files]
     done = replay(engine, warehouse, config.inventoried(), settings="the defaults")
     skipped += [item for mail in mails for item in mail.unknown]
-    return Looked(mails, [item for mail in mails for item in mail.assumed], landings, done, skipped)
+    assumed = [item for mail in mails for item in mail.assumed]
+    return Looked(parts, assumed, landings, done, skipped, [path for part in parts for path in part.turned])
 
 
 def mail_in(folder: Path, unpacked: Path, config: Config, skipped: list[Skipped]) -> Iterator[Mail]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from election_replay.jobs import JobError
-from election_replay.jobs.cli.ending import gates, leave
+from election_replay.jobs.cli.ending import leave
 from election_replay.jobs.cli.log import tell
 from election_replay.jobs.cli.options import config_option
 from election_replay.jobs.cli.output import as_json, say
@@ -30,6 +30,9 @@ SHOWN = 12
 NODES_SHOWN = 60
 KEPT = "DIR"
 """Where a warehouse would be that is not kept; said at the end."""
+
+LINES_SHOWN = 40
+"""Lines that are told of a source without a role."""
 
 STORIES = 4
 """Groups of which the story is told; the others are named."""
@@ -89,7 +92,9 @@ def look(
         for line in chain(*parts):
             say(line)
         tell(f"Looked into {folder} in {time.monotonic() - began:.1f} s", seconds=round(time.monotonic() - began, 1))
-        failed = gates(tables, done.replay)
+        failed = bool(done.replay.held)
+        for line in contradictions(done, keep):
+            say(line)
         if share:
             from election_replay.jobs.share import share as shared
 
@@ -121,6 +126,21 @@ def put(file: str, text: str) -> None:
         raise JobError(f"cannot write {file}: {error.strerror}") from None
 
 
+def contradictions(done: "Looked", keep: str | None) -> Iterator[str]:
+    """Which clusters are not shown, since what was judged of them contradicts itself: a fault of this software."""
+    from election_replay.jobs.reading.words import paragraph
+
+    kept = f"`election-replay validate --warehouse {quote(keep)}` shows them" if keep else "--keep DIR keeps them"
+    for cluster in done.replay.held:
+        broken = {f"{check.table}: {check.expectation.name}" for check in done.replay.checks if check.stops}
+        yield from paragraph(
+            f"{cluster}: its verdict is not shown: its rows contradict one another ({'; '.join(sorted(broken))}). "
+            f"That is a fault of election-replay: please report it; {kept}.",
+            "",
+            "  ",
+        )
+
+
 def kept_in(folder: str) -> str:
     """A folder for a new warehouse. Raises :class:`~jobs.JobError` where it is none."""
     place = Path(folder)
@@ -137,6 +157,8 @@ def assumptions(done: "Looked", published: "Published") -> Iterator[str]:
         "WHERE source_node IS NOT NULL ORDER BY ALL"
     ):
         heard[row["cluster"], row["source_node"]].append(f"{row['node']} of {row['replica_group']}")
+    from election_replay.jobs.landing.turned import TURNED
+
     yield "Assumed"
     cluster = None
     for node in done.assumed[:NODES_SHOWN]:
@@ -147,6 +169,9 @@ def assumptions(done: "Looked", published: "Published") -> Iterator[str]:
         signs = ", ".join(heard[node.cluster, node.node])
         yield f"    {node.node}: {files}, by {node.by}; " + (f"its logs: {signs}" if signs else "no role in its logs")
     yield from more(len(done.assumed) - NODES_SHOWN, "nodes")
+    for path in done.turned[:SHOWN]:
+        yield f"  {path}: {TURNED}"
+    yield from more(len(done.turned) - SHOWN, "files that are read backwards")
     zones = zones_of(published)
     if zones:
         yield f"  Times: {', '.join(zones)}, as these systems write them unless they are told otherwise (--config)"
@@ -179,21 +204,44 @@ def not_understood(skipped: "Iterable[Skipped]") -> Iterator[str]:
 
 def verdict(published: "Published") -> Iterator[str]:
     """Findings, then the story of the groups that have the gravest."""
-    from election_replay.jobs.cli.summary import findings, numbers, unreadable
+    from election_replay.jobs.cli.summary import findings, misunderstood, numbers, unreadable
     from election_replay.jobs.reading.incident import incident
     from election_replay.jobs.showing.incident_text import story_lines
 
     yield "Found"
     yield from numbers(published)
-    yield from findings(published)
+    yield from findings(published, lesser=True)
+    yield from misunderstood(published)
     yield from unreadable(published)
     groups = groups_by_gravity(published)
-    shown = [group for group in groups if group.grave][:STORIES] or groups[:1]
+    shown = [group for group in groups if group.grave][:STORIES] or groups[:STORIES]
     for concerned in shown:
         yield ""
         yield f"{concerned.cluster} / {concerned.group}"
         yield from story_lines(incident(published, concerned.cluster, concerned.group, story_alone=True))
     yield from more(len(groups) - len(shown), "groups; `incident` tells the story of each")
+    yield from without_role(published)
+
+
+def without_role(published: "Published") -> Iterator[str]:
+    """What the lines of sources say of which none tells a role, and which file would."""
+    from election_replay.jobs.reading.scraps import scraps
+    from election_replay.jobs.reading.words import clock, paragraph
+
+    every = list(scraps(published))
+    asked: dict[str, None] = {}
+    for scrap in every[:STORIES]:
+        yield ""
+        yield f"{scrap.cluster} / {scrap.source_node}: no line tells a role ({', '.join(scrap.streams)})"
+        lines = list(scrap.lines())
+        for at, sentence in lines[:LINES_SHOWN]:
+            moment = f"  {at:%Y-%m-%d} {clock(at)}  " if at else "  "
+            yield from paragraph(sentence, moment, " " * len(moment) if at else "    ")
+        yield from more(len(lines) - LINES_SHOWN, "lines of this sort")
+        asked |= dict.fromkeys(scrap.ask_for)
+    yield from more(len(every) - STORIES, "sources without a role")
+    for files in asked:
+        yield from paragraph(f"To tell who leads, ask for {files}.", "  ", "    ")
 
 
 class Group(NamedTuple):

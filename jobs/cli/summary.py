@@ -59,8 +59,11 @@ def following(grave: list[str], count: int) -> str:
     return f"  (+{count} that follow{'s' if count == 1 else ''} from it)" if count else ""
 
 
-def findings(published: Published) -> Iterator[str]:
-    """Findings by severity, and the worst of them; what follows from another one is named there if it is critical."""
+def findings(published: Published, *, lesser: bool = False) -> Iterator[str]:
+    """Findings by severity, and the worst of them; what follows from another one is named there if it is critical.
+
+    ``lesser``: where all are information, that is shown.
+    """
     counts = {
         row["severity"]: row["n"]
         for row in published.rows("SELECT severity, count(*) AS n FROM findings GROUP BY severity")
@@ -76,8 +79,9 @@ def findings(published: Published) -> Iterator[str]:
         "(SELECT count(*) FROM following WHERE root_id = root.finding_id) AS echoes, "
         "(SELECT list(rule ORDER BY start_time, rule) FROM following JOIN findings USING (finding_id) "
         "WHERE root_id = root.finding_id AND severity = 'critical') AS grave_echoes "
-        "FROM findings AS root WHERE severity <> 'info' AND implied_by IS NULL "
-        "ORDER BY severity = 'critical' DESC, cluster, replica_group, start_time, finding_id"
+        "FROM findings AS root WHERE implied_by IS NULL AND (severity <> 'info' OR ?) "
+        "ORDER BY severity = 'critical' DESC, cluster, replica_group, start_time, finding_id",
+        [lesser and counts.keys() <= {"info"}],
     )
     for row in worst[:SHOWN]:
         follow = following(row["grave_echoes"] or [], row["echoes"])

@@ -20,9 +20,12 @@ from election_replay.jobs.landing.archives import is_archive
 from election_replay.jobs.landing.blocks import head
 from election_replay.jobs.landing.landing_zone import Entry, LandingZone, Skipped, is_text, open_landing, printable
 from election_replay.jobs.landing.listing import LogFile, log_files
+from election_replay.jobs.landing.masking import masked
 from election_replay.jobs.landing.plan import head_found
 from election_replay.jobs.landing.recognising import looked_at
+from election_replay.jobs.landing.understanding import Understanding
 from election_replay.jobs.settings.config import Config
+from election_replay.schemas.landed_files import NOT_UNDERSTOOD
 
 PLACES = frozenset(
     {
@@ -41,6 +44,8 @@ _LOGS = "|".join(map(re.escape, (*_PLAIN, "etcd", "zookeeper", *(system.name for
 _BEFORE = re.compile(rf"(?P<node>.+?)[-_.@+ ](?P<log>(?:{_LOGS})\.(?:log|out)|zookeeper-.+-server-.+\.(?:log|out))")
 _AFTER = re.compile(rf"(?P<log>{_NAMES})[-_.@+ ](?P<node>.+)\.log")
 _SERVER = re.compile(r"zookeeper-.*?-server-(?P<node>.+)\.(?:out|log)|etcd[-_.]?(?P<member>.+)\.log")
+_RESTART = re.compile(r"\d{1,4}\.log")
+"""A file of one life of a container: the kubelet counts its restarts, and the folder is the container's."""
 _SNAPSHOT = re.compile(r"(?P<node>.*?)/?metadata/(?P<below>\d{8}T\d{6}Z/.+)")
 
 OWN_WORDS = frozenset({"default", "traffic", "error", "errors", "out", "err", "gc", "stats", "old", "all", "full"})
@@ -65,12 +70,14 @@ class Assumed:
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """The logs of a folder. ``unknown`` are files that no dialect knows, by path, and why."""
+    """The logs of a folder. ``unknown`` are files that no dialect knows, by path, and why; ``turned`` are those whose
+    newest line comes first."""
 
     root: str
     files: list[LogFile]
     assumed: list[Assumed]
     unknown: list[Skipped] = field(default_factory=list)
+    turned: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +179,20 @@ def known_by_lines(entry: Entry, zone: LandingZone, config: Config, unknown: lis
     file = LogFile(entry.path, "", "", entry.size, entry.modified)
     if problem or head_found(file, data, config).dialect is None:
         harmless = problem is None and not stream.endswith((".log", CONSOLE))
-        reason = problem or "no line of a system that is known in its beginning"
+        reason = problem or reason_of(data, stream)
         unknown.append(Skipped(entry.path, reason, harmless=harmless))
         return None
+    if _RESTART.fullmatch(stream) and path.parent.name:
+        return _Found(entry, f"{path.parent.name}.{stream}", telling(path.parent.parts), "")
     return _Found(entry, "", telling(path.parent.parts), stem(stream))
+
+
+def reason_of(data: bytes, stream: str) -> str:
+    """Why a file that begins so is not understood, as far as its beginning tells."""
+    looks = Understanding(stream, None)
+    looks.begin(data)
+    found = looks.problem(masked)
+    return found.removeprefix(NOT_UNDERSTOOD) if found else "no line of a system that is known in its beginning"
 
 
 def telling(folders: Iterable[str]) -> tuple[str, ...]:

@@ -6,15 +6,17 @@ is put right wherever its readings are shown, unless the reader asks for the raw
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
+from election_replay.election_core.model import notices
 from election_replay.jobs import JobError
 from election_replay.jobs.reading.clocks import Clocks, clocks_of, findings_on, in_words
 from election_replay.jobs.reading.lanes import Lane, Lanes, extent, lane_of, lanes, named
 from election_replay.jobs.reading.next_steps import with_warehouse
+from election_replay.jobs.reading.notices import Notice, notices_of
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import FOREVER, SEVERITIES, Row, name_of, shifted, some
 
@@ -43,17 +45,25 @@ ENDINGS = f"""
                 ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS starts_again,
             max(CASE WHEN start_cause = 'stopped' AND role <> 'down' THEN start_time END) OVER until_then AS stopping,
             max({STARTED}) OVER until_then AS started
-        FROM role_intervals WHERE {GROUP}
+        FROM role_intervals WHERE {GROUP} AND source_node IS NOT NULL
         WINDOW until_then AS (PARTITION BY protocol, node, source_node ORDER BY start_time, end_time)
     ) WHERE end_cause IN ('died', 'stopped', 'removed', 'ended_itself', 'silent') AND end_time BETWEEN ? AND ?
         AND NOT (end_cause = 'stopped' AND coalesce(stopping >= coalesce(started, stopping), false))
     ORDER BY end_time, node, source_node LIMIT ?
 """
-"""How lives end; who was told to stop, and goes on in another role until it is down, is stopped once."""
+"""How lives end, by members' own logs; who was told to stop, and goes on in another role until it is down, is stopped
+once."""
 SILENCES = f"""
     SELECT node, source_node, start_time FROM role_intervals
     WHERE {OVERLAPPING} AND role = 'unknown' AND start_cause = 'silent' ORDER BY node, start_time LIMIT ?
 """
+SIGHTINGS = f"""
+    SELECT node, source_node, protocol, role, min(start_time) AS start_time,
+        CASE WHEN count(*) = count(end_time) THEN max(end_time) END AS end_time, count(*) AS spans
+    FROM role_intervals WHERE {OVERLAPPING} AND role <> 'unknown'
+    GROUP BY ALL ORDER BY node, source_node, start_time, role
+"""
+"""What each member was, and how often."""
 FINDINGS = f"SELECT {{columns}} FROM findings WHERE {OVERLAPPING} ORDER BY start_time, finding_id"
 COLUMNS_OF_A_LIST = (
     "finding_id, implied_by, protocol, rule, severity, certainty, summary, start_time, end_time, nodes, "
@@ -122,6 +132,8 @@ class Course:
 
     ``services`` are the times of masters, and of those who act for them, that have no term; ``endings`` say which
     member died, was stopped or fell silent, and when it was back; ``silences`` are the roles in which a log just stops.
+    ``notices`` are lines that no rule judges; ``sightings`` are the roles of each member where nobody is known to have
+    led, and no finding is grave.
     """
 
     changes: list[Row]
@@ -129,6 +141,8 @@ class Course:
     endings: list[Row]
     silences: list[Row]
     now: list[Row]
+    notices: list[Notice] = field(default_factory=list)
+    sightings: list[Row] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +250,12 @@ def incident(
     inside = Inside(clocks, begin, max(begin, end))
     findings = [with_warehouse(finding, published.place) for finding in inside.spans(found)]
     moments = published.rows(MOMENTS_AND_SOURCES, [*window.values, cluster]) if whole else []
+    happened = course(published, window, inside, at_most, to_the_end=not until)
+    little = little_is_known(happened, findings)
+    if little or at_most is None:
+        seen = inside.spans(inside.roles(published.rows(SIGHTINGS, window.overlapping))) if little else []
+        lines = noticed(published, window, inside, members, little=little)
+        happened = replace(happened, notices=lines, sightings=seen)
     return Incident(
         run_id=published.run["run_id"],
         published_at=published.run["published_at"],
@@ -249,7 +269,7 @@ def incident(
         names=names_of(lanes_ever),
         drawn=named(members) if story_alone else lanes(published, cluster, group, (begin, end), members, clocks),
         roles=inside.spans(inside.roles(published.rows(ROLES, window.overlapping))) if whole else [],
-        course=course(published, window, inside, at_most, to_the_end=not until),
+        course=happened,
         findings=findings,
         echoes_of=echoes_of(findings),
         evidence=evidence(published, clocks, cluster, findings) if whole else {},
@@ -258,6 +278,23 @@ def incident(
         log_ends=log_ends,
         quarantined=published.rows("SELECT count(*) AS n FROM quarantine WHERE cluster = ?", [cluster])[0]["n"],
     )
+
+
+def little_is_known(happened: "Course", findings: list[Row]) -> bool:
+    """Whether nobody is known to have led, and nothing grave is found."""
+    grave = any(finding["severity"] != "info" for finding in findings)
+    return not (happened.changes or happened.services or grave)
+
+
+def noticed(
+    published: Published, window: "Window", inside: "Inside", members: list[Row], *, little: bool
+) -> list[Notice]:
+    """What lines of a group's members say that no rule judges; where little else is known, all that they say."""
+    texts = {**notices.ALWAYS, **(notices.WHERE_LITTLE_IS_KNOWN if little else {})}
+    sources = {member["source_node"] for member in members if member["source_node"] is not None}
+    times = window.since, window.until
+    found = notices_of(published, window.cluster, sources, texts, times, inside.clocks, window.group)
+    return [notice for notice in found if notice.at <= inside.end and notice.until >= inside.begin]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,16 @@ from typing import Any
 
 from election_replay.election_core.dialects import SYSTEMS
 from election_replay.election_core.judge.wording import seconds as duration
-from election_replay.election_core.model.catalogue import RuleId
+from election_replay.election_core.model.catalogue import POSSIBLE, RuleId
 from election_replay.jobs.reading.incident import Incident
+from election_replay.jobs.reading.notices import Notice
 from election_replay.jobs.reading.words import (
     LOSSES,
     Row,
     clock,
     leader_word,
     listed,
+    role_word,
     some,
     spoken,
     term_word,
@@ -77,7 +79,7 @@ MEANWHILE = {
     "stopped": "{old} had been shut down.",
     "removed": "{old} had been removed.",
     "silent": "The log of {old} just stops.",
-    "frozen": "{old} was frozen: its log is silent over the change{until}.",
+    "frozen": "The log of {old} has no line over the change{until}.",
     "without_quorum": "{old} had given up by itself, for want of a quorum.",
     "cut_off": "{old} was alive but cut off, and led on{until}.",
     "reachable": "{old} was alive and heard of it at once: nothing but the election itself ended its role.",
@@ -105,6 +107,9 @@ class StoryEntry:
     depth: int = 0
 
 
+NOTICES_SHOWN = 40
+"""Lines that no rule judges of which one story tells; the rest is counted."""
+
 CAMPAIGN = timedelta(seconds=2)
 """An election that took longer than this is told with how long it took."""
 
@@ -126,12 +131,15 @@ def story(incident: Incident) -> list[StoryEntry]:
     for ending, count, last in alike(incident.course.endings):
         entry = StoryEntry(ending["end_time"], ending_in_words(incident, ending, count, last))
         entries.append((entry.at, 0, [entry]))
+    for notice in incident.course.notices[:NOTICES_SHOWN]:
+        entries.append((notice.at, 1, [StoryEntry(notice.at, notice_in_words(incident, notice))]))
+    lesser = not entries and not any(finding["severity"] != "info" for finding in incident.findings)
     for root in incident.roots:
         findings = [
             StoryEntry(finding["start_time"], finding["summary"], finding, depth)
             for depth, finding in incident.tree(root)
         ]
-        shown = [finding for finding in findings if is_told(finding)]
+        shown = [finding for finding in findings if is_told(finding, lesser=lesser or bool(incident.course.sightings))]
         if shown:
             entries.append((root["start_time"], 2, shown if shown[0].depth == 0 else [findings[0], *shown]))
     entries.sort(key=lambda entry: (entry[0], entry[1], entry[2][0].sentence))
@@ -143,12 +151,12 @@ def in_order_of_terms(change: Row) -> tuple[str, int, datetime]:
     return change["protocol"], change["new_term"], change["changed_at"]
 
 
-def is_told(entry: StoryEntry) -> bool:
-    """Whether a finding belongs into the story; none that is critical is ever left out."""
+def is_told(entry: StoryEntry, *, lesser: bool) -> bool:
+    """Whether a finding belongs into the story; none that is critical is ever left out. ``lesser``: information too."""
     finding = entry.finding
     return finding is not None and (
         finding["severity"] == "critical"
-        or (finding["severity"] != "info" and entry.depth == 0)
+        or ((lesser or finding["severity"] != "info") and entry.depth == 0)
         or finding["rule"] in STATE_LOST
     )
 
@@ -212,7 +220,48 @@ def campaign(change: Row) -> str:
     return f", won after {length}{rounds}"
 
 
-def damage(incident: Incident) -> str:
+def notice_in_words(incident: Incident, notice: Notice) -> str:
+    """What some lines say, and who says so."""
+    return notice.sentence(dict.fromkeys(speaker(incident, *named) for named in notice.speakers))
+
+
+def speaker(incident: Incident, node: str | None, source: str) -> str:
+    """What to call whoever wrote a line, also where the line does not name its member."""
+    if node is None:
+        of_source = [member["node"] for member in incident.members if member["source_node"] == source]
+        return incident.called(of_source[0], source) if len(of_source) == 1 else source
+    return incident.called(node, source)
+
+
+def beyond(incident: Incident) -> Iterator[str]:
+    """Of a story in which nobody leads: what was looked for, what each member was, and how many notices are left."""
+    left = len(incident.course.notices) - NOTICES_SHOWN
+    if left > 0:
+        yield f"And {left:,} more lines of this sort, to {clock(incident.course.notices[-1].until)}."
+    if not (incident.course.sightings or incident.course.notices or incident.course.changes or incident.findings):
+        yield f"No line of {clock(incident.begin)} to {clock(incident.end)} tells a role, an end or a fault."
+    if incident.course.sightings:
+        protocol = incident.course.sightings[0]["protocol"]
+        yield (
+            f"No line says who became {leader_word(protocol)}. Looked for, from {clock(incident.begin)} to "
+            f"{clock(incident.end)}: who leads and why that changes, who starts or ends, and what breaks a rule of "
+            f"{spoken(protocol)}."
+        )
+    for (node, source), of_member in groupby(
+        incident.course.sightings, key=lambda row: (row["node"], row["source_node"])
+    ):
+        seen = "; ".join(sighting_in_words(row) for row in of_member)
+        yield f"Seen of {incident.called(node, source)}: {seen}."
+
+
+def sighting_in_words(row: Row) -> str:
+    """What a member was, how often, and from when to when."""
+    often = f" {times(row['spans'])}" if row["spans"] > 1 else ""
+    until = f" to {clock(row['end_time'])}" if row["end_time"] else " to the end of its log"
+    return f"{role_word(row['role'], row['protocol'])}{often} from {clock(row['start_time'])}{until}"
+
+
+def damage(incident: Incident) -> Iterator[str]:
     """What was lost or comes again, in one sentence; a loss that several findings tell of counts once."""
     parts = []
     for column, unit, loss in LOSSES:
@@ -220,9 +269,8 @@ def damage(incident: Incident) -> str:
         if found:
             cuts = f", in {len(found)} places" if len(found) > 1 else ""
             parts.append(f"{sum(finding[column] for finding in found):,} {unit} {loss}{cuts}")
-    return (
-        f"Damage: {'; '.join(parts)}." if parts else "Damage: no finding counts messages that were lost or come again."
-    )
+    if parts:
+        yield f"Damage: {'; '.join(parts)}."
 
 
 def losses(incident: Incident, column: str) -> Iterator[Row]:
@@ -262,9 +310,18 @@ def outcome(incident: Incident) -> Iterator[str]:
             if nodes
         ]
         leader = called.get(row["leader"], row["leader"])
-        who = f"{leader} {ROLE_WORDS[row['role']]}" if leader else "nobody leads"
+        who = f"{leader} {ROLE_WORDS[row['role']]}" if leader else nobody_leads(incident)
         as_of = f" ({clock(row['as_of'])})" if row["as_of"] else ""
         yield f"At the end of the logs{as_of} {', '.join([who, *parts])}."
+
+
+def nobody_leads(incident: Incident) -> str:
+    """What is known where no leader is: that there is none, if a finding says so, else that nothing is."""
+    to_the_end = (
+        finding["rule"] == RuleId.LEADERLESS and finding["end_time"] is None and finding["certainty"] != POSSIBLE
+        for finding in incident.findings
+    )
+    return "nobody leads" if any(to_the_end) else "no line says who leads"
 
 
 def unseen(incident: Incident) -> Iterator[str]:
@@ -281,7 +338,7 @@ def unseen(incident: Incident) -> Iterator[str]:
         unread = f"{incident.quarantined:,} lines of {incident.cluster}"
         yield f"{unread} could not be read: table quarantine says which, and why."
     if not incident.coverage and not incident.quarantined:
-        yield "Every rule that was judged here could be decided."
+        yield "No rule that was judged here was left undecided; what no line shows, none could judge."
 
 
 QUEUE = re.compile(r"\bqueue (\d+)\b")

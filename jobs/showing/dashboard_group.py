@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 from election_replay.jobs import JobError
 from election_replay.jobs.reading.incident import KNOWN, Incident, incident
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.reading.story import damage, outcome, story, unseen
+from election_replay.jobs.reading.story import beyond, damage, outcome, story, unseen
 from election_replay.jobs.reading.votes import votes_of
 from election_replay.jobs.reading.words import (
     Row,
@@ -200,9 +200,8 @@ def story_and_findings(found: Incident, here: Here) -> Iterator[Element]:
         )
         for entry in lines[:SHOWN]
     ]
-    if not lines:
-        entries.append(tag("li", tag("time"), tag("span", "Nothing that the logs show.")))
-    entries += [tag("li", tag("time"), tag("span", sentence)) for sentence in (damage(found), *outcome(found))]
+    ends = (*beyond(found), *damage(found), *outcome(found))
+    entries += [tag("li", tag("time"), tag("span", sentence)) for sentence in ends]
     yield tag("ol", entries, class_="story")
     yield tag("h2", f"Findings: {found.counted()}")
     every = [pair for root in found.roots for pair in found.tree(root)]

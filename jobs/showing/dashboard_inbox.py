@@ -50,7 +50,7 @@ def nothing_found(filters: Filters, here: Here) -> list[Child]:
     """What is said where no finding is listed, and what to do."""
     if filters.given:
         return ["No finding passes these filters. ", tag("a", "Show all findings", href=here.link(""))]
-    return ["Nothing went wrong that the logs show. ", tag("a", "See all groups", href=here.link("fleet"))]
+    return ["No rule finds a fault in what the logs show. ", tag("a", "See all groups", href=here.link("fleet"))]
 
 
 def entry(found: Inbox, finding: Row, here: Here) -> Element:

@@ -9,7 +9,7 @@ from election_replay.election_core.model.catalogue import RULES
 from election_replay.jobs.reading.incident import Incident
 from election_replay.jobs.reading.lanes import Lane, lane_of
 from election_replay.jobs.reading.next_steps import Step, urgent_steps
-from election_replay.jobs.reading.story import StoryEntry, collapsed, damage, folded, outcome, story, unseen
+from election_replay.jobs.reading.story import StoryEntry, beyond, collapsed, damage, folded, outcome, story, unseen
 from election_replay.jobs.reading.words import (
     Row,
     certainty,
@@ -81,9 +81,7 @@ def story_lines(incident: Incident) -> Iterator[str]:
         moment = f"  {entry.at:%Y-%m-%d} {clock(entry.at)}  " if many_days else f"  {clock(entry.at)}  "
         moment += "  " * entry.depth
         yield from paragraph(f"{grave(entry)}{entry.sentence}", moment, " " * len(moment))
-    if not lines:
-        yield "  Nobody began to lead in this time, and nothing went wrong in it that the logs show."
-    for sentence in (damage(incident), *outcome(incident)):
+    for sentence in (*beyond(incident), *damage(incident), *outcome(incident)):
         yield from paragraph(sentence, "  ", "    ")
 
 

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 from election_replay.election_core.model.catalogue import RULES
 from election_replay.jobs.reading.incident import Incident
 from election_replay.jobs.reading.next_steps import Step, urgent_steps
-from election_replay.jobs.reading.story import StoryEntry, collapsed, damage, folded, outcome, story, unseen
+from election_replay.jobs.reading.story import StoryEntry, beyond, collapsed, damage, folded, outcome, story, unseen
 from election_replay.jobs.reading.words import Row, certainty, clock, lasting, listed, lost, measures, when
 from election_replay.jobs.showing.markup import document, tag
 from election_replay.jobs.showing.picture import Links, legend, merged, picture
@@ -67,7 +67,7 @@ def verdict(incident: Incident) -> Element:
     worst = incident.roots[0] if incident.roots else None
     answers: list[tuple[str, str | Iterable[Element | str]]] = []
     if worst is None:
-        answers.append(("Verdict", "Nothing went wrong in this time that the logs show."))
+        answers.append(("Verdict", "No rule finds a fault in what the logs show of this time."))
     else:
         answers += [
             ("Verdict", (badge(worst), worst["summary"])),
@@ -76,7 +76,8 @@ def verdict(incident: Incident) -> Element:
             ("Nodes", listed(incident.called(node) for node in worst["nodes"])),
             ("Findings", incident.counted()),
         ]
-    answers.append(("Impact", damage(incident).removeprefix("Damage: ")))
+    counted = [sentence.removeprefix("Damage: ") for sentence in damage(incident)]
+    answers += [("Impact", sentence) for sentence in counted or ["No finding counts lost or repeated messages."]]
     answers += [("Now", sentence) for sentence in outcome(incident)]
     if worst is not None:
         answers += [*in_markup(urgent_steps(worst))] or [("Next", f"Look for this: {RULES[worst['rule']].refuted_by}")]
@@ -101,10 +102,7 @@ def story_list(incident: Incident) -> Element:
     entries = [
         tag("li", tag("time", f"{entry.at:%Y-%m-%d %H:%M:%S}"), sentence(entry), class_=kind(entry)) for entry in lines
     ]
-    if not lines:
-        nothing = "Nobody began to lead in this time, and nothing went wrong in it that the logs show."
-        entries.append(tag("li", tag("time"), tag("span", nothing)))
-    ends = (damage(incident), *outcome(incident))
+    ends = (*beyond(incident), *damage(incident), *outcome(incident))
     entries += [tag("li", tag("time"), tag("span", sentence)) for sentence in ends]
     return tag("ol", entries, class_="story")
 

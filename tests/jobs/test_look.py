@@ -154,6 +154,11 @@ CASES = {
         ["broker-a.log", "broker-b.log", "broker-a.log.1.gz", "broker_default.log"],
         {("mailed", "a", 2), ("mailed", "b", 1), ("mailed", "mailed", 1)},
     ),
+    "restarts of containers": (
+        [f"kube-system_etcd-m{pod}_5f3e/etcd/{restart}.log" for pod in range(2) for restart in range(3)],
+        {("mailed", f"kube-system_etcd-m{pod}_5f3e", 3) for pod in range(2)},
+    ),
+    "restarts of one container": (["pods/p_x_1/etcd/0.log", "pods/p_x_1/etcd/1.log"], {("mailed", "p_x_1", 2)}),
     "flat in one folder": (
         ["logs/n0_broker_default.log", "logs/n1_broker_default.log"],
         {("mailed", "n0", 1), ("mailed", "n1", 1)},

@@ -13,7 +13,7 @@ LIMITS: tuple[Rule, ...] = (
         source="This software",
         needs="nothing: it says that something is missing",
         refuted_by="Nothing: a replay by a version without the fault judges what is missing.",
-        judged_by=("replay.group_judge",),
+        judged_by=("replay.failures",),
     ),
     Rule(
         id=RuleId.LOG_GAP,

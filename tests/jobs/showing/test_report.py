@@ -128,7 +128,6 @@ def test_it_tells_what_the_terminal_tells(hostile: str) -> None:
         "Impact",
         "Made",
         "What happened",
-        "Damage: no finding counts messages",
         "Who was what",
         "critical · definite",
         "warning · definite",

@@ -1,0 +1,79 @@
+"""Sources whose lines tell no role: what they do say, and which file would say more."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from election_replay.election_core.dialects import KINDS
+from election_replay.election_core.fold.identity import CONTROLLER, ETCD, NAMESERVER, ZOOKEEPER, process_of
+from election_replay.election_core.model import notices
+from election_replay.jobs.reading.clocks import Clocks
+from election_replay.jobs.reading.notices import Notice, counted_kinds, notices_of
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.reading.words import FOREVER, listed, name_of, times
+
+SILENT = """
+    SELECT DISTINCT cluster, source_node, stream FROM events
+    WHERE (cluster, source_node) NOT IN (
+        SELECT (cluster, source_node) FROM role_intervals WHERE source_node IS NOT NULL)
+    ORDER BY ALL
+"""
+
+ASK_FOR = {
+    ETCD: "the whole log of each etcd member, from before its start or the trouble (journalctl -u etcd, or kubectl "
+    "logs and kubectl logs --previous of each pod)",
+    ZOOKEEPER: "the whole server log of each ZooKeeper server (zookeeper.log, or what it prints), at level INFO",
+    NAMESERVER: "broker.log, broker_default.log and store.log of each broker, and controller.log where there are "
+    "controllers: a name server does not know who leads",
+    CONTROLLER: "controller.log and jraft.log or controller_default.log of each controller, from its start on",
+}
+"""Which files tell roles, by the process whose files are here."""
+
+OF_A_BROKER = (
+    "all of ~/logs/rocketmqlogs of each broker: broker.log names its set and id, broker_default.log holds DLedger's "
+    "elections, store.log the replication; and controller.log where there are controllers"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scrap:
+    """A source, the streams of which are here, what its lines say, and how many more of known kinds there are."""
+
+    cluster: str
+    source_node: str
+    streams: tuple[str, ...]
+    notices: list[Notice]
+    others: list[tuple[str, int]]
+
+    @property
+    def ask_for(self) -> list[str]:
+        """Which files would say who leads."""
+        processes = dict.fromkeys(map(process_of, self.streams))
+        return list(dict.fromkeys(ASK_FOR.get(process, OF_A_BROKER) for process in processes))
+
+    def lines(self) -> Iterator[tuple[datetime | None, str]]:
+        """What they say, in order of time, then what is not told one by one."""
+        for notice in self.notices:
+            named = [self.source_node if node is None else name_of(node, source) for node, source in notice.speakers]
+            yield notice.at, notice.sentence(dict.fromkeys(named))
+        if self.others:
+            others = listed(f"{kind} ({times(count)})" for kind, count in self.others)
+            yield None, f"Other lines that are known: {others}."
+        if not self.notices and not self.others:
+            yield None, "No line of it says more than that it was written."
+
+
+def scraps(published: Published) -> Iterator[Scrap]:
+    """All sources without a role; of a cluster where others have roles, those that tell what is always told."""
+    streams: dict[tuple[str, str], list[str]] = {}
+    for row in published.rows(SILENT):
+        streams.setdefault((row["cluster"], row["source_node"]), []).append(row["stream"])
+    speaking = {row["cluster"] for row in published.rows("SELECT DISTINCT cluster FROM role_intervals")}
+    for (cluster, source), of_source in streams.items():
+        texts = {**notices.ALWAYS, **({} if cluster in speaking else notices.WHERE_LITTLE_IS_KNOWN)}
+        found = notices_of(published, cluster, [source], texts, FOREVER, Clocks())
+        if cluster in speaking and not found:
+            continue
+        others = [] if cluster in speaking else counted_kinds(published, cluster, [source], texts)
+        known = [(KINDS[row["kind"]], row["n"]) for row in others if KINDS.get(row["kind"])]
+        yield Scrap(cluster, source, tuple(of_source), found, known)

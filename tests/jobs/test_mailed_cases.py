@@ -1,0 +1,117 @@
+"""What ``look`` tells of scraps: it answers each, calms falsely about none, and invents no cause."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from election_replay.jobs.cli.app import main
+
+MAILED = Path(__file__).parents[1] / "mailed"
+
+NEVER = (
+    "nothing went wrong",
+    "Nobody began to lead",
+    "Binder Error",
+    "gold/",
+    "expectation",
+    "data_docs",
+    "no_overlap",
+    "was frozen",
+    "{'",
+)
+"""What nobody is told who asked for a look."""
+
+SAID = {
+    "etcd-cks-one-node": (
+        r"57aee66a9503bbbb does not answer its health check: dial tcp 10\.1\.0\.38:2380: connect: connection refused",
+        r"No leader for 70\.2 s",
+        r"No line says who became leader",
+    ),
+    "etcd-force-new-cluster": (
+        r"3 entries that were not committed are dropped",
+        r"08:41:00\.100 .*makes a new cluster of itself alone.*the old members must be wiped",
+        r"member bb00000000000002 is removed from the cluster",
+        r"09:30:00 .*a member of another cluster is at a configured address \(cc00000000000003\)",
+    ),
+    "etcd-glued-json": (r"27ecc6d4a68daaaa \(follower\) becomes leader \(term 515\)",),
+    "etcd-heartbeats-only": (
+        r"its heartbeats, as leader, are late by 41 to 312 ms \(3 times, to 11:20:58\.402\)",
+        r"no line tells a role",
+        r"To tell who leads, ask for the whole log of each etcd member",
+    ),
+    "etcd-rke-removed": (r"09:17:44\.690 .*\(s3\): learns that its cluster removed it, and ends", r"must be wiped"),
+    "k8s-cri-restart": (r"6073661cd508bbbb becomes leader \(term 28\)",),
+    "nested-zip-mixed": (r"No leader for 14\.8 s to 19\.9 s",),
+    "newest-first": (r"master-1\.log: the newest line comes first: it is read backwards", r"No leader for 14\.8 s"),
+    "rmq-controller-flap-one-slave": (r"2: the controller refuses its SyncStateSet: .*\{1\}",),
+    "rmq-controller-unreachable": (
+        r"reaches none of its controllers \[10\.24\.24\.41:8878, 10\.24\.24\.42:8878, 10\.24\.24\.43:8878\]",
+        r"No line says who became master",
+    ),
+    "rmq-haclient-expired": (
+        r"connection to its master 10\.0\.0\.10:10912 was silent for too long",
+        r"no line tells a role",
+        r"ask for all of ~/logs/rocketmqlogs of each broker",
+    ),
+    "rmq-namesrv-only": (
+        r"02:31:00 .*the broker at 10\.0\.0\.1:10911 says nothing for 2 min 0 s: the name server drops it",
+        r"02:31:01 .*the name server registers the broker at 10\.0\.0\.1:10911 \(2 times, to 02:31:30\)",
+        r"a name server does not know who leads",
+    ),
+    "rmq-one-dledger-broker": (
+        r"03:40:54 .*its DLedger member is LEADER \(term 9\)",
+        r"03:43:20 .*\(term 9\); worked: False, after 2 min 26 s",
+        r"03:43:24 .*its DLedger member is LEADER \(term 11\)",
+        r"03:43:31 .*the broker is master",
+    ),
+    "small-crash-no-facts": (r"late by 312 ms", r"no line tells a role", r"To tell who leads, ask for"),
+    "small-false-frozen": (
+        r"The log of 2 \(small-false-frozen\) has no line over the change",
+        r"silent for 14 s: frozen, or its lines were lost",
+    ),
+    "small-newest-first": (r"it is read backwards", r"10:39:01 .*becomes leader \(term 2\)"),
+    "small-removed-member": (r"learns that its cluster removed it, and ends",),
+    "talos-prefixed-learner": (
+        r"09:46:29\.425 .*member 69fe75323e12bbbb at https://192\.168\.7\.12:2380 is added to the cluster",
+        r"a change of members is refused: learner is not ready \(13 times, to 09:58:29\.438\)",
+    ),
+    "zk-brackets-eaten": (
+        r"08:23:21\.160 .*wins an election, and is not established yet",
+        r"breaks off: Timeout while waiting for epoch from quorum",
+    ),
+    "zk-k8s-one-pod": (
+        r"No leader for 2 min 42 s",
+        r"cannot reach server 2 for elections at demo-zookeeper-1\.demo-zookeeper-headless\.messaging:3888",
+    ),
+    "zk-leader-cannot-bind": (
+        r"wins an election and cannot lead: it cannot listen for the others at "
+        r"zk-0\.zk-headless\.default\.svc\.cluster\.local:2888 \(2 times, to 16:25:41\.551\)",
+    ),
+}
+"""Of each folder what has to be told, as patterns over the answer in one line."""
+
+
+def told(capsys: pytest.CaptureFixture[str], folder: Path) -> str:
+    """What ``look`` says of a folder, in one line; it ends well."""
+    code = main(["look", str(folder)])
+    out, err = capsys.readouterr()
+    assert code == 0, err
+    return re.sub(r"\s+", " ", out + err)
+
+
+@pytest.mark.parametrize("folder", sorted(path.name for path in MAILED.iterdir() if path.is_dir()))
+def test_each_is_answered(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = told(capsys, MAILED / folder)
+    for pattern in SAID.get(folder, ()):
+        assert re.search(pattern, answer), f"{pattern} is not told: {answer}"
+    for words in NEVER:
+        assert words not in answer
+
+
+def test_every_folder_is_described() -> None:
+    listed = re.findall(r"^\| ([\w-]+) \|", (MAILED / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert [name for name in listed if name != "folder"] == sorted(
+        path.name for path in MAILED.iterdir() if path.is_dir()
+    )
+    assert SAID.keys() <= set(listed)
