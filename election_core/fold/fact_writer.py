@@ -1,6 +1,6 @@
 """How what a source saw becomes facts: who speaks, when its processes ran, and the writer of its facts."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -8,6 +8,7 @@ from election_replay.election_core.fold.identity import Identity, process_of
 from election_replay.election_core.fold.process_runs import Incarnation
 from election_replay.election_core.fold.roles import Span
 from election_replay.election_core.model.facts import Alive, Role, Silence
+from election_replay.election_core.model.introductions import Introduced
 from election_replay.election_core.model.inventory import NOT_LISTED, Listed
 from election_replay.election_core.model.timing import Timing, TimingRule, Values, configured_of
 
@@ -16,7 +17,8 @@ from election_replay.election_core.model.timing import Timing, TimingRule, Value
 class Speaker:
     """One source after its last event: its identity, and when its processes ran.
 
-    ``member``: of a source whose files hold lines of several members only this one's.
+    ``member``: of a source whose files hold lines of several members only this one's. ``introduced``: whom each of its
+    streams speaks for, as all logs of the cluster tell together.
     """
 
     cluster: str
@@ -28,6 +30,7 @@ class Speaker:
     settings: Values = field(default_factory=dict)
     timing_rules: tuple[TimingRule, ...] = ()
     member: str | None = None
+    introduced: Mapping[str, Introduced] = field(default_factory=dict)
 
     @property
     def broker_set(self) -> str | None:

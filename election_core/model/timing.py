@@ -236,6 +236,44 @@ class Timeout(Enum):
         "A member that heard of a larger term says in its next line, this soon, that it follows in it.",
         "raft.becomeFollower",
     )
+    REDIS_AT_ONCE = Entry(
+        50, "Lines of a Redis server on one change of its role come this soon after each other.", "replication.c"
+    )
+    REDIS_MANUAL = Entry(
+        6_000,
+        "A manual failover of a Redis cluster takes at most so long: its time-out of 5 s, and an election.",
+        "cluster_legacy.c CLUSTER_MF_TIMEOUT",
+    )
+    REDIS_PING = Entry(
+        11_000,
+        "A master sends its replicas a PING each 10 s (repl-ping-replica-period): it lived so long before a replica "
+        "lost it at most.",
+        "replication.c replicationCron",
+    )
+    REDIS_PROMOTION = Entry(
+        60_000,
+        "A server that is told to become master is promoted, by the sentinels' words, this soon after.",
+        "sentinel.c sentinelRefreshInstanceInfo",
+    )
+    REDIS_DOWN_AFTER = Entry(
+        30_000,
+        "A sentinel takes an instance for down after this time without a valid answer.",
+        "sentinel.c SENTINEL_DEFAULT_DOWN_AFTER",
+        settings=("down-after-milliseconds",),
+    )
+    REDIS_NODE_TIMEOUT = Entry(
+        15_000,
+        "A node of a Redis cluster takes another one for failed after this time without an answer.",
+        "cluster_legacy.c CLUSTER_DEFAULT_NODE_TIMEOUT",
+        settings=("cluster-node-timeout",),
+    )
+    REDIS_TOLD = Entry(
+        20_000,
+        "Sentinels tell an instance that wrongly calls itself master to follow 8 s after they first hear it say so, "
+        "and they ask it each 10 s: so long two masters are no fault of the cluster, though what the former one takes "
+        "is lost.",
+        "sentinel.c sentinelRefreshInstanceInfo",
+    )
     ETCD_DRIFT = Entry(
         1_000, "A member prints how far its clock is ahead of a peer's where it is more.", "rafthttp/probing_status.go"
     )
@@ -501,6 +539,7 @@ USED_BY: Mapping[str, tuple[Timeout, ...]] = {
     ),
     "metadata": (Timeout.CONSUMER_OFFSET_FLUSH, Timeout.DELAY_OFFSET_FLUSH),
     "order_lock": (Timeout.LOCK_LIFE, Timeout.LOCK_CLIENT_LIFE),
+    "redis": (Timeout.REDIS_DOWN_AFTER, Timeout.REDIS_NODE_TIMEOUT),
 }
 """The times that a cluster can change, by the protocol that counts with them."""
 

@@ -92,7 +92,10 @@ def fold(batches: Iterable[pa.RecordBatch], inventory: Inventory = NO_INVENTORY)
                 if current is not None:
                     yield from current.finish(added)
                 listed = inventory.listed.get((cluster, source_node), NOT_LISTED)
-                source = SourceLog(cluster, source_node, 0, listed, timing_rules=inventory.timing)
+                introduced = inventory.introduced.get((cluster, source_node), {})
+                source = SourceLog(
+                    *(cluster, source_node, 0, listed), timing_rules=inventory.timing, introduced=introduced
+                )
                 current = _Folding(source, keeps_checkpoint=lines.old is not None)
             current.feed(lines, rows)
         if current is not None:

@@ -11,6 +11,7 @@ from election_replay.election_core.fold.identity import BROKER, SNAPSHOTS, proce
 from election_replay.election_core.fold.periodic import Periodic
 from election_replay.election_core.judge.clock import Clocks, Message
 from election_replay.election_core.model.facts import SHARED, Fact
+from election_replay.election_core.model.introductions import Introduce
 from election_replay.election_core.model.rows import Row
 from election_replay.election_core.protocols.acting_master import causality as acting_master_causality
 from election_replay.election_core.protocols.acting_master import facts as acting_master_facts
@@ -48,6 +49,10 @@ from election_replay.election_core.protocols.raft import jraft_log
 from election_replay.election_core.protocols.raft import log as raft_log
 from election_replay.election_core.protocols.raft import rules as raft
 from election_replay.election_core.protocols.raft_family import facts as raft_family_facts
+from election_replay.election_core.protocols.redis import facts as redis_facts
+from election_replay.election_core.protocols.redis import kin as redis_kin
+from election_replay.election_core.protocols.redis import rules as redis
+from election_replay.election_core.protocols.redis import sentinel_log, server_log
 from election_replay.election_core.protocols.token_ring import log as token_ring_log
 from election_replay.election_core.protocols.token_ring import rules as token_ring
 from election_replay.election_core.protocols.writes import facts as writes_facts
@@ -90,7 +95,8 @@ class Protocol:
 
     ``causal_pairs`` are what was logged on one machine because of what was logged on another, in facts of this protocol
     or of its kinds; with ``ties_others`` in those of other protocols too. ``periodic`` are kinds of lines that come
-    again and again while nothing happens.
+    again and again while nothing happens. ``introducing`` are kinds of lines from which ``introduce`` tells, of all
+    logs of a cluster together, whom each of them speaks for.
     """
 
     name: str
@@ -100,6 +106,8 @@ class Protocol:
     causal_pairs: CausalPairs | None = None
     ties_others: bool = False
     periodic: Mapping[str, Periodic] = field(default_factory=dict)
+    introducing: frozenset[str] = frozenset()
+    introduce: Introduce | None = None
 
 
 PROTOCOLS: tuple[Protocol, ...] = (
@@ -191,6 +199,17 @@ PROTOCOLS: tuple[Protocol, ...] = (
         folds=(Fold(writes_log.WritesLog, writes_log.KINDS, whole_broker, rests=True),),
         facts=writes_facts.KINDS,
         judge=writes.judge,
+    ),
+    Protocol(
+        name=redis.PROTOCOL,
+        folds=(
+            Fold(server_log.ServerLog, server_log.KINDS, each_stream, rests=True),
+            Fold(sentinel_log.SentinelLog, sentinel_log.SENTINEL_KINDS, each_stream, rests=True),
+        ),
+        facts=redis_facts.KINDS,
+        judge=redis.judge,
+        introducing=redis_kin.KINDS,
+        introduce=redis_kin.introduce,
     ),
     # What the logs themselves are worth is folded beside every protocol: see source_fold.
     Protocol(name=log_quality.PROTOCOL, facts=log_quality_facts.KINDS, judge=log_quality.judge),

@@ -8,7 +8,7 @@ Files may hold the lines of several members at once (:mod:`election_core.fold.me
 one on, each member's lines are read by themselves too; which reading counts is known after the last line.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
@@ -38,6 +38,7 @@ from election_replay.election_core.fold.process_runs import (
 from election_replay.election_core.fold.settings import AS_DURATION, PrintedSettings
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.introductions import Introduced
 from election_replay.election_core.model.inventory import NOT_LISTED, Listed
 from election_replay.election_core.model.timing import TimingRule
 from election_replay.election_core.protocols.log_quality import log as log_quality
@@ -100,6 +101,7 @@ class SourceLog:
     itself: log_quality.SourcesLog = field(default_factory=log_quality.SourcesLog)
     settings: PrintedSettings = field(default_factory=PrintedSettings)
     timing_rules: tuple[TimingRule, ...] = ()
+    introduced: Mapping[str, Introduced] = field(default_factory=dict)
     members: dict[str, Members] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     """The protocols that could not be read here, each with the error; nothing that they read is told."""
@@ -227,6 +229,7 @@ class SourceLog:
             *(self.cluster, self.source_node, self.bound_ms, self.identity, self._incarnations, self.listed),
             settings=self.settings.values(),
             timing_rules=self.timing_rules,
+            introduced=self.introduced,
         )
 
     def _reading(self, speaker: Speaker) -> "Reading":

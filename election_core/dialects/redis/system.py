@@ -1,0 +1,17 @@
+"""Redis and Valkey as one row."""
+
+from election_replay.election_core.dialects.redis.dialect import REDIS, STREAMS, TABLE
+from election_replay.election_core.dialects.system import Spoken, System
+
+SYSTEM = System(
+    title="Redis",
+    dialect=REDIS,
+    table=TABLE,
+    streams=STREAMS,
+    stream="redis.log",
+    protocols=(Spoken("redis", clock="epoch", leader="master"),),
+    releases=((6, 2), (8, 0)),
+    member="node id",
+    places=("redis-server", "sentinel", "redis-sentinel", "redis-cluster", "valkey"),
+)
+"""Each file is written by a process of its own: a machine mostly runs a server and a sentinel."""

@@ -1,0 +1,124 @@
+"""Who was master in which epoch: what sentinels say, put to the roles that servers print without one.
+
+    redis-3     M  MASTER MODE enabled                    a role without an epoch
+    sentinel-2  +new-epoch 4, +promoted-slave redis-3     so it is the master of epoch 4
+
+The n-th time that a server was told to become master belongs to the n-th epoch in which sentinels promoted it, if both
+counts are equal; else to the one nearest in time. A role whose epoch nobody says has one that only orders it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from election_replay.election_core.fold.roles import FOLLOWER, LEADER
+from election_replay.election_core.judge.clock import Clocks
+from election_replay.election_core.judge.group import since
+from election_replay.election_core.model.facts import Candidacy, Fact, Role, TermRaised
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.redis.facts import SentinelSaid
+from election_replay.election_core.protocols.redis.sentinel_log import NAMES, PROMOTED
+from election_replay.election_core.protocols.redis.server_log import TOLD
+
+Place = tuple[str, int, int]
+"""A role: its source, its beginning, and its place in the log."""
+
+
+def place_of(role: Fact) -> Place:
+    """What tells a role from others."""
+    return role.source_node, role.since, role.ordinal
+
+
+@dataclass(frozen=True, slots=True)
+class Epochs:
+    """The facts with an epoch for each role of a master, and those ``ordering`` roles whose epoch nobody says.
+
+    ``promotions`` are epoch and address, with the first word of it.
+    """
+
+    facts: list[Fact]
+    ordering: frozenset[tuple[str, int]]
+    promotions: dict[tuple[int, str], SentinelSaid]
+
+    @classmethod
+    def of(cls, facts: Iterable[Fact], clocks: Clocks) -> "Epochs":
+        """Of the facts of one group."""
+        every = list(facts)
+        promotions = _promotions(every)
+        leading = sorted(
+            (fact for fact in every if isinstance(fact, Role) and fact.role == LEADER and fact.term is None),
+            key=lambda role: (role.source_node, role.since, role.ordinal),
+        )
+        known = _told(leading, promotions, clocks)
+        known |= _kept(every, known, _first(every))
+        guessed = {place_of(role): _between(role, known, leading) for role in leading if place_of(role) not in known}
+        told = [
+            replace(fact, term=known.get(place_of(fact), guessed.get(place_of(fact))))
+            if isinstance(fact, Role) and fact.role == LEADER and fact.term is None
+            else fact
+            for fact in every
+        ]
+        return cls(told, frozenset((source, begin) for source, begin, _ in guessed), promotions)
+
+
+def _promotions(facts: Iterable[Fact]) -> dict[tuple[int, str], SentinelSaid]:
+    """Epoch and address of each server that sentinels made master; who did it knows it better than who heard of it."""
+    said = [fact for fact in facts if isinstance(fact, SentinelSaid) and fact.term is not None and fact.node]
+    found: dict[tuple[int, str], SentinelSaid] = {}
+    for message in (PROMOTED, NAMES):
+        for fact in sorted((fact for fact in said if fact.message == message), key=lambda fact: fact.since):
+            found.setdefault((fact.term or 0, fact.node or ""), fact)
+    return found
+
+
+def _told(leading: list[Role], promotions: dict[tuple[int, str], SentinelSaid], clocks: Clocks) -> dict[Place, int]:
+    """The epochs of roles that a server took because it was told to."""
+    known: dict[Place, int] = {}
+    told: dict[str, list[Role]] = {}
+    for role in leading:
+        if role.cause == TOLD and role.node is not None:
+            told.setdefault(role.node, []).append(role)
+    for address, roles in told.items():
+        epochs = sorted(epoch for epoch, of in promotions if of == address)
+        if len(epochs) == len(roles):
+            known |= {place_of(role): epoch for role, epoch in zip(roles, epochs, strict=True)}
+            continue
+        for role in roles:
+            apart = [
+                (abs(clocks.elapsed(since(role), since(promotions[epoch, address]))[1]), epoch) for epoch in epochs
+            ]
+            if apart and min(apart)[0] < Timeout.REDIS_PROMOTION.us:
+                known[place_of(role)] = min(apart)[1]
+    return known
+
+
+def _first(facts: Iterable[Fact]) -> int | None:
+    """The epoch of the first master, where all epochs began while somebody looked: the first that is raised is 1."""
+    raised = [f.term for f in facts if isinstance(f, TermRaised | Candidacy) and f.term is not None]
+    return 0 if raised and min(raised) == 1 else None
+
+
+def _kept(facts: Iterable[Fact], known: dict[Place, int], first: int | None) -> dict[Place, int]:
+    """The epochs of roles that go on from an earlier one: a master that was started again, or the first one."""
+    kept: dict[Place, int] = {}
+    epoch: dict[str, int | None] = {}
+    for role in sorted((fact for fact in facts if isinstance(fact, Role)), key=place_of):
+        source = role.source_node
+        if role.role == FOLLOWER:
+            epoch[source] = None
+        elif role.role == LEADER and role.term is None:
+            found = known.get(place_of(role))
+            if found is None and role.cause != TOLD:
+                found = epoch.get(source, first)
+                if found is not None:
+                    kept[place_of(role)] = found
+            epoch[source] = found
+    return kept
+
+
+def _between(role: Role, known: dict[Place, int], leading: list[Role]) -> int:
+    """An epoch that only orders: that of the last master before, or one below all."""
+    before = [known[place_of(other)] for other in leading if place_of(other) in known and other.since <= role.since]
+    after = [known[place_of(other)] for other in leading if place_of(other) in known and other.since > role.since]
+    if before:
+        return max(before)
+    return max(min(after) - 1, 0) if after else 0

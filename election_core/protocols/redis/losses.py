@@ -1,0 +1,256 @@
+"""Two masters at once, and what was thrown away when the former one followed the new one.
+
+    redis-1   [=========== master, epoch 0 ===== was cut off ============]  follows: 29,995 bytes are refused
+    redis-3                                   [== master, epoch 1 ==========================================
+    bytes     common to both ... N            [N, what redis-1 took alone]
+
+The bytes that the new master refuses are of the stream that the former one would have sent. Not all are clients': a
+master adds a PING of 14 bytes each 10 s, and each sentinel that reaches it a hello of some 135 bytes each 2 s, which a
+cut holds back and delivers later. What is more than these can have been, half as much again, is of clients. Whether it
+was acknowledged no log says.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from election_replay.election_core.judge.group import Group, Tenure, since
+from election_replay.election_core.judge.overlap import Overlap, overlaps
+from election_replay.election_core.judge.wording import between, name_of, seconds
+from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
+from election_replay.election_core.model.facts import Role
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.model.timing import SECOND, Timeout
+from election_replay.election_core.protocols.redis.facts import BytesRefused, DataHeld, Refusing, SentinelSaid
+from election_replay.election_core.protocols.redis.sentinel_log import DOWN
+from election_replay.election_core.protocols.redis.server_log import BEGAN, COPIED, FAILED, LOADED
+
+PING_BYTES, PING_EACH = 14, 10
+HELLO_BYTES, HELLO_EACH = 135, 2
+"""Bytes, and seconds: ``replicationCron`` (repl-ping-replica-period), ``sentinelSendHello`` (measured)."""
+MORE = 1.5
+"""By how much heartbeats may be more than their rate: what a cut holds back comes with what was sent again."""
+SENTINELS_UNKNOWN = 5
+"""So many sentinels are assumed where none speaks: more hellos prove less."""
+
+
+MISSED = frozenset({DOWN, FAILED})
+"""What is said of a master of whom nothing was heard for a time."""
+
+
+def silent_for(group: Group, said: SentinelSaid) -> int:
+    """For how long nothing was heard of a server, at most, when it was called down; microseconds."""
+    waits = Timeout.REDIS_NODE_TIMEOUT if said.message == FAILED else Timeout.REDIS_DOWN_AFTER
+    return group.timing.us(waits) + Timeout.REDIS_PING.us
+
+
+def sentinels_of(group: Group) -> int:
+    """How many sentinels watch the group; none do in a cluster."""
+    if any(tenure.node and ":" not in tenure.node for tenure in group.tenures) and not any(
+        said.message == DOWN for said in group.of(SentinelSaid)
+    ):
+        return 0
+    return len({said.peer for said in group.of(SentinelSaid) if said.peer}) or SENTINELS_UNKNOWN
+
+
+def heartbeats(group: Group, for_us: int) -> float:
+    """The bytes that are no client's in a time, at most."""
+    each_second = PING_BYTES / PING_EACH + sentinels_of(group) * HELLO_BYTES / HELLO_EACH
+    return MORE * each_second * (for_us / SECOND + PING_EACH) + PING_BYTES
+
+
+def refused(group: Group) -> Iterator[tuple[BytesRefused, int | None]]:
+    """What masters refused to replicas, and how many bytes of it; ``None``: nobody knows."""
+    for fact in group.of(BytesRefused):
+        known = fact.from_index is not None and fact.to_index is not None
+        yield fact, (fact.from_index or 0) - (fact.to_index or 0) if known else None
+
+
+def overlap_findings(group: Group) -> Iterator[Finding]:
+    """``SPLIT_BRAIN_OVERLAP``: two masters at once, and what the former one took meanwhile."""
+    for overlap in overlaps(group):
+        if overlap.least > 0 and overlap.stale.node != overlap.newer.node:
+            yield _overlap(group, overlap)
+
+
+def _overlap(group: Group, overlap: Overlap) -> Finding:
+    stale, newer = overlap.stale, overlap.newer
+    answer = _answer_to(group, stale, newer)
+    bytes_lost = _bytes_of(answer)
+    severity, certainty, what = _consequence(group, overlap, answer, bytes_lost)
+    refusing = _refused_clients(group, stale)
+    return group.finding(
+        RuleId.SPLIT_BRAIN_OVERLAP,
+        (stale.term, newer.term, stale.node, newer.node, newer.begin.at // SECOND),
+        severity=severity,
+        certainty=certainty,
+        nodes=(stale.node, newer.node),
+        terms=tuple(dict.fromkeys((stale.term, newer.term))),
+        start_time=group.time(max(stale.begin, newer.begin, key=group.time)),
+        end_time=group.time(min(stale.end, newer.end, key=group.time)),
+        summary=f"{stale.with_detail(f'epoch {stale.term}')} and {newer.with_detail(f'epoch {newer.term}')} were both "
+        f"master for {between(overlap.least, overlap.most)}{refusing}: {what}.",
+        evidence=[*stale.evidence, *newer.evidence, *([answer.since_event] if answer else [])],
+        overlap_min_ms=overlap.least // 1000,
+        overlap_max_ms=overlap.most // 1000,
+        bytes_lost=bytes_lost or None,
+        offset_before=answer.from_index if answer and bytes_lost else None,
+        offset_after=answer.to_index if answer and bytes_lost else None,
+    )
+
+
+def _bytes_of(answer: BytesRefused | None) -> int | None:
+    if answer is None or answer.from_index is None or answer.to_index is None:
+        return None
+    return answer.from_index - answer.to_index
+
+
+def _answer_to(group: Group, stale: Tenure, newer: Tenure) -> BytesRefused | None:
+    """What the new master answered the former one when it asked for what it lacks."""
+    answers = [
+        fact
+        for fact in group.of(BytesRefused)
+        if fact.peer == stale.node
+        and fact.source_node == newer.source
+        and group.clocks.elapsed(stale.end, since(fact))[1] > -SECOND
+    ]
+    return min(answers, key=lambda fact: fact.since, default=None)
+
+
+def _consequence(
+    group: Group, overlap: Overlap, answer: BytesRefused | None, bytes_lost: int | None
+) -> tuple[str, str, str]:
+    """How grave it is, how sure, and what became of the writes that the former master took."""
+    stale = overlap.stale
+    if bytes_lost == 0:
+        return INFO, DEFINITE, f"{stale.node} took nothing that {overlap.newer.node} lacks"
+    if bytes_lost is not None:
+        floor = heartbeats(group, overlap.most + _missed_for(group, overlap))
+        thrown = f"{bytes_lost:,} bytes that {stale.node} took and {overlap.newer.node} never had were thrown away"
+        if bytes_lost > floor:
+            return CRITICAL, DEFINITE, f"{thrown}, more than heartbeats: writes of clients among them"
+        return WARNING, DEFINITE, f"{thrown}; they may be heartbeats alone"
+    if restarted(group, stale):
+        return (
+            INFO,
+            DEFINITE,
+            f"{stale.node} had been started again and called itself master until it was told to follow; what clients "
+            "wrote to it then is lost, and no line says whether any did",
+        )
+    said = "their data had nothing in common" if answer is not None else "no line says what became of its writes"
+    severity = INFO if overlap.most <= Timeout.REDIS_TOLD.us and answer is None and overlap.frozen else WARNING
+    return (
+        severity,
+        DEFINITE if severity == WARNING else POSSIBLE,
+        f"what clients wrote to {stale.node} is lost; {said}",
+    )
+
+
+def restarted(group: Group, tenure: Tenure) -> bool:
+    """Whether a master's time began with a start of its process, which had been there before."""
+    before = [role for role in group.roles if role.source_node == tenure.source and role.since < tenure.begin.at]
+    began = (role for role in group.roles if role.source_node == tenure.source and role.since == tenure.begin.at)
+    return bool(before) and any(role.cause in ("start", "serves") for role in began)
+
+
+def in_succession(group: Group) -> list[Tenure]:
+    """The times of masters one after the other: a master that was started again when another one had its place is out
+    of place until it is told so."""
+    return [
+        tenure
+        for tenure in group.tenures
+        if not restarted(group, tenure)
+        or not any(
+            other.term > tenure.term and group.clocks.elapsed(other.begin, tenure.begin)[0] > 0
+            for other in group.tenures
+        )
+    ]
+
+
+def _missed_for(group: Group, overlap: Overlap) -> int:
+    """For how long before the change the former master may have been cut off, in microseconds."""
+    missed = [
+        group.clocks.elapsed(since(said), overlap.newer.begin)[1]
+        for said in group.of(SentinelSaid)
+        if said.message in MISSED and said.node == overlap.stale.node
+    ]
+    before = [us for us in missed if us > 0]
+    return max(before) + group.timing.us(Timeout.REDIS_DOWN_AFTER) if before else 0
+
+
+def _refused_clients(group: Group, stale: Tenure) -> str:
+    """From when on a master of a cluster answered no client although it called itself master."""
+    for fact in group.of(Refusing):
+        if fact.source_node == stale.source and stale.begin.at <= fact.since < stale.end.by:
+            until = fact.until if fact.until is not None else stale.end.at
+            return f", of which {stale.node} answered no client for {seconds(max(min(until, stale.end.at) - fact.since, 0))}"
+    return ""
+
+
+def losses(group: Group, found: Sequence[Finding]) -> Iterator[Finding]:
+    """``POSSIBLE_DATA_LOSS``: bytes that replicas threw away, and masters that came back empty."""
+    overlapped = {(finding.nodes[0], finding.nodes[1]): finding for finding in found}
+    for fact, lost in refused(group):
+        if lost is None or lost <= 0 or (fact.peer, fact.node) in overlapped:
+            continue
+        because = next((finding for finding in found if finding.nodes[1] == fact.node), None)
+        master = name_of(fact.node, fact.source_node)
+        client = lost > heartbeats(group, Timeout.REDIS_TOLD.us)
+        yield group.finding(
+            RuleId.POSSIBLE_DATA_LOSS,
+            (fact.peer, fact.from_index, fact.to_index, fact.source_node),
+            severity=WARNING if client and because is None else INFO,
+            certainty=PROVEN,
+            nodes=tuple(name for name in (fact.peer, fact.node) if name),
+            terms=(),
+            start_time=fact.since,
+            end_time=fact.since,
+            summary=f"{fact.peer} had {lost:,} bytes that its new master {master} never had: they were thrown away"
+            + ("." if client else ", and may be heartbeats alone."),
+            evidence=[fact.since_event],
+            bytes_lost=lost,
+            offset_before=fact.from_index,
+            offset_after=fact.to_index,
+            implied_by=because.finding_id if because else None,
+        )
+    yield from _wiped(group)
+
+
+def _wiped(group: Group) -> Iterator[Finding]:
+    """A master came back without data, and its replicas copied that."""
+    held = sorted(group.of(DataHeld), key=lambda fact: (group.time(since(fact)), fact.ordinal))
+    began = [fact for fact in held if fact.message == BEGAN]
+    for fact in held:
+        if fact.message != COPIED or fact.count != 0:
+            continue
+        before = [
+            other
+            for other in held
+            if other.message in (COPIED, LOADED) and other.count and group.time(since(other)) < group.time(since(fact))
+        ]
+        empty = [
+            other
+            for other in began
+            if other.source_node != fact.source_node
+            and group.time(since(other)) < group.time(since(fact))
+            and any(role.source_node == other.source_node and role.since < other.since for role in _led(group))
+        ]
+        if not before or not empty:
+            continue
+        last, master = before[-1], empty[-1]
+        keys = max(other.count or 0 for other in before)
+        yield group.finding(
+            RuleId.POSSIBLE_DATA_LOSS,
+            ("wiped", fact.source_node, fact.since // SECOND),
+            severity=CRITICAL,
+            certainty=DEFINITE,
+            nodes=tuple(dict.fromkeys(name for name in (master.node, fact.node) if name)),
+            terms=(),
+            start_time=fact.since,
+            end_time=fact.since,
+            summary=f"{name_of(fact.node, fact.source_node)} copied a master without any key, "
+            f"{name_of(master.node, master.source_node)}, which had been started again; {keys:,} keys had been there.",
+            evidence=[last.since_event, master.since_event, fact.since_event],
+        )
+
+
+def _led(group: Group) -> Iterator[Role]:
+    return (role for role in group.of(Role) if role.role == "leader")

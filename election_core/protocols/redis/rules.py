@@ -1,0 +1,422 @@
+"""What the facts of the servers of one group, and of the sentinels that watch it, must satisfy.
+
+Redis copies without waiting: a master acknowledges before a replica has the write. So two masters at once are not kept
+from taking writes by any majority, and what the former one took is thrown away when it follows the new one. How many
+bytes that are the new master prints. They are not all clients': see :mod:`.bytes_lost`.
+
+Under sentinels that is so in every failover, also in one that an operator wants: the former master hears of it some
+ten seconds later. In a cluster a master that hears no majority stops answering after the node time-out.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations, pairwise
+
+from election_replay.election_core.fold.roles import LEADER, STOPPED
+from election_replay.election_core.judge.availability import common_coverage
+from election_replay.election_core.judge.clock import Clocks, Moment
+from election_replay.election_core.judge.coverage import (
+    counted,
+    coverage,
+    regression_coverage,
+    same_term_coverage,
+    summed,
+    tallies_of,
+)
+from election_replay.election_core.judge.group import Group, Tenure, group_of, since, until
+from election_replay.election_core.judge.leaderless import gaps, leaderless
+from election_replay.election_core.judge.limits import log_gaps
+from election_replay.election_core.judge.overlap import overlap_coverage
+from election_replay.election_core.judge.role_rows import role_intervals
+from election_replay.election_core.judge.same_term import same_term
+from election_replay.election_core.judge.storm import in_vain, storm
+from election_replay.election_core.judge.term_rows import elections, term_held
+from election_replay.election_core.judge.wording import between
+from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING, RuleId
+from election_replay.election_core.model.facts import Candidacy, ContactLost, Fact, TermWentBack, VoteGranted
+from election_replay.election_core.model.rows import Finding, RoleInterval, Row, RuleCoverage, Term
+from election_replay.election_core.model.timing import SECOND, Timeout
+from election_replay.election_core.protocols.raft_family import votes
+from election_replay.election_core.protocols.redis.epochs import Epochs
+from election_replay.election_core.protocols.redis.facts import Hindered, RedisRuleBroken, Refusing, SentinelSaid
+from election_replay.election_core.protocols.redis.losses import (
+    MISSED,
+    in_succession,
+    losses,
+    overlap_findings,
+    silent_for,
+)
+from election_replay.election_core.protocols.redis.sentinel_log import AGREED, BY_REQUEST, DOWN, TILT
+from election_replay.election_core.protocols.redis.server_log import ELECTED, PROTOCOL, TAKEOVER, TOLD
+
+__all__ = ["PROTOCOL", "judge"]
+
+_CHOSEN = frozenset({TOLD, ELECTED, TAKEOVER, "epoch", "leadership_transfer"})
+"""How a role begins whose epoch somebody gave to its server, and not to whoever was there before."""
+
+
+def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
+    """All rows of the servers under one name of the sentinels, or of one shard of a cluster."""
+    epochs = Epochs.of(facts, clocks)
+    group = group_of(_with_voters(epochs.facts), clocks)
+    yield from _roles(group, epochs)
+    yield from _terms(group.with_tenures(in_succession(group)), epochs)
+    yield from elections(group)
+    found = [_told(finding, epochs) for finding in _findings(group, epochs)]
+    yield from found
+    yield from _coverage(group, found, epochs)
+
+
+def _with_voters(facts: list[Fact]) -> list[Fact]:
+    """The facts, each candidacy with those who voted for it: a node of a cluster does not print who did."""
+    voters: dict[tuple[str | None, int], set[str]] = {}
+    for fact in facts:
+        if isinstance(fact, VoteGranted):
+            voters.setdefault((fact.node, fact.term), set()).add(fact.voter)
+    return [
+        replace(fact, voters=tuple(sorted(voted)), granted=len(voted))
+        if isinstance(fact, Candidacy) and (voted := voters.get((fact.node, fact.term or 0), set()) | {*fact.voters})
+        else fact
+        for fact in facts
+    ]
+
+
+# -- who led ----------------------------------------------------------------------------------------------------------
+
+
+def _is_told(epochs: Epochs, tenure: Tenure) -> bool:
+    """Whether somebody says the epoch of a tenure."""
+    return (tenure.source, tenure.begin.at) not in epochs.ordering
+
+
+def _roles(group: Group, epochs: Epochs) -> Iterator[RoleInterval]:
+    for row in role_intervals(group):
+        ordering = row.role == LEADER and (row.source_node or "", row.start_time) in epochs.ordering
+        yield replace(row, term=None) if ordering else row
+    yield from _by_sentinels(group, epochs)
+
+
+def _by_sentinels(group: Group, epochs: Epochs) -> Iterator[RoleInterval]:
+    """The masters of whom only sentinels speak."""
+    speaking = {role.node for role in group.roles}
+    in_order = sorted(epochs.promotions.items(), key=lambda item: item[0][0])
+    for number, ((epoch, address), said) in enumerate(in_order):
+        if address in speaking:
+            continue
+        following = in_order[number + 1][1] if number + 1 < len(in_order) else None
+        yield RoleInterval(
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            node=address,
+            source_node=None,
+            role=LEADER,
+            term=epoch,
+            leader=address,
+            start_time=said.since,
+            end_time=following.since if following else None,
+            start_uncertainty_ms=(said.since_by - said.since) // 1000,
+            end_uncertainty_ms=0 if following else None,
+            start_cause="named_by_sentinels",
+            end_cause="named_by_sentinels" if following else None,
+            start_event_id=said.since_event,
+            end_event_id=following.since_event if following else None,
+        )
+
+
+def _terms(group: Group, epochs: Epochs) -> Iterator[Term]:
+    """One row for each master of each epoch, and one for each epoch that nobody won."""
+    held: dict[tuple[int, str], list[Tenure]] = {}
+    for tenure in group.tenures:
+        if _is_told(epochs, tenure):
+            held.setdefault((tenure.term, tenure.node), []).append(tenure)
+    causes = {campaign.term: campaign.cause for campaign in group.of(Candidacy) if campaign.outcome == "won"}
+    for (epoch, node), tenures in sorted(held.items()):
+        yield term_held(group, epoch, node, tenures, causes.get(epoch, "first_leader" if epoch == 0 else "unknown"))
+    led = {epoch for epoch, _ in held} | {epoch for epoch, _ in epochs.promotions}
+    for epoch in sorted({campaign.term or 0 for campaign in group.of(Candidacy)} - led):
+        campaigns = [campaign for campaign in group.of(Candidacy) if campaign.term == epoch]
+        yield Term(
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            term=epoch,
+            leader=None,
+            start_time=min(campaign.since for campaign in campaigns),
+            end_time=max(campaign.until or campaign.since for campaign in campaigns),
+            cause=campaigns[0].cause,
+            certainty="proven",
+            start_event_id=campaigns[0].since_event,
+            end_event_id=None,
+        )
+
+
+# -- findings ---------------------------------------------------------------------------------------------------------
+
+
+def _told(finding: Finding, epochs: Epochs) -> Finding:
+    """A finding without the epochs that only order: nobody says them."""
+    known = {epoch for epoch, _ in epochs.promotions} | {
+        fact.term for fact in epochs.facts if isinstance(fact, Candidacy | VoteGranted)
+    }
+    hidden = [term for term in finding.terms if term not in known and epochs.ordering]
+    summary = finding.summary
+    for term in hidden:
+        summary = (
+            summary.replace(f", epoch {term})", ")").replace(f" epoch {term},", ",").replace(f" epoch {term} ", " ")
+        )
+        summary = summary.replace(f" led epoch {term}", " was master")
+    terms = tuple(term for term in finding.terms if term not in hidden)
+    return replace(finding, terms=terms, summary=summary)
+
+
+def _findings(group: Group, epochs: Epochs) -> Iterator[Finding]:
+    back = list(_epochs_that_went_back(group))
+    double = list(votes.double_votes(group, back))
+    broken = list(_broken(group))
+    yield from back
+    yield from double
+    yield from broken
+    yield from _two_of_one_epoch(group, epochs, [*double, *broken])
+    overlaps = list(overlap_findings(group))
+    yield from overlaps
+    yield from losses(group, overlaps)
+    in_turn = group.with_tenures(in_succession(group))
+    without = [*_without_master(in_turn), *_unreachable(in_turn), *_refusing(group)]
+    yield from without
+    yield from storm(group, _unplanned(group), in_vain(group))
+    yield from log_gaps(group)
+
+
+def _epochs_that_went_back(group: Group) -> Iterator[Finding]:
+    """``TERM_REGRESSION``: a sentinel's epoch went back, so its configuration was lost or replaced."""
+    for fact in group.of(TermWentBack):
+        name = fact.node or fact.source_node
+        yield group.finding(
+            RuleId.TERM_REGRESSION,
+            (name, fact.after, fact.since),
+            severity=WARNING,
+            nodes=(name,),
+            terms=(fact.before, fact.after),
+            start_time=fact.since,
+            end_time=fact.since,
+            summary=f"{name} had reached epoch {fact.before} and was in epoch {fact.after} afterwards: it may vote "
+            "again in epochs in which it has voted.",
+            evidence=[fact.since_event],
+        )
+
+
+def _broken(group: Group) -> Iterator[Finding]:
+    """``LEADER_WITHOUT_QUORUM``: a sentinel replaced a master although too few can have voted for it."""
+    for fact in group.of(RedisRuleBroken):
+        name = fact.node or fact.source_node
+        yield group.finding(
+            RuleId(fact.rule),
+            (name, fact.since_event),
+            severity=CRITICAL,
+            nodes=(name,),
+            terms=(fact.term,) if fact.term is not None else (),
+            start_time=fact.since,
+            end_time=fact.since,
+            summary=f"{name} replaced the master in epoch {fact.term} with {fact.granted} votes; it needs "
+            f"{fact.needed}, and so many others voted for another one that it cannot have had them.",
+            evidence=[fact.since_event],
+        )
+
+
+def _two_of_one_epoch(group: Group, epochs: Epochs, causes: Sequence[Finding]) -> Iterator[Finding]:
+    """``SPLIT_BRAIN_SAME_TERM``: two masters, or two sentinels that replace a master, of one epoch."""
+    begun = {(role.source_node, role.since) for role in group.roles if role.role == LEADER and role.cause in _CHOSEN}
+    chosen = [
+        tenure for tenure in group.tenures if _is_told(epochs, tenure) and (tenure.source, tenure.begin.at) in begun
+    ]
+    for split in same_term(group.with_tenures(chosen), "epoch"):
+        implied = next((cause.finding_id for cause in causes if split.terms[0] in cause.terms), None)
+        yield replace(split, implied_by=implied)
+    won: dict[int, list[Candidacy]] = {}
+    for campaign in group.of(Candidacy):
+        if campaign.outcome == "won" and campaign.cause != BY_REQUEST and campaign.term is not None:
+            won.setdefault(campaign.term, []).append(campaign)
+    for epoch, campaigns in sorted(won.items()):
+        for one, other in combinations(sorted(campaigns, key=lambda c: (c.node or "", c.since)), 2):
+            if one.node != other.node and None not in (one.node, other.node):
+                yield _both_elected(group, epoch, one, other, causes)
+
+
+def _both_elected(group: Group, epoch: int, one: Candidacy, other: Candidacy, causes: Sequence[Finding]) -> Finding:
+    names = (one.node or "", other.node or "")
+    return group.finding(
+        RuleId.SPLIT_BRAIN_SAME_TERM,
+        (epoch, "elected", *names),
+        severity=CRITICAL,
+        nodes=names,
+        terms=(epoch,),
+        start_time=min(one.since, other.since),
+        end_time=max(one.until or one.since, other.until or other.since),
+        summary=f"{names[0]} and {names[1]} were both elected in epoch {epoch}.",
+        evidence=[one.since_event, one.until_event, other.since_event, other.until_event],
+        implied_by=next((cause.finding_id for cause in causes if epoch in cause.terms), None),
+    )
+
+
+# -- outages ----------------------------------------------------------------------------------------------------------
+
+
+def _heard(group: Group) -> Iterator[tuple[str, Moment]]:
+    """When others heard of a master for the last time: its end of a connection, or before a sentinel missed it."""
+    for fact in group.of(ContactLost):
+        if fact.node is not None and fact.closed:
+            yield fact.node, since(fact)
+    for said in group.of(SentinelSaid):
+        if said.message in MISSED and said.node is not None:
+            silent = silent_for(group, said)
+            yield said.node, Moment(said.since - silent, said.since_by, said.source_node, said.since_event)
+
+
+def _without_master(group: Group) -> Iterator[Finding]:
+    """``LEADERLESS``: a master had ended, and the next one did not lead yet, and what kept it from that."""
+    found = list(gaps(group, _heard(group)))
+    for gap, finding in zip(found, leaderless(group, found, "master", "epoch"), strict=True):
+        reasons = list(_reasons(group, gap.begin, gap.end))
+        evidence = (*finding.evidence, *(event for _, event in reasons if event))
+        why = f" Meanwhile: {'; '.join(dict.fromkeys(reason for reason, _ in reasons))}." if reasons else ""
+        yield replace(finding, summary=finding.summary + why, evidence=tuple(dict.fromkeys(evidence)))
+
+
+def _reasons(group: Group, begin: Moment, end: Moment) -> Iterator[tuple[str, str | None]]:
+    """What kept others from taking over between two moments, as far as the clocks tell."""
+    for fact in group.of(Hindered):
+        if group.clocks.elapsed(begin, since(fact))[1] > 0 and group.clocks.elapsed(since(fact), end)[1] > 0:
+            epoch = f" in epoch {fact.term}" if fact.term is not None else ""
+            of = f" about {fact.peer}" if fact.peer else ""
+            yield f"{fact.node or fact.source_node}{of}: {fact.why}{epoch}", fact.since_event
+    for said in group.of(SentinelSaid):
+        after, before = group.clocks.elapsed(begin, since(said)), group.clocks.elapsed(since(said), end)
+        if said.message == TILT and after[1] > 0 and before[1] > 0:
+            yield f"{said.peer or said.source_node} detected nothing (TILT)", said.since_event
+    agreed = [said for said in group.of(SentinelSaid) if said.message == AGREED]
+    if agreed or not any(said.message == DOWN for said in group.of(SentinelSaid)):
+        return
+    down = {said.source_node: said for said in group.of(SentinelSaid) if said.message == DOWN}
+    names = ", ".join(sorted(down))
+    yield (
+        f"only {names} missed the master, and no quorum of the sentinels agreed",
+        next(iter(down.values())).since_event,
+    )
+
+
+def _unreachable(group: Group) -> Iterator[Finding]:
+    """``LEADERLESS`` for those who could not reach a master that lived on: until the sentinels had another one."""
+    for tenure in group.tenures:
+        stale = [
+            other
+            for other in group.tenures
+            if other.term < tenure.term
+            and other.source != tenure.source
+            and group.clocks.elapsed(tenure.begin, other.end)[0] > 0
+        ]
+        if not stale:
+            continue
+        former = stale[-1]
+        missed = [
+            said
+            for said in group.of(SentinelSaid)
+            if said.message in MISSED
+            and said.node == former.node
+            and group.clocks.elapsed(since(said), tenure.begin)[1] > 0
+            and group.clocks.elapsed(former.begin, since(said))[1] > 0
+            and _until_then(group, said, tenure)
+        ]
+        if missed:
+            yield _unreachable_finding(group, former, tenure, missed)
+
+
+def _until_then(group: Group, said: SentinelSaid, tenure: Tenure) -> bool:
+    """Whether who missed a master still did when another one began to lead."""
+    end = until(said)
+    return end is None or group.clocks.elapsed(tenure.begin, end)[1] > -SECOND
+
+
+def _unreachable_finding(group: Group, former: Tenure, tenure: Tenure, missed: list[SentinelSaid]) -> Finding:
+    first = min(missed, key=lambda said: group.time(since(said)))
+    begin = since(first)
+    least = max(group.clocks.elapsed(begin, tenure.begin)[0], 0)
+    most = group.clocks.elapsed(begin, tenure.begin)[1] + silent_for(group, first)
+    who = ", ".join(sorted({said.peer or said.source_node for said in missed}))
+    return group.finding(
+        RuleId.LEADERLESS,
+        (former.term, "unreachable", begin.at // SECOND),
+        severity=WARNING if most >= Timeout.BRIEF.us else INFO,
+        certainty=DEFINITE if least >= Timeout.NOTICEABLE.us else POSSIBLE,
+        nodes=(former.node, tenure.node),
+        terms=(former.term, tenure.term),
+        start_time=group.time(begin),
+        end_time=group.time(tenure.begin),
+        summary=f"No master for {between(least, most)} for those who could not reach {former.name}: {who} missed it, "
+        f"until {tenure.name} led epoch {tenure.term}.",
+        evidence=[*(said.since_event for said in missed), tenure.begin.event_id],
+        duration_min_ms=least // 1000,
+        duration_max_ms=most // 1000,
+    )
+
+
+def _refusing(group: Group) -> Iterator[Finding]:
+    """``LEADERLESS`` in a cluster: a master answered no client, since its view of the cluster was ``fail``."""
+    for fact in group.of(Refusing):
+        begin = since(fact)
+        ended = fact.until is not None and fact.until_by is not None
+        end = Moment(fact.until or 0, fact.until_by or 0, fact.source_node, fact.until_event) if ended else group.end
+        led = [
+            tenure
+            for tenure in group.tenures
+            if tenure.source == fact.source_node and tenure.begin.at <= fact.since and fact.since < tenure.end.by
+        ]
+        least, most = group.clocks.elapsed(begin, end)
+        if not led or most < Timeout.NOTICEABLE.us:
+            continue
+        tenure = led[-1]
+        yield group.finding(
+            RuleId.LEADERLESS,
+            (tenure.term, "refusing", begin.at // SECOND),
+            severity=INFO if least < Timeout.BRIEF.us else WARNING,
+            certainty=DEFINITE,
+            nodes=(tenure.node,),
+            terms=(tenure.term,),
+            start_time=group.time(begin),
+            end_time=group.time(end) if ended else None,
+            summary=f"{tenure.with_detail(f'epoch {tenure.term}')} answered no client for {between(least, most)}: its "
+            "view of the cluster was fail.",
+            evidence=[fact.since_event, fact.until_event],
+            duration_min_ms=max(least, 0) // 1000,
+            duration_max_ms=most // 1000,
+        )
+
+
+def _unplanned(group: Group) -> list[Moment]:
+    """Changes of the master that nobody asked for."""
+    by_request = {campaign.term for campaign in group.of(Candidacy) if campaign.cause == BY_REQUEST}
+    ordered = sorted(group.tenures, key=lambda tenure: tenure.begin)
+    return [
+        tenure.begin
+        for before, tenure in pairwise(ordered)
+        if before.node != tenure.node and tenure.term not in by_request and before.end_cause != STOPPED
+    ]
+
+
+# -- coverage ---------------------------------------------------------------------------------------------------------
+
+
+def _coverage(group: Group, found: Sequence[Finding], epochs: Epochs) -> Iterator[RuleCoverage]:
+    del epochs
+    yield same_term_coverage(group, found)
+    yield overlap_coverage(group, found)
+    yield from summed(group, tallies_of(group))
+    yield regression_coverage(group, RuleId.TERM_REGRESSION)
+    voters = {(grant.voter, grant.term) for grant in group.of(VoteGranted)}
+    yield counted(group, RuleId.DOUBLE_VOTE, found, len(voters))
+    lost = sum(1 for finding in found if finding.rule == RuleId.POSSIBLE_DATA_LOSS)
+    yield coverage(group, RuleId.POSSIBLE_DATA_LOSS, max(len(group.tenures) - 1 - lost, 0), lost)
+    without = [finding for finding in found if finding.rule == RuleId.LEADERLESS]
+    storms = sum(1 for finding in found if finding.rule == RuleId.ELECTION_STORM)
+    outside = sum(1 for finding in without if "refusing" in finding.summary)
+    yield from common_coverage(group, without, storms, outside)

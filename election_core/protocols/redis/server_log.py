@@ -1,0 +1,414 @@
+"""The log of one Redis server: its roles, the data that it holds, and, in a cluster, its votes and epochs.
+
+A server under sentinels is master because it was told to, and prints no epoch: the sentinels do. A node of a cluster
+elects itself with the votes of the masters, and prints its epoch. Of a node of a cluster the letter ``M`` alone does
+not tell that it leads anything: it may have no slots. It leads from where it wins, votes, or has a replica.
+
+Sources: ``src/replication.c``; ``src/cluster_legacy.c`` (``clusterHandleSlaveFailover``,
+``clusterSendFailoverAuthIfNeeded``, ``clusterUpdateState``).
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from election_replay.election_core.fold.campaign import Campaign
+from election_replay.election_core.fold.contact import Contact
+from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
+from election_replay.election_core.fold.identity import UNIDENTIFIED
+from election_replay.election_core.fold.roles import FOLLOWER, LEADER, TRANSFER, UNKNOWN, Step, spans
+from election_replay.election_core.model.facts import Candidacy, Fact, MemberAddress, QuietLog, TermRaised, VoteGranted
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.introductions import Introduced
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.redis.facts import BytesRefused, DataHeld, Hindered, Refusing, SentinelSaid
+
+PROTOCOL = "redis"
+
+MASTER_LETTER, REPLICA_LETTER = "M", "S"
+CLUSTER_MODE = "cluster"
+NO_SLOTS_KNOWN = "no_slots_known"
+"""Why a node of a cluster that calls itself master is not taken for one."""
+FAILED = "failed"
+"""What nodes of a cluster say of one that a majority of the masters takes for failed."""
+ASKS, GOES_ON, COPIED, LOADED, BEGAN = "asks", "goes_on", "copied", "loaded", "began"
+"""What a server says of its data."""
+AT_ONCE = Timeout.REDIS_AT_ONCE.us
+
+ELECTED, TOLD, TAKEOVER = "elected", "told", "takeover"
+"""Why a server became master: the masters of its cluster voted for it, it was told to, an operator took no vote."""
+
+
+@dataclass(slots=True)
+class ServerLog:
+    """The state machine of one server's log. ``on`` takes its lines in program order."""
+
+    node: str | None = None
+    epoch: int | None = None
+    cluster: bool = False
+    steps: list[Step] = field(default_factory=list)
+    campaigns: list[Campaign] = field(default_factory=list)
+    votes: list[FoldEvent] = field(default_factory=list)
+    said: list[tuple[FoldEvent, str | None]] = field(default_factory=list)
+    contacts: list[Contact] = field(default_factory=list)
+    states: list[FoldEvent] = field(default_factory=list)
+    hindered: list[FoldEvent] = field(default_factory=list)
+    addresses: list[FoldEvent] = field(default_factory=list)
+    failed: list[Contact] = field(default_factory=list)
+    _port: int | None = None
+    _asker: str | None = None
+    _master: str | None = None
+    _asked_to: str | None = None
+    _lost: FoldEvent | None = None
+    _last: FoldEvent | None = None
+    _loading: bool = True
+    _started: int | None = None
+
+    def on(self, event: FoldEvent) -> None:
+        """Take the next line of this log."""
+        _HANDLERS[event.kind](self, event)
+        if event.kind in _TELLS_ROLE:
+            self._by_letter(event)
+        self._last = event
+
+    # -- roles ------------------------------------------------------------------------------------------------------
+
+    @property
+    def _role(self) -> str | None:
+        return self.steps[-1].role if self.steps else None
+
+    def _step(self, event: FoldEvent, role: str, leader: str | None, cause: str, at: int | None = None) -> None:
+        term = self.epoch if role == LEADER and self.cluster else None
+        last = self.steps[-1] if self.steps else None
+        if last is not None and (last.role, last.term, last.leader) == (role, term, leader) and cause != "start":
+            return
+        begin = event.at if at is None else at
+        self.steps.append(Step(begin, event.by, role, term, leader, event.event_id, cause, self.node))
+
+    def _by_letter(self, event: FoldEvent) -> None:
+        """The letter of a line is its writer's role at that moment; a line on the change may be missing."""
+        since = self._last.at if self._last is not None else event.at
+        if event.role == MASTER_LETTER and self._role in (FOLLOWER, UNKNOWN, None):
+            if self.cluster and event.kind not in _HAS_SLOTS:
+                return
+            after_replica = self._role == FOLLOWER
+            if self._role == UNKNOWN:  # what it was before, it was as this one
+                since = self.steps.pop().at
+            self._step(event, LEADER, self.node, "unknown" if after_replica else "serves", since)
+        elif event.role == REPLICA_LETTER and self._role in (LEADER, UNKNOWN):
+            self._step(event, FOLLOWER, self._master, "unknown", since)
+
+    def _on_start(self, event: FoldEvent) -> None:
+        """A new process: nothing of the old one goes on but its id and its epoch, which are on its disk."""
+        if self.campaigns and self.campaigns[-1].outcome == "open":
+            self.campaigns[-1].close(event, "abandoned")
+        for contact in self.contacts:
+            contact.again = contact.again or event
+        self._asker = self._master = self._asked_to = self._lost = None
+        self._loading, self._started = True, event.at
+
+    def _on_mode(self, event: FoldEvent) -> None:
+        self._port, self.cluster = event.count or self._port, event.setting == CLUSTER_MODE
+        self._first_role(event)
+
+    def _first_role(self, event: FoldEvent) -> None:
+        if event.role == REPLICA_LETTER:
+            self._step(event, FOLLOWER, None, "start", self._started)
+        elif event.role == MASTER_LETTER:
+            leads = not self.cluster
+            self._step(event, LEADER if leads else UNKNOWN, self.node if leads else None, "start", self._started)
+        self._started = None
+
+    def _on_ready(self, event: FoldEvent) -> None:
+        self._loading = False
+        if self._role is None:
+            self._first_role(event)
+
+    def _on_master(self, event: FoldEvent) -> None:
+        self._step(event, LEADER, self.node, TRANSFER if "failover request" in (event.value or "") else TOLD)
+
+    def _on_promoted(self, event: FoldEvent) -> None:
+        """Its history goes on under another id: it was a replica and is master. Why is said before or after."""
+        self.said.append((event, GOES_ON))
+        if self._role != LEADER:
+            self._step(event, LEADER, self.node, TOLD)
+        self._unmade(event)
+
+    def _on_replica(self, event: FoldEvent) -> None:
+        self._follow(event, event.peer_address, TOLD)
+
+    def _on_connects(self, event: FoldEvent) -> None:
+        self._follow(event, event.peer_address, "connects")
+
+    def _follow(self, event: FoldEvent, master: str | None, cause: str) -> None:
+        if master != self._master:
+            self._unmade(event)
+        self._master = master
+        last = self.steps[-1] if self.steps else None
+        if last is not None and last.role == FOLLOWER and last.leader is None and event.at - last.at < AT_ONCE:
+            self.steps[-1] = replace(last, leader=master)
+        elif last is None or (last.role, last.leader) != (FOLLOWER, master):
+            self._step(event, FOLLOWER, master, cause)
+
+    def _on_was_master(self, event: FoldEvent) -> None:
+        self._step(event, FOLLOWER, None, TOLD)
+
+    # -- data -------------------------------------------------------------------------------------------------------
+
+    def _on_asks(self, event: FoldEvent) -> None:
+        self._asked_to = self._master
+        self.said.append((event, ASKS))
+
+    def _on_began(self, event: FoldEvent) -> None:
+        self.said.append((event, BEGAN))
+
+    def _on_loaded(self, event: FoldEvent) -> None:
+        self.said.append((event, LOADED if self._loading or self._role == LEADER else COPIED))
+
+    def _on_asked(self, event: FoldEvent) -> None:
+        self._asker = event.peer_address
+
+    def _on_refused(self, event: FoldEvent) -> None:
+        self.said.append((replace(event, peer_address=event.peer_address or self._asker), None))
+
+    # -- contacts ---------------------------------------------------------------------------------------------------
+
+    def _on_lost(self, event: FoldEvent) -> None:
+        """The master's end is gone, or a moment later it turns out that this server itself let it go."""
+        self._lost = event
+        if self._master is not None and event.role == REPLICA_LETTER:
+            self.contacts.append(Contact(self._master, event))
+
+    def _unmade(self, event: FoldEvent) -> None:
+        """The server itself gave up its master for another one, or to become one."""
+        lost = self._lost
+        if lost is not None and event.at - lost.at < AT_ONCE and self.contacts and self.contacts[-1].lost is lost:
+            self.contacts.pop()
+
+    def _on_linked(self, event: FoldEvent) -> None:
+        """Its master answers again."""
+        for contact in self.contacts:
+            if contact.again is None and contact.peer == self._master:
+                contact.again = event
+        if event.kind == "RD_HISTORY":
+            self.said.append((event, None))
+
+    # -- a cluster ----------------------------------------------------------------------------------------------------
+
+    def _on_id(self, event: FoldEvent) -> None:
+        if self.node is not None and event.node != self.node:
+            self.epoch = None
+        self.node, self.cluster = event.node, True
+
+    def _on_address(self, event: FoldEvent) -> None:
+        self.addresses.append(replace(event, address=f"{event.address}:{self._port or 6379}"))
+
+    def _on_epoch(self, event: FoldEvent) -> None:
+        """The node has another epoch: by an operator, because two had one, or because it was elected in it."""
+        self.epoch = event.term
+        if self._role == LEADER:
+            last = self.steps[-1]
+            if event.at - last.at < AT_ONCE:
+                self.steps[-1] = replace(last, term=event.term)
+            else:
+                self._step(event, LEADER, self.node, "epoch")
+
+    def _on_election(self, event: FoldEvent) -> None:
+        if self.campaigns and self.campaigns[-1].outcome == "open":
+            self.campaigns[-1].close(event, "no_winner")
+        cause = next((asked.request for asked in reversed(self._manual_before(event))), None)
+        self.campaigns.append(
+            Campaign(self.node, event.term, event.at, event.by, event.event_id, cause or "master_failed", rounds=1)
+        )
+
+    def _manual_before(self, event: FoldEvent) -> list[FoldEvent]:
+        return [
+            asked for asked, word in self.said if word == "manual" and event.at - asked.at < Timeout.REDIS_MANUAL.us
+        ]
+
+    def _on_won(self, event: FoldEvent) -> None:
+        if self.campaigns and self.campaigns[-1].outcome == "open":
+            self.campaigns[-1].close(event, "won")
+            self.epoch = self.campaigns[-1].term
+        manual = any(asked.request == "manual" for asked in self._manual_before(event))
+        self._step(event, LEADER, self.node, TRANSFER if manual else ELECTED)
+
+    def _on_manual(self, event: FoldEvent) -> None:
+        self.said.append((event, "manual"))
+
+    def _on_bumped(self, event: FoldEvent) -> None:
+        takeover = any(asked.request == TAKEOVER for asked in self._manual_before(event))
+        self._on_epoch(event)
+        if takeover and self._role != LEADER:
+            self._step(event, LEADER, self.node, TAKEOVER)
+
+    def _on_vote(self, event: FoldEvent) -> None:
+        self.votes.append(event)
+
+    def _on_hindered(self, event: FoldEvent) -> None:
+        self.hindered.append(event)
+
+    def _on_follows(self, event: FoldEvent) -> None:
+        self._step(event, FOLLOWER, event.peer, "larger_epoch")
+
+    def _on_state(self, event: FoldEvent) -> None:
+        self.states.append(event)
+
+    def _on_failed(self, event: FoldEvent) -> None:
+        if event.peer is not None:
+            self.failed.append(Contact(event.peer, event))
+
+    def _on_alive(self, event: FoldEvent) -> None:
+        for contact in self.failed:
+            if contact.peer == event.peer and contact.again is None:
+                contact.again = event
+
+    def _on_said(self, event: FoldEvent) -> None:
+        """The line says nothing that is kept."""
+
+    # -- facts --------------------------------------------------------------------------------------------------------
+
+    def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
+        """What this log proves about its server, and about those for whom it voted."""
+        if not self.steps and not self.votes and not self.said:
+            return
+        known = speaker.introduced.get(stream, Introduced(speaker.listed.replica_group or UNIDENTIFIED))
+        group = speaker.listed.replica_group or known.replica_group
+        self.node = self.node or speaker.listed.member or known.member
+        emit = speaker.about(group, PROTOCOL, stream, lambda _: self.node)
+        for event, groups in self._votes_by_group(known, group):
+            for of_group in groups:
+                there = replace(emit, group=of_group)
+                yield VoteGranted(*there.about(event.peer, event), term=event.term or 0, voter=self.node or stream)
+                yield TermRaised(*there.at(event), term=event.term or 0, peer=event.peer)
+        if self.steps:
+            yield QuietLog(*emit.during(self.node, self.steps[0].at, self.steps[0].at, None))
+            yield from emit.roles(spans(self._named_steps(known), emit.incarnations, UNKNOWN))
+        yield from emit.alive()
+        yield from self._contact_facts(emit, known)
+        yield from self._data_facts(emit, known)
+        yield from self._cluster_facts(emit)
+        for contact in self.failed:
+            there = replace(emit, group=known.groups.get(contact.peer, group))
+            during = there.about(contact.peer, contact.lost, contact.again)
+            yield SentinelSaid(*during, message=FAILED, term=None, peer=self.node)
+
+    def _votes_by_group(self, known: Introduced, group: str) -> Iterator[tuple[FoldEvent, list[str]]]:
+        """Each vote, and the groups that it concerns: the candidate's, and those of others that it had in its epoch."""
+        of_epoch: dict[int | None, set[str]] = {}
+        for event in self.votes:
+            of_epoch.setdefault(event.term, set()).add(known.groups.get(event.peer or "", group))
+        for event in self.votes:
+            yield event, sorted(of_epoch[event.term])
+
+    def _named_steps(self, known: Introduced) -> list[Step]:
+        """The steps with the names that members bear beside their addresses: the same master again is no change."""
+        named: list[Step] = []
+        for step in self.steps:
+            leader = self.node if step.role == LEADER else known.names.get(step.leader or "", step.leader)
+            last = (named[-1].role, named[-1].term, named[-1].leader) if named else None
+            if step.cause == "start" or last != (step.role, step.term, leader):
+                named.append(replace(step, node=self.node, leader=leader))
+        return named
+
+    def _contact_facts(self, emit: FactWriter, known: Introduced) -> Iterator[Fact]:
+        for contact in self.contacts:
+            peer = replace(contact, peer=known.names.get(contact.peer, contact.peer))
+            closed = contact.lost.result is None
+            yield peer.fact(emit, Timeout.LAST_HEARTBEAT.us if closed else Timeout.REDIS_PING.us, closed=closed)
+
+    def _data_facts(self, emit: FactWriter, known: Introduced) -> Iterator[Fact]:
+        for number, (event, word) in enumerate(self.said):
+            other = known.names.get(event.peer_address or "", event.peer_address)
+            if event.kind in ("RD_REFUSED", "RD_MISMATCH", "RD_ACCEPTED"):
+                asked, valid = event.ledger_end, event.max_offset
+                if event.kind == "RD_ACCEPTED":
+                    asked = valid = event.start_offset
+                yield BytesRefused(*emit.at(event, ordinal=number), peer=other, from_index=asked, to_index=valid)
+            elif word in (ASKS, GOES_ON, COPIED, LOADED, BEGAN):
+                yield DataHeld(
+                    *emit.at(event, ordinal=number),
+                    message=word,
+                    ids=event.value_before if word == GOES_ON else event.value,
+                    peer=other,
+                    to_index=event.ledger_end if word == ASKS else event.max_offset,
+                    count=event.count if word in (COPIED, LOADED) else None,
+                )
+
+    def _cluster_facts(self, emit: FactWriter) -> Iterator[Fact]:
+        for campaign in self.campaigns:
+            during = emit.during(self.node, campaign.at, campaign.by, campaign.event_id, *campaign.end)
+            yield TermRaised(*emit.at(campaign), term=campaign.term or 0)
+            yield Candidacy(
+                *during,
+                term=campaign.term,
+                outcome=campaign.how_ended,
+                cause=campaign.cause,
+                voters=(),
+                granted=None,
+                needed=None,
+                rounds=1,
+            )
+        for event in self.addresses:
+            yield MemberAddress(*emit.at(event), address=event.address or "")
+        refusing: FoldEvent | None = None
+        for event in self.states:
+            if event.result == "fail":
+                refusing = refusing or event
+            elif refusing is not None:
+                yield Refusing(*emit.at(refusing, event))
+                refusing = None
+        if refusing is not None:
+            yield Refusing(*emit.at(refusing))
+        for event in self.hindered:
+            peer = event.peer if event.kind == "RC_DENIED" else None
+            yield Hindered(*emit.at(event), term=event.term, peer=peer, why=(event.result or "").rstrip("."))
+
+
+_HANDLERS: dict[str, Callable[[ServerLog, FoldEvent], None]] = {
+    "RD_START": ServerLog._on_start,
+    "RD_MODE": ServerLog._on_mode,
+    "RD_READY": ServerLog._on_ready,
+    "RD_MASTER": ServerLog._on_master,
+    "RD_REPLICA": ServerLog._on_replica,
+    "RD_WAS_MASTER": ServerLog._on_was_master,
+    "RD_CONNECTS": ServerLog._on_connects,
+    "RD_ASKS": ServerLog._on_asks,
+    "RD_FULL": ServerLog._on_linked,
+    "RD_PARTIAL": ServerLog._on_linked,
+    "RD_HISTORY": ServerLog._on_linked,
+    "RD_LOADED": ServerLog._on_loaded,
+    "RD_PROMOTED": ServerLog._on_promoted,
+    "RD_BACKLOG": ServerLog._on_began,
+    "RD_ASKED": ServerLog._on_asked,
+    "RD_REFUSED": ServerLog._on_refused,
+    "RD_MISMATCH": ServerLog._on_refused,
+    "RD_ACCEPTED": ServerLog._on_refused,
+    "RD_AHEAD": ServerLog._on_said,
+    "RD_LOST": ServerLog._on_lost,
+    "RC_ID": ServerLog._on_id,
+    "RC_NEW_ID": ServerLog._on_id,
+    "RC_RESET_ID": ServerLog._on_id,
+    "RC_ADDRESS": ServerLog._on_address,
+    "RC_SET_EPOCH": ServerLog._on_epoch,
+    "RC_COLLISION": ServerLog._on_epoch,
+    "RC_WON_EPOCH": ServerLog._on_epoch,
+    "RC_BUMPED": ServerLog._on_bumped,
+    "RC_ELECTION": ServerLog._on_election,
+    "RC_WON": ServerLog._on_won,
+    "RC_GRANTED": ServerLog._on_vote,
+    "RC_DENIED": ServerLog._on_hindered,
+    "RC_CANNOT": ServerLog._on_hindered,
+    "RC_FOLLOWS": ServerLog._on_follows,
+    "RC_MANUAL": ServerLog._on_manual,
+    "RC_STATE": ServerLog._on_state,
+    "RC_FAILING": ServerLog._on_failed,
+    "RC_FAIL_TOLD": ServerLog._on_failed,
+    "RC_ALIVE": ServerLog._on_alive,
+}
+
+KINDS = frozenset(_HANDLERS)
+"""The lines of a server that are read."""
+_HAS_SLOTS = frozenset({"RD_ASKED", "RC_GRANTED"})
+"""What only a master with slots, or with a replica, does."""
+_TELLS_ROLE = frozenset({"RD_ASKED", "RD_BACKLOG", "RD_REFUSED", "RD_ACCEPTED", "RD_MISMATCH", "RC_GRANTED"})
+"""Lines whose letter is not that of a role that is being changed."""
