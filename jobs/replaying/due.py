@@ -7,6 +7,7 @@ from datetime import datetime
 from election_replay.election_core.model.inventory import Inventory
 from election_replay.jobs.engines.engine import Engine, Rows, UpTo
 from election_replay.jobs.replaying.checkpoints import CHECKPOINTS, checkpoints_of
+from election_replay.jobs.replaying.introducing import introduced_clusters, with_introductions
 from election_replay.jobs.replaying.news import (
     Known,
     New,
@@ -23,6 +24,9 @@ from election_replay.jobs.replaying.resting import NOTHING_RESTS, SOURCE_ENDS, r
 from election_replay.jobs.replaying.selection import EVERYTHING, Selection, selected
 from election_replay.jobs.replaying.work import Work
 from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
+
+FACTS = TABLES["facts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +126,9 @@ def look(engine: Engine, warehouse: Warehouse, inventory: Inventory, selection: 
 def work_on(engine: Engine, warehouse: Warehouse, inventory: Inventory, due: Due, clusters: Collection[str]) -> Work:
     """The work that judges ``clusters``, of what is due."""
     news, known = due.news_of(clusters), [source for source in due.known if source.cluster in clusters]
-    doubtful = clusters if due.selection.from_events else due.doubtful
+    facts = Rows(FACTS.name, due.versions[FACTS.name])
+    introduced = introduced_clusters(engine, warehouse, facts, news, clusters)
+    doubtful = clusters if due.selection.from_events else due.doubtful | introduced
     part = bool(due.since) and due.selection == EVERYTHING
     rest = NOTHING_RESTS
     if part:
@@ -135,7 +141,7 @@ def work_on(engine: Engine, warehouse: Warehouse, inventory: Inventory, due: Due
         engine=engine,
         warehouse=warehouse,
         run_id=due.run_id,
-        inventory=inventory,
+        inventory=with_introductions(inventory, engine, warehouse, due.landed, introduced),
         landed=due.landed,
         last_batch=due.last_batch,
         since=due.since,

@@ -10,10 +10,13 @@ from typing import Any
 from election_replay.election_core.fold.identity import is_snapshot
 from election_replay.election_core.fold.process_runs import LATE, START_KINDS
 from election_replay.election_core.protocols.metadata.log import SETTLES
+from election_replay.election_core.replay.registry import PROTOCOLS
 from election_replay.jobs.engines.engine import After, Among, Engine, OneOf, Rows
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
 SOURCE = ("cluster", "source_node")
+INTRODUCING = frozenset[str]().union(*(protocol.introducing for protocol in PROTOCOLS))
+"""The kinds of lines in which sources are introduced (:mod:`.introducing`)."""
 FILE = ("stream", "file_time", "fingerprint")
 UNDATED = datetime.min.replace(tzinfo=UTC)
 MANY = 500
@@ -58,7 +61,7 @@ class Known:
 @dataclass(frozen=True, slots=True)
 class New:
     """A source with new events: how many, of which days (UTC), the first of its logs, the first that shows a process
-    start, and the first file of each stream that has some of them.
+    start, the first file of each stream that has some of them, and how many introduce a source.
     """
 
     cluster: str
@@ -68,6 +71,7 @@ class New:
     first_start: datetime | None
     first_line: datetime | None = None
     first_files: Files = field(default_factory=dict)
+    introductions: int = 0
 
 
 def known_sources(engine: Engine, warehouse: Warehouse, ends: Rows) -> list[Known]:
@@ -103,11 +107,13 @@ def _known_by(engine: Engine, warehouse: Warehouse, rows: Rows) -> list[Known]:
 def new_sources(engine: Engine, warehouse: Warehouse, events: Rows, since: int, unknown_since: int) -> list[New]:
     """The sources with events of landings after ``since``. A first one is sought after ``unknown_since``."""
     kinds = ", ".join(f"'{kind}'" for kind in sorted(START_KINDS))
+    introducing = ", ".join(f"'{kind}'" for kind in sorted(INTRODUCING))
     sql = (
         "SELECT cluster, source_node, stream, file_time, fingerprint, CAST(event_time AS DATE) AS day, "
         "count(*) AS events, "
         f"min(CASE WHEN kind IN ({kinds}) AND batch > {unknown_since} THEN event_time END) AS first_start, "
-        f"min(CASE WHEN batch > {unknown_since} THEN event_time END) AS first_line "
+        f"min(CASE WHEN batch > {unknown_since} THEN event_time END) AS first_line, "
+        f"count(CASE WHEN kind IN ({introducing}) THEN 1 END) AS introductions "
         "FROM {rows} GROUP BY cluster, source_node, stream, file_time, fingerprint, CAST(event_time AS DATE)"
     )
     by_source: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
@@ -123,6 +129,7 @@ def new_sources(engine: Engine, warehouse: Warehouse, events: Rows, since: int, 
             first_start=min((day["first_start"] for day in days if day["first_start"]), default=None),
             first_line=first_line_of(days),
             first_files=at_the_end(days, min),
+            introductions=sum(day["introductions"] for day in days),
         )
         for (cluster, source_node), days in by_source.items()
     ]

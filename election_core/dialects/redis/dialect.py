@@ -19,6 +19,7 @@ from election_replay.election_core.dialects.dialect import Dialect, Record, Tabl
 from election_replay.election_core.dialects.parts import Line
 from election_replay.election_core.dialects.redis.shapes import REDIS_SHAPES
 from election_replay.election_core.dialects.redis.texts import TEXTS
+from election_replay.election_core.model.digits import number
 from election_replay.election_core.model.events import Event, Unparsable, saying
 
 STREAMS = ("redis*.log*", "sentinel*.log*", "valkey*.log*", "redis*.out", "sentinel*.out", "valkey*.out")
@@ -103,8 +104,8 @@ def _second(printed: str, _: int) -> tuple[int, int]:
 
 def time_at(stamp: str, utc_offset_minutes: int) -> tuple[int, int]:
     """Microseconds UTC and resolution in milliseconds. Raises ``ValueError`` for no possible time."""
-    if stamp.isdigit():
-        return int(stamp) * 1000, 1
+    if (milliseconds := number(stamp)) is not None:
+        return milliseconds * 1000, 1
     if "T" in stamp:
         zone = datetime.strptime(stamp[-6:], "%z").utcoffset()
         offset = int(zone.total_seconds()) // 60 if zone else 0

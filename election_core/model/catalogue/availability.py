@@ -26,6 +26,7 @@ AVAILABILITY: tuple[Rule, ...] = (
             "protocols.acting_master.rules",
             "protocols.controller.outages",
             "protocols.controller.unrecorded",
+            "protocols.redis.rules",
         ),
     ),
     Rule(

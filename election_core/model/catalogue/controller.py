@@ -144,7 +144,10 @@ CONTROLLER: tuple[Rule, ...] = (
             "The new master's log holding the same messages, or the producers' own records: if nobody got an "
             "acknowledgement for what was cut off, nothing that counted was lost."
         ),
-        judged_by=("protocols.controller.losses",),
+        judged_by=(
+            "protocols.controller.losses",
+            "protocols.redis.losses",
+        ),
     ),
     Rule(
         id=RuleId.REPLICATION_STUCK,

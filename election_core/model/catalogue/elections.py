@@ -21,6 +21,7 @@ ELECTIONS: tuple[Rule, ...] = (
             "judge.coverage",
             "judge.same_term",
             "protocols.raft_family.two_leaders",
+            "protocols.redis.rules",
         ),
     ),
     Rule(
@@ -41,6 +42,7 @@ ELECTIONS: tuple[Rule, ...] = (
             "protocols.controller.losses",
             "protocols.highest_id.rules",
             "protocols.raft_family.two_leaders",
+            "protocols.redis.losses",
         ),
     ),
     Rule(
@@ -73,6 +75,7 @@ ELECTIONS: tuple[Rule, ...] = (
         judged_by=(
             "protocols.raft_family.rules",
             "protocols.zab.rules",
+            "protocols.redis.rules",
         ),
     ),
     Rule(
@@ -95,6 +98,8 @@ ELECTIONS: tuple[Rule, ...] = (
             "protocols.raft_family.rules",
             "protocols.zab.log",
             "protocols.zab.rules",
+            "protocols.redis.sentinel_log",
+            "protocols.redis.rules",
         ),
     ),
     Rule(

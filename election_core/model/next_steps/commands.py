@@ -3,7 +3,7 @@
 RocketMQ: tools/src/main/java/org/apache/rocketmq/tools/command (5.x; getSyncStateSet, getBrokerEpoch and
 getControllerMetaData need 5.0). etcd: etcdctl/README.md, etcdutl/README.md, tools/etcd-dump-logs (3.5; before, `etcdctl
 snapshot status`). ZooKeeper: bin/ and the administrator's guide (four letter words other than srvr must be allowed by
-4lw.commands.whitelist).
+4lw.commands.whitelist). Redis: the command reference (SENTINEL, CLUSTER, INFO, ROLE, CONFIG GET).
 """
 
 MQ_CLUSTER = "mqadmin clusterList -n NAMESRV:9876 -m"
@@ -39,6 +39,17 @@ ZK_CONF = "echo conf | nc HOST 2181"
 ZK_CONFIG = "zkCli.sh -server HOST:2181 config"
 ZK_LOG = "zkTxnLogToolkit.sh --dump LOG_DIR/version-2/log.ZXID"
 ZK_SNAPSHOT = "zkSnapShotToolkit.sh DATA_DIR/version-2/snapshot.ZXID"
+
+REDIS_ROLE = "redis-cli -h HOST ROLE"
+REDIS_REPLICATION = "redis-cli -h HOST INFO replication"
+REDIS_PERSISTENCE = "redis-cli -h HOST CONFIG GET save appendonly"
+REDIS_MIN_REPLICAS = "redis-cli -h HOST CONFIG GET min-replicas-*"
+REDIS_MASTER = "redis-cli -p 26379 SENTINEL MASTER GROUP"
+REDIS_SENTINELS = "redis-cli -p 26379 SENTINEL SENTINELS GROUP"
+REDIS_QUORUM = "redis-cli -p 26379 SENTINEL CKQUORUM GROUP"
+REDIS_NODES = "redis-cli -h HOST CLUSTER NODES"
+REDIS_CLUSTER = "redis-cli -h HOST CLUSTER INFO"
+REDIS_CONF = "cat SENTINEL_DIR/sentinel.conf"
 
 CHRONY = "chronyc tracking"
 CHRONY_SOURCES = "chronyc sources -v"

@@ -7,6 +7,7 @@ from election_replay.election_core.model.catalogue.rule import RuleId
 ROCKETMQ = "rocketmq"
 ETCD = "etcd"
 ZOOKEEPER = "zookeeper"
+REDIS = "redis"
 ANY = "any"
 """What holds whatever the system, or the cause."""
 
@@ -31,6 +32,7 @@ CAUSES = {
 SYSTEMS = {
     "raft": ETCD,
     "zab": ZOOKEEPER,
+    "redis": REDIS,
     "dledger": ROCKETMQ,
     "controller": ROCKETMQ,
     "acting_master": ROCKETMQ,

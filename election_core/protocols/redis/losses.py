@@ -181,7 +181,8 @@ def _refused_clients(group: Group, stale: Tenure) -> str:
     for fact in group.of(Refusing):
         if fact.source_node == stale.source and stale.begin.at <= fact.since < stale.end.by:
             until = fact.until if fact.until is not None else stale.end.at
-            return f", of which {stale.node} answered no client for {seconds(max(min(until, stale.end.at) - fact.since, 0))}"
+            length = seconds(max(min(until, stale.end.at) - fact.since, 0))
+            return f", of which {stale.node} answered no client for {length}"
     return ""
 
 

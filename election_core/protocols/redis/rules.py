@@ -8,6 +8,7 @@ Under sentinels that is so in every failover, also in one that an operator wants
 ten seconds later. In a cluster a master that hears no majority stops answering after the node time-out.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
@@ -51,6 +52,8 @@ from election_replay.election_core.protocols.redis.server_log import ELECTED, PR
 
 __all__ = ["PROTOCOL", "judge"]
 
+_ID = re.compile(r"\b([0-9a-f]{8})[0-9a-f]{32}\b")
+"""An id of a node or sentinel; people know it by its beginning."""
 _CHOSEN = frozenset({TOLD, ELECTED, TAKEOVER, "epoch", "leadership_transfer"})
 """How a role begins whose epoch somebody gave to its server, and not to whoever was there before."""
 
@@ -167,7 +170,7 @@ def _told(finding: Finding, epochs: Epochs) -> Finding:
         )
         summary = summary.replace(f" led epoch {term}", " was master")
     terms = tuple(term for term in finding.terms if term not in hidden)
-    return replace(finding, terms=terms, summary=summary)
+    return replace(finding, terms=terms, summary=_ID.sub(r"\1", summary))
 
 
 def _findings(group: Group, epochs: Epochs) -> Iterator[Finding]:
@@ -331,6 +334,10 @@ def _unreachable(group: Group) -> Iterator[Finding]:
             yield _unreachable_finding(group, former, tenure, missed)
 
 
+def _counted(names: set[str], word: str) -> str:
+    return next(iter(names)) if len(names) == 1 else f"{len(names)} {word}s"
+
+
 def _until_then(group: Group, said: SentinelSaid, tenure: Tenure) -> bool:
     """Whether who missed a master still did when another one began to lead."""
     end = until(said)
@@ -342,7 +349,7 @@ def _unreachable_finding(group: Group, former: Tenure, tenure: Tenure, missed: l
     begin = since(first)
     least = max(group.clocks.elapsed(begin, tenure.begin)[0], 0)
     most = group.clocks.elapsed(begin, tenure.begin)[1] + silent_for(group, first)
-    who = ", ".join(sorted({said.peer or said.source_node for said in missed}))
+    who = _counted({said.peer or said.source_node for said in missed}, "sentinel" if first.message == DOWN else "node")
     return group.finding(
         RuleId.LEADERLESS,
         (former.term, "unreachable", begin.at // SECOND),

@@ -14,6 +14,7 @@ from election_replay.election_core.fold.campaign import Campaign
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.model.catalogue import RuleId
+from election_replay.election_core.model.digits import number
 from election_replay.election_core.model.facts import Candidacy, Fact, QuietLog, TermRaised, TermWentBack, VoteGranted
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.quorum import majority
@@ -158,8 +159,8 @@ class SentinelLog:
             said.until = said.until or event
 
     def _on_set(self, event: FoldEvent) -> None:
-        if event.setting == "quorum" and (event.value or "").isdigit():
-            self._of(event.replica_group or "").quorum = int(event.value or "0")
+        if event.setting == "quorum" and (quorum := number(event.value)) is not None:
+            self._of(event.replica_group or "").quorum = quorum
 
     def _on_sentinel(self, event: FoldEvent) -> None:
         if event.peer is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from election_replay.election_core.dialects import DIALECTS, FLOODS, KINDS, TICK, Dialect, Record, dialect_for
+from election_replay.election_core.dialects import DIALECTS, FLOODS, KINDS, SYSTEMS, TICK, Dialect, Record, dialect_for
 from election_replay.election_core.dialects.canonical import dialect as canonical
 from election_replay.election_core.dialects.etcd import dialect as etcd
 from election_replay.election_core.dialects.rocketmq import dialect as rocketmq
@@ -24,7 +24,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "dialects.md"
 
 def every_line() -> Iterator[tuple[str, Record]]:
     yield from (("rocketmq", record) for record, _ in rocketmq_fixture.entries())
-    for name in ("zookeeper", "etcd"):
+    for name in ("zookeeper", "etcd", *(system.name for system in SYSTEMS)):
         yield from ((name, record) for record, _ in entries(f"{name}_lines.txt"))
 
 
@@ -41,7 +41,9 @@ def test_no_line_is_claimed_by_two_dialects() -> None:
 
 
 def test_kinds_are_documented_and_closed() -> None:
-    tables = (rocketmq.TABLE.kinds, rocketmq_metadata.KINDS, zookeeper.TABLE.kinds, etcd.TABLE.kinds, canonical.KINDS)
+    of_systems = [system.table.kinds for system in SYSTEMS]
+    named = (rocketmq.TABLE.kinds, rocketmq_metadata.KINDS, zookeeper.TABLE.kinds, etcd.TABLE.kinds, canonical.KINDS)
+    tables = (*named, *of_systems)
     assert all(KINDS.values())
     assert {TICK, *(kind for table in tables for kind in table)} == set(KINDS)
     assert 1 + sum(map(len, tables)) == len(KINDS), "two systems share a kind"

@@ -14,7 +14,7 @@ from election_replay.election_core.model.next_steps import (
     commands,
     steps_for,
 )
-from election_replay.election_core.model.next_steps.steps import ETCD, ROCKETMQ, ZOOKEEPER
+from election_replay.election_core.model.next_steps.steps import ETCD, REDIS, ROCKETMQ, ZOOKEEPER
 
 KNOWN = {
     "mqadmin": {
@@ -38,6 +38,8 @@ KNOWN = {
     },
     "etcdctl": {"endpoint status", "endpoint health", "endpoint hashkv", "member list", "alarm list", "snapshot save"},
     "words": {"srvr", "mntr", "conf"},
+    "redis-cli": {"ROLE", "INFO", "CONFIG GET", "SENTINEL MASTER", "SENTINEL SENTINELS", "SENTINEL CKQUORUM"}
+    | {"CLUSTER NODES", "CLUSTER INFO"},
     "others": {
         *(
             "zkServer.sh status",
@@ -54,6 +56,7 @@ KNOWN = {
             "journalctl -k",
         ),
         *("grep -i", "systemctl status", "iostat -x", "ps -eo", "nc -vz", "ls -l", "cat STORE/brokerIdentity"),
+        "cat SENTINEL_DIR/sentinel.conf",
         *("cat DATA_DIR/myid", "cat DATA_DIR/version-2/acceptedEpoch", "df -h", "election-replay explain"),
         *("election-replay sql", "election-replay inspect", "election-replay replay"),
     },
@@ -73,6 +76,9 @@ def test_a_command_is_one_that_its_tool_has(command: str) -> None:
         assert set(options) <= set(KNOWN["mqadmin"][words[0]]) | {"n"}, command  # type: ignore[call-overload]
     elif tool == "etcdctl":
         assert " ".join(words[:2]) in KNOWN["etcdctl"]
+    elif tool == "redis-cli":
+        asked = re.sub(r"^redis-cli (-h HOST|-p 26379) ", "", command)
+        assert any(asked.startswith(known) for known in KNOWN["redis-cli"]), command
     elif tool == "echo":
         assert words[0] in KNOWN["words"]
         assert command.endswith("| nc HOST 2181")
@@ -94,7 +100,7 @@ def systems_of(rule: Rule) -> set[str]:
     rooms = {module.split(".")[1] for module in rule.judged_by if module.startswith("protocols.")}
     if "raft_family" in rooms:
         rooms = rooms - {"raft_family"} | {"dledger"} | ({"raft"} if rule.id not in OF_DLEDGER else set())
-    return {SYSTEMS.get(room, ANY) for room in rooms} or {ROCKETMQ, ETCD, ZOOKEEPER, ANY}
+    return {SYSTEMS.get(room, ANY) for room in rooms} or {ROCKETMQ, ETCD, ZOOKEEPER, REDIS, ANY}
 
 
 @pytest.mark.parametrize("rule", CATALOGUE, ids=lambda rule: rule.rule)

@@ -1,0 +1,69 @@
+"""Whom logs speak for that do not say it themselves: by all lines of their clusters in which sources are introduced.
+
+What one source says may tell of another one, whose log is as it was: so a cluster with such lines is always judged
+whole, from its first event.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import fields, replace
+
+import pyarrow as pa
+
+from election_replay.election_core.model.introductions import Introduced, Introduction
+from election_replay.election_core.model.inventory import Inventory
+from election_replay.election_core.replay.registry import PROTOCOLS
+from election_replay.jobs.engines.engine import Engine, OneOf, Rows
+from election_replay.jobs.replaying.news import INTRODUCING, New
+from election_replay.jobs.warehouse.warehouse import Warehouse
+
+_PROTOCOLS = tuple(protocol.name for protocol in PROTOCOLS if protocol.introduce)
+_SAID = tuple(field.name for field in fields(Introduction) if field.name not in {"source_node", "stream", "kind", "at"})
+CHANGES = (
+    "SELECT cluster, source_node, stream, kind, event_time, {said} FROM (SELECT *, lag(words) OVER (PARTITION BY "
+    "cluster, source_node, stream, kind ORDER BY event_time, line_no) AS before FROM (SELECT *, concat_ws('|', "
+    "{words}) AS words FROM {rows}) AS lines) AS in_order WHERE before IS NULL OR before <> words "
+    "ORDER BY cluster, source_node, stream, event_time, line_no"
+)
+"""The lines of each kind that say something else than the last one of their kind."""
+_COLUMNS = ("cluster", "source_node", "stream", "kind", "event_time", "line_no", *_SAID)
+
+
+def introduced_clusters(
+    engine: Engine, warehouse: Warehouse, facts: Rows, news: Iterable[New], clusters: Collection[str]
+) -> set[str]:
+    """Those of ``clusters`` in which sources are introduced: by new lines, or by facts of former nights."""
+    found = {source.cluster for source in news if source.introductions}
+    if warehouse.count(facts.table):
+        spoken = facts.where(OneOf("cluster", tuple(sorted(clusters))), OneOf("protocol", _PROTOCOLS))
+        sql = "SELECT DISTINCT cluster FROM {rows}"
+        found.update(engine.answer(warehouse, sql, spoken.select(("cluster", "protocol"))).column(0).to_pylist())
+    return found & {*clusters}
+
+
+def with_introductions(
+    inventory: Inventory, engine: Engine, warehouse: Warehouse, events: Rows, clusters: Collection[str]
+) -> Inventory:
+    """The inventory, and whom the logs of ``clusters`` speak for as they tell it together."""
+    if not clusters:
+        return inventory
+    said = ", ".join(_SAID)
+    words = ", ".join(f"CAST({name} AS STRING)" for name in _SAID)
+    sql = CHANGES.replace("{said}", said).replace("{words}", words)
+    lines = events.where(OneOf("cluster", tuple(sorted(clusters))), OneOf("kind", tuple(sorted(INTRODUCING)))).select(
+        _COLUMNS
+    )
+    rows = engine.answer(warehouse, sql, lines)
+    times = rows.column("event_time").cast(pa.timestamp("us", "UTC")).cast(pa.int64()).to_pylist()
+    by_cluster: dict[str, list[Introduction]] = {}
+    for row, at in zip(rows.to_pylist(), times, strict=True):
+        place = (row["source_node"], row["stream"], row["kind"], at)
+        by_cluster.setdefault(row["cluster"], []).append(Introduction(*place, *(row[name] for name in _SAID)))
+    introduced: dict[tuple[str, str], dict[str, Introduced]] = {}
+    for cluster, of_cluster in by_cluster.items():
+        for protocol in PROTOCOLS:
+            if protocol.introduce is None:
+                continue
+            own = (line for line in of_cluster if line.kind in protocol.introducing)
+            for (source, stream), whom in protocol.introduce(own).items():
+                introduced.setdefault((cluster, source), {})[stream] = whom
+    return replace(inventory, introduced=introduced)
