@@ -103,6 +103,7 @@ LOG = "the fold of one protocol: what each kind of event means, one function eac
 LONG_FILES = {
     "election_core/dialects/rocketmq/broker.py": TEXTS,
     "election_core/dialects/zookeeper/texts.py": TEXTS,
+    "election_core/model/timing.py": "one table of every time that a rule counts with",
     "election_core/protocols/acting_master/log.py": LOG,
     "election_core/protocols/acting_master/rules.py": RULES,
     "election_core/protocols/dledger/log.py": LOG,

@@ -17,15 +17,17 @@ from election_replay.jobs.replaying.news import INTRODUCING, New
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
 _PROTOCOLS = tuple(protocol.name for protocol in PROTOCOLS if protocol.introduce)
-_SAID = tuple(field.name for field in fields(Introduction) if field.name not in {"source_node", "stream", "kind", "at"})
+_FIELDS = tuple(
+    field.name for field in fields(Introduction) if field.name not in {"source_node", "stream", "kind", "at"}
+)
 CHANGES = (
-    "SELECT cluster, source_node, stream, kind, event_time, {said} FROM (SELECT *, lag(words) OVER (PARTITION BY "
+    "SELECT cluster, source_node, stream, kind, event_time, {named} FROM (SELECT *, lag(words) OVER (PARTITION BY "
     "cluster, source_node, stream, kind ORDER BY event_time, line_no) AS before FROM (SELECT *, concat_ws('|', "
     "{words}) AS words FROM {rows}) AS lines) AS in_order WHERE before IS NULL OR before <> words "
     "ORDER BY cluster, source_node, stream, event_time, line_no"
 )
 """The lines of each kind that say something else than the last one of their kind."""
-_COLUMNS = ("cluster", "source_node", "stream", "kind", "event_time", "line_no", *_SAID)
+_COLUMNS = ("cluster", "source_node", "stream", "kind", "event_time", "line_no", *_FIELDS)
 
 
 def introduced_clusters(
@@ -46,9 +48,9 @@ def with_introductions(
     """The inventory, and whom the logs of ``clusters`` speak for as they tell it together."""
     if not clusters:
         return inventory
-    said = ", ".join(_SAID)
-    words = ", ".join(f"CAST({name} AS STRING)" for name in _SAID)
-    sql = CHANGES.replace("{said}", said).replace("{words}", words)
+    named = ", ".join(_FIELDS)
+    words = ", ".join(f"CAST({name} AS STRING)" for name in _FIELDS)
+    sql = CHANGES.replace("{named}", named).replace("{words}", words)
     lines = events.where(OneOf("cluster", tuple(sorted(clusters))), OneOf("kind", tuple(sorted(INTRODUCING)))).select(
         _COLUMNS
     )
@@ -57,13 +59,13 @@ def with_introductions(
     by_cluster: dict[str, list[Introduction]] = {}
     for row, at in zip(rows.to_pylist(), times, strict=True):
         place = (row["source_node"], row["stream"], row["kind"], at)
-        by_cluster.setdefault(row["cluster"], []).append(Introduction(*place, *(row[name] for name in _SAID)))
+        by_cluster.setdefault(row["cluster"], []).append(Introduction(*place, *(row[name] for name in _FIELDS)))
     introduced: dict[tuple[str, str], dict[str, Introduced]] = {}
     for cluster, of_cluster in by_cluster.items():
         for protocol in PROTOCOLS:
             if protocol.introduce is None:
                 continue
-            own = (line for line in of_cluster if line.kind in protocol.introducing)
-            for (source, stream), whom in protocol.introduce(own).items():
+            lines_of_protocol = (line for line in of_cluster if line.kind in protocol.introducing)
+            for (source, stream), whom in protocol.introduce(lines_of_protocol).items():
                 introduced.setdefault((cluster, source), {})[stream] = whom
     return replace(inventory, introduced=introduced)

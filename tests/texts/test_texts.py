@@ -64,7 +64,7 @@ def test_the_facts_are_small() -> None:
     assert sum(file.stat().st_size for file in FACTS.iterdir()) < 1_000_000
 
 
-@pytest.mark.parametrize("product", sorted(KNOWN))
+@pytest.mark.parametrize("product", sorted({one.product for one in COMPONENTS} & set(KNOWN)))
 def test_known_releases_are_those_of_the_facts(product: str) -> None:
     releases = [release for one in COMPONENTS if one.product == product for release in one.releases]
     minors = sorted({tuple(map(int, release.partition("-")[0].split(".")[:2])) for release in releases})

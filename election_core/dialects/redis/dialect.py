@@ -37,7 +37,7 @@ RECORD_START = (
     rf'^(?:\d+:[{LETTERS}] {STAMP} [.*#-] |\d+:signal-handler \(\d+\) |pid=\d+ role=[A-Za-z/ ]+ timestamp="{STAMP}" )'
 )
 
-_OWN = re.compile(rf"\d+:([{LETTERS}]) ({STAMP}) ([.*#-]) (.*)", re.DOTALL | re.ASCII)
+_LEGACY = re.compile(rf"\d+:([{LETTERS}]) ({STAMP}) ([.*#-]) (.*)", re.DOTALL | re.ASCII)
 _SIGNAL = re.compile(r"\d+:signal-handler \((\d{1,12})\) (.*)", re.DOTALL | re.ASCII)
 _LOGFMT = re.compile(
     rf'pid=\d+ role=([A-Za-z/ ]+) timestamp="({STAMP})" level=(\w+) message="(.*)"\s*\Z', re.DOTALL | re.ASCII
@@ -86,7 +86,7 @@ def _dated(kind: str, line: Line, record: Record, columns: dict[str, object]) ->
 
 def line_of(text: str) -> Line | None:
     """The parts of a line in one of Redis' own layouts; the letter of the role stands in the place of the thread."""
-    if found := _OWN.match(text):
+    if found := _LEGACY.match(text):
         letter, stamp, level, message = found.groups()
     elif found := _LOGFMT.match(text):
         role, stamp, level, message = found.groups()

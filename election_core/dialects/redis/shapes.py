@@ -23,8 +23,8 @@ def _instance(printed: str) -> Fields:
 
     ``request`` is what it is, ``peer_address`` where, ``peer`` the id of a sentinel; ``address`` is the master's.
     """
-    own, _, masters = printed.partition(" @ ")
-    kind, name, host, port = own.split(" ")
+    instance, _, masters = printed.partition(" @ ")
+    kind, name, host, port = instance.split(" ")
     group, *of_master = masters.split(" ") if masters else [name, host, port]
     return {
         "request": kind,

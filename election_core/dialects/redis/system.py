@@ -10,7 +10,7 @@ SYSTEM = System(
     streams=STREAMS,
     stream="redis.log",
     protocols=(Spoken("redis", clock="epoch", leader="master"),),
-    releases=((6, 2), (8, 0)),
+    releases=((6, 2), (8, 1)),
     member="node id",
     places=("redis-server", "sentinel", "redis-sentinel", "redis-cluster", "valkey"),
 )

@@ -35,7 +35,7 @@ REDIS_STEPS: tuple[NextSteps, ...] = (
     ),
     of(
         rule=RuleId.SPLIT_BRAIN_OVERLAP,
-        checks=(_REPLICATION, _BOUND, _LINES),
+        checks=(_ROLE, _REPLICATION, _BOUND),
         do_not="Do not let the former master follow the new one where it has not done so yet: its data are replaced, "
         "and with them the writes that only it took.",
         source=REPLICATION,

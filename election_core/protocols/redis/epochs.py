@@ -17,7 +17,7 @@ from election_replay.election_core.model.facts import Candidacy, Fact, Role, Ter
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.redis.facts import SentinelSaid
 from election_replay.election_core.protocols.redis.sentinel_log import NAMES, PROMOTED
-from election_replay.election_core.protocols.redis.server_log import TOLD
+from election_replay.election_core.protocols.redis.server_log import BY_COMMAND
 
 Place = tuple[str, int, int]
 """A role: its source, its beginning, and its place in the log."""
@@ -48,36 +48,36 @@ class Epochs:
             (fact for fact in every if isinstance(fact, Role) and fact.role == LEADER and fact.term is None),
             key=lambda role: (role.source_node, role.since, role.ordinal),
         )
-        known = _told(leading, promotions, clocks)
+        known = _promoted(leading, promotions, clocks)
         known |= _kept(every, known, _first(every))
         guessed = {place_of(role): _between(role, known, leading) for role in leading if place_of(role) not in known}
-        told = [
+        taken = [
             replace(fact, term=known.get(place_of(fact), guessed.get(place_of(fact))))
             if isinstance(fact, Role) and fact.role == LEADER and fact.term is None
             else fact
             for fact in every
         ]
-        return cls(told, frozenset((source, begin) for source, begin, _ in guessed), promotions)
+        return cls(taken, frozenset((source, begin) for source, begin, _ in guessed), promotions)
 
 
 def _promotions(facts: Iterable[Fact]) -> dict[tuple[int, str], SentinelSaid]:
     """Epoch and address of each server that sentinels made master; who did it knows it better than who heard of it."""
-    said = [fact for fact in facts if isinstance(fact, SentinelSaid) and fact.term is not None and fact.node]
+    word = [fact for fact in facts if isinstance(fact, SentinelSaid) and fact.term is not None and fact.node]
     found: dict[tuple[int, str], SentinelSaid] = {}
     for message in (PROMOTED, NAMES):
-        for fact in sorted((fact for fact in said if fact.message == message), key=lambda fact: fact.since):
+        for fact in sorted((fact for fact in word if fact.message == message), key=lambda fact: fact.since):
             found.setdefault((fact.term or 0, fact.node or ""), fact)
     return found
 
 
-def _told(leading: list[Role], promotions: dict[tuple[int, str], SentinelSaid], clocks: Clocks) -> dict[Place, int]:
+def _promoted(leading: list[Role], promotions: dict[tuple[int, str], SentinelSaid], clocks: Clocks) -> dict[Place, int]:
     """The epochs of roles that a server took because it was told to."""
     known: dict[Place, int] = {}
-    told: dict[str, list[Role]] = {}
+    taken: dict[str, list[Role]] = {}
     for role in leading:
-        if role.cause == TOLD and role.node is not None:
-            told.setdefault(role.node, []).append(role)
-    for address, roles in told.items():
+        if role.cause == BY_COMMAND and role.node is not None:
+            taken.setdefault(role.node, []).append(role)
+    for address, roles in taken.items():
         epochs = sorted(epoch for epoch, of in promotions if of == address)
         if len(epochs) == len(roles):
             known |= {place_of(role): epoch for role, epoch in zip(roles, epochs, strict=True)}
@@ -107,7 +107,7 @@ def _kept(facts: Iterable[Fact], known: dict[Place, int], first: int | None) -> 
             epoch[source] = None
         elif role.role == LEADER and role.term is None:
             found = known.get(place_of(role))
-            if found is None and role.cause != TOLD:
+            if found is None and role.cause != BY_COMMAND:
                 found = epoch.get(source, first)
                 if found is not None:
                     kept[place_of(role)] = found

@@ -29,7 +29,7 @@ KINDS = frozenset(
 
 CLUSTER_MODE = "cluster"
 SHARD = "shard-"
-_OWN = re.compile(r"\bladdr=(\S+)")
+_AT_OWN_ADDRESS = re.compile(r"\bladdr=(\S+)")
 _BY_CLIENT = frozenset({"RD_MASTER", "RD_REPLICA", "RC_MANUAL"})
 _FOLLOWS = frozenset({"RD_CONNECTS", "RD_REPLICA"})
 _COPIES = frozenset({"RD_FULL", "RD_HISTORY"})
@@ -46,7 +46,7 @@ class Server:
     host: str | None = None
     cluster: bool = False
     node_id: str | None = None
-    said: set[str] = field(default_factory=set)
+    addresses_told: set[str] = field(default_factory=set)
     named: set[str] = field(default_factory=set)
     masters: list[tuple[int, str, bool]] = field(default_factory=list)
     made: set[str] = field(default_factory=set)
@@ -57,8 +57,8 @@ class Server:
     def on(self, line: Introduction) -> None:
         """Take its next line."""
         kind, other = line.kind, line.peer_address
-        if found := _OWN.search(line.value or "") if kind in _BY_CLIENT else None:
-            self.said.add(found[1])
+        if found := _AT_OWN_ADDRESS.search(line.value or "") if kind in _BY_CLIENT else None:
+            self.addresses_told.add(found[1])
         if other is not None:
             self.named.add(other)
             if kind in _FOLLOWS:
@@ -83,9 +83,9 @@ class Server:
             self.won = True
 
     @property
-    def own(self) -> set[str]:
+    def own_addresses(self) -> set[str]:
         """Its addresses, by its own word."""
-        return self.said | ({f"{self.host}:{self.port}"} if self.host else set())
+        return self.addresses_told | ({f"{self.host}:{self.port}"} if self.host else set())
 
 
 def introduce(lines: Iterable[Introduction]) -> Mapping[Place, Introduced]:
@@ -102,7 +102,7 @@ def introduce(lines: Iterable[Introduction]) -> Mapping[Place, Introduced]:
         place = line.source_node, line.stream
         servers.setdefault(place, Server(place)).on(line)
     sentinels = {place for place, server in servers.items() if not (server.named or server.made or server.node_id)}
-    known = [server for place, server in sorted(servers.items()) if place not in sentinels or server.own]
+    known = [server for place, server in sorted(servers.items()) if place not in sentinels or server.own_addresses]
     addresses = _addresses(known)
     groups = _groups(known, addresses, watched)
     _last_one(known, addresses, groups, watched)
@@ -125,7 +125,7 @@ def introduce(lines: Iterable[Introduction]) -> Mapping[Place, Introduced]:
 
 def _addresses(servers: list[Server]) -> dict[Place, str]:
     """The address of each server that says one, or whose history somebody copied from there."""
-    found = {server.place: min(server.own) for server in servers if server.own}
+    found = {server.place: min(server.own_addresses) for server in servers if server.own_addresses}
     makers: dict[str, list[Server]] = {}
     for server in servers:
         for history in server.made:

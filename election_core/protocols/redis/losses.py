@@ -33,22 +33,22 @@ SENTINELS_UNKNOWN = 5
 
 
 MISSED = frozenset({DOWN, FAILED})
-"""What is said of a master of whom nothing was heard for a time."""
+"""What is told of a master of whom nothing was heard for a time."""
 
 
-def silent_for(group: Group, said: SentinelSaid) -> int:
+def silent_for(group: Group, word: SentinelSaid) -> int:
     """For how long nothing was heard of a server, at most, when it was called down; microseconds."""
-    waits = Timeout.REDIS_NODE_TIMEOUT if said.message == FAILED else Timeout.REDIS_DOWN_AFTER
+    waits = Timeout.REDIS_NODE_TIMEOUT if word.message == FAILED else Timeout.REDIS_DOWN_AFTER
     return group.timing.us(waits) + Timeout.REDIS_PING.us
 
 
 def sentinels_of(group: Group) -> int:
     """How many sentinels watch the group; none do in a cluster."""
     if any(tenure.node and ":" not in tenure.node for tenure in group.tenures) and not any(
-        said.message == DOWN for said in group.of(SentinelSaid)
+        word.message == DOWN for word in group.of(SentinelSaid)
     ):
         return 0
-    return len({said.peer for said in group.of(SentinelSaid) if said.peer}) or SENTINELS_UNKNOWN
+    return len({word.peer for word in group.of(SentinelSaid) if word.peer}) or SENTINELS_UNKNOWN
 
 
 def heartbeats(group: Group, for_us: int) -> float:
@@ -75,7 +75,7 @@ def _overlap(group: Group, overlap: Overlap) -> Finding:
     stale, newer = overlap.stale, overlap.newer
     answer = _answer_to(group, stale, newer)
     bytes_lost = _bytes_of(answer)
-    severity, certainty, what = _consequence(group, overlap, answer, bytes_lost)
+    severity, certainty, consequence = _consequence(group, overlap, answer, bytes_lost)
     refusing = _refused_clients(group, stale)
     return group.finding(
         RuleId.SPLIT_BRAIN_OVERLAP,
@@ -87,7 +87,7 @@ def _overlap(group: Group, overlap: Overlap) -> Finding:
         start_time=group.time(max(stale.begin, newer.begin, key=group.time)),
         end_time=group.time(min(stale.end, newer.end, key=group.time)),
         summary=f"{stale.with_detail(f'epoch {stale.term}')} and {newer.with_detail(f'epoch {newer.term}')} were both "
-        f"master for {between(overlap.least, overlap.most)}{refusing}: {what}.",
+        f"master for {between(overlap.least, overlap.most)}{refusing}: {consequence}.",
         evidence=[*stale.evidence, *newer.evidence, *([answer.since_event] if answer else [])],
         overlap_min_ms=overlap.least // 1000,
         overlap_max_ms=overlap.most // 1000,
@@ -110,7 +110,7 @@ def _answer_to(group: Group, stale: Tenure, newer: Tenure) -> BytesRefused | Non
         for fact in group.of(BytesRefused)
         if fact.peer == stale.node
         and fact.source_node == newer.source
-        and group.clocks.elapsed(stale.end, since(fact))[1] > -SECOND
+        and group.clocks.elapsed(stale.end, since(fact))[1] > -Timeout.NOTICEABLE.us
     ]
     return min(answers, key=lambda fact: fact.since, default=None)
 
@@ -135,12 +135,12 @@ def _consequence(
             f"{stale.node} had been started again and called itself master until it was told to follow; what clients "
             "wrote to it then is lost, and no line says whether any did",
         )
-    said = "their data had nothing in common" if answer is not None else "no line says what became of its writes"
+    reason = "their data had nothing in common" if answer is not None else "no line says what became of its writes"
     severity = INFO if overlap.most <= Timeout.REDIS_TOLD.us and answer is None and overlap.frozen else WARNING
     return (
         severity,
         DEFINITE if severity == WARNING else POSSIBLE,
-        f"what clients wrote to {stale.node} is lost; {said}",
+        f"what clients wrote to {stale.node} is lost; {reason}",
     )
 
 
@@ -168,9 +168,9 @@ def in_succession(group: Group) -> list[Tenure]:
 def _missed_for(group: Group, overlap: Overlap) -> int:
     """For how long before the change the former master may have been cut off, in microseconds."""
     missed = [
-        group.clocks.elapsed(since(said), overlap.newer.begin)[1]
-        for said in group.of(SentinelSaid)
-        if said.message in MISSED and said.node == overlap.stale.node
+        group.clocks.elapsed(since(word), overlap.newer.begin)[1]
+        for word in group.of(SentinelSaid)
+        if word.message in MISSED and word.node == overlap.stale.node
     ]
     before = [us for us in missed if us > 0]
     return max(before) + group.timing.us(Timeout.REDIS_DOWN_AFTER) if before else 0

@@ -2,7 +2,7 @@
 
 Redis copies without waiting: a master acknowledges before a replica has the write. So two masters at once are not kept
 from taking writes by any majority, and what the former one took is thrown away when it follows the new one. How many
-bytes that are the new master prints. They are not all clients': see :mod:`.bytes_lost`.
+bytes that are the new master prints. They are not all clients': see :mod:`.losses`.
 
 Under sentinels that is so in every failover, also in one that an operator wants: the former master hears of it some
 ten seconds later. In a cluster a master that hears no majority stops answering after the node time-out.
@@ -48,13 +48,13 @@ from election_replay.election_core.protocols.redis.losses import (
     silent_for,
 )
 from election_replay.election_core.protocols.redis.sentinel_log import AGREED, BY_REQUEST, DOWN, TILT
-from election_replay.election_core.protocols.redis.server_log import ELECTED, PROTOCOL, TAKEOVER, TOLD
+from election_replay.election_core.protocols.redis.server_log import BY_COMMAND, ELECTED, PROTOCOL, TAKEOVER
 
 __all__ = ["PROTOCOL", "judge"]
 
 _ID = re.compile(r"\b([0-9a-f]{8})[0-9a-f]{32}\b")
 """An id of a node or sentinel; people know it by its beginning."""
-_CHOSEN = frozenset({TOLD, ELECTED, TAKEOVER, "epoch", "leadership_transfer"})
+_CHOSEN = frozenset({BY_COMMAND, ELECTED, TAKEOVER, "epoch", "leadership_transfer"})
 """How a role begins whose epoch somebody gave to its server, and not to whoever was there before."""
 
 
@@ -65,7 +65,7 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     yield from _roles(group, epochs)
     yield from _terms(group.with_tenures(in_succession(group)), epochs)
     yield from elections(group)
-    found = [_told(finding, epochs) for finding in _findings(group, epochs)]
+    found = [_as_said(finding, epochs) for finding in _findings(group, epochs)]
     yield from found
     yield from _coverage(group, found, epochs)
 
@@ -103,7 +103,7 @@ def _by_sentinels(group: Group, epochs: Epochs) -> Iterator[RoleInterval]:
     """The masters of whom only sentinels speak."""
     speaking = {role.node for role in group.roles}
     in_order = sorted(epochs.promotions.items(), key=lambda item: item[0][0])
-    for number, ((epoch, address), said) in enumerate(in_order):
+    for number, ((epoch, address), word) in enumerate(in_order):
         if address in speaking:
             continue
         following = in_order[number + 1][1] if number + 1 < len(in_order) else None
@@ -116,13 +116,13 @@ def _by_sentinels(group: Group, epochs: Epochs) -> Iterator[RoleInterval]:
             role=LEADER,
             term=epoch,
             leader=address,
-            start_time=said.since,
+            start_time=word.since,
             end_time=following.since if following else None,
-            start_uncertainty_ms=(said.since_by - said.since) // 1000,
+            start_uncertainty_ms=(word.since_by - word.since) // 1000,
             end_uncertainty_ms=0 if following else None,
             start_cause="named_by_sentinels",
             end_cause="named_by_sentinels" if following else None,
-            start_event_id=said.since_event,
+            start_event_id=word.since_event,
             end_event_id=following.since_event if following else None,
         )
 
@@ -157,7 +157,7 @@ def _terms(group: Group, epochs: Epochs) -> Iterator[Term]:
 # -- findings ---------------------------------------------------------------------------------------------------------
 
 
-def _told(finding: Finding, epochs: Epochs) -> Finding:
+def _as_said(finding: Finding, epochs: Epochs) -> Finding:
     """A finding without the epochs that only order: nobody says them."""
     known = {epoch for epoch, _ in epochs.promotions} | {
         fact.term for fact in epochs.facts if isinstance(fact, Candidacy | VoteGranted)
@@ -241,23 +241,23 @@ def _two_of_one_epoch(group: Group, epochs: Epochs, causes: Sequence[Finding]) -
         if campaign.outcome == "won" and campaign.cause != BY_REQUEST and campaign.term is not None:
             won.setdefault(campaign.term, []).append(campaign)
     for epoch, campaigns in sorted(won.items()):
-        for one, other in combinations(sorted(campaigns, key=lambda c: (c.node or "", c.since)), 2):
-            if one.node != other.node and None not in (one.node, other.node):
-                yield _both_elected(group, epoch, one, other, causes)
+        for first, other in combinations(sorted(campaigns, key=lambda c: (c.node or "", c.since)), 2):
+            if first.node != other.node and None not in (first.node, other.node):
+                yield _both_elected(group, epoch, first, other, causes)
 
 
-def _both_elected(group: Group, epoch: int, one: Candidacy, other: Candidacy, causes: Sequence[Finding]) -> Finding:
-    names = (one.node or "", other.node or "")
+def _both_elected(group: Group, epoch: int, first: Candidacy, other: Candidacy, causes: Sequence[Finding]) -> Finding:
+    names = (first.node or "", other.node or "")
     return group.finding(
         RuleId.SPLIT_BRAIN_SAME_TERM,
         (epoch, "elected", *names),
         severity=CRITICAL,
         nodes=names,
         terms=(epoch,),
-        start_time=min(one.since, other.since),
-        end_time=max(one.until or one.since, other.until or other.since),
+        start_time=min(first.since, other.since),
+        end_time=max(first.until or first.since, other.until or other.since),
         summary=f"{names[0]} and {names[1]} were both elected in epoch {epoch}.",
-        evidence=[one.since_event, one.until_event, other.since_event, other.until_event],
+        evidence=[first.since_event, first.until_event, other.since_event, other.until_event],
         implied_by=next((cause.finding_id for cause in causes if epoch in cause.terms), None),
     )
 
@@ -270,10 +270,10 @@ def _heard(group: Group) -> Iterator[tuple[str, Moment]]:
     for fact in group.of(ContactLost):
         if fact.node is not None and fact.closed:
             yield fact.node, since(fact)
-    for said in group.of(SentinelSaid):
-        if said.message in MISSED and said.node is not None:
-            silent = silent_for(group, said)
-            yield said.node, Moment(said.since - silent, said.since_by, said.source_node, said.since_event)
+    for word in group.of(SentinelSaid):
+        if word.message in MISSED and word.node is not None:
+            silent = silent_for(group, word)
+            yield word.node, Moment(word.since - silent, word.since_by, word.source_node, word.since_event)
 
 
 def _without_master(group: Group) -> Iterator[Finding]:
@@ -293,14 +293,14 @@ def _reasons(group: Group, begin: Moment, end: Moment) -> Iterator[tuple[str, st
             epoch = f" in epoch {fact.term}" if fact.term is not None else ""
             of = f" about {fact.peer}" if fact.peer else ""
             yield f"{fact.node or fact.source_node}{of}: {fact.why}{epoch}", fact.since_event
-    for said in group.of(SentinelSaid):
-        after, before = group.clocks.elapsed(begin, since(said)), group.clocks.elapsed(since(said), end)
-        if said.message == TILT and after[1] > 0 and before[1] > 0:
-            yield f"{said.peer or said.source_node} detected nothing (TILT)", said.since_event
-    agreed = [said for said in group.of(SentinelSaid) if said.message == AGREED]
-    if agreed or not any(said.message == DOWN for said in group.of(SentinelSaid)):
+    for word in group.of(SentinelSaid):
+        after, before = group.clocks.elapsed(begin, since(word)), group.clocks.elapsed(since(word), end)
+        if word.message == TILT and after[1] > 0 and before[1] > 0:
+            yield f"{word.peer or word.source_node} detected nothing (TILT)", word.since_event
+    agreed = [word for word in group.of(SentinelSaid) if word.message == AGREED]
+    if agreed or not any(word.message == DOWN for word in group.of(SentinelSaid)):
         return
-    down = {said.source_node: said for said in group.of(SentinelSaid) if said.message == DOWN}
+    down = {word.source_node: word for word in group.of(SentinelSaid) if word.message == DOWN}
     names = ", ".join(sorted(down))
     yield (
         f"only {names} missed the master, and no quorum of the sentinels agreed",
@@ -322,13 +322,13 @@ def _unreachable(group: Group) -> Iterator[Finding]:
             continue
         former = stale[-1]
         missed = [
-            said
-            for said in group.of(SentinelSaid)
-            if said.message in MISSED
-            and said.node == former.node
-            and group.clocks.elapsed(since(said), tenure.begin)[1] > 0
-            and group.clocks.elapsed(former.begin, since(said))[1] > 0
-            and _until_then(group, said, tenure)
+            word
+            for word in group.of(SentinelSaid)
+            if word.message in MISSED
+            and word.node == former.node
+            and group.clocks.elapsed(since(word), tenure.begin)[1] > 0
+            and group.clocks.elapsed(former.begin, since(word))[1] > 0
+            and _until_then(group, word, tenure)
         ]
         if missed:
             yield _unreachable_finding(group, former, tenure, missed)
@@ -338,18 +338,18 @@ def _counted(names: set[str], word: str) -> str:
     return next(iter(names)) if len(names) == 1 else f"{len(names)} {word}s"
 
 
-def _until_then(group: Group, said: SentinelSaid, tenure: Tenure) -> bool:
+def _until_then(group: Group, word: SentinelSaid, tenure: Tenure) -> bool:
     """Whether who missed a master still did when another one began to lead."""
-    end = until(said)
-    return end is None or group.clocks.elapsed(tenure.begin, end)[1] > -SECOND
+    end = until(word)
+    return end is None or group.clocks.elapsed(tenure.begin, end)[1] > -Timeout.NOTICEABLE.us
 
 
 def _unreachable_finding(group: Group, former: Tenure, tenure: Tenure, missed: list[SentinelSaid]) -> Finding:
-    first = min(missed, key=lambda said: group.time(since(said)))
+    first = min(missed, key=lambda word: group.time(since(word)))
     begin = since(first)
     least = max(group.clocks.elapsed(begin, tenure.begin)[0], 0)
     most = group.clocks.elapsed(begin, tenure.begin)[1] + silent_for(group, first)
-    who = _counted({said.peer or said.source_node for said in missed}, "sentinel" if first.message == DOWN else "node")
+    who = _counted({word.peer or word.source_node for word in missed}, "sentinel" if first.message == DOWN else "node")
     return group.finding(
         RuleId.LEADERLESS,
         (former.term, "unreachable", begin.at // SECOND),
@@ -361,7 +361,7 @@ def _unreachable_finding(group: Group, former: Tenure, tenure: Tenure, missed: l
         end_time=group.time(tenure.begin),
         summary=f"No master for {between(least, most)} for those who could not reach {former.name}: {who} missed it, "
         f"until {tenure.name} led epoch {tenure.term}.",
-        evidence=[*(said.since_event for said in missed), tenure.begin.event_id],
+        evidence=[*(word.since_event for word in missed), tenure.begin.event_id],
         duration_min_ms=least // 1000,
         duration_max_ms=most // 1000,
     )

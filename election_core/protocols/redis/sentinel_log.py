@@ -41,7 +41,7 @@ _LASTING = {"SN_SDOWN": ("SN_SUP", DOWN), "SN_ODOWN": ("SN_OUP", AGREED)}
 
 
 @dataclass(slots=True)
-class Said:
+class Word:
     """A word about a server, until another line takes it back."""
 
     message: str
@@ -65,7 +65,7 @@ class Watched:
     for_others: set[str] = field(default_factory=set)
     campaigns: list[Campaign] = field(default_factory=list)
     votes: list[tuple[str, str, int, FoldEvent]] = field(default_factory=list)
-    said: list[Said] = field(default_factory=list)
+    word: list[Word] = field(default_factory=list)
     hindered: list[tuple[FoldEvent, int | None, str]] = field(default_factory=list)
     raised: list[FoldEvent] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
@@ -74,14 +74,14 @@ class Watched:
     def say(self, message: str, server: str | None, event: FoldEvent, term: int | None = None) -> None:
         """Note a word; the same one about another server ends with it where only one can be meant."""
         if message == NAMES:
-            for before in self.said:
+            for before in self.word:
                 if before.message == NAMES and before.until is None:
                     before.until = event
-        self.said.append(Said(message, server, term, event))
+        self.word.append(Word(message, server, term, event))
 
     def unsay(self, message: str, server: str | None, event: FoldEvent) -> None:
         """A word about a server holds no longer."""
-        for before in self.said:
+        for before in self.word:
             if before.message == message and before.server == server and before.until is None:
                 before.until = event
 
@@ -125,8 +125,8 @@ class SentinelLog:
             if watched.open is not None:
                 watched.open.close(event, "abandoned")
             watched.open, watched.forced, watched.down, watched.told_by = None, False, False, None
-            for said in watched.said:
-                said.until = said.until or event
+            for word in watched.word:
+                word.until = word.until or event
         self._end_tilt(event)
 
     def _on_id(self, event: FoldEvent) -> None:
@@ -155,8 +155,8 @@ class SentinelLog:
         watched = self._of(event.replica_group or "")
         if event.kind == "SN_RESET":
             watched.sentinels.clear()
-        for said in watched.said:
-            said.until = said.until or event
+        for word in watched.word:
+            word.until = word.until or event
 
     def _on_set(self, event: FoldEvent) -> None:
         if event.setting == "quorum" and (quorum := number(event.value)) is not None:
@@ -255,8 +255,8 @@ class SentinelLog:
             return
         if watched.open.cause != BY_REQUEST:
             votes, needed = len(watched.open.voters), watched.open.needed
-            said = replace(event, term=watched.open.term, accepted=votes, member_count=needed)
-            watched.checked.note(self._quorum(watched), said)
+            word = replace(event, term=watched.open.term, accepted=votes, member_count=needed)
+            watched.checked.note(self._quorum(watched), word)
         watched.open.close(event, "won")
         watched.forced = False
 
@@ -298,14 +298,14 @@ class SentinelLog:
             yield from self._vote_facts(emit, watched)
 
     def _said_facts(self, emit: FactWriter, watched: Watched) -> Iterator[Fact]:
-        for number, said in enumerate(watched.said):
+        for place, word in enumerate(watched.word):
             yield SentinelSaid(
-                *emit.about(said.server, said.event, said.until, number),
-                message=said.message,
-                term=said.term,
+                *emit.about(word.server, word.event, word.until, place),
+                message=word.message,
+                term=word.term,
                 peer=self.node,
-                granted=said.event.accepted,
-                needed=said.event.count if said.message == AGREED else None,
+                granted=word.event.accepted,
+                needed=word.event.count if word.message == AGREED else None,
             )
         tilts = [*self.tilts, *([(self._tilt, None)] if self._tilt is not None else [])]
         for begin, end in tilts:

@@ -34,7 +34,7 @@ ASKS, GOES_ON, COPIED, LOADED, BEGAN = "asks", "goes_on", "copied", "loaded", "b
 """What a server says of its data."""
 AT_ONCE = Timeout.REDIS_AT_ONCE.us
 
-ELECTED, TOLD, TAKEOVER = "elected", "told", "takeover"
+ELECTED, BY_COMMAND, TAKEOVER = "elected", "told", "takeover"
 """Why a server became master: the masters of its cluster voted for it, it was told to, an operator took no vote."""
 
 
@@ -48,7 +48,7 @@ class ServerLog:
     steps: list[Step] = field(default_factory=list)
     campaigns: list[Campaign] = field(default_factory=list)
     votes: list[FoldEvent] = field(default_factory=list)
-    said: list[tuple[FoldEvent, str | None]] = field(default_factory=list)
+    noted: list[tuple[FoldEvent, str | None]] = field(default_factory=list)
     contacts: list[Contact] = field(default_factory=list)
     states: list[FoldEvent] = field(default_factory=list)
     hindered: list[FoldEvent] = field(default_factory=list)
@@ -124,17 +124,17 @@ class ServerLog:
             self._first_role(event)
 
     def _on_master(self, event: FoldEvent) -> None:
-        self._step(event, LEADER, self.node, TRANSFER if "failover request" in (event.value or "") else TOLD)
+        self._step(event, LEADER, self.node, TRANSFER if "failover request" in (event.value or "") else BY_COMMAND)
 
     def _on_promoted(self, event: FoldEvent) -> None:
         """Its history goes on under another id: it was a replica and is master. Why is said before or after."""
-        self.said.append((event, GOES_ON))
+        self.noted.append((event, GOES_ON))
         if self._role != LEADER:
-            self._step(event, LEADER, self.node, TOLD)
+            self._step(event, LEADER, self.node, BY_COMMAND)
         self._unmade(event)
 
     def _on_replica(self, event: FoldEvent) -> None:
-        self._follow(event, event.peer_address, TOLD)
+        self._follow(event, event.peer_address, BY_COMMAND)
 
     def _on_connects(self, event: FoldEvent) -> None:
         self._follow(event, event.peer_address, "connects")
@@ -150,25 +150,25 @@ class ServerLog:
             self._step(event, FOLLOWER, master, cause)
 
     def _on_was_master(self, event: FoldEvent) -> None:
-        self._step(event, FOLLOWER, None, TOLD)
+        self._step(event, FOLLOWER, None, BY_COMMAND)
 
     # -- data -------------------------------------------------------------------------------------------------------
 
     def _on_asks(self, event: FoldEvent) -> None:
         self._asked_to = self._master
-        self.said.append((event, ASKS))
+        self.noted.append((event, ASKS))
 
     def _on_began(self, event: FoldEvent) -> None:
-        self.said.append((event, BEGAN))
+        self.noted.append((event, BEGAN))
 
     def _on_loaded(self, event: FoldEvent) -> None:
-        self.said.append((event, LOADED if self._loading or self._role == LEADER else COPIED))
+        self.noted.append((event, LOADED if self._loading or self._role == LEADER else COPIED))
 
     def _on_asked(self, event: FoldEvent) -> None:
         self._asker = event.peer_address
 
     def _on_refused(self, event: FoldEvent) -> None:
-        self.said.append((replace(event, peer_address=event.peer_address or self._asker), None))
+        self.noted.append((replace(event, peer_address=event.peer_address or self._asker), None))
 
     # -- contacts ---------------------------------------------------------------------------------------------------
 
@@ -190,7 +190,7 @@ class ServerLog:
             if contact.again is None and contact.peer == self._master:
                 contact.again = event
         if event.kind == "RD_HISTORY":
-            self.said.append((event, None))
+            self.noted.append((event, None))
 
     # -- a cluster ----------------------------------------------------------------------------------------------------
 
@@ -222,7 +222,7 @@ class ServerLog:
 
     def _manual_before(self, event: FoldEvent) -> list[FoldEvent]:
         return [
-            asked for asked, word in self.said if word == "manual" and event.at - asked.at < Timeout.REDIS_MANUAL.us
+            asked for asked, word in self.noted if word == "manual" and event.at - asked.at < Timeout.REDIS_MANUAL.us
         ]
 
     def _on_won(self, event: FoldEvent) -> None:
@@ -233,7 +233,7 @@ class ServerLog:
         self._step(event, LEADER, self.node, TRANSFER if manual else ELECTED)
 
     def _on_manual(self, event: FoldEvent) -> None:
-        self.said.append((event, "manual"))
+        self.noted.append((event, "manual"))
 
     def _on_bumped(self, event: FoldEvent) -> None:
         takeover = any(asked.request == TAKEOVER for asked in self._manual_before(event))
@@ -269,7 +269,7 @@ class ServerLog:
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this log proves about its server, and about those for whom it voted."""
-        if not self.steps and not self.votes and not self.said:
+        if not self.steps and not self.votes and not self.noted:
             return
         known = speaker.introduced.get(stream, Introduced(speaker.listed.replica_group or UNIDENTIFIED))
         group = speaker.listed.replica_group or known.replica_group
@@ -317,7 +317,7 @@ class ServerLog:
             yield peer.fact(emit, Timeout.LAST_HEARTBEAT.us if closed else Timeout.REDIS_PING.us, closed=closed)
 
     def _data_facts(self, emit: FactWriter, known: Introduced) -> Iterator[Fact]:
-        for number, (event, word) in enumerate(self.said):
+        for number, (event, word) in enumerate(self.noted):
             other = known.names.get(event.peer_address or "", event.peer_address)
             if event.kind in ("RD_REFUSED", "RD_MISMATCH", "RD_ACCEPTED"):
                 asked, valid = event.ledger_end, event.max_offset
