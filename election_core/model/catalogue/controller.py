@@ -133,7 +133,9 @@ CONTROLLER: tuple[Rule, ...] = (
     ),
     Rule(
         id=RuleId.POSSIBLE_DATA_LOSS,
-        severity="warning; critical if a master came back without its data; info if nobody can have had an acknowledgement",
+        severity=(
+            "warning; critical if a master came back without its data; info if nobody can have had an acknowledgement"
+        ),
         meaning=(
             "A former master cut messages off its log that the new master never had. Whether they had been "
             "acknowledged to a producer is not in the logs."
