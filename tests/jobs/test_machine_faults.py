@@ -325,7 +325,7 @@ def test_a_command_that_is_told_to_end_leaves_nothing_behind(
         told_to_end.send_signal(number)
         time.sleep(0.05)
         told_to_end.send_signal(number)
-        said, _ = told_to_end.communicate(timeout=60)  # a JVM that stayed would hold its standard output
+        said, _ = told_to_end.communicate(timeout=600)  # a JVM that stayed would hold its standard output
     assert told_to_end.returncode == 128 + number, said
     assert said.endswith("error: stopped; run the same command again to go on\n")
     assert "Traceback" not in said

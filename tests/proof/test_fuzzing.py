@@ -14,9 +14,9 @@ ALL = targets()
 @pytest.mark.parametrize("target", ALL, ids=lambda target: target.name)
 def test_kept_inputs_land_whole(target: Target, record_property: Callable[[str, object], None]) -> None:
     for file in sorted(target.folder.glob("*")):
-        begin = time.monotonic()
+        begin = time.process_time()
         try_one(target, file.read_bytes())
-        assert time.monotonic() - begin < LONGEST_S, file.name
+        assert time.process_time() - begin < LONGEST_S, file.name
         record_property("inputs that fuzzing kept", 1)
 
 

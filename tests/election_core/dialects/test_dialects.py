@@ -105,11 +105,11 @@ NAMED = (
     ids=range(9),
 )
 def test_a_long_line_made_to_be_slow_is_not(line: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     for dialect in DIALECTS:
         claims(dialect, Record(line, (line, line), "x", 0))
         dialect.time_of(line, 0)
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
 
 
 def test_names_can_be_configured() -> None:

@@ -120,11 +120,11 @@ def test_hostile_lines_are_read_in_no_time(date: str) -> None:
         "2026-03-01 10:00:07 [" + "] [" * 20_000,
         "2026-03-01 10:00:07 INFO" + " (" * 20_000,
     ]
-    begun = time.perf_counter()
+    begun = time.process_time()
     for one in layouts_with(date):
         for line in hostile:
             one.line(line)
-    assert (time.perf_counter() - begun) / len(HEADERS) / len(hostile) < 0.1
+    assert (time.process_time() - begun) / len(HEADERS) / len(hostile) < 0.1
 
 
 def test_the_first_known_layout_that_reads_a_line_is_the_most_telling() -> None:

@@ -420,8 +420,7 @@ def served(warehouse: Warehouse, *more: str) -> Iterator[str]:
     process = subprocess.Popen(
         [sys.executable, "-c", command, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    until = time.monotonic() + 120
-    while time.monotonic() < until:
+    while process.poll() is None:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 break
