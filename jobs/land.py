@@ -13,15 +13,21 @@ A file that would keep one core busy when the others are done is cut into stretc
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
+from uuid import uuid4
 
 from election_replay.jobs.engines.engine import Engine
+from election_replay.jobs.landing import raw_table
 from election_replay.jobs.landing.blocks import ReadSoFar
+from election_replay.jobs.landing.ledger import NOTHING_LANDED
 from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.one_file import LANDED, Landed, Task, land_tasks, written
 from election_replay.jobs.landing.plan import EVIDENCE, Begun, begin, dealt, tasks_of, weight
+from election_replay.jobs.landing.privacy_mark import refuse_other_privacy
+from election_replay.jobs.landing.pseudonyms import pseudonyms_of
 from election_replay.jobs.landing.stretches import (
     Ended,
     Large,
@@ -66,6 +72,32 @@ def land(engine: Engine, files: list[LogFile], landing: str, warehouse: Warehous
     landed = warehouse.dataset(LANDED.name, begun.versions[LANDED.name])
     done = landed_by(engine, tasks_of(files, landed, zone, config, begun.batch), zone, warehouse)
     commit(done, begun, warehouse)
+    return summed(done, files, begun.batch)
+
+
+def land_table(engine: Engine, name: str, warehouse: Warehouse, config: Config) -> Landing:
+    """Land the rows of a Delta table of raw lines that no landing has taken; see :mod:`jobs.landing.raw_table`.
+
+    Raises :class:`~jobs.JobError` where there is no such table, or nothing says what its columns are.
+    """
+    warehouse.refuse_foreign_folder()
+    refuse_other_privacy(warehouse, pseudonyms_of(config.privacy))
+    raw = raw_table.opened(name, warehouse, config)
+    if raw.since == raw.table.version():
+        return Landing()
+    begun = begin(warehouse, config)
+    spool = f"{absolute(warehouse.root)}/_raw_lines/{uuid4().hex}"
+    try:
+        files = raw_table.logs_in(raw, spool, warehouse)
+        if not files:
+            return Landing()
+        tasks = raw_table.told_apart(tasks_of(files, NOTHING_LANDED, spool, config, begun.batch), warehouse)
+        done = landed_by(engine, tasks, spool, warehouse)
+        commit(done, begun, warehouse)
+    finally:
+        system, root = warehouse.files(spool)
+        with suppress(FileNotFoundError):
+            system.delete_dir(root)
     return summed(done, files, begun.batch)
 
 

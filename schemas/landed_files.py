@@ -231,6 +231,16 @@ TABLE = Table(
             type=STRING,
             comment="What is hashed in all that is kept of it, and by which key: a hash of that; null for nothing.",
         ),
+        Column(
+            name="table_id",
+            type=STRING,
+            comment="Id of the Delta table whose rows its lines are (`land --from-table`); null: a file.",
+        ),
+        Column(
+            name="table_version",
+            type=BIGINT,
+            comment="Version of that table up to which rows are landed.",
+        ),
     ),
     expectations=(
         Expectation(

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 Command = Callable[..., Any]
 
 
-def landing_option(command: Command) -> Command:
+def landing_option(*, required: bool = True) -> Callable[[Command], Command]:
     """``--landing``."""
     return click.option(
         "--landing",
-        required=True,
+        required=required,
         metavar="DIR",
         envvar="ELECTION_REPLAY_LANDING",
         help="Folder that holds the clusters' folders (path or URI); or ELECTION_REPLAY_LANDING.",
-    )(command)
+    )
 
 
 def warehouse_option(command: Command) -> Command:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from election_replay.jobs import WrongCommand
 from election_replay.jobs.cli.ending import complain, gates, leave, not_read, summary
 from election_replay.jobs.cli.extras import data_docs_wanted
 from election_replay.jobs.cli.log import known, tell
@@ -20,7 +21,14 @@ from election_replay.jobs.cli.options import (
     warehouse_option,
 )
 from election_replay.jobs.cli.output import plan
-from election_replay.jobs.cli.stages import engine_of, is_little, land_stage, of_clusters, replay_stage
+from election_replay.jobs.cli.stages import (
+    engine_of,
+    is_little,
+    land_stage,
+    land_table_stage,
+    of_clusters,
+    replay_stage,
+)
 from election_replay.jobs.reading.words import moment
 
 if TYPE_CHECKING:
@@ -31,7 +39,7 @@ MOST_DAYS = 36_500
 
 
 @click.command()
-@landing_option
+@landing_option()
 @warehouse_option
 @spark_options
 @engine_option
@@ -93,7 +101,12 @@ def run(
 
 
 @click.command()
-@landing_option
+@landing_option(required=False)
+@click.option(
+    "--from-table",
+    metavar="NAME",
+    help="In place of files the new rows of a Delta table of raw lines, of which the settings tell by `tables`.",
+)
 @warehouse_option
 @spark_options
 @engine_option
@@ -102,7 +115,8 @@ def run(
 @click.pass_obj
 def land(
     debug: bool,
-    landing: str,
+    landing: str | None,
+    from_table: str | None,
     warehouse: str,
     config: str | None,
     master: str | None,
@@ -119,10 +133,20 @@ def land(
     Examples
       election-replay land --landing /data/logs --warehouse /data/warehouse
       election-replay land --landing /data/logs --warehouse /data/warehouse --cluster payments
+      election-replay land --from-table raw_lines --warehouse /data/warehouse
     """
     from election_replay.jobs.landing.new_files import new_files
     from election_replay.jobs.warehouse.warehouse import Warehouse
 
+    if from_table:
+        if cluster or dry_run:
+            raise WrongCommand("--from-table lands all new rows: leave out --cluster and --dry-run")
+        settings, tables = settings_in_force(config, master).config, Warehouse(warehouse)
+        with engine_of(engine, settings, master, debug) as moving:
+            leave(unread=not_read(land_table_stage(moving, from_table, tables, settings), []))
+        return
+    if not landing:
+        raise WrongCommand("give --landing DIR, or --from-table NAME")
     settings, tables = settings_in_force(config, master).config, Warehouse(warehouse)
     passed_over: list[Skipped] = []
     files = of_clusters(new_files(landing, tables, settings, passed_over.append), cluster)

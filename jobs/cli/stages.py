@@ -3,7 +3,7 @@
 import logging
 import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -116,7 +116,7 @@ def land_stage(engine: "Engine", files: "list[LogFile]", landing: str, tables: A
     """Land ``files``, with a line about it."""
     size = sum(file.size for file in files)
     engine.expect(size)  # before the modules of landing are read, which takes a quarter of a second
-    from election_replay.jobs.cli.progress import rate, stage
+    from election_replay.jobs.cli.progress import stage
     from election_replay.jobs.land import land as land_job
 
     with stage("land", engine) as report:
@@ -126,16 +126,37 @@ def land_stage(engine: "Engine", files: "list[LogFile]", landing: str, tables: A
         if done.batch is None:
             report("no new log file, and none has grown")
             return done
-        known(batch=done.batch)
         report(f"{done.files:,} new or grown files, {done.bytes_read / 1e6:,.1f} MB")
-        report(rate(done.lines_total, time.monotonic() - began, "lines"))
-        became = (
-            f"{done.lines_event:,} events, {done.lines_ignored:,} ignored, {done.lines_quarantined:,} in quarantine"
-        )
-        if done.lines_repeated:
-            became += f"; {done.lines_repeated:,} lines stand twice and were read once"
-        report(became, **{name: value for name, value in asdict(done).items() if name != "unread"})
+        tell_lines(done, time.monotonic() - began, report)
     return done
+
+
+def land_table_stage(engine: "Engine", name: str, tables: Any, config: "Config") -> "Landing":
+    """Land the new rows of a table of raw lines, with a line about it."""
+    from election_replay.jobs.cli.progress import stage
+    from election_replay.jobs.land import land_table
+
+    with stage("land", engine) as report:
+        began = time.monotonic()
+        done = land_table(engine, name, tables, config)
+        if done.batch is None:
+            report(f"no new row in {name}")
+            return done
+        report(f"new rows of {done.files:,} logs, {done.bytes_read / 1e6:,.1f} MB")
+        tell_lines(done, time.monotonic() - began, report)
+    return done
+
+
+def tell_lines(done: "Landing", seconds: float, report: "Callable[..., object]") -> None:
+    """Say what became of the lines of a landing."""
+    from election_replay.jobs.cli.progress import rate
+
+    known(batch=done.batch)
+    report(rate(done.lines_total, seconds, "lines"))
+    became = f"{done.lines_event:,} events, {done.lines_ignored:,} ignored, {done.lines_quarantined:,} in quarantine"
+    if done.lines_repeated:
+        became += f"; {done.lines_repeated:,} lines stand twice and were read once"
+    report(became, **{name: value for name, value in asdict(done).items() if name != "unread"})
 
 
 def replay_stage(

@@ -32,6 +32,24 @@ class Beginning:
 
 
 @dataclass(frozen=True, slots=True)
+class OfTable:
+    """What is known of lines that are rows of a Delta table: its id and the version up to which rows are taken.
+
+    ``positions`` is the file that holds the position of each line in its log, as 8 bytes each, ``path`` what the log is
+    called. ``fingerprint``, ``file_time`` (microseconds UTC) and ``lines_before`` tell of what former landings had of
+    the log; empty, ``None`` and 0: nothing.
+    """
+
+    table_id: str
+    version: int
+    positions: str
+    path: str
+    fingerprint: str = ""
+    file_time: int | None = None
+    lines_before: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class LogFile:
     """One log file as it lies in the landing zone; ``path`` is relative to it, ``modified`` is microseconds UTC.
 
@@ -40,6 +58,7 @@ class LogFile:
     ``below`` is set for a metadata snapshot alone: where it lies
     in its node's metadata folder, such as ``20261121T103148Z/topics.json``. ``known_as`` is the name under which its
     system would have written it, where it bears another one. ``beginning`` is what it began with when it was looked at.
+    ``of_table``: its lines are rows of a Delta table.
     """
 
     path: str
@@ -53,6 +72,7 @@ class LogFile:
     unread: str | None = None
     known_as: str = ""
     beginning: Beginning | None = None
+    of_table: "OfTable | None" = None
 
     @property
     def name(self) -> str:

@@ -26,6 +26,7 @@ from election_replay.election_core.envelopes import chain_in
 from election_replay.jobs.landing.blocks import Block, Blocks, ReadSoFar
 from election_replay.jobs.landing.enveloped import Enveloped, Part, head_in_envelopes
 from election_replay.jobs.landing.evidence import HEAD_BYTES, Counts, Evidence, Found, Progress, head_of
+from election_replay.jobs.landing.in_place import in_place
 from election_replay.jobs.landing.kept import Place, gathered
 from election_replay.jobs.landing.known_files import (
     NOTHING,
@@ -144,7 +145,8 @@ def land_task(task: Task, landing: str) -> Iterator[Found]:
             yield not_read(task, file, task.problem)
         return
     for file in longest_first(task.files, zone):
-        yield from land_file(task, file, known, zone)
+        rows = land_file(task, file, known, zone)
+        yield from rows if file.of_table is None else in_place(rows, file.of_table, zone)
 
 
 def longest_first(files: tuple[LogFile, ...], zone: LandingZone) -> list[LogFile]:
@@ -428,6 +430,8 @@ def row_of(task: Task, file: LogFile, counts: Counts, after: Known, **rest: Any)
         "lines_quarantined": counts.quarantined,
         "lines_repeated": counts.repeated,
         "hashed": task.pseudonyms.mark if task.pseudonyms else None,
+        "table_id": file.of_table.table_id if file.of_table else None,
+        "table_version": file.of_table.version if file.of_table else None,
         **rest,
     }
     return tuple(values[name] for name in LANDED.names)

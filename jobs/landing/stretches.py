@@ -144,7 +144,7 @@ def may_be_cut(task: Task, share: int) -> bool:
         return False
     [file], landed = task.files, max((known.bytes_landed for known in task.known), default=0)
     plain = not file.below and not file.path.endswith(PACKED)
-    return plain and file.size - landed >= max(2 * STRETCH_BYTES, share, landed // HASHED)
+    return plain and file.of_table is None and file.size - landed >= max(2 * STRETCH_BYTES, share, landed // HASHED)
 
 
 def large_of(task: Task, landing: str) -> Large | None:

@@ -25,14 +25,18 @@ MANY = 500
 
 @dataclass(frozen=True, slots=True, order=True)
 class File:
-    """A file's place in its stream; one whose beginning bears no time comes first."""
+    """A line's place in its stream: its file, of which one whose beginning bears no time comes first, and its number.
+
+    Rows of a table may come behind later ones of the same file.
+    """
 
     begun: datetime
     fingerprint: str
+    line_no: int
 
 
 Files = Mapping[str, File]
-"""Stream -> a file of it."""
+"""Stream -> a line of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +116,12 @@ def new_sources(engine: Engine, warehouse: Warehouse, events: Rows, since: int, 
         "SELECT cluster, source_node, stream, file_time, fingerprint, CAST(event_time AS DATE) AS day, "
         "count(*) AS events, "
         f"min(CASE WHEN kind IN ({kinds}) AND batch > {unknown_since} THEN event_time END) AS first_start, "
-        f"min(CASE WHEN batch > {unknown_since} THEN event_time END) AS first_line, "
+        f"min(CASE WHEN batch > {unknown_since} THEN event_time END) AS first_line, min(line_no) AS line_no, "
         f"count(CASE WHEN kind IN ({introducing}) THEN 1 END) AS introductions "
         "FROM {rows} GROUP BY cluster, source_node, stream, file_time, fingerprint, CAST(event_time AS DATE)"
     )
     by_source: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    rows = events.where(After("batch", since)).select((*SOURCE, *FILE, "batch", "kind", "event_time"))
+    rows = events.where(After("batch", since)).select((*SOURCE, *FILE, "line_no", "batch", "kind", "event_time"))
     for row in engine.answer(warehouse, sql, rows).to_pylist():
         by_source[row["cluster"], row["source_node"]].append(row)
     return [
@@ -142,11 +146,16 @@ def with_last_files(
     touched = {(source.cluster, source.source_node) for source in news} & {source.source for source in known}
     if not touched:
         return known
-    sql = "SELECT DISTINCT cluster, source_node, stream, file_time, fingerprint FROM {rows}"
+    sql = (
+        "SELECT cluster, source_node, stream, file_time, fingerprint, max(line_no) AS line_no FROM {rows} "
+        "GROUP BY cluster, source_node, stream, file_time, fingerprint"
+    )
     clusters = tuple(sorted({cluster for cluster, _ in touched}))
     by_source: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for table in ends:
-        rows = table.where(OneOf("cluster", clusters), Among(SOURCE, frozenset(touched))).select((*SOURCE, *FILE))
+        rows = table.where(OneOf("cluster", clusters), Among(SOURCE, frozenset(touched))).select(
+            (*SOURCE, *FILE, "line_no")
+        )
         for row in engine.answer(warehouse, sql, rows).to_pylist():
             by_source[row["cluster"], row["source_node"]].append(row)
     return [
@@ -156,10 +165,10 @@ def with_last_files(
 
 
 def at_the_end(rows: Iterable[Mapping[str, Any]], end: Callable[[Iterable[File]], File]) -> Files:
-    """The first or the last file of each stream, of rows that name stream, file_time and fingerprint."""
+    """The first or the last line of each stream, of rows that name stream, file_time, fingerprint and line_no."""
     files: dict[str, list[File]] = defaultdict(list)
     for row in rows:
-        files[row["stream"]].append(File(row["file_time"] or UNDATED, row["fingerprint"] or ""))
+        files[row["stream"]].append(File(row["file_time"] or UNDATED, row["fingerprint"] or "", row["line_no"] or 0))
     return {stream: end(of_stream) for stream, of_stream in files.items()}
 
 

@@ -19,6 +19,7 @@ from election_replay.election_core.dialects import SYSTEMS as ROWS_OF_SYSTEMS
 from election_replay.election_core.model.inventory import Inventory, Listed
 from election_replay.election_core.model.timing import SETTABLE, TimingRule
 from election_replay.jobs import JobError, WrongCommand
+from election_replay.jobs.settings.raw_lines import PRESETS
 from election_replay.jobs.settings.time_zones import is_zone
 from election_replay.jobs.settings.yaml_lines import LARGEST, Lines, yaml_with_lines
 
@@ -160,6 +161,13 @@ Timeouts = Annotated[
         f"each with a whole number from 1 to {DAY_MS}, milliseconds"
     ),
 ]
+Expression = Annotated[
+    str,
+    Strict(),
+    Field(min_length=1, max_length=LONGEST_LAYOUT, pattern=r"^[^\x00-\x1f]+$"),
+    Must(f"a text of 1 to {LONGEST_LAYOUT} characters"),
+]
+Preset = Annotated[str, Strict(), Field(pattern=f"^(?:{'|'.join(PRESETS)})$"), Must(f"one of {', '.join(PRESETS)}")]
 Variable = Annotated[
     str,
     Strict(),
@@ -254,6 +262,35 @@ class TimingEntry:
 
 
 @dataclass(frozen=True, slots=True, config=CHECKED)
+class RawTable:
+    """A Delta table whose rows are raw lines: ``name`` is how ``--from-table`` calls it, ``path`` where it lies.
+
+    The others are expressions of SQL over its columns; those of a ``preset`` hold where nothing is said. A log is a
+    ``file`` of a ``node`` of a ``cluster``; its lines are in the order of ``position``, a whole number. A table without
+    one has them in the order of ``time``.
+    """
+
+    name: Name
+    path: Expression | None = None
+    preset: Preset | None = None
+    message: Expression | None = None
+    cluster: Expression | None = None
+    node: Expression | None = None
+    file: Expression | None = None
+    position: Expression | None = None
+    time: Expression | None = None
+
+    def __post_init__(self) -> None:
+        if self.expression("message") is None or self.expression("node") is None:
+            raise ValueError("message and node are to be said, or a preset")
+
+    def expression(self, part: str) -> str | None:
+        """What gives a part of a raw line; ``None``: nothing does."""
+        given: str | None = getattr(self, part)
+        return given or (PRESETS[self.preset].get(part) if self.preset else None)
+
+
+@dataclass(frozen=True, slots=True, config=CHECKED)
 class Privacy:
     """Of what is landed only a keyed hash is kept; see :mod:`jobs.landing.pseudonyms`.
 
@@ -274,7 +311,8 @@ class Config:
     the zone that logs are written in, ``None`` for the zone that the system itself uses; ``time_zone`` says it by its
     IANA name, for a zone whose clocks are changed in spring and autumn. The last of ``sources`` that fits a node and
     says something overrides them. ``layouts`` says how files are written; the last that fits counts. ``inventory``
-    names members where their logs do not, ``timing`` the times of groups. ``privacy`` says what is hashed.
+    names members where their logs do not, ``timing`` the times of groups. ``tables`` are Delta tables of raw
+    lines. ``privacy`` says what is hashed.
     ``shuffle_partitions`` is ``None`` for what suits the master, see :func:`jobs.session.spark_session`.
     """
 
@@ -288,6 +326,7 @@ class Config:
     inventory: tuple[InventoryEntry, ...] = ()
     layouts: tuple[LayoutRule, ...] = ()
     timing: tuple[TimingEntry, ...] = ()
+    tables: tuple[RawTable, ...] = ()
     privacy: Privacy = field(default_factory=Privacy)
 
     def __post_init__(self) -> None:
@@ -333,11 +372,12 @@ class Config:
         return [r for r in self.sources if fnmatchcase(cluster, r.cluster) and fnmatchcase(node, r.node)]
 
 
-SECTIONS: dict[str, type[SourceRule | InventoryEntry | LayoutRule | TimingEntry | Privacy]] = {
+SECTIONS: dict[str, type[SourceRule | InventoryEntry | LayoutRule | TimingEntry | RawTable | Privacy]] = {
     "sources": SourceRule,
     "inventory": InventoryEntry,
     "layouts": LayoutRule,
     "timing": TimingEntry,
+    "tables": RawTable,
     "privacy": Privacy,
 }
 """The settings that have keys of their own."""

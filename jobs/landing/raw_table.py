@@ -1,0 +1,289 @@
+"""Raw lines that lie in a Delta table: which rows are new, and the logs that they are of, as files for a landing.
+
+Each row is taken once: a landing takes the rows that the versions of the table since the last one added, and notes the
+version with what it landed. A version that joined or sorted files added none. Rows may come late and in any order.
+"""
+
+import json
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from tempfile import gettempdir
+from typing import Any
+from urllib.parse import unquote
+
+import duckdb
+import pyarrow.dataset as ds
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
+from pyarrow import fs
+
+from election_replay.jobs import JobError
+from election_replay.jobs.landing.kept import digest
+from election_replay.jobs.landing.listing import LogFile, OfTable
+from election_replay.jobs.landing.new_files import micros
+from election_replay.jobs.landing.one_file import Task
+from election_replay.jobs.settings.config import Config, RawTable
+from election_replay.jobs.warehouse.stores import absolute, file_system, for_arrow
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import landed_files
+from election_replay.schemas.landed_files import LANDED_STATES
+
+ROWS = 50_000
+"""Rows that are Python objects at once."""
+LONGEST_PART = 120
+"""Characters of a folder's or file's name that are kept as they are."""
+UNNAMED = "lines.log"
+"""What a log is called where a table names none."""
+
+READ = """
+    SELECT cluster, node, file, position, message FROM raw_lines
+    QUALIFY position IS NULL OR row_number() OVER (PARTITION BY cluster, node, file, position ORDER BY arrived) = 1
+    ORDER BY cluster, node, file, position NULLS LAST, try_cast(time AS DOUBLE), time, arrived
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is landed of a log: its fingerprint, the time that it begins with, its lines, and the last position."""
+
+    fingerprint: str
+    file_time: int | None
+    lines: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class RawLines:
+    """New rows of a table: its name, its id, the version up to which they go, and where it lies."""
+
+    mapping: RawTable
+    table: DeltaTable
+    since: int | None
+
+    @property
+    def table_id(self) -> str:
+        """The id that Delta gave it."""
+        return str(self.table.metadata().id)
+
+
+def opened(name: str, warehouse: Warehouse, config: Config) -> RawLines:
+    """The table that is called ``name`` in the settings, or lies there.
+
+    Raises :class:`~jobs.JobError` where there is none, or where nothing says what its columns are.
+    """
+    mapping = next((table for table in config.tables if name in {table.name, table.path}), None)
+    if mapping is None:
+        raise JobError(
+            f"nothing says what the columns of {name} are: list it below `tables` in the settings, such as "
+            f"- {{name: raw_lines, path: {name}, preset: fluent-bit}}"
+        )
+    place = mapping.path or name
+    try:
+        table = DeltaTable(for_arrow(absolute(place)))
+    except (DeltaError, OSError) as error:
+        raise JobError(f"cannot open the table {place}: {str(error).splitlines()[0]}") from error
+    found = warehouse.rows(landed_files.TABLE.name, ["table_id", "table_version"])
+    versions = [row["table_version"] for row in found if row["table_id"] == str(table.metadata().id)]
+    return RawLines(mapping, table, max(versions, default=None))
+
+
+def added(raw: RawLines) -> Iterator[ds.Dataset]:
+    """The rows that are new, as Arrow reads them: of a table that was never landed all that it has."""
+    newest = raw.table.version()
+    if raw.since is None:
+        yield dataset_of(raw.table)
+        return
+    system, root = file_system(raw.table.table_uri)
+    for version in range(raw.since + 1, newest + 1):
+        actions = list(commit(system, root, version, raw))
+        new = {unquote(action["add"]["path"]) for action in actions if action.get("add", {}).get("dataChange")}
+        if new and any(action.get("remove", {}).get("dataChange") for action in actions):
+            raise JobError(
+                f"version {version} of {raw.mapping.name} rewrote rows (UPDATE, MERGE or overwrite), so that nothing "
+                "says which are new: raw lines are only to be appended"
+            )
+        if new:
+            at = DeltaTable(raw.table.table_uri, version=version)
+            whole = dataset_of(at)
+            files = [part for part in whole.get_fragments() if any(part.path.endswith(path) for path in new)]
+            yield ds.FileSystemDataset(files, whole.schema, whole.format, whole.filesystem)
+
+
+def commit(system: fs.FileSystem, root: str, version: int, raw: RawLines) -> Iterator[dict[str, Any]]:
+    """What a version of the table did. Raises :class:`~jobs.JobError` where its log has it no longer."""
+    try:
+        with system.open_input_stream(f"{root}/_delta_log/{version:020}.json") as file:
+            lines = file.read().splitlines()
+    except FileNotFoundError:
+        raise JobError(
+            f"the log of {raw.mapping.name} has its version {version} no longer, so that nothing says which rows are "
+            "new since the last landing: land it more often than its log is cleaned, or into a new warehouse"
+        ) from None
+    yield from map(json.loads, filter(None, lines))
+
+
+def dataset_of(table: DeltaTable) -> Any:
+    """Its rows, as Arrow reads them. Raises :class:`~jobs.JobError` where it has what Arrow cannot read."""
+    try:
+        return table.to_pyarrow_dataset()
+    except (DeltaError, OSError) as error:
+        raise JobError(f"the table {table.table_uri} cannot be read: {str(error).splitlines()[0]}") from error
+
+
+def logs_in(raw: RawLines, into: str, warehouse: Warehouse) -> list[LogFile]:
+    """Write the new rows into the folder ``into``, a file for each log and one with the positions of its lines."""
+    version, known = raw.table.version(), known_logs(warehouse, raw)
+    system, root = file_system(into)
+    files = []
+    with duckdb.connect() as database:
+        take(database, raw)
+        for (cluster, node, log), rows in by_log(database):
+            path = "/".join([part_of(cluster), "nodes", part_of(node), "logs", *map(part_of, log.split("/"))])
+            shown = f"{raw.mapping.name}/{path}"
+            before = known.get((cluster, node, shown))
+            new = without_known(rows, before, warehouse, cluster, shown)
+            if not new:
+                continue
+            text = "".join(f"{line}\n" for _, message in new for line in message.split("\n")).encode()
+            numbers = [at for at, message in new for _ in message.split("\n")]
+            placed = numbers[0] is not None
+            places = array("q", [number or 0 for number in numbers] if placed else range(1, len(numbers) + 1))
+            write(system, f"{root}/lines/{path}", text)
+            write(system, f"{root}/positions/{path}", places.tobytes())
+            continued = before if placed else None  # without positions rows are a log of their own
+            about = OfTable(
+                raw.table_id,
+                version,
+                f"positions/{path}",
+                shown,
+                continued.fingerprint if continued else "",
+                continued.file_time if continued else None,
+                continued.lines if continued else 0,
+            )
+            files.append(LogFile(f"lines/{path}", cluster, node, len(text), None, settled=True, of_table=about))
+    return files
+
+
+def take(database: duckdb.DuckDBPyConnection, raw: RawLines) -> None:
+    """Take the new rows into the table ``raw_lines`` of a database, which holds on disk what is more than memory."""
+    part = raw.mapping.expression
+    database.execute("SET TimeZone = 'UTC'")
+    database.execute("SET temp_directory = ?", [gettempdir()])
+    database.execute("SET python_enable_replacements = false")
+    database.execute(
+        "CREATE TABLE raw_lines (cluster VARCHAR, node VARCHAR, file VARCHAR, position BIGINT, time VARCHAR, "
+        "message VARCHAR, arrived BIGINT)"
+    )
+    select = (
+        "INSERT INTO raw_lines "  # noqa: S608 - the operator's own settings
+        f"SELECT coalesce(nullif(CAST({part('cluster') or quoted(raw.mapping.name)} AS VARCHAR), ''), 'unknown'), "
+        f"coalesce(nullif(CAST({part('node')} AS VARCHAR), ''), 'unknown'), "
+        f"coalesce(nullif(CAST({part('file') or quoted(UNNAMED)} AS VARCHAR), ''), {quoted(UNNAMED)}), "
+        f"CAST({part('position') or 'NULL'} AS BIGINT), CAST({part('time') or 'NULL'} AS VARCHAR), "
+        f"rtrim(CAST({part('message')} AS VARCHAR), chr(10) || chr(13)), row_number() OVER () "
+        f"FROM rows WHERE ({part('message')}) IS NOT NULL"
+    )
+    for rows in added(raw):
+        database.register("rows", rows)
+        try:
+            database.execute(select)
+        except duckdb.Error as error:
+            there = ", ".join(rows.schema.names)
+            raise JobError(
+                f"the settings of the table {raw.mapping.name} do not fit it: {str(error).splitlines()[0]}",
+                f"Its columns are: {there}",
+            ) from error
+
+
+Log = tuple[str, str, str]
+"""Cluster, node and file."""
+Line = tuple[int | None, str]
+"""Position and text."""
+
+
+def by_log(database: duckdb.DuckDBPyConnection) -> Iterator[tuple[Log, list[Line]]]:
+    """The rows of each log, in order."""
+    log: Log | None = None
+    lines: list[Line] = []
+    reader = database.sql(READ).to_arrow_reader(ROWS)
+    for batch in reader:
+        columns = [batch.column(number).to_pylist() for number in range(batch.num_columns)]
+        for cluster, node, file, position, message in zip(*columns, strict=True):
+            if log != (cluster, node, file):
+                if log is not None:
+                    yield log, lines
+                log, lines = (cluster, node, file), []
+            lines.append((position, message))
+    if log is not None:
+        yield log, lines
+
+
+def known_logs(warehouse: Warehouse, raw: RawLines) -> Mapping[tuple[str, str, str], Known]:
+    """What is landed of the logs of a table, by cluster, node and path."""
+    columns = ["batch", "cluster", "source_node", "path", "fingerprint", "file_time", "lines_landed", "last_line_no"]
+    rows = warehouse.rows(landed_files.TABLE.name, [*columns, "table_id", "status"])
+    found: dict[tuple[str, str, str], list[dict[str, Any]]] = defaultdict(list)
+    for row in sorted(rows, key=lambda row: row["batch"]):
+        if row["table_id"] == raw.table_id and row["status"] in LANDED_STATES:
+            found[row["cluster"], row["source_node"], row["path"]].append(row)
+    return {
+        log: Known(
+            fingerprint=parts[0]["fingerprint"],
+            file_time=micros(parts[0]["file_time"]),
+            lines=parts[-1]["lines_landed"],
+            last=max((part["last_line_no"] or 0 for part in parts), default=0),
+        )
+        for log, parts in found.items()
+    }
+
+
+def without_known(rows: list[Line], before: Known | None, warehouse: Warehouse, cluster: str, path: str) -> list[Line]:
+    """The rows without those whose position bears an event already: shippers send some lines twice."""
+    if before is None or rows[0][0] is None or rows[0][0] > before.last:
+        return rows
+    of_log = (ds.field("cluster") == cluster) & (ds.field("source_file") == path)
+    there = warehouse.dataset("events").to_table(["line_no"], filter=of_log)["line_no"]
+    known = set(there.to_pylist())
+    return [row for row in rows if row[0] not in known]
+
+
+def told_apart(tasks: Iterable[Task], warehouse: Warehouse) -> list[Task]:
+    """The same, but that no new log bears the fingerprint of one that was landed before and begins like it."""
+    columns = ("cluster", "source_node", "stream", "head")
+    landed = {tuple(row.values()) for row in warehouse.rows(landed_files.TABLE.name, columns)}
+
+    def apart(file: LogFile) -> LogFile:
+        about = file.of_table
+        if about is None or about.fingerprint:
+            return file
+        return replace(file, of_table=replace(about, fingerprint=digest(f"{about.table_id}|{about.path}".encode())))
+
+    return [
+        replace(task, files=tuple(map(apart, task.files)))
+        if (task.cluster, task.source_node, task.stream, task.head) in landed
+        else task
+        for task in tasks
+    ]
+
+
+def part_of(name: str) -> str:
+    """A name as a part of a path: one that could lead elsewhere, or is too long, is cut and gets a hash."""
+    safe = "".join(sign if sign.isprintable() and sign not in "/\\%:" else "_" for sign in name)[:LONGEST_PART]
+    if safe == name and safe.strip("."):
+        return name
+    return f"{safe.strip('.') or '_'}-{sha256(name.encode()).hexdigest()[:8]}"
+
+
+def write(system: fs.FileSystem, path: str, data: bytes) -> None:
+    """Write a file, with the folders above it."""
+    system.create_dir(path.rpartition("/")[0], recursive=True)
+    with system.open_output_stream(path) as file:
+        file.write(data)
+
+
+def quoted(text: str) -> str:
+    """``text`` as a literal."""
+    return "'" + text.replace("'", "''") + "'"
