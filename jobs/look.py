@@ -4,14 +4,17 @@ Nothing is configured and nothing remembered. What is assumed of the folder is i
 be read or understood.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import shutil
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from election_replay.jobs import JobError
 from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.land import Landing, land
 from election_replay.jobs.landing.archives import NOT_UNPACKED, PACKED, Bounds, is_archive, unpack
+from election_replay.jobs.landing.exports import write_exports
 from election_replay.jobs.landing.landing_zone import Skip, Skipped, open_landing
 from election_replay.jobs.landing.mailed import Assumed, Mail, read_mail
 from election_replay.jobs.landing.turned import turn
@@ -55,9 +58,13 @@ def look(engine: Engine, folder: str, warehouse: Warehouse, config: Config, scra
 
 def mail_in(folder: Path, unpacked: Path, config: Config, skipped: list[Skipped]) -> Iterator[Mail]:
     """What lies in a folder itself, and what lies in its archives."""
-    roots = [] if folder.is_file() else [folder]
+    roots = [alone(folder, unpacked)] if folder.is_file() and not is_archive(folder.name) else []
+    roots += [folder] if folder.is_dir() else []
     if unpack_all(folder, unpacked, skipped.append):
         roots.append(unpacked)
+    exports = [(root, unpacked.with_name(f"exports-{number}")) for number, root in enumerate(roots)]
+    anew = {root: write_exports(str(root), into) for root, into in exports}
+    roots += [into for root, into in exports if anew[root]]
     cluster = stem(folder.resolve().name) or "logs"
     problems: list[JobError] = []
     found = 0
@@ -67,16 +74,36 @@ def mail_in(folder: Path, unpacked: Path, config: Config, skipped: list[Skipped]
         except JobError as error:
             problems.append(error)
             continue
-        found += 1
+        mail = without(mail, anew.get(root, set()))
+        found += bool(mail.files)
         yield mail
     if not found:
         why = [f"{file.path}: {file.reason}" for file in skipped[:3]]
         raise JobError(*(str(problems[0]).replace(str(unpacked), str(folder)) if problems else nothing(folder), *why))
 
 
+def alone(file: Path, unpacked: Path) -> Path:
+    """A folder with nothing in it but this file."""
+    folder = unpacked.with_name("alone")
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(file, folder / file.name)
+    return folder
+
+
+def without(mail: Mail, paths: Collection[str]) -> Mail:
+    """What was mailed without the files of these paths, which are read otherwise."""
+    if not paths:
+        return mail
+    files = [file for file in mail.files if file.path not in paths]
+    nodes = Counter((file.cluster, file.source_node) for file in files)
+    assumed = [replace(node, files=nodes[node.cluster, node.node]) for node in mail.assumed]
+    unknown = [file for file in mail.unknown if file.path not in paths]
+    return replace(mail, files=files, assumed=[node for node in assumed if node.files], unknown=unknown)
+
+
 def nothing(folder: Path) -> str:
     """What is said where there is nothing to look into."""
-    return f"{folder} is neither a folder nor an archive that can be unpacked ({', '.join(PACKED)})"
+    return f"{folder} is neither a folder, nor a log, nor an archive that can be unpacked ({', '.join(PACKED)})"
 
 
 def unpack_all(folder: Path, into: Path, skip: Skip) -> bool:

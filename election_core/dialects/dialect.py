@@ -57,9 +57,10 @@ class Dialect:
     nothing else. ``time_of`` takes a first line and its zone, and answers microseconds UTC and the resolution
     in milliseconds, or ``None`` where the line bears no possible time.
 
-    ``parse_line`` is ``parse`` for a line that a layout has taken apart, ``reads`` whether the system's own layouts take a line
-    apart, and ``anchors`` are the ``needles`` for any layout. ``plain`` dialects write times as ``2026-03-01 10:00:00``.
-    Some texts mean something only ``by_class`` that prints them; ``missing`` says what a layout does not tell.
+    ``parse_line`` is ``parse`` for a line that a layout has taken apart, ``reads`` whether the system's own layouts
+    take a line apart, ``anchors`` are the ``needles`` for any layout, ``telling`` those texts' literals that no other
+    program prints. ``plain`` dialects write times as ``2026-03-01 10:00:00``. Some texts mean something only
+    ``by_class`` that prints them; ``missing`` says what a layout does not tell.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Dialect:
     parse_line: Callable[[Any, Record], Event | None] | None = None
     reads: Callable[[str], bool] = field(default=bool)
     anchors: tuple[str, ...] = ()
+    telling: tuple[str, ...] = ()
     plain: bool = True
     by_class: bool = False
     missing: str | None = None
@@ -240,6 +242,9 @@ def compiled(text: Text, shapes: Mapping[str, Shape], before: str) -> Pattern:
     return Pattern(text, rf"{regex}\Z", prefix, anchor, needle, tuple(places))
 
 
+TELLING = 12
+"""A literal of so many characters is no word that other programs happen to print: ``LOOKING`` tells nothing."""
+
 KEY_LENGTHS = (8, 4)
 """Texts are found by so many characters at their beginning, or by so few where they are shorter or begin with a value."""
 
@@ -292,6 +297,10 @@ class Table:
     def anchors(self) -> tuple[str, ...]:
         """The fewest literals of which every event's message contains one."""
         return fewest({pattern.anchor for pattern in self.patterns})
+
+    def telling(self) -> tuple[str, ...]:
+        """The fewest literals of messages that no other program happens to print, whichever shorter ones they hold."""
+        return fewest({pattern.anchor for pattern in self.patterns if len(pattern.anchor) >= TELLING})
 
 
 def fewest(literals: Iterable[str]) -> tuple[str, ...]:

@@ -17,9 +17,6 @@ from election_replay.election_core.dialects.known_layouts import layouts_of
 from election_replay.election_core.dialects.layouts import AnyLayout
 from election_replay.election_core.model.events import Event, Unparsable
 
-TELLING = 12
-"""A literal of so many characters is no word that other programs happen to print: ``LOOKING`` tells nothing."""
-
 MOST_LINES = 200
 """So many lines are read in each layout: rare texts are found by their literals before, all others are alike."""
 
@@ -91,8 +88,7 @@ def spoken(dialects: Iterable[Dialect], lines: Sequence[str], stream: str) -> Di
     for dialect in dialects:
         if dialect.parse_line is None:
             continue
-        telling = [needle for needle in dialect.anchors if len(needle) >= TELLING]
-        spoken_lines = [line for line in chosen if any(needle in line for needle in telling)]
+        spoken_lines = [line for line in chosen if any(needle in line for needle in dialect.telling)]
         best = max(readings(dialect, spoken_lines), key=lambda needle: score(needle, spoken_lines, stream))
         found.append((score(best, spoken_lines, stream), best))
     best_score, best_dialect = max(found, key=lambda needle: needle[0], default=(Score(0, 0), None))

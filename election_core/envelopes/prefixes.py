@@ -251,6 +251,7 @@ PREFIXES = (
     Envelope("line number", _plain(r"[ \t]{0,8}\d{1,7}(?:\t|[:|] ?| )(?=\S)"), loose=True),
     Envelope("stern", _plain(rf"(?P<node>{_NAME}) (?P<program>{_NAME}) "), loose=True),
     Envelope("stern of namespaces", _plain(rf"{_NAME} (?P<node>{_NAME}) (?P<program>{_NAME}) "), loose=True),
+    Envelope("process", _plain(r"(?P<program>[A-Za-z_][\w.-]{0,127})\[\d{1,9}\]:(?: |\Z)"), loose=True),
     Envelope("host", _host, loose=True),
 )
 """Every envelope in front of a line; where several fit, the first."""

@@ -157,6 +157,7 @@ def assumptions(done: "Looked", published: "Published") -> Iterator[str]:
         "WHERE source_node IS NOT NULL ORDER BY ALL"
     ):
         heard[row["cluster"], row["source_node"]].append(f"{row['node']} of {row['replica_group']}")
+    inside = inside_envelopes(published)
     from election_replay.jobs.landing.turned import TURNED
 
     yield "Assumed"
@@ -167,7 +168,10 @@ def assumptions(done: "Looked", published: "Published") -> Iterator[str]:
         cluster = node.cluster
         files = f"{node.files:,} file{'s' if node.files > 1 else ''}"
         signs = ", ".join(heard[node.cluster, node.node])
-        yield f"    {node.node}: {files}, by {node.by}; " + (f"its logs: {signs}" if signs else "no role in its logs")
+        named = inside[node.cluster, node.node]
+        of_others = [f"{name} is {' and '.join(roles)}" for name in named if (roles := heard[node.cluster, name])]
+        says = f"its logs: {signs}" if signs else f"its lines name {len(named)} nodes: {'; '.join(of_others)}"
+        yield f"    {node.node}: {files}, by {node.by}; {says if signs or of_others else 'no role in its logs'}"
     yield from more(len(done.assumed) - NODES_SHOWN, "nodes")
     for path in done.turned[:SHOWN]:
         yield f"  {path}: {TURNED}"
@@ -175,6 +179,18 @@ def assumptions(done: "Looked", published: "Published") -> Iterator[str]:
     zones = zones_of(published)
     if zones:
         yield f"  Times: {', '.join(zones)}, as these systems write them unless they are told otherwise (--config)"
+
+
+def inside_envelopes(published: "Published") -> dict[tuple[str, str], list[str]]:
+    """The nodes that envelopes name in the files of each node that was assumed."""
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in published.rows(
+        "SELECT DISTINCT whole.cluster, whole.source_node, part.source_node AS named FROM landed_files AS whole "
+        "JOIN landed_files AS part ON part.cluster = whole.cluster AND part.path = whole.path "
+        "AND part.status = 'part' AND whole.status <> 'part' ORDER BY ALL"
+    ):
+        found[row["cluster"], row["source_node"]].append(row["named"])
+    return found
 
 
 def zones_of(published: "Published") -> list[str]:

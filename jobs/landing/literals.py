@@ -10,7 +10,6 @@ from functools import lru_cache
 import polars as pl
 
 from election_replay.election_core.dialects import DIALECTS
-from election_replay.election_core.dialects.readings import TELLING
 
 
 def containing(texts: pl.Series, literals: tuple[str, ...], behind: int = 0) -> pl.Series:
@@ -28,9 +27,7 @@ def any_of(literals: tuple[str, ...]) -> str:
 NEVER = r"[^\s\S]"
 """What is found nowhere."""
 
-TELLING_OF = {
-    dialect.name: tuple(anchor for anchor in dialect.anchors if len(anchor) >= TELLING) for dialect in DIALECTS
-}
+TELLING_OF = {dialect.name: dialect.telling for dialect in DIALECTS}
 """Literals of which texts of a dialect, in whatever layout, contain one that no other program happens to print."""
 
 TELLTALES = tuple(sorted({literal for literals in TELLING_OF.values() for literal in literals}))

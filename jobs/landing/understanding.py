@@ -114,11 +114,11 @@ class Understanding:
         other = np.ones(len(texts), dtype=bool)
         other[begins] = False
         others = texts.filter(pl.Series(other))
+        of_a_log = ~of_the_logger(others)
+        others, numbers = others.filter(of_a_log), np.flatnonzero(other)[of_a_log.to_numpy()]
         looks = others.str.contains(LOOKS_DATED)
-        dated, places = others.filter(looks), np.flatnonzero(other)[looks.to_numpy()]
+        dated, places = others.filter(looks), numbers[looks.to_numpy()]
         if len(dated):
-            of_a_log = ~of_the_logger(dated)
-            dated, places = dated.filter(of_a_log), places[of_a_log.to_numpy()]
             behind = int(np.searchsorted(places, begins[-1])) if len(begins) else 0
             self._behind = (self._behind + dated[behind : behind + KEPT].to_list())[:KEPT]
         self.strangers += len(dated)

@@ -185,4 +185,5 @@ ETCD = Dialect(
     parse_line=parse_line,
     reads=reads,
     anchors=TABLE.anchors(),
+    telling=TABLE.telling(),
 )

@@ -116,4 +116,5 @@ ROCKETMQ = Dialect(
     parse_line=parse_line,
     reads=reads,
     anchors=TABLE.anchors(),
+    telling=TABLE.telling(),
 )

@@ -131,5 +131,6 @@ ZOOKEEPER = Dialect(
     parse_line=parse_line,
     reads=lambda text: line_of(text) is not None,
     anchors=TABLE.anchors(),
+    telling=TABLE.telling(),
     by_class=True,
 )

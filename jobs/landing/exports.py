@@ -1,0 +1,181 @@
+"""Exports of log stores whose lines are not lines of a log: one array of JSON, objects over many lines, a table of
+columns, objects glued together. A look writes them anew, an object a line, and reads that.
+
+Kibana and Splunk export tables (CSV), Grafana an array, Elasticsearch, Loki, CloudWatch and Splunk answer searches with
+one object that holds all lines.
+"""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from election_replay.election_core.envelopes.model import Broken
+from election_replay.election_core.envelopes.objects import opened
+from election_replay.election_core.model import digits
+from election_replay.election_core.model.streams import unpacked
+from election_replay.jobs.landing.archives import is_archive
+from election_replay.jobs.landing.blocks import Blocks, head
+from election_replay.jobs.landing.landing_zone import Entry, LandingZone, is_text, open_landing
+
+LOOKED_AT = 1 << 18
+"""So many bytes of a file's beginning tell whether it is an export."""
+
+LARGEST = 256 << 20
+"""A file that is larger, after decompression, is not held in memory to be written anew."""
+
+TEXTS = ("message", "_raw", "@message", "line", "log", "msg", "body", "content", "text")
+TIMES = ("@timestamp", "_time", "timestamp", "time", "date")
+NODES = (
+    *("kubernetes.pod.name", "kubernetes.pod_name", "pod", "podname", "pod_name", "container.name", "host.name"),
+    *("host.hostname", "hostname", "host", "node", "instance", "@logstream", "logstreamname"),
+)
+"""What columns of a table are called, in small letters: the line, its time, whose it is; the first that is there."""
+
+SEVERAL = 20
+"""So many objects tell whether there are lines in them."""
+
+_PRETTY = re.compile(r"(?:\ufeff)?\s*(?:\[\s*[\[{]|\{[ \t\r]*\n\s*\")")
+_HEADING = re.compile(r'\ufeff?"?[@_A-Za-z][\w.@ ]{0,60}"?(?:[,;\t]"?[@_A-Za-z][\w.@ ]{0,60}"?){1,60}\r?\n')
+_ANSWER = re.compile(r'(?:\ufeff)?\s*\{\s*"(?:hits|took|events|results|data|status)"\s*:')
+_GLUED = re.compile(r'(?<=\})[ \t]*(?=\{"(?:level|ts|time|log|timestamp|@timestamp|caller|msg)" ?:)')
+_ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d.*(?:Z|[+-]\d\d:?\d\d)\Z")
+
+
+def write_exports(root: str, into: Path) -> set[str]:
+    """Write the exports below ``root`` anew into a folder; their paths."""
+    zone = open_landing(root)
+    found: set[str] = set()
+    for entry in list(zone.walk(lambda _: None)):
+        if entry.link is None and is_text(entry.path) and entry.size and not is_archive(entry.path):
+            lines = lines_of_export(entry, zone)
+            if lines is not None:
+                target = into / unpacked(entry.path)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", errors="surrogateescape")
+                found.add(entry.path)
+    return found
+
+
+def lines_of_export(entry: Entry, zone: LandingZone) -> list[str] | None:
+    """The lines that a file holds, if it is an export."""
+    beginning = head(zone, entry.path, entry.size, LOOKED_AT).data.decode("utf-8", "replace")
+    if not (is_json(beginning) or is_table(beginning) or _GLUED.search(beginning)):
+        return None
+    blocks = Blocks(zone, entry.path, entry.size)
+    data, size = [], 0
+    for block in blocks:
+        data.append(block.data)
+        size += len(block.data)
+        if size > LARGEST:
+            return None
+    text = (b"".join(data) + blocks.rest).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+    if is_json(beginning):
+        return lines_of_json(text)
+    if is_table(beginning):
+        return [as_line(row) for row in rows_of_table(text)]
+    return [part for line in text.splitlines() for part in _GLUED.split(line)]
+
+
+def is_json(beginning: str) -> bool:
+    """Whether a file begins as an array of JSON does, as an object over many lines, or as the answer of a search."""
+    return bool(_PRETTY.match(beginning) or _ANSWER.match(beginning))
+
+
+def is_table(beginning: str) -> bool:
+    """Whether a file begins with the names of columns, one of which holds lines."""
+    first = _HEADING.match(beginning)
+    return first is not None and any(name in TEXTS for name in names_of(first[0]))
+
+
+def names_of(heading: str) -> list[str]:
+    """The names of columns in small letters."""
+    return [name.strip().lower() for name in next(csv.reader([heading.strip()], delimiter=separator(heading)))]
+
+
+def separator(heading: str) -> str:
+    """What stands between columns."""
+    return max(",;\t", key=heading.count)
+
+
+def rows_of_table(text: str) -> Iterator[Mapping[str, Any]]:
+    """The rows of a table, each by the names of its columns."""
+    heading = text.partition("\n")[0]
+    csv.field_size_limit(LARGEST)
+    rows = csv.reader(io.StringIO(text), delimiter=separator(heading))
+    names = [name.strip().lower() for name in next(rows)]
+    return (dict(zip(names, row, strict=False)) for row in rows if row)
+
+
+def lines_of_json(text: str) -> list[str] | None:
+    """The objects of JSON, each on a line; ``None`` where it is none, or breaks off before the first."""
+    decoder, at = json.JSONDecoder(), 0
+    found: list[Mapping[str, Any]] = []
+    while at < len(text):
+        at = len(text) - len(text[at:].lstrip(" \t\r\n,"))
+        if at >= len(text):
+            break
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            break
+        found += objects_in(value)
+    return [as_line(row) for row in found] if any(map(holds_a_line, found[:SEVERAL])) else None
+
+
+def holds_a_line(row: Mapping[str, Any]) -> bool:
+    """Whether an object is an entry of a log: settings and tables of a system are written over many lines too."""
+    try:
+        return is_a_line(row) or opened(json.loads(as_line(row))) is not None
+    except Broken:
+        return True
+
+
+def is_a_line(row: Mapping[str, Any]) -> bool:
+    """Whether an object is itself what a logger writes."""
+    return "msg" in row and ("ts" in row or "level" in row)
+
+
+def objects_in(value: Any) -> Iterator[Mapping[str, Any]]:
+    """The entries of what a log store exports or answers."""
+    if isinstance(value, list):
+        for item in value:
+            yield from objects_in(item)
+    elif isinstance(value, dict):
+        inner = value.get("hits", {}).get("hits") if isinstance(value.get("hits"), dict) else None
+        data = value.get("data")
+        streams = data.get("result") if isinstance(data, dict) else None
+        several = inner or streams or value.get("events") or value.get("results")
+        if isinstance(several, list):
+            yield from objects_in(several)
+        elif isinstance(value.get("values"), list) and isinstance(value.get("stream"), dict):  # Loki's
+            for at, line, *_ in value["values"]:
+                yield {**value["stream"], "timestamp": at, "line": line}
+        else:
+            yield value
+
+
+def as_line(row: Mapping[str, Any]) -> str:
+    """An entry as an object on a line, under names that are known for what it holds."""
+    fields = row.get("fields")
+    labels = fields if isinstance(fields, dict) else {}
+    if is_a_line(row) or any(isinstance(value, dict) for name, value in row.items() if name != "fields"):
+        return json.dumps(dict(row), ensure_ascii=False, separators=(",", ":"))
+    by_name = {name.lower(): value for name, value in {**labels, **row}.items()}
+    text = next((by_name[name] for name in TEXTS if isinstance(by_name.get(name), str)), None)
+    if text is None:
+        return json.dumps(dict(row), ensure_ascii=False)
+    node = next((by_name[name] for name in NODES if isinstance(by_name.get(name), str) and by_name[name]), None)
+    time = next((by_name[name] for name in TIMES if usable(by_name.get(name))), None)
+    named = {"timestamp": time, "host": node, "message": text}
+    return json.dumps({name: value for name, value in named.items() if value is not None}, ensure_ascii=False)
+
+
+def usable(time: Any) -> bool:
+    """Whether a time says its zone: as ISO writes it, or since 1970. Kibana writes its reader's zone, and not which."""
+    if isinstance(time, str):
+        return digits.number(time) is not None or _ISO.match(time) is not None
+    return isinstance(time, int | float)

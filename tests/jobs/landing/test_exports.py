@@ -1,0 +1,78 @@
+"""Exports of log stores in which lines are no lines: arrays, answers of searches, tables, objects glued together."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from election_replay.jobs.landing.exports import write_exports
+
+LINES = ["2026-03-01 10:00:01 INFO main - one", '{"level":"info","msg":"two, \\"quoted\\""}']
+LINE = {"level": "info", "ts": "2026-03-01T10:00:00Z", "msg": "three"}
+
+
+def written(tmp_path: Path, text: str, name: str = "export.json") -> list[str] | None:
+    """The lines that are made of a file; ``None`` where it is none."""
+    (tmp_path / "in").mkdir(exist_ok=True)
+    (tmp_path / "in" / name).write_text(text, encoding="utf-8")
+    found = write_exports(str(tmp_path / "in"), tmp_path / "out")
+    assert found <= {name}
+    return (tmp_path / "out" / name).read_text(encoding="utf-8").splitlines() if found else None
+
+
+EXPORTS = {
+    "Grafana": [{"line": line, "timestamp": "1748428740000000000", "fields": {"pod": "p0"}} for line in LINES],
+    "Elasticsearch": {"took": 1, "hits": {"hits": [{"_source": {"message": line, "host": "p0"}} for line in LINES]}},
+    "Loki": {"status": "success", "data": {"result": [
+        {"stream": {"pod": "p0"}, "values": [["1748428740000000000", line] for line in LINES]}]}},
+    "CloudWatch": {"events": [{"logStreamName": "p0", "timestamp": 1748428740000, "message": line} for line in LINES]},
+    "Splunk": {"results": [{"_raw": line, "_time": "2026-03-01T10:00:00Z", "host": "p0"} for line in LINES]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("store", EXPORTS)
+def test_what_stores_answer_is_an_object_a_line(store: str, indent: int | None, tmp_path: Path) -> None:
+    found = written(tmp_path, json.dumps(EXPORTS[store], indent=indent))
+    assert found is not None
+    rows = [json.loads(line) for line in found]
+    inner = [row.get("_source", row) for row in rows]
+    assert [row["message"] for row in inner] == LINES
+    assert {row["host"] for row in inner} == {"p0"}
+
+
+def test_a_table_is_one_by_its_columns(tmp_path: Path) -> None:
+    quoted = LINES[1].replace('"', '""')
+    text = f'@timestamp,kubernetes.pod.name,message\n"May 28, 2025 @ 10:40:40.520",p0,"{quoted}"\n,p1,{LINES[0]}\n'
+    found = written(tmp_path, text, "export.csv")
+    assert found is not None
+    assert [json.loads(line) for line in found] == [
+        {"host": "p0", "message": LINES[1]},
+        {"host": "p1", "message": LINES[0]},
+    ]
+
+
+def test_objects_that_are_lines_stay_what_they_are(tmp_path: Path) -> None:
+    found = written(tmp_path, json.dumps([LINE, LINE], indent=2))
+    assert found is not None
+    assert [json.loads(line) for line in found] == [LINE, LINE]
+    assert found[0].startswith('{"level":"info","ts"')
+
+
+def test_objects_in_one_line_are_parted(tmp_path: Path) -> None:
+    whole = json.dumps(LINE, separators=(",", ":"))
+    assert written(tmp_path, f'ticks: 4)"}}{whole}{whole}\n', "a.log") == ['ticks: 4)"}', whole, whole]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("topics.json", '{\n\t"dataVersion":{\n\t\t"counter":1\n\t},\n\t"topicConfigTable":{}\n}\n'),
+        ("settings.json", '[\n {"a": 1}\n]\n'),
+        ("table.csv", "name,age\nx,1\n"),
+        ("a.log", "[2026-03-01 10:00:01,000] INFO message, line\n"),
+        ("etcd.log", f"{json.dumps(LINE)}\n{json.dumps(LINE)}\n"),
+    ],
+)
+def test_nothing_else_is_touched(name: str, text: str, tmp_path: Path) -> None:
+    assert written(tmp_path, text, name) is None
