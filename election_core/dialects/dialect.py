@@ -31,6 +31,9 @@ Fields = Mapping[str, Any]
 Condition = Callable[[str, str], bool]
 """Decides by ``(thread, stream)`` between texts that read alike; ZooKeeper's class stands in the place of the thread."""
 
+TELLING = 12
+"""A literal of so many characters is no word that other programs happen to print: ``LOOKING`` tells nothing."""
+
 COLUMNS = frozenset(column.name for column in fields(Event))
 
 
@@ -76,6 +79,11 @@ class Dialect:
     plain: bool = True
     by_class: bool = False
     missing: str | None = None
+
+    @property
+    def telltales(self) -> tuple[str, ...]:
+        """Literals of the system's texts that no other program prints; where none are given the long ``anchors``."""
+        return self.telling or tuple(anchor for anchor in self.anchors if len(anchor) >= TELLING)
 
     @property
     def system(self) -> str:
@@ -241,9 +249,6 @@ def compiled(text: Text, shapes: Mapping[str, Shape], before: str) -> Pattern:
     needle = max((before + prefix if prefix else "", *literals), key=len)
     return Pattern(text, rf"{regex}\Z", prefix, anchor, needle, tuple(places))
 
-
-TELLING = 12
-"""A literal of so many characters is no word that other programs happen to print: ``LOOKING`` tells nothing."""
 
 KEY_LENGTHS = (8, 4)
 """Texts are found by so many characters at their beginning, or by so few where they are shorter or begin with a value."""

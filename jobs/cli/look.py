@@ -1,5 +1,6 @@
 """``look``: the verdict on a folder of logs, in seconds."""
 
+import sys
 import tempfile
 import time
 from collections import defaultdict
@@ -34,6 +35,9 @@ KEPT = "DIR"
 LINES_SHOWN = 40
 """Lines that are told of a source without a role."""
 
+PASTED = "pasted"
+"""What the cluster of pasted text is called."""
+
 STORIES = 4
 """Groups of which the story is told; the others are named."""
 
@@ -61,17 +65,19 @@ def look(
 ) -> None:
     """Look into a folder of logs, as somebody mailed it: what was assumed, findings, and the story of each group.
 
-    The folder may have any layout, and archives in it are unpacked (.zip, .tar.gz and the like). Nothing needs to be
-    configured, neither Spark nor Java to be there. What could not be read or understood is told; exit code 4 says that
-    a file could not be read.
+    The folder may have any layout, and archives in it are unpacked (.zip, .tar.gz and the like); a single log will do,
+    and - is text that comes on the standard input, pasted from anywhere. Nothing needs to be configured, neither Spark
+    nor Java to be there. What could not be read or understood is told; exit code 4 says that a file could not be read.
 
     \b
     Examples
       election-replay look ~/Downloads/broker-logs
       election-replay look logs.zip --keep incident-4711
+      xclip -o | election-replay look -
       election-replay look logs --junit verdict.xml --fail-on "critical or LEADERLESS > 5 s"
     """
     from election_replay.jobs.engines.local_engine import LocalEngine
+    from election_replay.jobs.landing.pasted import write_pasted
     from election_replay.jobs.look import look as look_job
     from election_replay.jobs.settings.config import Config
     from election_replay.jobs.settings.in_force import in_force
@@ -84,7 +90,8 @@ def look(
         closing(LocalEngine(preload=PRELOAD)) as engine,
     ):
         tables = Warehouse(kept_in(keep) if keep else f"{scratch}/warehouse")
-        done = look_job(engine, folder, tables, settings, Path(scratch))
+        place = str(write_pasted(standard_input(), Path(scratch) / PASTED)) if folder == "-" else folder
+        done = look_job(engine, place, tables, settings, Path(scratch))
         from election_replay.jobs.reading.published import Published
 
         published = Published(tables, place=keep or KEPT)
@@ -101,6 +108,11 @@ def look(
             say(shared(engine, done, tables, Path(share), settings, Path(scratch)))
         found = build_verdict(published, junit, sarif, fail_on)
     leave(failed=failed, unread=bool(done.unread), found=found)
+
+
+def standard_input() -> str:
+    """All text that comes on the standard input, whatever its encoding."""
+    return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
 
 
 def build_verdict(published: "Published", junit: str | None, sarif: str | None, fail_on: str | None) -> bool:

@@ -1,0 +1,63 @@
+"""Pasted text: whose lines follow is told by headings, and all else stays one log."""
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from election_replay.jobs.cli.app import main
+from election_replay.jobs.landing.pasted import heading, parted
+
+MAILED = Path(__file__).parents[2] / "mailed" / "etcd-layout-matrix" / "e-console-3.6"
+
+
+@pytest.mark.parametrize(
+    ("line", "node"),
+    [
+        ("node1:", "node1"),
+        ("> **etcd-2**:", "etcd-2"),
+        ("### zk-0", "zk-0"),
+        ("Node 3:", "3"),
+        ("server `10.0.0.7` (leader):", "10.0.0.7"),
+        ("==> zk1/zookeeper.log <==", "zk1/zookeeper.log"),
+        ("$ kubectl logs -n kube-system etcd-1 --previous", "etcd-1"),
+        ("kubectl -n kube-system logs etcd-1 -c etcd", "etcd-1"),
+        ("docker logs -f broker-a", "broker-a"),
+        ("root@etcd-3:~# journalctl -u etcd --no-pager", "etcd-3"),
+        ("Logs of broker-a:", "broker-a"),
+        ("logs:", None),
+        ("```", None),
+        ("Then the second one failed:", None),
+        ("2026-03-01 10:00:00 INFO main - hello:", None),
+        ("\tat a.b.C.d(C.java:1)", None),
+        ("Caused by: java.io.IOException: no", None),
+    ],
+)
+def test_a_heading_names_a_node(line: str, node: str | None) -> None:
+    assert heading(line) == node
+
+
+def test_prose_between_headings_makes_no_part() -> None:
+    text = "node1:\n\nSee the other one:\n\nnode2:\n2026-03-01 10:00:00 INFO main - x\n"
+    assert [node for node, _ in parted(text)] == ["node2"]
+
+
+def pasted() -> str:
+    """A thread as people write it: quotes, fences, a member after the other."""
+    parts = []
+    for node in sorted(path.name for path in MAILED.iterdir()):
+        lines = (MAILED / node / "etcd.log").read_text(encoding="utf-8").splitlines()
+        parts += [f"> {node}:", "> ```", *(f"> {line}" for line in lines), "> ```", "", "and then", ""]
+    return "Hello,\nwe lost the leader.\n\n" + "\n".join(parts)
+
+
+def test_members_one_after_the_other_are_told_apart(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(pasted().encode()), encoding="utf-8"))
+    assert main(["look", "-"]) == 0
+    answer = capsys.readouterr().out
+    for node in ("master-0", "master-1", "master-2"):
+        assert f"    {node}: 1 file, by folder {node}; its logs: " in answer
+    assert "No leader for 14.8 s to 19.9 s" in answer
