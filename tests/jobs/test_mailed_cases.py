@@ -109,6 +109,13 @@ def test_each_is_answered(folder: str, capsys: pytest.CaptureFixture[str]) -> No
         assert words not in answer
 
 
+@pytest.mark.parametrize("layout", sorted(path.name for path in (MAILED / "etcd-layout-matrix").iterdir()))
+def test_one_story_is_told_in_any_layout(layout: str, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = told(capsys, MAILED / "etcd-layout-matrix" / layout)
+    assert "No leader for 14.8 s to 19.9 s: a1a1a1a1a1a1a1a1" in answer
+    assert "the heartbeats of a1a1a1a1a1a1a1a1" in answer
+
+
 def test_every_folder_is_described() -> None:
     listed = re.findall(r"^\| ([\w-]+) \|", (MAILED / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert [name for name in listed if name != "folder"] == sorted(
