@@ -148,6 +148,7 @@ TABLE = Table(
         ),
         Column(name="configured", type=BOOLEAN, comment="The setting is on."),
         Column(name="broker_id", type=STRING, comment="The broker that asked."),
+        Column(name="all_of_set", type=BOOLEAN, comment="It waited for the whole SyncStateSet."),
         Column(name="start_offset", type=BIGINT, comment="Offset at which it begins.", unit="bytes"),
         Column(name="end_offset", type=BIGINT, comment="Offset at which it ends.", unit="bytes"),
         Column(name="unconfirmed", type=BIGINT, comment="Writes stored without the flush or the copies asked for."),

@@ -8,9 +8,10 @@ it.
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.group import Group, Tenure, since
 from election_replay.election_core.model import digits
-from election_replay.election_core.model.catalogue import INFO, WARNING
+from election_replay.election_core.model.catalogue import CRITICAL, INFO, WARNING
 from election_replay.election_core.model.facts import LogCut
-from election_replay.election_core.protocols.controller.facts import AckSetting
+from election_replay.election_core.model.terms import is_larger
+from election_replay.election_core.protocols.controller.facts import AckSetting, AcksTimedOut
 
 _QUOTED = ("allAckInSyncStateSet", "inSyncReplicas", "minInSyncReplicas")
 
@@ -24,19 +25,27 @@ def settings_of(group: Group, source: str) -> str | None:
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
-def whether_acknowledged(group: Group, source: str, *, alone: bool) -> tuple[str, str]:
+def whether_acknowledged(
+    group: Group, source: str, *, alone: bool, later: AcksTimedOut | None = None
+) -> tuple[str, str]:
     """Severity and sentence: what follows from a master's settings for the messages that it lost.
 
     With allAckInSyncStateSet a message that the next master does not hold was not acknowledged (``alone`` is false).
-    Without it one that a frozen master took when it woke up may have been.
+    Without it one that a frozen master took when it woke up may have been. ``later``: it waited for the whole set up to
+    some byte, and took more after that.
     """
+    if later is not None:
+        return CRITICAL, (
+            f"Up to byte {later.end_offset} it waited in vain for its whole SyncStateSet. Who wrote what follows may "
+            "have had an acknowledgement: a master that hears of no slave drops its slaves and waits for them no more."
+        )
     if not alone:
         return INFO, "With allAckInSyncStateSet nobody had an acknowledgement of them."
     settings, waited_for = settings_of(group, source), _others_waited_for(group, source)
     if settings is None or waited_for is None:
         return WARNING, "Whether they had been acknowledged is not in the logs."
     if waited_for == 0:
-        return WARNING, (
+        return CRITICAL, (
             f"With {settings} it acknowledged messages without waiting for another replica: who had its answers in "
             "time had acknowledgements of them."
         )
@@ -44,6 +53,23 @@ def whether_acknowledged(group: Group, source: str, *, alone: bool) -> tuple[str
         f"With {settings} it waited for {waited_for} of the connected replicas, whichever: whether they had been "
         f"acknowledged is not in the logs.{_learners(group)}"
     )
+
+
+def after_time_outs(group: Group, cut: LogCut) -> AcksTimedOut | None:
+    """The last messages for whose acknowledgements a master of allAckInSyncStateSet waited in vain, if its log went on
+    behind them: it had ceased to wait.
+
+    Since 5.4.0 a master that has heard of no slave for 20 s makes a SyncStateSet of itself alone, without the
+    controllers (``AutoSwitchHAService#removeConnection``).
+    """
+    waited = [fact for fact in group.of(AcksTimedOut) if fact.source_node == cut.source_node and fact.all_of_set]
+    last = max((fact for fact in waited if _lies_in(fact, cut)), key=lambda fact: fact.end_offset or 0, default=None)
+    return last if last is not None and is_larger(cut.log_end, last.end_offset) else None
+
+
+def _lies_in(fact: AcksTimedOut, cut: LogCut) -> bool:
+    """Whether the last of the messages lies in what was cut off."""
+    return is_larger(fact.end_offset, cut.cut_to)
 
 
 def only_there(group: Group, tenure: Tenure, begin: Moment) -> str | None:

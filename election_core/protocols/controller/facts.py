@@ -131,6 +131,18 @@ class AllAck(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class AcksTimedOut(Fact):
+    """A master waited in vain for the acknowledgements of ``count`` messages, the last of which ends at byte
+    ``end_offset`` of its log: their senders were told so. ``all_of_set``: it waited for the whole SyncStateSet."""
+
+    kind: ClassVar[str] = "ACKS_TIMED_OUT"
+
+    count: int
+    end_offset: int | None
+    all_of_set: bool
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class ControllerRuleBroken(LineBrokeRule):
     """A line, of the kind ``line``, breaks the ``rule``.
 
@@ -161,6 +173,7 @@ KINDS: tuple[type[Fact], ...] = (
     SlaveStuck,
     AckSetting,
     AllAck,
+    AcksTimedOut,
     ControllerRuleBroken,
 )
 """All of them."""

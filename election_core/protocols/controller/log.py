@@ -8,7 +8,7 @@ later, when a name server cannot be reached. A controller's "Elect new master" i
 it is replicated; a JRaft controller prints after the commit, on every node, and again when it re-reads its log.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -20,6 +20,7 @@ from election_replay.election_core.fold.roles import FOLLOWER, LEADER, UNKNOWN, 
 from election_replay.election_core.model import digits
 from election_replay.election_core.model.facts import Fact, LogCut, MemberAddress, TermWentBack
 from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.controller.checks import (
     acknowledgements,
     caught_up,
@@ -31,6 +32,7 @@ from election_replay.election_core.protocols.controller.checks import (
 )
 from election_replay.election_core.protocols.controller.facts import (
     AckSetting,
+    AcksTimedOut,
     AllAck,
     ControllerRuleBroken,
     EpochAhead,
@@ -168,6 +170,7 @@ class BrokerLog:
             self.checked.note(first_set(event, emit.node_at(event.at)), event)
         yield from self.checked.tallied(emit, None)
         yield from broken_rules(emit, self.checked)
+        yield from _timed_out(emit, self.timeouts)
         shown = all_ack or next((event for event in self.timeouts if event.count == ALL), None)
         if shown is not None:
             yield AllAck(*emit.at(shown), configured=shown is not all_ack or shown.value == "true")
@@ -438,3 +441,22 @@ def _acknowledging(emit: FactWriter, settings: Mapping[str, FoldEvent]) -> Itera
         event = settings.get(name)
         if event is not None and event.value is not None:
             yield AckSetting(*emit.at(event), name=name, setting_value=event.value)
+
+
+def _timed_out(emit: FactWriter, timeouts: Iterable[FoldEvent]) -> Iterator[Fact]:
+    """The runs of messages that were not acknowledged in time."""
+    runs: list[list[FoldEvent]] = []
+    for event in timeouts:
+        if runs and event.at - runs[-1][-1].by <= Timeout.WRITE_EPISODE.us:
+            runs[-1].append(event)
+        else:
+            runs.append([event])
+    for run in runs:
+        first, last = run[0], run[-1]
+        ends = [event.max_offset for event in run if event.max_offset is not None]
+        yield AcksTimedOut(
+            *emit.during(emit.node_at(first.at), first.at, first.by, first.event_id, last.at, last.by, last.event_id),
+            count=len(run),
+            end_offset=max(ends, default=None),
+            all_of_set=all(event.count == ALL for event in run),
+        )

@@ -1,22 +1,26 @@
 """Messages that one master took and another never had: overlaps of masters, unclean elections, logs that were cut."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from election_replay.election_core.fold.roles import DIED
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.coverage import (
     counted,
 )
-from election_replay.election_core.judge.group import SILENT, Group, since
-from election_replay.election_core.judge.overlap import Overlap, overlap_coverage
+from election_replay.election_core.judge.group import SILENT, Group, Tenure, since
+from election_replay.election_core.judge.outages import fate_of
+from election_replay.election_core.judge.overlap import Overlap, overlap_coverage, overlaps
 from election_replay.election_core.judge.wording import between, seconds
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
 from election_replay.election_core.model.facts import LogCut
+from election_replay.election_core.model.measures import Unit
 from election_replay.election_core.model.rows import Finding, RuleCoverage
 from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.controller import decision_rules
 from election_replay.election_core.protocols.controller.acknowledgements import (
+    after_time_outs,
     only_there,
     settings_of,
     whether_acknowledged,
@@ -27,17 +31,45 @@ from election_replay.election_core.protocols.controller.epochs import controller
 from election_replay.election_core.protocols.controller.facts import AllAck, ControllerRuleBroken, Decision
 from election_replay.election_core.protocols.controller.record import elections_of
 
+GRAVITY = (INFO, WARNING, CRITICAL)
+"""Severities, the gravest last."""
 
-def cuts_of(group: Group, source: str, after: Moment) -> list[LogCut]:
-    """How much a broker cut off its log (or failed to) after a moment; empty cuts are left out."""
+
+def cuts_of(group: Group, source: str, after: Moment, epoch: int | None) -> list[LogCut]:
+    """How much a broker cut off its log (or failed to) of what it had of an ``epoch``; empty cuts are left out.
+
+    A comparison of two logs that does not say the epoch is meant where it came after a moment.
+    """
     return [
         cut
         for cut in group.of(LogCut)
         if cut.source_node == source
         and _cut_off(cut) > 0
         and not _parted_wrongly(group, cut)
-        and group.clocks.elapsed(after, since(cut))[1] > 0
+        and (cut.term == epoch if cut.term is not None else group.clocks.elapsed(after, since(cut))[1] > 0)
     ]
+
+
+def roots_of_cuts(
+    group: Group, unclean: Sequence[tuple[Decision, SetVersion]]
+) -> tuple[dict[Overlap, list[LogCut]], dict[Decision, list[LogCut]]]:
+    """What was cut by the overlap, or by the election, that it follows from: each cut has one root.
+
+    It follows from the first overlap of the tenure whose epoch it cuts, else from the first unclean election after it.
+    """
+    known = set[str | None]()
+
+    def new(cuts: Iterable[LogCut]) -> list[LogCut]:
+        found = [cut for cut in cuts if cut.since_event not in known]
+        known.update(cut.since_event for cut in found)
+        return found
+
+    at_once = [overlap for overlap in overlaps(group) if overlap.least > 0 and overlap.stale.term != overlap.newer.term]
+    by_overlap = {
+        overlap: new(cuts_of(group, overlap.stale.source, overlap.newer.begin, overlap.stale.term))
+        for overlap in sorted(at_once, key=lambda overlap: (overlap.stale.term, overlap.newer.term))
+    }
+    return by_overlap, {fact: new(_cuts_after(group, (fact, before))) for fact, before in unclean}
 
 
 def _parted_wrongly(group: Group, cut: LogCut) -> bool:
@@ -78,12 +110,9 @@ def without_alone(group: Group, decided: list[Decision], sets: list[SetVersion])
     return frozenset(fact.source_node for fact in group.of(AllAck) if fact.configured)
 
 
-def overlap_finding(group: Group, overlap: Overlap, bound: frozenset[str]) -> Finding | None:
-    """``SPLIT_BRAIN_OVERLAP``: a definite overlap of two masters of different epochs."""
+def overlap_finding(group: Group, overlap: Overlap, cuts: list[LogCut], bound: frozenset[str]) -> Finding:
+    """``SPLIT_BRAIN_OVERLAP``: a definite overlap of two masters of different epochs, and what was cut for it."""
     stale, newer = overlap.stale, overlap.newer
-    if overlap.least <= 0 or stale.term == newer.term:
-        return None
-    cuts = cuts_of(group, stale.source, newer.begin)
     severity, why = _consequence(group, overlap, cuts, bound)
     old = stale.with_detail(f"epoch {stale.term}, stale")
     new = newer.with_detail(f"epoch {newer.term}")
@@ -101,10 +130,29 @@ def overlap_finding(group: Group, overlap: Overlap, bound: frozenset[str]) -> Fi
         evidence=tuple(dict.fromkeys((*stale.evidence, *newer.evidence, *cut_evidence))),
         overlap_min_ms=overlap.least // 1000,
         overlap_max_ms=overlap.most // 1000,
-        bytes_lost=_lost(cuts) or None,
-        offset_before=cuts[0].log_end if cuts else None,
-        offset_after=cuts[0].cut_to if cuts else None,
+        former_leader=stale.node,
+        former_leader_fate=fate_of(group, stale, newer.begin, stale.end),
+        next_leader=newer.node,
+        served_time=group.time(newer.begin),
+        **_measures(cuts),
     )
+
+
+def _measures(cuts: Sequence[LogCut]) -> dict[str, Any]:
+    """The columns that tell of a loss: of the largest cut, where there are several."""
+    cut = max(cuts, key=_cut_off, default=None)
+    if cut is None:
+        return {}
+    return {
+        "bytes_lost": _cut_off(cut) or None,
+        "offset_before": cut.log_end,
+        "offset_after": cut.cut_to,
+        "cut_node": cut.node or cut.source_node,
+        "cut_epoch": cut.term,
+        "cut_from": cut.cut_to,
+        "cut_to": cut.log_end,
+        "unit": Unit.BYTES,
+    }
 
 
 def _consequence(group: Group, overlap: Overlap, cuts: list[LogCut], bound: frozenset[str]) -> tuple[str, str]:
@@ -114,27 +162,31 @@ def _consequence(group: Group, overlap: Overlap, cuts: list[LogCut], bound: froz
     """
     name, poll = overlap.stale.name, group.timing.us(Timeout.CONTROLLER_POLL, overlap.stale.source)
     failed = [cut for cut in cuts if not cut.done]
+    alone = overlap.stale.source not in bound or any(after_time_outs(group, cut) for cut in cuts)
+    gravity = whether_acknowledged(group, overlap.stale.source, alone=alone)[0] if cuts else INFO
     if failed and not overlap.frozen:
         return CRITICAL, (
             f"{name} took writes that the other never had and could not cut them off its log, which ended at "
             f"{failed[0].log_end}: the logs of both differ"
         )
     wrote = f"{name} took {_lost(cuts)} bytes of messages that were cut off when it rejoined"
-    if overlap.stale.source in bound and not failed:
+    if not alone and not failed:
         if cuts:
             return INFO, f"{wrote}; with allAckInSyncStateSet it could not acknowledge them"
         return INFO, "with allAckInSyncStateSet the stale one could not acknowledge writes alone"
     if cuts and not overlap.frozen:
         if overlap.least <= poll:
-            return WARNING, f"{wrote}; the overlap is no longer than the notice of a change may take"
+            return gravity, f"{wrote}; the overlap is no longer than the notice of a change may take"
         return CRITICAL, wrote
     if overlap.frozen and overlap.awake_least <= 0:
         after = f"; {wrote}, whether before it froze or after it woke up the logs do not say" if cuts else ""
-        return INFO, f"its log is silent for {seconds(overlap.asleep)} of it, so it was frozen{after}"
+        return gravity, f"its log is silent for {seconds(overlap.asleep)} of it, so it was frozen{after}"
     if overlap.frozen:
-        alone = only_there(group, overlap.stale, overlap.newer.begin)
-        more = f"; {wrote}, whether acknowledged the logs do not say" if cuts else f"; {alone}" if alone else ""
-        return WARNING, f"it was frozen for {seconds(overlap.asleep)} of it and awake for the rest{more}"
+        there = only_there(group, overlap.stale, overlap.newer.begin)
+        more = f"; {wrote}, whether acknowledged the logs do not say" if cuts else f"; {there}" if there else ""
+        return max(
+            WARNING, gravity, key=GRAVITY.index
+        ), f"it was frozen for {seconds(overlap.asleep)} of it and awake for the rest{more}"
     if overlap.most <= poll + group.timing.us(Timeout.CONTROLLER_LEARNS):
         return INFO, "no longer than the notice of the change may take"
     return _without_cuts(group, overlap)
@@ -180,17 +232,21 @@ def unclean_elections(decided: list[Decision], sets: list[SetVersion]) -> list[t
     ]
 
 
-def cuts_after(group: Group, unclean: tuple[Decision, SetVersion]) -> list[LogCut]:
-    """What members of the set before cut off their logs after an unclean election."""
+def _cuts_after(group: Group, unclean: tuple[Decision, SetVersion]) -> list[LogCut]:
+    """What members of the set before cut off their logs after an unclean election, of the epoch before it."""
     fact, before = unclean
     sources = {tenure.source for tenure in group.tenures if tenure.node in before.members}
-    return [cut for source in sorted(sources) for cut in cuts_of(group, source, since(fact))]
+    return [
+        cut
+        for source in sorted(sources)
+        for cut in cuts_of(group, source, since(fact), before.master_epoch)
+        if group.clocks.elapsed(since(fact), since(cut))[1] > 0
+    ]
 
 
-def unclean_finding(group: Group, unclean: tuple[Decision, SetVersion]) -> Finding:
+def unclean_finding(group: Group, unclean: tuple[Decision, SetVersion], cuts: list[LogCut]) -> Finding:
     """``UNCLEAN_ELECTION``: with what the members of the set before lost by it."""
     fact, before = unclean
-    cuts = cuts_after(group, unclean)
     lost = _lost(cuts)
     if lost:
         severity = CRITICAL
@@ -224,9 +280,7 @@ def unclean_finding(group: Group, unclean: tuple[Decision, SetVersion]) -> Findi
                 if e
             )
         ),
-        bytes_lost=lost or None,
-        offset_before=cuts[0].log_end if cuts else None,
-        offset_after=cuts[0].cut_to if cuts else None,
+        **_measures(cuts),
     )
 
 
@@ -256,13 +310,14 @@ def data_loss(group: Group, causes: dict[tuple[str | None, str], Finding], bound
     """``POSSIBLE_DATA_LOSS`` for each former master that cut messages off its log."""
     for cut in group.of(LogCut):
         lost = _cut_off(cut)
-        led = [t for t in group.tenures if t.source == cut.source_node and t.begin.at <= cut.since]
+        led = [tenure for tenure in group.tenures if _wrote(tenure, cut)]
         if lost <= 0 or not led:
             continue
         implied = causes.get((cut.since_event, cut.source_node))
-        severity, whether = whether_acknowledged(group, cut.source_node, alone=cut.source_node not in bound)
-        if implied is not None and implied.severity == INFO and severity != INFO:
-            implied = None  # what is an alarm itself does not hide behind what is none
+        alone = cut.source_node not in bound or after_time_outs(group, cut) is not None
+        severity, whether = whether_acknowledged(group, cut.source_node, alone=alone, later=after_time_outs(group, cut))
+        if implied is not None and GRAVITY.index(implied.severity) < GRAVITY.index(severity):
+            implied = None  # what is graver does not hide behind what is less so
         done = "cut them off" if cut.done else "could not cut them off"
         whose = " that the new master never had"
         if unclear := _parted_wrongly(group, cut):
@@ -284,10 +339,15 @@ def data_loss(group: Group, causes: dict[tuple[str | None, str], Finding], bound
             f"messages ({cut.cut_to} to {cut.log_end}){whose}, and {done}. {whether}",
             evidence=cut.evidence,
             implied_by=implied.finding_id if implied else None,
-            bytes_lost=None if unclear else lost,
-            offset_before=cut.log_end,
-            offset_after=cut.cut_to,
+            **(_measures([cut]) | ({"bytes_lost": None} if unclear else {})),
         )
+
+
+def _wrote(tenure: Tenure, cut: LogCut) -> bool:
+    """Whether a master wrote what was cut off its log; which epoch that is, old releases do not print."""
+    if tenure.source != cut.source_node:
+        return False
+    return tenure.term == cut.term if cut.term is not None else tenure.begin.at <= cut.since
 
 
 def losses_coverage(

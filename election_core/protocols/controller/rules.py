@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from election_replay.election_core.judge.clock import Clocks
 from election_replay.election_core.judge.coverage import summed, tallies_of
 from election_replay.election_core.judge.group import Group, group_of
-from election_replay.election_core.judge.overlap import overlaps
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
@@ -23,11 +22,10 @@ from election_replay.election_core.protocols.controller.epochs import epochs_bac
 from election_replay.election_core.protocols.controller.facts import Decision
 from election_replay.election_core.protocols.controller.log import PROTOCOL
 from election_replay.election_core.protocols.controller.losses import (
-    cuts_after,
-    cuts_of,
     data_loss,
     losses_coverage,
     overlap_finding,
+    roots_of_cuts,
     unclean_elections,
     unclean_finding,
     without_alone,
@@ -67,17 +65,17 @@ def _findings(group: Group, decided: list[Decision], sets: list[SetVersion]) -> 
     bound = without_alone(group, decided, sets)
     yield from split
     causes: dict[tuple[str | None, str], Finding] = {}
-    for overlap in overlaps(group):
-        finding = overlap_finding(group, overlap, bound)
-        if finding is not None:
-            yield finding
-            for cut in cuts_of(group, overlap.stale.source, overlap.newer.begin):
-                causes.setdefault((cut.since_event, cut.source_node), finding)
-    for unclean in unclean_elections(decided, sets):
-        finding = unclean_finding(group, unclean)
+    unclean = unclean_elections(decided, sets)
+    by_overlap, by_election = roots_of_cuts(group, unclean)
+    for overlap, cuts in by_overlap.items():
+        finding = overlap_finding(group, overlap, cuts, bound)
         yield finding
-        for cut in cuts_after(group, unclean):
-            causes.setdefault((cut.since_event, cut.source_node), finding)
+        causes.update(((cut.since_event, cut.source_node), finding) for cut in cuts)
+    for election in unclean:
+        cuts = by_election[election[0]]
+        finding = unclean_finding(group, election, cuts)
+        yield finding
+        causes.update(((cut.since_event, cut.source_node), finding) for cut in cuts)
     yield from data_loss(group, causes, bound)
     yield from stuck_replicas(group)
     yield from set_without_master(group, sets)
