@@ -308,7 +308,12 @@ class Majorities:
         for grown in self._committed.get((tenure.source, tenure.term), ()):
             if grown.since_by < tenure.begin.at or grown.since > tenure.end.by:
                 continue  # of another leadership of the same term
-            last = Moment(grown.since, grown.since_by, grown.source_node, grown.since_event)
+            # What a process that did not run had committed, it had committed before; nobody waits for more of it.
+            asleep = (
+                hole for hole in tenure.silences if grown.since <= hole.begin.by and hole.end.at <= grown.since_by
+            )
+            by = min((hole.begin.by for hole in asleep), default=grown.since_by)
+            last = Moment(grown.since, by, grown.source_node, grown.since_event)
             if elapsed(lost.latest, last)[0] > 0:
                 return None
             if elapsed(lost.earliest, last)[0] > 0:
