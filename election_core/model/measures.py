@@ -37,3 +37,14 @@ class Unit(StrEnum):
     """Revisions of etcd's key space."""
     MESSAGES = "messages"
     """Offsets in a queue."""
+
+
+class Refusal(StrEnum):
+    """Why who holds the role refuses writes."""
+
+    DISK_FULL = "disk_full"
+    """Its disk is too full for writes, by its own word."""
+    TRANSFERRING = "transferring"
+    """It hands its leadership over, and that does not end."""
+    UNACKNOWLEDGED = "unacknowledged"
+    """It waits for acknowledgements of other replicas, which do not come."""

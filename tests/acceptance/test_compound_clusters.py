@@ -15,7 +15,10 @@ from tests.conftest import Landing
 pytestmark = pytest.mark.slow
 
 FOREVER = datetime(9999, 12, 30, tzinfo=UTC)
-RUNS = ("busy-shop", "chaos-stock", "embedded-all-ack", "flap-shop", "restore-shop", "sleepy-master", "wiped-shop")
+RUNS = (
+    *("busy-shop", "chaos-stock", "embedded-all-ack", "flap-shop", "many-topics-full-disk", "restore-shop"),
+    *("sleepy-master", "upgrade-transfer-dl", "wiped-shop"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -95,3 +98,24 @@ def test_a_master_that_ceased_to_wait_for_its_set_may_have_acknowledged(compound
     [lost] = findings(compound, "embedded-all-ack", rule="POSSIBLE_DATA_LOSS")
     assert lost["severity"] == "critical"
     assert "39681" in lost["summary"]
+
+
+REFUSALS = {
+    "many-topics-full-disk": [(60, "its disk was too full")],
+    "upgrade-transfer-dl": [(109, "it was handing its leadership over to n3")],
+}
+"""For how long a broker took no writes though it held its role (seconds), and why."""
+
+
+@pytest.mark.parametrize("run", REFUSALS)
+def test_a_leader_that_refuses_writes_is_an_outage(run: str, compound: Warehouse) -> None:
+    found = findings(compound, run, rule="WRITES_REFUSED", severity="warning")
+    for row, (seconds, why) in zip(found, REFUSALS[run], strict=True):
+        assert row["duration_min_ms"] <= seconds * 1000 <= row["duration_max_ms"], row["summary"]
+        assert why in row["summary"]
+
+
+def test_a_master_whose_slaves_do_not_acknowledge_is_an_outage(compound: Warehouse) -> None:
+    found = findings(compound, "embedded-all-ack", rule="WRITES_REFUSED")
+    assert [row["severity"] for row in found] == ["warning"] * len(found)
+    assert len(found) >= 2

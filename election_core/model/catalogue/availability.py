@@ -61,6 +61,25 @@ AVAILABILITY: tuple[Rule, ...] = (
         judged_by=("protocols.writes.rules",),
     ),
     Rule(
+        id=RuleId.WRITES_REFUSED,
+        severity="warning; info below two seconds",
+        meaning=(
+            "A broker held its role and took no writes, for a reason that it prints: a disk that is too full, a "
+            "hand-over of the leadership that does not end, acknowledgements of other replicas that do not come. Those "
+            "who write see the same as in a time without a leader, and no election ends it."
+        ),
+        source=(
+            "RocketMQ DefaultMessageStore (CleanCommitLogService#isSpaceToDelete), GroupTransferService; DLedger "
+            "DLedgerServer#handleAppend, #handleLeadershipTransfer"
+        ),
+        needs=(
+            "the lines that mark the disk full and well again; a request to hand over, and appends that fail from then "
+            "on; messages that were not acknowledged in time, one after the other"
+        ),
+        refuted_by="A write that this broker acknowledged in this time.",
+        judged_by=("protocols.writes.rules",),
+    ),
+    Rule(
         id=RuleId.FORMER_LEADER_STILL_MASTER,
         severity="info",
         meaning=(

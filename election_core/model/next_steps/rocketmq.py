@@ -115,6 +115,17 @@ ROCKETMQ_STEPS: tuple[NextSteps, ...] = (
         source="RocketMQ NettyRemotingAbstract#writeResponse; docs/en/best_practice.md",
     ),
     NextSteps(
+        rule=RuleId.WRITES_REFUSED,
+        checks=(
+            Check("Whether the broker's disk is full, and keeps up", run.DISK),
+            _WHO_LEADS,
+            Check("How long puts take, and how many wait", run.MQ_STATUS),
+        ),
+        do_not="Do not delete files of the commit log by hand, and do not hand over to a member that is down: a broker "
+        "deletes by itself what is old, and a transfer begun is ended by a restart of the leader alone.",
+        source="RocketMQ DefaultMessageStore#isSpaceToDelete; DLedger DLedgerServer#handleLeadershipTransfer",
+    ),
+    NextSteps(
         rule=RuleId.FORMER_LEADER_STILL_MASTER,
         checks=(
             _WHO_LEADS,

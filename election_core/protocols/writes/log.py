@@ -19,13 +19,15 @@ from election_replay.election_core.fold.fact_writer import Speaker
 from election_replay.election_core.fold.identity import BROKER
 from election_replay.election_core.fold.process_runs import Incarnation
 from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.measures import Refusal
 from election_replay.election_core.model.timing import US_PER_MS, Timeout
-from election_replay.election_core.protocols.writes.facts import AnsweredTooLate
+from election_replay.election_core.protocols.writes.facts import AnsweredTooLate, RefusedWrites
 
 PROTOCOL = "writes"
 
 UNANSWERED, SLOW = "BRK_WRITE_UNANSWERED", "STORE_PUT_SLOW"
-KINDS = frozenset({UNANSWERED, SLOW})
+DISK, APPEND, TRANSFER, ACKS = "STORE_DISK_FULL", "DL_APPEND_FAILED", "DL_TRANSFER_REQ", "HA_ACK_TIMEOUT"
+KINDS = frozenset({UNANSWERED, SLOW, DISK, APPEND, TRANSFER, ACKS})
 """The events that this fold reads."""
 
 _EPISODE = Timeout.WRITE_EPISODE.us
@@ -91,14 +93,64 @@ def _joined(episodes: Iterable[Episode]) -> list[Episode]:
 
 
 @dataclass(slots=True)
+class Refused:
+    """A time in which a broker refused writes: its lines from the ``first`` to the ``last``, and where it ended."""
+
+    why: Refusal
+    first: FoldEvent
+    last: FoldEvent
+    end: FoldEvent | None = None
+    count: int = 1
+    asked: FoldEvent | None = None
+
+    def goes_on_with(self, event: FoldEvent) -> bool:
+        """Whether a line of the same kind belongs to this time."""
+        return event.kind == self.last.kind and event.at - self.last.by <= _EPISODE
+
+
+@dataclass(slots=True)
 class WritesLog:
-    """The state machine of one broker's answers to writes, whose two kinds of lines come from two files."""
+    """The state machine of one broker's answers to writes, whose kinds of lines come from several files."""
 
     episodes: list[Episode] = field(default_factory=list)
     refusals: list[int] = field(default_factory=list)
+    refused: list[Refused] = field(default_factory=list)
+    _asked: FoldEvent | None = None
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line."""
+        if event.kind == TRANSFER:
+            self._asked = event
+        elif event.kind == DISK:
+            self._on_disk(event)
+        elif event.kind in (APPEND, ACKS):
+            self._on_failed(event)
+        else:
+            self._on_answer(event)
+
+    def _on_disk(self, event: FoldEvent) -> None:
+        """The disk became too full for writes (``DefaultMessageStore#isSpaceToDelete``), or is so no more."""
+        full = [spell for spell in self.refused if spell.why == Refusal.DISK_FULL and spell.end is None]
+        if event.flag is False:
+            for spell in full:
+                spell.end = event
+        elif full:
+            full[0].last, full[0].count = event, full[0].count + 1
+        else:
+            self.refused.append(Refused(Refusal.DISK_FULL, event, event))
+
+    def _on_failed(self, event: FoldEvent) -> None:
+        """A write failed: a leader that hands over refuses all (``DLedgerServer#handleAppend``), and who waits for
+        acknowledgements in vain tells its client so."""
+        why = Refusal.UNACKNOWLEDGED if event.kind == ACKS else Refusal.TRANSFERRING
+        last = next((spell for spell in reversed(self.refused) if spell.why == why), None)
+        if last is not None and last.goes_on_with(event):
+            last.last, last.count = event, last.count + 1
+        elif event.kind == ACKS or (self._asked is not None and event.at - self._asked.by <= _EPISODE):
+            asked = None if event.kind == ACKS else self._asked
+            self.refused.append(Refused(why, event, event, asked=asked))
+
+    def _on_answer(self, event: FoldEvent) -> None:
         line = _of(event)
         if line is None:
             if event.kind == UNANSWERED:
@@ -110,13 +162,24 @@ class WritesLog:
         else:
             self.episodes.append(line)
 
-    def facts(self, speaker: Speaker, stream: str) -> Iterator[AnsweredTooLate]:
-        """The episodes in which answers found nobody."""
+    def facts(self, speaker: Speaker, stream: str) -> Iterator[AnsweredTooLate | RefusedWrites]:
+        """The episodes in which answers found nobody, and the times in which it refused writes."""
         group = speaker.broker_set
         if group is None:
             return
         incarnations = speaker.incarnations.get(BROKER, [])
         emit = speaker.about(group, PROTOCOL, stream, lambda time: speaker.broker_id_at(time, incarnations))
+        for spell in self.refused:
+            last = spell.end or (spell.last if spell.why != Refusal.DISK_FULL else None)
+            ends = (last.at, last.by, last.event_id) if last is not None else (None, None, None)
+            first = spell.first
+            yield RefusedWrites(
+                *emit.during(emit.node_at(first.at), first.at, first.by, first.event_id, *ends),
+                why=spell.why.value,
+                count=spell.count,
+                peer=spell.asked.peer if spell.asked is not None else None,
+                evidence=(spell.asked.event_id,) if spell.asked is not None else (),
+            )
         refusals = sorted(self.refusals)
         for episode in _joined(self.episodes):
             if episode.count and not _after_a_hole(episode, incarnations):

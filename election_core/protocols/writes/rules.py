@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from election_replay.election_core.judge.clock import Clocks
 from election_replay.election_core.judge.coverage import coverage
 from election_replay.election_core.judge.group import Group, group_of, since, until
-from election_replay.election_core.judge.wording import name_of, seconds
-from election_replay.election_core.model.catalogue import INFO, PROVEN, RuleId
+from election_replay.election_core.judge.wording import between, name_of, seconds
+from election_replay.election_core.model.catalogue import INFO, PROVEN, WARNING, RuleId
 from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.measures import Refusal
 from election_replay.election_core.model.rows import Finding, Row
 from election_replay.election_core.model.timing import US_PER_MS, Timeout
-from election_replay.election_core.protocols.writes.facts import AnsweredTooLate
+from election_replay.election_core.protocols.writes.facts import AnsweredTooLate, RefusedWrites
 from election_replay.election_core.protocols.writes.log import PROTOCOL
 
 __all__ = ["PROTOCOL", "judge"]
@@ -27,6 +28,46 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     found = [fact for fact in every if _says_something(group, fact)]
     yield from (_finding(group, fact) for fact in found)
     yield coverage(group, RuleId.WRITES_UNANSWERED, len(every) - len(found), len(found))
+    refused = list(group.of(RefusedWrites))
+    outages = [finding for fact in refused for finding in _refused(group, fact)]
+    yield from outages
+    yield coverage(group, RuleId.WRITES_REFUSED, len(refused) - len(outages), len(outages))
+
+
+_REFUSALS = {
+    Refusal.DISK_FULL: "its disk was too full",
+    Refusal.TRANSFERRING: "it was handing its leadership over to {peer}, and the hand-over did not end",
+    Refusal.UNACKNOWLEDGED: "the other replicas did not acknowledge in time",
+}
+
+
+def _refused(group: Group, fact: RefusedWrites) -> Iterator[Finding]:
+    """``WRITES_REFUSED``: who holds the role took no writes for a second or more."""
+    end = until(fact)
+    least, most = group.clocks.elapsed(since(fact), end or group.end)
+    least = max(least, 0)
+    if least < Timeout.NOTICEABLE.us:
+        return
+    why = Refusal(fact.why)
+    lines = "" if why == Refusal.DISK_FULL else f" {fact.count} writes failed."
+    verb = "could not acknowledge writes" if why == Refusal.UNACKNOWLEDGED else "refused writes"
+    reason = _REFUSALS[why].format(peer=fact.peer or "another member")
+    yield group.finding(
+        RuleId.WRITES_REFUSED,
+        (fact.source_node, fact.why, fact.since),
+        severity=INFO if least < Timeout.BRIEF.us else WARNING,
+        certainty=PROVEN,
+        nodes=(fact.node or fact.source_node,),
+        terms=(),
+        start_time=group.time(since(fact)),
+        end_time=group.time(end) if end else None,
+        summary=f"{name_of(fact.node, fact.source_node)} {verb} for {between(least, most)}"
+        f"{'' if end else ', to the end of the logs'}: {reason}.{lines}",
+        evidence=[*fact.evidence, fact.since_event, fact.until_event],
+        duration_min_ms=least // US_PER_MS,
+        duration_max_ms=most // US_PER_MS,
+        former_leader=fact.node or fact.source_node,
+    )
 
 
 def _says_something(group: Group, fact: AnsweredTooLate) -> bool:

@@ -9,4 +9,10 @@ WRITES = (
         "NettyRemotingAbstract#writeResponse",
         "WRITES_UNANSWERED",
     ),
+    Decision(
+        "takes-writes",
+        "a broker that holds the role of a master or leader takes the writes that are sent to it",
+        "SendMessageProcessor#sendMessage, DLedgerServer#handleAppend",
+        "WRITES_REFUSED",
+    ),
 )
