@@ -26,7 +26,11 @@ def forget(warehouse: Warehouse, cluster: str, *, dry_run: bool = False) -> dict
     """
     published, versions = warehouse.last_run(), warehouse.versions()
     unpublished = [
-        name for name in versions if name not in NEWEST_ONLY and versions[name] != published["versions"].get(name)
+        name
+        for name in versions
+        if name not in NEWEST_ONLY
+        and not TABLES[name].by_run
+        and not warehouse.holds_rows_of(name, published["versions"].get(name))
     ]
     if unpublished:
         raise JobError(

@@ -1,16 +1,17 @@
-"""Publishing: one row in ``gold.runs`` makes the new versions of all tables visible together.
+"""Publishing: one commit to ``gold.published`` makes the new verdicts of all groups current together.
 
-Before it is written the tables pass through their gates. A cluster that does not is held back: its rows of the judged
-tables are put back to what is published of it, so that the versions that the run names show its old state and the new
-state of all others. The next replay judges it again.
+Before that they pass through their gates. A cluster that does not is held back: the pointer goes on naming what is
+published of it. The next replay judges it again. A row in ``gold.runs`` says what was published, and when.
 """
 
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from election_replay.jobs.gates.checks import Check, check, record, stopped
 from election_replay.jobs.publishing.held_back import hold_back
-from election_replay.jobs.publishing.runs import Judged, write_run
+from election_replay.jobs.publishing.runs import Judged, refuse_strangers, write_run
+from election_replay.jobs.warehouse.pointer import CANDIDATE, PUBLISHED, but_for, point, pointer_rows
 from election_replay.jobs.warehouse.table_sets import JUDGED
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
@@ -30,13 +31,25 @@ def publish(warehouse: Warehouse, judged: Judged) -> Outcome:
     Raises :class:`JobError` when another replay has written to the tables meanwhile.
     """
     with warehouse.unwatched():
-        checks = check(warehouse, JUDGED, judged.clusters, written=judged.written)
+        checks = check(warehouse, JUDGED, judged.clusters, written=judged.written, run_id=judged.run_id)
         record(warehouse, checks)
         failing = stopped(checks, judged.clusters)
         hold_back(warehouse, failing, judged.run_id)
     held = tuple(sorted({*judged.held, *failing}))
+    refuse_strangers(warehouse, judged)
+    point_at(warehouse, judged, held)
     write_run(warehouse, judged, "published", held)
     return Outcome(judged.run_id, held, tuple(checks))
+
+
+def point_at(warehouse: Warehouse, judged: Judged, held: Collection[str]) -> None:
+    """Let the pointer name what was judged, but for the clusters that are held back."""
+    version = judged.before.get(PUBLISHED)
+    former = pointer_rows(warehouse, PUBLISHED, version)
+    rows = but_for(pointer_rows(warehouse, CANDIDATE, warehouse.version(CANDIDATE)), held, former)
+    if held:
+        point(warehouse, CANDIDATE, rows, judged.run_id)
+    point(warehouse, PUBLISHED, rows, judged.run_id, version)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from election_replay.jobs.engines.spark_tables import read
 from election_replay.jobs.faults import Damaged
 from election_replay.jobs.reading.given_rows import with_rows
 from election_replay.jobs.reading.published import KeptNoLongerError
+from election_replay.jobs.warehouse.pointer import PUBLISHED, current, pointer_of
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES, Table
 from election_replay.schemas.model import Column, Parameter, View, sql_text
@@ -40,10 +41,8 @@ def register_run(spark: SparkSession, tables: Warehouse, run: Mapping[str, Any])
 
     for name, value in OLD_VERSIONS.items():
         spark.conf.set(name, value)
-    versions = tables.published_versions(run)
     for name, table in TABLES.items():
-        rows = read(spark, tables, name, versions[name]) if name in versions else empty(spark, table)
-        rows.createOrReplaceTempView(name)
+        as_published(spark, tables, table, run).createOrReplaceTempView(name)
     before = tables.run_before(run)
     for view in VIEWS.values():
         if source := BEFORE.get(view.name):
@@ -56,14 +55,28 @@ def of_run(spark: SparkSession, tables: Warehouse, table: Table, run: Mapping[st
     """A table as a former run left it: empty without one. Whoever reads one that is kept no longer is told so."""
     if run is None or table.name not in run["versions"]:
         return empty(spark, table)
-    version = run["versions"][table.name]
     try:
-        tables.dataset(table.name, version)
+        tables.dataset(table.name, run["versions"][table.name])
+        if table.by_run and (pointed := pointer_of(tables, run)) is not None:
+            tables.dataset(PUBLISHED, pointed)
     except Damaged:
         refusal = F.raise_error(F.lit(str(KeptNoLongerError(run["run_id"]))))
         nulls = [F.lit(None).cast(column.type.sql).alias(column.name) for column in table.columns]
         return spark.range(1).where(refusal.isNull()).select(*nulls)
-    return read(spark, tables, table.name, version)
+    return as_published(spark, tables, table, run)
+
+
+def as_published(spark: SparkSession, tables: Warehouse, table: Table, run: Mapping[str, Any]) -> DataFrame:
+    """A table as a run published it: of a judged table those rows that the pointer of the run names."""
+    version = tables.published_version(run, table.name)
+    if version is None:
+        return empty(spark, table)
+    pointed = pointer_of(tables, run) if table.by_run else None
+    if pointed is None:
+        return read(spark, tables, table.name, version)
+    pointer = read(spark, tables, PUBLISHED, pointed)
+    every = read(spark, tables, table.name)
+    return spark.sql(current(table, "{every}", "{pointer}"), every=every, pointer=pointer)
 
 
 def empty(spark: SparkSession, table: Table) -> DataFrame:

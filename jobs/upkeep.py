@@ -12,16 +12,21 @@ events, facts and the ledger of landed files stay, so that everything can be jud
 """
 
 import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from election_replay.jobs import JobError
 from election_replay.jobs.publishing.runs import kept_runs, publish_again
 from election_replay.jobs.warehouse.forgetting import LINES, REJECTED, forget_lines, forgettable
+from election_replay.jobs.warehouse.former_runs import forget_runs
 from election_replay.jobs.warehouse.mending import mend
+from election_replay.jobs.warehouse.pointer import PUBLISHED
 from election_replay.jobs.warehouse.table_sets import OF_SOURCES
 from election_replay.jobs.warehouse.tidying import Tidied, retain, tidy
 from election_replay.jobs.warehouse.warehouse import KEEP_DAYS, Warehouse
+from election_replay.schemas import TABLES
 
 GRACE_HOURS = 24
 """How long a file stays that nobody needs: a job may be writing or reading it."""
@@ -50,10 +55,11 @@ def upkeep(
         raise JobError(f"nothing is published in {warehouse.root}: run `election-replay run` first")
     kept = kept_runs(warehouse, published, datetime.now(UTC) - timedelta(days=keep_days))
     before = warehouse.versions()
-    standing = {name for name in before if name in NEWEST_ONLY or before[name] == published["versions"].get(name)}
+    standing = {name for name in before if is_standing(warehouse, name, published)}
     forgotten = 0
     if not dry_run:
         mend(warehouse, before)
+    erased = forget_runs(warehouse, kept, dry_run=dry_run)
     if forget_after is not None and {LINES, REJECTED, *OF_SOURCES} & {*before} <= standing:
         last = last_landing(warehouse, datetime.now(UTC) - timedelta(days=forget_after))
         forgotten = forgettable(warehouse, last)
@@ -64,14 +70,30 @@ def upkeep(
         if name not in standing:
             done.append(Tidied(name, len(warehouse.opened(name).file_uris()), left_alone=True))
             continue
-        needed = () if name in NEWEST_ONLY else {run["versions"].get(name, version) for run in kept}
+        needed = versions_needed(name, version, kept)
         if not dry_run:
             retain(warehouse, name, keep_days)
         tidied = tidy(warehouse, name, needed, dry_run, grace_hours)
-        done.append(replace(tidied, forgotten=forgotten if name == LINES else 0))
+        done.append(replace(tidied, forgotten=forgotten if name == LINES else erased.get(name, 0)))
     if any(warehouse.version(name) != version for name, version in before.items() if name not in NEWEST_ONLY):
         publish_again(warehouse, published, [tidied.table for tidied in done if not tidied.left_alone])
     return done
+
+
+def is_standing(warehouse: Warehouse, name: str, published: Mapping[str, Any]) -> bool:
+    """Whether no row of a table waits to be published. Of judged tables those that no pointer names do not count."""
+    if name in NEWEST_ONLY or TABLES[name].by_run:
+        return True
+    return warehouse.holds_rows_of(name, published["versions"].get(name))
+
+
+def versions_needed(name: str, version: int, kept: Iterable[Mapping[str, Any]]) -> set[int]:
+    """The versions of a table that kept runs are read at. A judged one is read as it is, with a run's pointer."""
+    if name in NEWEST_ONLY:
+        return set()
+    if TABLES[name].by_run:
+        kept = (run for run in kept if PUBLISHED not in run["versions"])
+    return {run["versions"].get(name, version) for run in kept}
 
 
 def last_landing(warehouse: Warehouse, before: datetime) -> int:

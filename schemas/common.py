@@ -67,6 +67,12 @@ BATCH = Column(
     nullable=False,
     at_least=1,
 )
+RUN_ID = Column(
+    name="run_id",
+    type=STRING,
+    comment="The run that judged it. The rows of a group are those of the run that gold.published names.",
+    nullable=False,
+)
 START_EVENT_ID = Column(name="start_event_id", type=STRING, comment="Event that proves the start.")
 END_EVENT_ID = Column(name="end_event_id", type=STRING, comment="Event that proves the end.")
 

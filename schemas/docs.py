@@ -13,8 +13,9 @@ HEAD = """# Tables
 
 Generated from `schemas/` by `python -m election_replay.schemas.docs`; do not edit.
 
-Delta tables at `<warehouse>/<layer>/<table>`. Times are UTC timestamps with microseconds. Read the tables at the
-versions that the last row of `gold/runs` names, as `election-replay sql` does: what is newer is not published yet.
+Delta tables at `<warehouse>/<layer>/<table>`. Times are UTC timestamps with microseconds. To the judged tables rows are
+only added: those count whose `cluster`, `replica_group` and `run_id` stand in `gold/published`, and all others are of
+former runs or not published yet. [reading.md](reading.md) has the join for other engines.
 
 `election-replay sql`, and any Spark session after `election_replay.jobs.spark_views.register(spark, warehouse)`, know
 the tables by their bare names, and the views and table functions at the end of this page; [queries.md](queries.md) asks
@@ -42,6 +43,8 @@ def section(table: Table) -> str:
         lines += ["Partitioned by " + ", ".join(f"`{name}`" for name in table.partitioned_by) + ".", ""]
     if table.replaced_by:
         lines += ["A night replaces rows by " + " and ".join(f"`{name}`" for name in table.replaced_by) + ".", ""]
+    if table.by_run:
+        lines += ["Rows are only added: join with `gold/published` by `cluster`, `replica_group` and `run_id`.", ""]
     lines += ["| column | type | null | meaning |", "|---|---|---|---|", *(row(c) for c in table.columns), ""]
     return "\n".join(lines)
 

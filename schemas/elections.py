@@ -5,6 +5,7 @@ from election_replay.schemas.common import (
     END_EVENT_ID,
     PROTOCOL,
     REPLICA_GROUP,
+    RUN_ID,
     START_EVENT_ID,
     end_time,
     key,
@@ -17,7 +18,7 @@ TABLE = Table(
     name="elections",
     layer="gold",
     comment="The rounds in which a candidate asked for a term, or one decision of a controller.",
-    replaced_by=("cluster", "replica_group"),
+    by_run=True,
     columns=(
         key(CLUSTER),
         key(REPLICA_GROUP),
@@ -39,6 +40,7 @@ TABLE = Table(
         Column(name="decided_by", type=STRING, comment="The controller that decided; null: the voters did."),
         key(START_EVENT_ID),
         END_EVENT_ID,
+        RUN_ID,
     ),
     expectations=(
         in_order("elections", ("start_time", "end_time")),

@@ -9,6 +9,7 @@ from election_replay.schemas.common import (
     PATH,
     PROTOCOL,
     REPLICA_GROUP,
+    RUN_ID,
     SOURCE_NODE,
     key,
     optional,
@@ -19,7 +20,7 @@ TABLE = Table(
     name="evidence_lines",
     layer="gold",
     comment="Which line of which file proves each finding, word for word: readers of findings need no other table.",
-    replaced_by=("cluster", "replica_group"),
+    by_run=True,
     columns=(
         Column(name="finding_id", type=STRING, comment="The finding that it proves.", nullable=False, key=True),
         key(CLUSTER),
@@ -55,6 +56,7 @@ TABLE = Table(
             comment="The line and up to 20 continuation lines, each cut to 2,000 characters; null: it was forgotten "
             "(upkeep --forget-bronze-after) before a finding named it.",
         ),
+        RUN_ID,
     ),
     expectations=(
         Expectation(

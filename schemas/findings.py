@@ -1,6 +1,6 @@
 """``gold.findings``: what a reviewer must know, with the evidence."""
 
-from election_replay.schemas.common import CLUSTER, PROTOCOL, REPLICA_GROUP, end_time, start_time
+from election_replay.schemas.common import CLUSTER, PROTOCOL, REPLICA_GROUP, RUN_ID, end_time, start_time
 from election_replay.schemas.model import BIGINT, BIGINTS, STEPS, STRING, STRINGS, TIMESTAMP, Column, Expectation, Table
 from election_replay.schemas.proofs import in_order, listed_proofs_exist
 
@@ -25,7 +25,7 @@ SIGHTINGS = (
 )
 """What the runs say of a finding, not the logs: the only columns of a verdict that depend on when it was replayed."""
 
-OF_RUNS = tuple(column.name for column in SIGHTINGS)
+OF_RUNS = (*(column.name for column in SIGHTINGS), RUN_ID.name)
 """The names of these columns, for whoever compares verdicts of two runs."""
 
 ADVICE = (
@@ -87,7 +87,7 @@ TABLE = Table(
     name="findings",
     layer="gold",
     comment="Split brain, lost writes, broken rules, lost availability: one row each, with its evidence.",
-    replaced_by=("cluster", "replica_group"),
+    by_run=True,
     columns=(
         Column(
             name="finding_id",
@@ -162,6 +162,7 @@ TABLE = Table(
         ),
         *SIGHTINGS,
         *ADVICE,
+        RUN_ID,
     ),
     expectations=(
         in_order(

@@ -5,6 +5,7 @@ from election_replay.schemas.common import (
     END_EVENT_ID,
     PROTOCOL,
     REPLICA_GROUP,
+    RUN_ID,
     SOURCE_NODE,
     START_EVENT_ID,
     end_time,
@@ -18,7 +19,7 @@ TABLE = Table(
     name="lock_holds",
     layer="gold",
     comment="Every entry of every broker's table of order locks, on the clock of the broker that logged it.",
-    replaced_by=("cluster", "replica_group"),
+    by_run=True,
     columns=(
         key(CLUSTER),
         key(REPLICA_GROUP),
@@ -87,6 +88,7 @@ TABLE = Table(
         ),
         START_EVENT_ID,
         END_EVENT_ID,
+        RUN_ID,
     ),
     expectations=(
         in_order("lock_holds", ("start_time", "end_time"), ("start_time", "certain_until")),

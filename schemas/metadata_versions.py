@@ -1,6 +1,6 @@
 """``gold.metadata_versions``: the DataVersion of every metadata file that was looked at."""
 
-from election_replay.schemas.common import CLUSTER, EVENT_ID, PROTOCOL, REPLICA_GROUP, SOURCE_NODE, key
+from election_replay.schemas.common import CLUSTER, EVENT_ID, PROTOCOL, REPLICA_GROUP, RUN_ID, SOURCE_NODE, key
 from election_replay.schemas.model import BIGINT, STRING, TIMESTAMP, Column, Table
 from election_replay.schemas.proofs import proofs_exist
 
@@ -8,7 +8,7 @@ TABLE = Table(
     name="metadata_versions",
     layer="gold",
     comment="The version that each metadata file of each broker bore, each time it was looked at.",
-    replaced_by=("cluster", "replica_group"),
+    by_run=True,
     columns=(
         key(CLUSTER),
         key(REPLICA_GROUP),
@@ -44,6 +44,7 @@ TABLE = Table(
             "may stand for different offsets.",
         ),
         key(EVENT_ID),
+        RUN_ID,
     ),
     expectations=(proofs_exist("metadata_versions", "event_id"),),
 )

@@ -85,7 +85,8 @@ class Table:
     """One Delta table at ``<warehouse>/<layer>/<name>``.
 
     ``expectations`` are what its columns do not say; :func:`schemas.expectations.suite` adds what they do.
-    ``replaced_by`` are the two columns by whose values a night replaces rows: the cluster, and what it holds.
+    ``replaced_by`` are the two columns by whose values a night replaces rows: the cluster, and what it holds. With
+    ``by_run`` rows are only added, and those of a group count that ``gold.published`` names by their ``run_id``.
     """
 
     name: str
@@ -94,6 +95,7 @@ class Table:
     columns: tuple[Column, ...]
     partitioned_by: tuple[str, ...] = ()
     replaced_by: tuple[str, ...] = ()
+    by_run: bool = False
     expectations: tuple[Expectation, ...] = ()
 
     @property

@@ -5,6 +5,7 @@ from election_replay.schemas.common import (
     END_EVENT_ID,
     PROTOCOL,
     REPLICA_GROUP,
+    RUN_ID,
     SOURCE_NODE,
     START_EVENT_ID,
     end_time,
@@ -31,7 +32,7 @@ TABLE = Table(
     name="role_intervals",
     layer="gold",
     comment="Each member of each group in each of its roles, on the clock of the node that logged it.",
-    replaced_by=("cluster", "replica_group"),
+    by_run=True,
     columns=(
         key(CLUSTER),
         key(REPLICA_GROUP),
@@ -69,6 +70,7 @@ TABLE = Table(
         Column(name="end_cause", type=STRING, comment="Why the role ended, and whether it is seen or assumed."),
         key(START_EVENT_ID),
         END_EVENT_ID,
+        RUN_ID,
     ),
     expectations=(
         in_order("role_intervals", ("start_time", "end_time")),

@@ -1,13 +1,13 @@
 """``gold.rule_coverage``: how much a clean verdict is worth."""
 
-from election_replay.schemas.common import CLUSTER, PROTOCOL, REPLICA_GROUP, key
+from election_replay.schemas.common import CLUSTER, PROTOCOL, REPLICA_GROUP, RUN_ID, key
 from election_replay.schemas.model import BIGINT, STRING, Column, Table
 
 TABLE = Table(
     name="rule_coverage",
     layer="gold",
     comment="How often each rule could be judged in each group, and why it could not where it could not.",
-    replaced_by=("cluster", "replica_group"),
+    by_run=True,
     columns=(
         key(CLUSTER),
         key(REPLICA_GROUP),
@@ -54,5 +54,6 @@ TABLE = Table(
             comment="So many of them nobody says: the rules count with the defaults of the system.",
             at_least=0,
         ),
+        RUN_ID,
     ),
 )

@@ -1,6 +1,15 @@
 """``gold.sync_state_sets``: which replicas were in sync with the master."""
 
-from election_replay.schemas.common import CLUSTER, PROTOCOL, REPLICA_GROUP, START_EVENT_ID, end_time, key, start_time
+from election_replay.schemas.common import (
+    CLUSTER,
+    PROTOCOL,
+    REPLICA_GROUP,
+    RUN_ID,
+    START_EVENT_ID,
+    end_time,
+    key,
+    start_time,
+)
 from election_replay.schemas.model import BIGINT, STRING, STRINGS, Column, Table
 from election_replay.schemas.proofs import in_order, proofs_exist
 
@@ -8,7 +17,7 @@ TABLE = Table(
     name="sync_state_sets",
     layer="gold",
     comment="Every value of a broker set's SyncStateSet, from the decision that made it to the next.",
-    replaced_by=("cluster", "replica_group"),
+    by_run=True,
     columns=(
         key(CLUSTER),
         key(REPLICA_GROUP),
@@ -32,6 +41,7 @@ TABLE = Table(
         start_time("When the set was decided.", is_key=True),
         end_time("When the next one was; null: it still holds."),
         START_EVENT_ID,
+        RUN_ID,
     ),
     expectations=(
         in_order("sync_state_sets", ("start_time", "end_time")),

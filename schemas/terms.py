@@ -5,6 +5,7 @@ from election_replay.schemas.common import (
     END_EVENT_ID,
     PROTOCOL,
     REPLICA_GROUP,
+    RUN_ID,
     START_EVENT_ID,
     end_time,
     key,
@@ -17,7 +18,7 @@ TABLE = Table(
     name="terms",
     layer="gold",
     comment="Who led each replica group, term by term.",
-    replaced_by=("cluster", "replica_group"),
+    by_run=True,
     columns=(
         key(CLUSTER),
         key(REPLICA_GROUP),
@@ -36,6 +37,7 @@ TABLE = Table(
         ),
         START_EVENT_ID,
         END_EVENT_ID,
+        RUN_ID,
     ),
     expectations=(
         in_order("terms", ("start_time", "end_time")),

@@ -760,7 +760,7 @@ REVIEWED = View(
 BLIND_SPOTS = View(
     name="blind_spots",
     comment="What could not be judged: rules for which the logs of a group do not say enough, how often, and why.",
-    columns=of("rule_coverage", *TABLES["rule_coverage"].names),
+    columns=of("rule_coverage", *(name for name in TABLES["rule_coverage"].names if name not in OF_RUNS)),
     sql="""
         SELECT cluster, replica_group, protocol, rule, conforms, violates, undecidable, why_undecidable,
                times_printed, times_configured, times_assumed

@@ -322,7 +322,8 @@ def upkeep(warehouse: str, keep_days: int, forget_bronze_after: int | None, dry_
     for tidied in upkeep_job(Warehouse(warehouse), keep_days, forget_after=forget_bronze_after, dry_run=dry_run):
         work = f"{tidied.joined:,} {would}joined, {tidied.removed:,} old ones {would}removed"
         if tidied.forgotten:
-            work += f", {tidied.forgotten:,} lines of old landings {would}forgotten"
+            rows = "lines of old landings" if tidied.table == "log_lines" else "rows of former runs"
+            work += f", {tidied.forgotten:,} {rows} {would}forgotten"
         text = f"{tidied.table}: {tidied.files:,} files, " + (
             "left alone: not all published" if tidied.left_alone else work
         )

@@ -25,6 +25,7 @@ from election_replay.election_core.model.catalogue import CATALOGUE
 from election_replay.jobs import JobError
 from election_replay.jobs.engines.duckdb_rows import ReadAsAsked, database_in
 from election_replay.jobs.gates.lately import lately
+from election_replay.jobs.warehouse.pointer import CANDIDATE, OF_GROUP, PUBLISHED, pointer_rows
 from election_replay.jobs.warehouse.replacing import Gone, of_keys
 from election_replay.jobs.warehouse.table_sets import JUDGED, LANDED
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -51,6 +52,9 @@ MEMORY = "400MB"
 
 THREADS = 2
 """So many of DuckDB's threads count. Each holds some memory of its own: for sixteen :data:`MEMORY` is too little."""
+
+POINTER, FORMER_POINTER = "newest_pointer", "former_pointer"
+"""What names the rows of judged tables that are looked at, and those that are published."""
 
 EXAMPLES = 5
 """Failing rows of a cluster that are shown."""
@@ -108,18 +112,20 @@ def check(
     as_of: datetime | None = None,
     since: int = 0,
     written: Mapping[str, Gone] | None = None,
+    run_id: str | None = None,
 ) -> list[Check]:
     """Look at the newest rows of ``tables``; of ``clusters``, unless that is ``None``.
 
     Of what landings wrote, line by line, only the rows of those after ``since`` are looked at: no later landing changes
     them, and that none landed the same lines again shows in the counts of its files. Of the ledger of files some
     landings before are looked at besides (:mod:`jobs.gates.lately`). Of tables that ``written`` names only the rows of
-    its keys are looked at: the others stand as they have passed. Sources are to be no staler than ``as_of`` asks.
-    Raises :class:`JobError` when an expectation cannot be checked.
+    its keys are looked at, and of judged ones those of the run ``run_id``, if it is given: the others stand as they
+    have passed. Sources are to be no staler than ``as_of`` asks. Raises :class:`JobError` when an expectation cannot be
+    checked.
     """
     chosen = list(tables)
     with database_in(MEMORY, THREADS) as (database, _):
-        newest = Newest(database, warehouse, clusters, as_of, since, columns_read(chosen), written)
+        newest = Newest(database, warehouse, clusters, as_of, since, columns_read(chosen), written, run_id)
         if PROVING not in chosen:
             newest.keep_proofs_of(chosen, warehouse.published())
         return [check for table in chosen for check in newest.checks(table)]
@@ -152,7 +158,10 @@ class Newest:
         since: int = 0,
         columns: Mapping[str, Sequence[str]] = EVERYTHING,
         written: Mapping[str, Gone] | None = None,
+        run_id: str | None = None,
     ) -> None:
+        self._pointer = newest_pointer(warehouse, run_id)
+        database.register(POINTER, self._pointer)
         self._versions, self._warehouse = warehouse.versions(), warehouse
         self._database = database
         database.execute("SET VARIABLE as_of = ?", [as_of])
@@ -170,7 +179,7 @@ class Newest:
         """Let the database know a table."""
         rows, shape = TABLES[name].arrow_schema().empty_table(), "TABLE"
         if name in self._versions:
-            rows = self._of_clusters(name, self._versions[name])
+            rows = self._of_clusters(name, self._versions[name], self._pointer)
             if name == LEDGER:
                 rows = lately(rows, self._batches[0])
             shape = "TABLE" if name != PROVING and self._are_few(name, rows) else "VIEW"
@@ -184,9 +193,10 @@ class Newest:
         """Whether so few ``rows`` of a table are looked at that they are held; of large ones those of a night are."""
         if self._warehouse.count(table) <= HELD_ROWS:
             return True
-        return (table in self._written or table == LEDGER) and rows.count_rows() <= HELD_ROWS
+        few = table in self._written or table == LEDGER or TABLES[table].by_run
+        return few and rows.count_rows() <= HELD_ROWS
 
-    def _of_clusters(self, table: str, version: int) -> ds.Dataset:
+    def _of_clusters(self, table: str, version: int, pointer: pa.Table) -> ds.Dataset:
         """A table, of which Arrow lets few other rows through to the database than those that are asked for."""
         rows, gone = self._warehouse.dataset(table, version), self._written.get(table)
         found: ds.Dataset = ReadAsAsked.of(rows if gone is None else of_keys(rows, gone))
@@ -194,6 +204,8 @@ class Newest:
             cluster, key = TABLES[table].replaced_by
             named = among(cluster, {of for of, _ in gone.keys}) & among(key, {name for _, name in gone.keys})
             found = found.filter(among(cluster, gone.clusters) | named)
+        if TABLES[table].by_run:
+            found = found.filter(among("run_id", {*pointer["run_id"].to_pylist()}))
         if self._clusters is None or "cluster" not in TABLES[table].names:
             return found
         return found.filter(among("cluster", self._clusters))
@@ -242,13 +254,15 @@ class Newest:
             proofs = [expectation.proofs for expectation in expectations_of(table) if expectation.proofs]
             if version is None or not proofs:
                 continue
-            self._database.register(f"all_published_{table}", self._of_clusters(table, version))
-            rows = f"SELECT * FROM all_published_{table}{self._where(table)}"
+            pointer = pointer_rows(self._warehouse, PUBLISHED, published["versions"].get(PUBLISHED))
+            self._database.register(FORMER_POINTER, pointer)
+            self._database.register(f"all_published_{table}", self._of_clusters(table, version, pointer))
+            rows = f"SELECT * FROM all_published_{table}{self._where(table, FORMER_POINTER)}"
             self._run(f"CREATE VIEW published_{table} AS {rows}")
             found += [re.sub(rf"\bFROM {table}\b", f"FROM published_{table}", query) for query in proofs]
         return " UNION ALL ".join(found)
 
-    def _where(self, table: str) -> str:
+    def _where(self, table: str, pointer: str = POINTER) -> str:
         """What of a table counts, of the clusters asked for: no landing that was killed, and only what is written."""
         conditions, (since, last) = [], self._batches
         if "batch" in TABLES[table].names and table != "runs":
@@ -261,6 +275,9 @@ class Newest:
                 f"({cluster} IN (SELECT cluster FROM written_{table} WHERE key IS NULL) "
                 f"OR ({cluster}, {key}) IN (SELECT (cluster, key) FROM written_{table} WHERE key IS NOT NULL))"
             )
+        if TABLES[table].by_run:
+            key = ", ".join(OF_GROUP)
+            conditions.append(f"({key}) IN (SELECT ({key}) FROM {pointer})")
         return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
     def query(self, sql: str, values: Sequence[Any] = ()) -> pa.Table:
@@ -301,6 +318,12 @@ class Newest:
             f"SELECT * FROM ({expectation.failing}) WHERE cluster IS NOT DISTINCT FROM ? ORDER BY ALL LIMIT {EXAMPLES}"
         )
         return tuple(as_json(row) for row in self.query(some, [cluster]).to_pylist())
+
+
+def newest_pointer(warehouse: Warehouse, run_id: str | None) -> pa.Table:
+    """Whose rows of judged tables are the newest ones; only of a run, if one is named."""
+    rows = pointer_rows(warehouse, CANDIDATE, warehouse.version(CANDIDATE))
+    return rows if run_id is None else rows.filter(pc.equal(rows["run_id"], run_id))
 
 
 def among(column: str, values: Collection[str]) -> pc.Expression:

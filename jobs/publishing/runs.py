@@ -9,12 +9,15 @@ from typing import Any
 
 from election_replay.election_core import FACTS_VERSION, RULES_VERSION
 from election_replay.jobs import JobError
+from election_replay.jobs.warehouse.pointer import CANDIDATE, PUBLISHED, counted, pointer_rows
 from election_replay.jobs.warehouse.replacing import Gone
-from election_replay.jobs.warehouse.table_sets import JUDGED, WRITTEN, clusters_of, stands
-from election_replay.jobs.warehouse.warehouse import NOTE, Warehouse
+from election_replay.jobs.warehouse.table_sets import CARRIED, OF_SOURCES, VERDICTS, clusters_of, stands
+from election_replay.jobs.warehouse.warehouse import NOTE, Warehouse, is_maintenance
 from election_replay.schemas import TABLES
 
 RUNS = TABLES["runs"]
+ALONE = (*OF_SOURCES, *CARRIED, PUBLISHED)
+"""Tables to which nobody else may write meanwhile. Of the others only rows count that a pointer names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +45,8 @@ def write_run(warehouse: Warehouse, judged: Judged, status: str, held: Iterable[
 
     Raises :class:`JobError` when another replay has written to the tables meanwhile.
     """
+    refuse_strangers(warehouse, judged)
     shown = {name: version for name, version in warehouse.versions().items() if name != RUNS.name}
-    if strangers := [name for name in WRITTEN if not alone(warehouse, name, shown[name], judged)]:
-        raise JobError(
-            f"another replay has written to {', '.join(strangers)} since this one began; readers see neither: "
-            "run it again when no other runs"
-        )
     row = {
         "run_id": judged.run_id,
         "started_at": judged.started_at,
@@ -58,7 +57,7 @@ def write_run(warehouse: Warehouse, judged: Judged, status: str, held: Iterable[
         "clusters": len(judged.clusters),
         "held": sorted(held) or None,
         "versions": list(shown.items()),
-        "counts": [(name, warehouse.count(name)) for name in JUDGED],
+        "counts": [*counts_of(warehouse, PUBLISHED if status == "published" else CANDIDATE).items()],
         "code_version": code_version(),
         "rules_version": RULES_VERSION,
         "facts_version": FACTS_VERSION,
@@ -68,12 +67,28 @@ def write_run(warehouse: Warehouse, judged: Judged, status: str, held: Iterable[
     warehouse.append([row], RUNS.name)
 
 
+def refuse_strangers(warehouse: Warehouse, judged: Judged) -> None:
+    """Raise :class:`JobError` when another replay has written to the tables since this one began."""
+    if strangers := [name for name in ALONE if not alone(warehouse, name, warehouse.version(name) or 0, judged)]:
+        raise JobError(
+            f"another replay has written to {', '.join(strangers)} since this one began; readers see neither: "
+            "run it again when no other runs"
+        )
+
+
+def counts_of(warehouse: Warehouse, pointer: str) -> dict[str, int]:
+    """How many rows of each judged table a pointer names."""
+    of_groups = counted(pointer_rows(warehouse, pointer, warehouse.version(pointer)))
+    return {name: warehouse.count(name) for name in OF_SOURCES} | {name: of_groups.get(name, 0) for name in VERDICTS}
+
+
 def alone(warehouse: Warehouse, table: str, version: int, judged: Judged) -> bool:
     """Whether nobody but this run has written to a table since it began, up to a version."""
     news = version - judged.before.get(table, 0)
     if news <= 0:
         return True
-    return all(commit.get(NOTE) == judged.run_id for commit in warehouse.opened(table, version).history(news))
+    commits = warehouse.opened(table, version).history(news)
+    return all(commit.get(NOTE) == judged.run_id or is_maintenance(commit) for commit in commits)
 
 
 def waiting(warehouse: Warehouse) -> Judged | None:
@@ -142,6 +157,6 @@ def publish_again(warehouse: Warehouse, published: dict[str, Any], tidied: Colle
         "nights": [],
         "clusters": 0,
         "versions": list(versions.items()),
-        "counts": [(name, warehouse.count(name)) for name in published["counts"]],
+        "counts": [*counts_of(warehouse, PUBLISHED).items()],
     }
     warehouse.append([published | again], "runs")

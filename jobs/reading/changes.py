@@ -7,10 +7,11 @@ from typing import Any
 import duckdb
 
 from election_replay.election_core.model.rows import TABLE_OF
-from election_replay.jobs.reading.published import readable, run_named
+from election_replay.jobs.reading.published import readable, run_named, show
 from election_replay.jobs.reading.words import Row
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
+from election_replay.schemas.findings import OF_RUNS
 from election_replay.schemas.views import FINDINGS_CHANGED
 
 FINDINGS = TABLES["findings"]
@@ -50,8 +51,8 @@ def changes(warehouse: Warehouse, before: str, after: str) -> Changes:
     for side, run in (("before", former), ("after", latter)):
         with nullcontext() if run["run_id"] == newest else readable(run):
             for name in TABLE_OF.values():
-                database.register(f"{name}_{side}", warehouse.dataset(name, run["versions"][name]))
-    database.register(FINDINGS.name, warehouse.dataset(FINDINGS.name, latter["versions"][FINDINGS.name]))
+                show(database, warehouse, run, name, f"{name}_{side}", f"published_{side}")
+    show(database, warehouse, latter, FINDINGS.name, FINDINGS.name, "published_after")
     found = [as_list(row) for row in database.sql(FINDINGS_CHANGED.sql).to_arrow_table().to_pylist()]
     rows = {name: only_in_one(database, name) for name in TABLE_OF.values() if name != FINDINGS.name}
     return Changes(former, latter, found, rows)
@@ -59,7 +60,7 @@ def changes(warehouse: Warehouse, before: str, after: str) -> Changes:
 
 def only_in_one(database: duckdb.DuckDBPyConnection, table: str) -> tuple[int, int]:
     """How many rows of a table only the former run has, and how many only the latter."""
-    names = ", ".join(TABLES[table].names)
+    names = ", ".join(name for name in TABLES[table].names if name not in OF_RUNS)
 
     def more(run: str, other: str) -> int:
         sql = f"SELECT count(*) FROM (SELECT {names} FROM {table}_{run} EXCEPT ALL SELECT {names} FROM {table}_{other})"

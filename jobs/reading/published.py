@@ -11,11 +11,11 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
-import pyarrow.dataset as ds
 
 from election_replay.jobs import JobError
 from election_replay.jobs.faults import Damaged, meaning
 from election_replay.jobs.reading.duckdb_views import NAMES, compares, create_macros, create_views, read_by
+from election_replay.jobs.warehouse.pointer import PUBLISHED, current, pointer_of
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from election_replay.schemas.views import BEFORE, VIEWS
@@ -24,7 +24,7 @@ CALLS = {name: name for name in sorted(TABLES)} | {name: view.call for name, vie
 MISSING = re.compile(r"(?:Table|Table Function|View) with name \"?([^\s\"!]+)\"? does not exist")
 """What DuckDB says of a table, view or function that is not there."""
 BATCH_ROWS = 10_000
-UNREAD = re.compile(rf"stream registered as '({'|'.join((*TABLES, *BEFORE))})' failed: (.*)")
+UNREAD = re.compile(rf"stream registered as '(?:every_)?({'|'.join((*TABLES, *BEFORE))})' failed: (.*)")
 """What DuckDB says when Arrow cannot read a table's files."""
 READING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 
@@ -76,11 +76,11 @@ class Published:
         with readable(self.run) if kept else nullcontext():
             for name in TABLES:
                 if name in missing:
-                    self._database.register(name, self._table(name))
+                    show(self._database, self._warehouse, self.run, name, name, PUBLISHED)
         try:
             for name, former in BEFORE.items():
                 if name in missing:
-                    self._database.register(name, self._table_before(former))
+                    self._show_before(former, name)
         except KeptNoLongerError:
             if compared:
                 raise
@@ -88,19 +88,13 @@ class Published:
         create_views(self._database, missing, compared=self.compared)
         self._there.update(missing)
 
-    def _table(self, table: str) -> ds.Dataset | pa.Table:
-        """A table as the run left it: empty where an older release knew nothing of it."""
-        version = self._warehouse.published_version(self.run, table)
-        return (
-            TABLES[table].arrow_schema().empty_table() if version is None else self._warehouse.dataset(table, version)
-        )
-
-    def _table_before(self, table: str) -> ds.Dataset | pa.Table:
+    def _show_before(self, table: str, name: str) -> None:
         """A table as the run before left it: empty where that did not have it, or where nothing was before."""
         if self.before is None or table not in self.before["versions"]:
-            return TABLES[table].arrow_schema().empty_table()
+            self._database.register(name, TABLES[table].arrow_schema().empty_table())
+            return
         with readable(self.before):
-            return self._warehouse.dataset(table, self.before["versions"][table])
+            show(self._database, self._warehouse, self.before, table, name, f"{PUBLISHED}_before")
 
     def query(self, sql: str) -> pa.Table:
         """The answer to one SELECT. Raises :class:`JobError` for anything else, and for what SQL refuses."""
@@ -186,6 +180,30 @@ def run_named(warehouse: Warehouse, name: str) -> dict[str, Any]:
     some = ", ".join(row["run_id"] for row in (found or latest)[:6])
     problem = f"several runs begin with {name}" if found else f"no run is called {name or 'nothing'}"
     raise JobError(f"{problem}: give one of gold/runs, for example {some} ({len(latest):,} in all)")
+
+
+def show(
+    database: duckdb.DuckDBPyConnection,
+    warehouse: Warehouse,
+    run: Mapping[str, Any],
+    table: str,
+    name: str,
+    pointer: str,
+) -> None:
+    """Let a database know a table as a run left it, under a ``name``: empty where an older release knew nothing of it.
+
+    Of a judged table those rows that the ``pointer`` of the run names; it is known by that name too.
+    """
+    version = warehouse.published_version(run, table)
+    if version is None:
+        database.register(name, TABLES[table].arrow_schema().empty_table())
+    elif TABLES[table].by_run and (pointed := pointer_of(warehouse, run)) is not None:
+        database.register(f"every_{name}", warehouse.dataset(table))
+        database.register(pointer, warehouse.dataset(PUBLISHED, pointed))
+        rows = current(TABLES[table], f"every_{name}", pointer)
+        database.execute(f"CREATE OR REPLACE TEMPORARY VIEW {name} AS {rows}")
+    else:
+        database.register(name, warehouse.dataset(table, version))
 
 
 @contextmanager

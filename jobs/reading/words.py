@@ -17,7 +17,7 @@ from election_replay.election_core.model.catalogue import DEFINITE, PROVEN, RULE
 from election_replay.election_core.model.timing import MS_PER_SECOND
 from election_replay.jobs import JobError
 from election_replay.schemas import TABLES
-from election_replay.schemas.findings import ADVICE, SIGHTINGS
+from election_replay.schemas.findings import SIGHTINGS
 
 COLUMNS = 100
 """Columns that our own sentences keep to where they are not for a terminal."""
@@ -41,7 +41,7 @@ SEVERITIES = ("critical", "warning", "info")
 Row = dict[str, Any]
 
 _columns = TABLES["findings"].columns
-MEASURES = _columns[TABLES["findings"].names.index("root_finding_id") + 1 : -len((*SIGHTINGS, *ADVICE))]
+MEASURES = _columns[TABLES["findings"].names.index("root_finding_id") + 1 : _columns.index(SIGHTINGS[0])]
 """The columns of a finding that measure it."""
 
 LOSSES = (

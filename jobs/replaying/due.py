@@ -1,8 +1,9 @@
 """What there is to judge when a replay begins."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from election_replay.election_core.model.inventory import Inventory
 from election_replay.jobs.engines.engine import Engine, Rows, UpTo
@@ -23,6 +24,7 @@ from election_replay.jobs.replaying.nothing_new import batch_published, held_by
 from election_replay.jobs.replaying.resting import NOTHING_RESTS, SOURCE_ENDS, resting, source_ends
 from election_replay.jobs.replaying.selection import EVERYTHING, Selection, selected
 from election_replay.jobs.replaying.work import Work
+from election_replay.jobs.warehouse.pointer import PUBLISHED
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
@@ -33,7 +35,7 @@ FACTS = TABLES["facts"]
 class Due:
     """What a replay finds when it begins.
 
-    ``told`` is the version of the published findings; ``None``: there are none. ``landed`` are the events up to the
+    ``pointer`` says whose rows are published; ``None``: nothing is. ``landed`` are the events up to the
     landing ``last_batch``, ``since`` is the last landing whose verdicts stand (0: all is judged anew), ``versions`` are
     those of the tables. ``published_batch`` is the last landing of the published run. ``known`` are the sources with a
     checkpoint, ``news`` those with events after ``since``. Clusters are ``pending`` when they have such events or were
@@ -47,7 +49,8 @@ class Due:
     held_before: list[str]
     published_batch: int
     versions: dict[str, int]
-    findings_version: int | None
+    pointer: Rows | None
+    published: Mapping[str, int]
     landed: Rows
     checkpoints: tuple[()] | tuple[Rows, Rows]
     known: list[Known]
@@ -111,9 +114,8 @@ def look(engine: Engine, warehouse: Warehouse, inventory: Inventory, selection: 
         held_before=held_before,
         published_batch=int(published["batch"]) if published else 0,
         versions=versions,
-        findings_version=published["versions"]["findings"]
-        if published and published["counts"].get("findings")
-        else None,
+        pointer=pointer_of(published),
+        published=published["versions"] if published else {},
         landed=landed,
         checkpoints=checkpoints,
         known=known,
@@ -121,6 +123,12 @@ def look(engine: Engine, warehouse: Warehouse, inventory: Inventory, selection: 
         pending=pending,
         asked=asked,
     )
+
+
+def pointer_of(published: Mapping[str, Any] | None) -> Rows | None:
+    """The pointer as a run left it; ``None`` where an older release published it, or nobody anything."""
+    version = published["versions"].get(PUBLISHED) if published else None
+    return None if version is None else Rows(PUBLISHED, version)
 
 
 def work_on(engine: Engine, warehouse: Warehouse, inventory: Inventory, due: Due, clusters: Collection[str]) -> Work:
@@ -151,5 +159,6 @@ def work_on(engine: Engine, warehouse: Warehouse, inventory: Inventory, due: Due
         before=due.versions,
         pieces=pieces(news, known, engine.tasks),
         started_at=due.started_at,
-        findings_version=due.findings_version,
+        pointer=due.pointer,
+        published=due.published,
     )

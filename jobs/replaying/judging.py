@@ -7,12 +7,15 @@ cluster that is not done whole, only the nodes with new events are folded, and o
 judged; of all others no row is touched (:mod:`jobs.warehouse.replacing`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from functools import partial
+from hashlib import sha256
 from itertools import chain
 from operator import attrgetter
+from typing import Any
 
 import pyarrow as pa
 
@@ -27,16 +30,18 @@ from election_replay.election_core.model.rows import TABLE_OF, Finding
 from election_replay.election_core.replay import arrow_passes as core
 from election_replay.election_core.replay.checkpoint import SourceEnds
 from election_replay.election_core.replay.fact_rows import rows_of as rows_of_facts
+from election_replay.election_core.replay.group_judge import Judged
 from election_replay.election_core.replay.proofs import proofs
 from election_replay.jobs.engines.engine import Among, Dealing, Rows
 from election_replay.jobs.replaying.checkpoints import CHECKPOINTS, to_fold
 from election_replay.jobs.replaying.news import SOURCE
 from election_replay.jobs.replaying.quoting import quoted, unquoted
 from election_replay.jobs.replaying.resting import CALM, OPEN_LIVES, SOURCE_ENDS
-from election_replay.jobs.replaying.sightings import Sighting, facts_alone, with_sightings
+from election_replay.jobs.replaying.sightings import Before, facts_alone, with_sightings
 from election_replay.jobs.replaying.work import Work
 from election_replay.jobs.warehouse.data_files import ROW_GROUP, DataFile, Row, by_place, write_data_files
 from election_replay.jobs.warehouse.data_files import Rows as Batch
+from election_replay.jobs.warehouse.pointer import CANDIDATE, PUBLISHED, moved, point, pointer_rows
 from election_replay.jobs.warehouse.replacing import Gone, anew, kept
 from election_replay.jobs.warehouse.table_sets import OF_SOURCES, QUOTED, VERDICTS
 from election_replay.schemas import TABLES
@@ -46,6 +51,7 @@ FEW_SOURCES = 1_000
 """Where no more sources speak of the groups that are judged, only files are read that may hold some of their rows."""
 
 GROUP = ("cluster", "replica_group")
+NONE: frozenset[tuple[str, str]] = frozenset()
 PROGRAM_ORDER = (*by_place(FACTS), *SOURCE, "contains(stream, '/')", "stream", "file_time", "fingerprint", "line_no")
 """The order in which a node wrote its rows, its snapshots last."""
 
@@ -66,8 +72,8 @@ def judge_all(work: Work, checkpoints: Sequence[Rows]) -> Mapping[str, Gone]:
         files += work.engine.map_partitions(work.warehouse, folding, dealing, to_facts)
         tables |= dict.fromkeys((FACTS.name, CHECKPOINTS.name), work.folded)
     write(files, tables | {SOURCE_ENDS.name: work.moved}, work)
-    judged = write_gold(work)
-    return {FACTS.name: work.folded, OPEN_LIVES.name: work.moved, **dict.fromkeys(VERDICTS, judged)}
+    write_gold(work)
+    return {FACTS.name: work.folded, OPEN_LIVES.name: work.moved}
 
 
 def moved_on(work: Work) -> list[DataFile]:
@@ -79,34 +85,54 @@ def moved_on(work: Work) -> list[DataFile]:
     return write_data_files([(SOURCE_ENDS.name, rest.rows), *in_tables(facts)], work.warehouse.root)
 
 
-def write_gold(work: Work) -> Gone:
-    """Judge the facts and write the gold tables; which clusters and groups are judged."""
+def write_gold(work: Work) -> None:
+    """Judge the facts, add the verdicts to the gold tables, and let ``gold.judged`` name them."""
     partly, whole = work.extent.partly, work.extent.whole
-    parts, spoken = [work.newest(table, whole) for table in OF_SOURCES] if whole or not partly else [], None
+    parts, spoken, groups = (
+        [work.newest(table, whole) for table in OF_SOURCES] if whole or not partly else [],
+        None,
+        NONE,
+    )
     if partly:
         groups, sources = groups_to_judge(work)
         spoken = Among(GROUP, groups)
-        if not groups and not whole:
-            return Gone(frozenset(), frozenset())
         by_sources = [Among(SOURCE, sources)] if len(sources) <= FEW_SOURCES else []
-        parts += [work.newest(table, partly).where(spoken, *by_sources) for table in OF_SOURCES]
+        parts += [work.newest(table, partly).where(spoken, *by_sources) for table in OF_SOURCES if groups]
+    files = judged_files(work, parts, spoken) if parts else []
+    judged = Gone(frozenset(whole), groups)
+    add(files, work)
+    write(files, {CALM.name: judged} if parts else {}, work)
+    name_judged(work, judged, [file.path for file in files if file.table == CANDIDATE])
+
+
+def judged_files(work: Work, parts: Sequence[Rows], spoken: Among | None) -> list[DataFile]:
+    """The files of what the judge says of all groups of which ``parts`` hold the facts."""
     facts = with_sightings(parts, spoken, work)
-    dealing = Dealing(GROUP, (*by_place(TABLES["findings"]), *GROUP), work.pieces)
+    dealing = Dealing(GROUP, (*by_place(CALM), *GROUP), work.pieces)
     judging = partial(judge, run_id=work.run_id, started_at=work.started_at)
     files = work.engine.map_partitions(work.warehouse, facts, dealing, judging)
-    verdicts, unquoted_files = parted(files)
-    files = [*verdicts, *quoted(work, unquoted_files, spoken)]
-    judged_tables = (*VERDICTS, CALM.name)
-    written = {file.table for file in files}
-    groups = frozenset((cluster, group) for cluster, group in spoken.keys) if spoken is not None else frozenset()
-    judged = Gone(frozenset(whole), groups)
-    write(files, {table: judged for table in judged_tables if table in written or work.warehouse.count(table)}, work)
-    return judged
+    proofs_of = [file for file in files if file.table == QUOTED]
+    return [*(file for file in files if file.table != QUOTED), *quoted(work, proofs_of, spoken)]
 
 
-def parted(files: list[DataFile]) -> tuple[list[DataFile], list[DataFile]]:
-    """The files of verdicts, and those of proofs whose lines are to be looked up."""
-    return [file for file in files if file.table != QUOTED], [file for file in files if file.table == QUOTED]
+def add(files: Collection[DataFile], work: Work) -> None:
+    """Add verdicts to their tables. Nobody sees them before a pointer names their run."""
+    for table in VERDICTS:
+        if any(file.table == table for file in files):
+            work.warehouse.replace(files, table, (), work.run_id)
+
+
+def name_judged(work: Work, judged: Gone, paths: Sequence[str]) -> None:
+    """Let ``gold.judged`` name whose rows are those of each group: of all that was not judged what is published."""
+    warehouse = work.warehouse
+    former = pointer_rows(
+        warehouse, PUBLISHED, None if work.everything or work.pointer is None else work.pointer.version
+    )
+    found = former.slice(0, 0)
+    if paths:
+        found = warehouse.written(CANDIDATE, paths).to_table(former.schema.names)
+    point(warehouse, CANDIDATE, moved(former, judged, found), work.run_id)
+    warehouse.discard(CANDIDATE, paths)
 
 
 def groups_to_judge(work: Work) -> tuple[frozenset[tuple[str, str]], frozenset[tuple[str, str]]]:
@@ -149,6 +175,11 @@ def write(files: list[DataFile], tables: Mapping[str, Gone], work: Work) -> None
         warehouse.discard(plan.table, (file.path for file in plan.merged))
 
 
+FINDINGS = TABLES["findings"]
+AT_FINDING_ID = FINDINGS.names.index("finding_id")
+AT_CAUSE = FINDINGS.names.index("first_seen_run")
+"""Where a row of a finding goes on with its cause, as long as no run has said when it was seen."""
+
 row_values = {kind: attrgetter(*(field.name for field in fields(kind))) for kind in TABLE_OF}
 
 
@@ -187,27 +218,55 @@ def stamped(rows: pa.RecordBatch, batch: int, **more: int) -> pa.RecordBatch:
 
 
 def judge(batches: Iterator[pa.RecordBatch], run_id: str, started_at: datetime) -> Iterator[Row]:
-    """The core's judge, its verdicts as rows.
+    """The core's judge, its verdicts as rows, and of each group a row of ``gold.judged``.
 
-    A finding bears the run that found it first, and when; and what to do about it. Its proofs lack their lines.
+    A finding bears the run that found it first, and when; and what to do about it. Its proofs lack their lines. A group
+    of which the same is published has no rows but the last one, which names the run that wrote them.
     """
-    known: dict[str, Sighting] = {}
-    for group in core.judge_groups(facts_alone(batches, known)):
-        judged = group.judged
-        because = causes(judged.rows)
-        known_of_group = KnownOfGroup.of(judged.facts, judged.rows)
-        for row in judged.rows:
-            values = row_values[type(row)](row)
-            if isinstance(row, Finding):
-                cause = because[row.finding_id]
-                sighted = (*known.get(row.finding_id, (run_id, started_at)), started_at)
-                values = (*values, *sighted, cause, next_steps(row, cause, known_of_group))
-            yield TABLE_OF[type(row)], values
-        for proof in proofs(judged.facts, judged.rows):
-            yield QUOTED, unquoted(proof)
+    before = Before()
+    for group in core.judge_groups(facts_alone(batches, before)):
+        of_group, judged = (group.cluster, group.replica_group), group.judged
+        rows = [*verdicts_of(judged)]
+        found = hash_of(rows)
+        former, of_run = before.verdicts.get(of_group, ("", ""))
+        if found != former:
+            of_run = run_id
+            for table, values in rows:
+                yield table, in_run(table, values, before, run_id, started_at)
+        counts = [*Counter(table for table, _ in rows).items()]
+        ends = [fact.until if fact.until is not None else fact.since for fact in judged.facts]
+        yield CANDIDATE, (*of_group, of_run, started_at, found, max(ends, default=None), counts)
         if judged.calm is not None:
-            calm = judged.calm
-            yield CALM.name, (group.cluster, group.replica_group, calm.since, calm.going_on)
+            yield CALM.name, (*of_group, judged.calm.since, judged.calm.going_on)
+
+
+def verdicts_of(judged: Judged) -> Iterator[Row]:
+    """All that is said of a group, but for what runs say of it."""
+    because, known_of_group = causes(judged.rows), KnownOfGroup.of(judged.facts, judged.rows)
+    for row in judged.rows:
+        values = row_values[type(row)](row)
+        if isinstance(row, Finding):
+            cause = because[row.finding_id]
+            values = (*values, cause, next_steps(row, cause, known_of_group))
+        yield TABLE_OF[type(row)], values
+    for proof in proofs(judged.facts, judged.rows):
+        yield QUOTED, unquoted(proof)
+
+
+def in_run(table: str, values: tuple[Any, ...], before: Before, run_id: str, started_at: datetime) -> tuple[Any, ...]:
+    """A row of a judged table, as a run says it."""
+    if table == FINDINGS.name:
+        first_run, first_at = before.sightings.get(values[AT_FINDING_ID], (run_id, started_at))
+        return (*values[:AT_CAUSE], first_run, first_at, started_at, *values[AT_CAUSE:], run_id)
+    return (*values, run_id)
+
+
+def hash_of(rows: Iterable[Row]) -> str:
+    """A name for all that is said of a group: the same rows have the same one."""
+    found = sha256()
+    for row in rows:
+        found.update(repr(row).encode())
+    return found.hexdigest()
 
 
 def next_steps(finding: Finding, cause: str, group: KnownOfGroup) -> tuple[StepRow, ...] | None:

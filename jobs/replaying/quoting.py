@@ -22,6 +22,7 @@ import pyarrow.dataset as ds
 
 from election_replay.election_core.replay.proofs import Proof
 from election_replay.jobs.engines.engine import After, Among, Dealing, NamedBy, OneOf, Rows, UpTo
+from election_replay.jobs.replaying.sightings import of_groups
 from election_replay.jobs.replaying.work import Work
 from election_replay.jobs.warehouse.data_files import DataFile, Row
 from election_replay.jobs.warehouse.table_sets import QUOTED
@@ -89,13 +90,9 @@ def quoted(work: Work, unquoted_files: Sequence[DataFile], groups: Among | None)
 
 def quoted_before(work: Work, groups: Among | None) -> Iterator[Rows]:
     """What is quoted already of the groups that are judged; nothing where everything is looked up anew."""
-    if not work.since or not work.warehouse.count(QUOTED):
-        return
-    every = Rows(QUOTED, work.before[QUOTED])
-    if work.extent.whole:
-        yield every.where(OneOf("cluster", work.extent.whole))
-    if groups is not None:
-        yield every.where(OneOf("cluster", work.extent.partly), groups)
+    every = work.published_rows(QUOTED)
+    if work.since and every is not None:
+        yield from of_groups(every, groups, work)
 
 
 def in_columns(

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from election_replay.election_core.model.inventory import Inventory
-from election_replay.jobs.engines.engine import Among, Engine, OneOf, Rows
+from election_replay.jobs.engines.engine import Among, Engine, NamedBy, OneOf, Rows
 from election_replay.jobs.replaying.news import SOURCE, Extent
 from election_replay.jobs.replaying.resting import Resting
+from election_replay.jobs.warehouse.pointer import OF_GROUP
 from election_replay.jobs.warehouse.replacing import Gone
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
@@ -19,8 +20,9 @@ class Work:
     ``landed`` are all events up to the landing ``last_batch``, ``since`` is the last landing whose verdicts stand (0:
     none). ``rest`` is what goes on as it was. ``everything``: no cluster is left out, so that the
     tables are written whole. ``before`` are the versions of the tables when the work began. ``pieces``: over how
-    many tasks a cluster is dealt; one that is not named stays together. ``told`` is the version of the findings that
-    are published, ``None`` where none are.
+    many tasks a cluster is dealt; one that is not named stays together. ``pointer`` says whose rows are published of
+    each group; ``None``: nothing is, or an older release published it. ``published`` are the versions of the tables
+    that the published run names.
     """
 
     engine: Engine
@@ -36,7 +38,8 @@ class Work:
     before: Mapping[str, int]
     pieces: Mapping[str, int]
     started_at: datetime
-    findings_version: int | None
+    pointer: Rows | None
+    published: Mapping[str, int]
 
     @property
     def clusters(self) -> tuple[str, ...]:
@@ -56,6 +59,13 @@ class Work:
     def of_sources(self, *, wanted: bool = True) -> Among:
         """The rows of the sources touched, or those of all others."""
         return Among(SOURCE, frozenset(self.extent.touched), wanted)
+
+    def published_rows(self, table: str) -> Rows | None:
+        """The rows of a judged table that are published; ``None``: none are."""
+        if self.pointer is None:
+            version = self.published.get(table)
+            return None if version is None else Rows(table, version)
+        return Rows(table, self.before[table]).where(NamedBy(OF_GROUP, self.pointer))
 
     def newest(self, table: str, clusters: tuple[str, ...]) -> Rows:
         """The rows of clusters as they are now."""

@@ -21,16 +21,19 @@ OF_SOURCES = ("facts", "open_lives")
 JUDGED = (*OF_SOURCES, *VERDICTS)
 """What a replay writes: checked before it is published."""
 
-CARRIED = ("calm_groups", "replay_states", "source_ends")
+CARRIED = ("judged", "calm_groups", "replay_states", "source_ends")
 """What one replay leaves to the next; nobody else reads it."""
 
 WRITTEN = (*JUDGED, *CARRIED)
 """All that a replay writes."""
 
+STANDING = (*OF_SOURCES, "judged", "published")
+"""Tables of which a version belongs to a run. To the others of the judged ones rows are only added."""
+
 
 def stands(warehouse: Warehouse, run: Mapping[str, Any]) -> bool:
     """Whether the judged tables still are what a run says."""
-    return all(warehouse.version(name) == run["versions"].get(name) for name in JUDGED)
+    return all(warehouse.holds_rows_of(name, run["versions"].get(name)) for name in STANDING)
 
 
 def clusters_of(warehouse: Warehouse) -> list[str]:

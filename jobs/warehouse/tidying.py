@@ -12,8 +12,9 @@ from deltalake import DeltaTable
 from pyarrow import fs
 
 from election_replay.jobs.warehouse.data_files import DataFile
+from election_replay.jobs.warehouse.delta_form import properties
 from election_replay.jobs.warehouse.replacing import Piece, joining, kept
-from election_replay.jobs.warehouse.warehouse import Warehouse, properties
+from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
 LOG_ENTRY = re.compile(r"(\d{20})\.(?:json|crc|(checkpoint\.parquet))")
@@ -28,7 +29,7 @@ UNCOMMITTED_HOURS = 7 * 24
 class Tidied:
     """What was done, or would be, to one table. ``left_alone``: it has rows that are not published yet.
 
-    ``forgotten`` are rows of old landings that went.
+    ``forgotten`` are rows of old landings, or of former runs, that went.
     """
 
     table: str
@@ -60,13 +61,20 @@ def tidy(warehouse: Warehouse, name: str, needed: Collection[int], dry_run: bool
 
     removed: set[str] = set()
     for full in (False, True):
-        found = vacuum(True, full)
+        found = existing(warehouse, name, vacuum(True, full))
         if found and not dry_run:
             warehouse.patiently(partial(vacuum, False, full))
         removed.update(found)
     if not dry_run:
         forget(warehouse, name, versions[0], datetime.now(UTC) - timedelta(hours=grace_hours))
     return Tidied(name, files, joined, len(removed))
+
+
+def existing(warehouse: Warehouse, name: str, paths: Sequence[str]) -> list[str]:
+    """Those of some data files that are still there: the log names files as removed that an earlier upkeep took."""
+    system, root = warehouse.files(warehouse.location(name))
+    infos = system.get_file_info([f"{root}/{path}" for path in paths])
+    return [path for path, info in zip(paths, infos, strict=True) if info.type == fs.FileType.File]
 
 
 def retain(warehouse: Warehouse, name: str, keep_days: int) -> None:

@@ -1,6 +1,5 @@
 """The Delta tables of one warehouse folder: ``<warehouse>/{bronze,silver,gold,side}/<table>``."""
 
-import json
 import os
 import re
 import time
@@ -15,7 +14,7 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from deltalake import CommitProperties, DeltaTable, Field, Schema, write_deltalake
+from deltalake import CommitProperties, DeltaTable, Field, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
 from pyarrow import fs
@@ -23,6 +22,7 @@ from pyarrow import fs
 from election_replay.jobs import JobError
 from election_replay.jobs.faults import Damaged, meaning
 from election_replay.jobs.warehouse.data_files import DataFile, written
+from election_replay.jobs.warehouse.delta_form import delta_schema, properties, stats_of
 from election_replay.jobs.warehouse.patience import Answer, patiently
 from election_replay.jobs.warehouse.stores import (
     act_for_spark,
@@ -37,11 +37,12 @@ from election_replay.schemas import TABLES, Table
 KEEP_DAYS = 30
 """How long a run stays readable where nobody says otherwise."""
 
-FORM, FORM_PROPERTY = 4, "electionReplay.warehouseForm"
+FORM, FORM_PROPERTY = 5, "electionReplay.warehouseForm"
 """The form of a warehouse that this release writes, and the property of ``gold.runs`` that says which one it has.
 
 It grows where an older release would write or read wrongly: 2 has judged tables without partitions, 3 a ledger of
-landed files without them, 4 has in ``gold.source_ends`` where each source ended, by which a night sees what is new.
+landed files without them, 4 has in ``gold.source_ends`` where each source ended, by which a night sees what is new, 5
+adds rows to judged tables and names the current ones in ``gold.published``.
 """
 
 FORGOTTEN_PROPERTY = "electionReplay.forgottenUpTo"
@@ -52,8 +53,11 @@ NOTE = "userMetadata"
 
 TABLES_AT_ONCE = 4
 """So many tables are looked at and created beside each other: each is a few files, and waits for its store."""
-INDEXED_BY_DEFAULT = 32
-"""Of so many columns of a table Delta knows statistics where its settings say nothing."""
+
+MAINTENANCE = frozenset({"OPTIMIZE", "VACUUM START", "VACUUM END", "SET TBLPROPERTIES", "COMPUTE STATS"})
+"""What Delta calls commits that leave all rows as they are, by whomever they were made."""
+MAINTENANCE_COMMITS = 100
+"""No more commits than these are looked through for others."""
 
 UNFINISHED = re.compile(r"/_delta_log/\.\d{20}\.json\.tmp[.\d]*$")
 """How a commit is called on HDFS until all of it is there."""
@@ -302,7 +306,16 @@ class Warehouse:
         if table in {"runs", "validations", "reviews"}:
             return self.version(table)
         version: int | None = run["versions"].get(table)
-        return version
+        return self.version(table) if self.holds_rows_of(table, version) else version
+
+    def holds_rows_of(self, table: str, version: int | None) -> bool:
+        """Whether a table still has the rows of a version: since then nobody wrote, or only joined files."""
+        newest = self.version(table)
+        if newest == version or newest is None or version is None:
+            return newest == version
+        if not 0 < newest - version <= MAINTENANCE_COMMITS:
+            return False
+        return all(is_maintenance(commit) for commit in self.opened(table).history(newest - version))
 
     def published_versions(self, run: Mapping[str, Any]) -> dict[str, int]:
         """That of every table."""
@@ -325,7 +338,8 @@ class Warehouse:
 
     def _provide(self, table: Table) -> None:
         """Create a table that is missing, or the columns that an older release did not give it."""
-        if self.version(table.name) is None or (table.replaced_by and not self.shaped_alike(table)):
+        by_key = table.replaced_by or table.by_run
+        if self.version(table.name) is None or (by_key and not self.shaped_alike(table)):
             self.patiently(partial(self._make, table))
             return
         self.add_missing_columns(table)
@@ -546,6 +560,11 @@ class Warehouse:
             )
 
 
+def is_maintenance(commit: Mapping[str, Any]) -> bool:
+    """Whether a commit changed no row: it joined files, removed old ones, or set a property."""
+    return commit.get("operation") in MAINTENANCE
+
+
 def added(files: Iterable[DataFile], table: str) -> list[AddAction | RemoveAction]:
     """Those of ``files`` that belong to ``table``, as Delta's log names them."""
     columns, now = TABLES[table].partitioned_by, int(time.time() * 1000)
@@ -558,43 +577,3 @@ def added(files: Iterable[DataFile], table: str) -> list[AddAction | RemoveActio
         for file in files
         if file.table == table
     ]
-
-
-def delta_schema(table: Table) -> Schema:
-    """The table's columns for Delta, with what may not be null and with the comments."""
-    plain = Schema.from_arrow(table.arrow_schema()).fields
-    fields = zip(plain, table.columns, strict=True)
-    return Schema(
-        [
-            Field(field.name, field.type, nullable=column.nullable, metadata={"comment": column.remark})
-            for field, column in fields
-        ]
-    )
-
-
-def properties(table: Table, days: int) -> dict[str, str]:
-    """Delta's settings of a table whose versions are kept for ``days``.
-
-    Of a wide table they have Delta know the statistics of all columns, and not only those of the first: a replay reads
-    no columns without values (:mod:`jobs.engines.null_columns`).
-
-    Delta would remove entries of the log by their own age, at any commit that makes a checkpoint, and an entry may be
-    much older than a run that names its version: only :mod:`jobs.upkeep` removes them. A checkpoint of the log every
-    few nights keeps short what is read of it.
-    """
-    kept = f"interval {max(days, 1)} days"
-    return {
-        "delta.checkpointInterval": "20",
-        "delta.enableExpiredLogCleanup": "false",
-        "delta.logRetentionDuration": kept,
-        "delta.deletedFileRetentionDuration": kept,
-        **({"delta.dataSkippingNumIndexedCols": "-1"} if len(table.columns) > INDEXED_BY_DEFAULT else {}),
-    }
-
-
-def stats_of(file: DataFile) -> str:
-    """The statistics of a file in Delta's JSON: its rows, and the columns of which none has a value.
-
-    A smallest value of some columns makes readers by Arrow compare the others with null, and find no row at all.
-    """
-    return json.dumps({"numRecords": file.rows, "nullCount": dict.fromkeys(file.null_columns, file.rows)})

@@ -1,4 +1,4 @@
-"""The published tables as any Delta reader sees them: the newest row of ``gold/runs`` names the versions."""
+"""The published tables as any Delta reader sees them: ``gold/published`` names whose rows are current."""
 
 import json
 import os
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from deltalake import DeltaTable
 
+from election_replay.jobs.warehouse.pointer import OF_GROUP
+from election_replay.schemas import TABLES
 from election_replay.schemas.findings import OF_RUNS
 
 if TYPE_CHECKING:
@@ -40,8 +42,16 @@ class Warehouse:
         return max(published, key=lambda row: row["published_at"])
 
     def rows(self, table: str) -> list[Row]:
-        """All rows of a table such as ``gold/terms``, at the published version."""
-        return self._rows(table, dict(self.manifest["versions"])[table.rpartition("/")[2]])
+        """All published rows of a table such as ``gold/terms``."""
+        name = table.rpartition("/")[2]
+        if not TABLES[name].by_run:
+            return self._rows(table, dict(self.manifest["versions"])[name])
+        return [row for row in self._rows(table) if tuple(map(row.get, OF_GROUP)) in self._pointer]
+
+    @cached_property
+    def _pointer(self) -> set[tuple[Any, ...]]:
+        """Whose rows are published of each group."""
+        return {tuple(map(row.get, OF_GROUP)) for row in self._rows("gold/published")}
 
     def newest(self, table: str) -> list[Row]:
         """All rows of a table as it is now, published or not."""

@@ -11,10 +11,12 @@ from deltalake import write_deltalake
 from election_replay.election_core.model.next_steps import ANY, SYSTEMS, steps_for
 from election_replay.election_core.model.next_steps.of_finding import EPOCH, KnownOfGroup, steps_of_finding
 from election_replay.election_core.model.rows import Finding
+from election_replay.jobs.warehouse.pointer import point
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+GROUP_KEY = ("cluster", "replica_group")
 GROUP = {"cluster": "c1", "replica_group": "g1", "protocol": "dledger"}
 
 
@@ -26,13 +28,15 @@ def at(seconds: float) -> datetime:
 def put(warehouse: Warehouse, table: str, *rows: dict[str, Any]) -> None:
     """Write rows of which only some columns are given."""
     schema = TABLES[table].arrow_schema()
-    full = [dict.fromkeys(schema.names) | row for row in rows]
+    of_run = {"run_id": "r1"} if TABLES[table].by_run else {}
+    full = [dict.fromkeys(schema.names) | of_run | row for row in rows]
     write_deltalake(warehouse.location(table), pa.Table.from_pylist(full, schema), mode="append")
 
 
 def publish(warehouse: Warehouse) -> None:
     """Quote the lines of all findings, as a replay does, and write the row that makes all that is written visible."""
     put(warehouse, "evidence_lines", *quoted(warehouse))
+    name_published(warehouse)
     run = {
         "run_id": "r1",
         "started_at": NOON,
@@ -48,6 +52,18 @@ def publish(warehouse: Warehouse) -> None:
         "inventory_version": "",
     }
     put(warehouse, "runs", run)
+
+
+def name_published(warehouse: Warehouse, run_id: str = "r1", *groups: tuple[str, str]) -> None:
+    """Let the pointers name the rows of a run, in some groups, by default in all that have any."""
+    of_run = [name for name, table in TABLES.items() if table.by_run]
+    every = {(row["cluster"], row["replica_group"]) for name in of_run for row in warehouse.rows(name, GROUP_KEY)}
+    said = {"run_id": run_id, "judged_at": NOON, "verdicts_hash": "", "counts": []}
+    rows = [said | dict(zip(GROUP_KEY, group, strict=True)) for group in groups or sorted(every)]
+    for name in ("judged", "published"):
+        schema = TABLES[name].arrow_schema()
+        full = [dict.fromkeys(schema.names) | row for row in rows]
+        point(warehouse, name, pa.Table.from_pylist(full, schema), run_id)
 
 
 def role(node: str, role: str, start: float, end: float | None, **more: Any) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from election_replay.jobs.upkeep import upkeep
 from election_replay.jobs.warehouse.table_sets import WRITTEN
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
-from tests.jobs.nights import content
+from tests.jobs.nights import content, land_only
 from tests.jobs.replaying.test_sightings import deliver, night
 
 KILLED = "rocketmq-dledger/kill-leader-533"
@@ -79,17 +79,18 @@ def test_old_lines_go_and_findings_keep_theirs(two_nights: Warehouse, local: Loc
     assert {one.forgotten for one in upkeep(two_nights, forget_after=7)} == {0}
 
 
-def test_a_forgotten_line_that_becomes_a_proof_stays_empty(two_nights: Warehouse, local: LocalEngine) -> None:
+def test_a_forgotten_line_that_becomes_a_proof_stays_empty(once: Path, local: LocalEngine, tmp_path: Path) -> None:
     """No fact of today's rules names it; rules of tomorrow may."""
-    DeltaTable(two_nights.location("log_lines")).delete()
-    DeltaTable(two_nights.location("evidence_lines")).delete()
-    two_nights.note_forgotten(two_nights.last_batch())
-    replay(local, two_nights, selection=Selection(clusters=("killed",), from_events=True))
-    rows = Published(two_nights).rows("SELECT * FROM evidence_lines WHERE cluster = 'killed'")
+    warehouse = Warehouse(str(tmp_path / "warehouse"))
+    land_only(local, once / "zone", warehouse)
+    DeltaTable(warehouse.location("log_lines")).delete()
+    warehouse.note_forgotten(warehouse.last_batch())
+    replay(local, warehouse)
+    rows = Published(warehouse).rows("SELECT * FROM evidence_lines WHERE cluster = 'killed'")
     assert rows
     assert {row["text"] for row in rows} == {None}
     assert all(row["path"] and row["line_no"] and row["event_time"] for row in rows), "where it stood is known"
-    assert explain(Published(two_nights), rows[0]["finding_id"]).evidence
+    assert explain(Published(warehouse), rows[0]["finding_id"]).evidence
 
 
 def test_a_cluster_is_erased_everywhere(two_nights: Warehouse, local: LocalEngine, tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def warehouse(tmp_path: Path) -> str:
         },
     )
     publish(tables)
-    put(tables, "terms", term | {"term": 2, "start_time": NOON + timedelta(hours=1)})
+    put(tables, "terms", term | {"run_id": "r2", "term": 2, "start_time": NOON + timedelta(hours=1)})
     return tables.root
 
 

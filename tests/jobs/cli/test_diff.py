@@ -19,7 +19,7 @@ from election_replay.jobs.reading.words import end_moment
 from election_replay.jobs.spark_views import register
 from election_replay.jobs.upkeep import upkeep
 from election_replay.jobs.warehouse.warehouse import Warehouse
-from tests.jobs.tables import NOON, finding, publish, put, term
+from tests.jobs.tables import NOON, finding, name_published, publish, put, term
 
 if TYPE_CHECKING:
     from election_replay.jobs.engines.spark_engine import SparkEngine
@@ -34,10 +34,11 @@ def warehouse(tmp_path: Path) -> str:
     put(tables, "findings", stays, worse, finding("ccc", "LOG_GAP", 1, 2))
     put(tables, "terms", term(1, "n1", 0, None))
     publish(tables)
-    DeltaTable(tables.location("findings")).delete()
-    put(tables, "findings", stays | {"last_seen_at": NOON}, worse | {"severity": "critical", "summary": "Worse."})
-    put(tables, "findings", finding("ddd", "DOUBLE_VOTE", 20, 21))
-    put(tables, "terms", term(2, "n2", 9, None))
+    by = {"run_id": "r2"}
+    put(tables, "findings", stays | by, worse | {"severity": "critical", "summary": "Worse."} | by)
+    put(tables, "findings", finding("ddd", "DOUBLE_VOTE", 20, 21) | by)
+    put(tables, "terms", term(1, "n1", 0, None) | by, term(2, "n2", 9, None) | by)
+    name_published(tables, "r2")
     later: dict[str, Any] = {"run_id": "r2", "published_at": NOON + timedelta(hours=1)}
     [row] = [one for one in tables.runs() if one["run_id"] == "r1"]
     versions = [(name, version) for name, version in tables.versions().items() if name != "runs"]
@@ -122,11 +123,11 @@ def files_gone(tables: Warehouse) -> None:
 
 
 def log_gone(tables: Warehouse) -> None:
-    """The log of the table begins after the versions of former runs."""
-    table = DeltaTable(tables.location("findings"))
+    """The log of the pointer begins after the versions of former runs."""
+    table = DeltaTable(tables.location("published"))
     table.create_checkpoint()
     for commit in range(table.version()):
-        Path(tables.location("findings"), "_delta_log", f"{commit:020}.json").unlink()
+        Path(tables.location("published"), "_delta_log", f"{commit:020}.json").unlink()
 
 
 @pytest.mark.parametrize("gone", [files_gone, log_gone])
@@ -156,7 +157,7 @@ def test_spark_compares_them_too(spark: "SparkEngine", warehouse: str) -> None:
 
 
 def test_a_run_whose_files_are_gone_is_kept_no_longer(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
-    for commit in Path(Warehouse(warehouse).location("findings"), "_delta_log").glob("0*1.json"):
+    for commit in Path(Warehouse(warehouse).location("published"), "_delta_log").glob("0*1.json"):
         commit.unlink()
     assert "run r1 is kept no longer" in said(capsys, "diff", "--warehouse", warehouse, code=1)
 

@@ -83,7 +83,8 @@ def spoiling(judge_all: Callable[..., None], cluster: str) -> Callable[..., None
 
     def spoil(work: Work, states: Any) -> None:
         judge_all(work, states)
-        row = next(row for row in work.warehouse.rows("role_intervals") if row["cluster"] == cluster)
+        rows_of_run = [row for row in work.warehouse.rows("role_intervals") if row["run_id"] == work.run_id]
+        row = next(row for row in rows_of_run if row["cluster"] == cluster)
         rows = pa.Table.from_pylist([row | {"role": "candidate", "end_time": None}], ROLES.arrow_schema())
         by_the_run = CommitProperties(custom_metadata={NOTE: work.run_id})
         write_deltalake(work.warehouse.location(ROLES.name), rows, mode="append", commit_properties=by_the_run)
@@ -136,7 +137,7 @@ def test_what_is_judged_waits_until_it_is_published(engine: Engine, zone: Zone, 
     land_all(engine, zone, warehouse)
     replay(engine, warehouse, publishing=False)
     assert terms(warehouse) == {"c1": [1]}
-    warehouse.append(warehouse.rows("terms")[:1], "terms")
+    warehouse.append(warehouse.rows("facts")[:1], "facts")
     with pytest.raises(JobError, match="have changed"):
         waiting(warehouse)
 

@@ -38,6 +38,7 @@ from election_replay.jobs.warehouse.data_files import write_data_files
 from election_replay.jobs.warehouse.table_sets import JUDGED, LANDED
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
+from tests.jobs.tables import name_published
 from tests.jobs.zone import EPOCH, Zone, leads, noise
 
 Row = dict[str, Any]
@@ -63,6 +64,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     warehouse.append([finding("f1", [first, third]), finding("f2", [second], implied_by="f1")], "findings")
     quotes = [line("f1", 1, first), line("f1", 2, third), line("f2", 1, second)]
     warehouse.append(quotes, "evidence_lines")
+    name_published(warehouse)
     return root / "w"
 
 
@@ -77,7 +79,8 @@ def row_of(table: str, values: Mapping[str, Any]) -> Row:
     """A row of a gold table; what is not given has a value where it needs one."""
     plain = {"STRING": "x", "BIGINT": 0, "ARRAY<STRING>": ["x"], "ARRAY<BIGINT>": [1], "TIMESTAMP": EPOCH}
     needed = {one.name: plain[one.type.sql] for one in TABLES[table].columns if not one.nullable}
-    return dict.fromkeys(TABLES[table].names) | needed | {"cluster": "c1", "protocol": "dledger"} | values
+    of_group = {"cluster": "c1", "protocol": "dledger", "run_id": "r1"}
+    return dict.fromkeys(TABLES[table].names) | needed | of_group | values
 
 
 def role(start: int, end: int | None, term: int, **values: Any) -> Row:
@@ -259,7 +262,7 @@ def test_what_was_not_published_proves_nothing(
 ) -> None:
     """A finding whose proof is nowhere is stopped, unless it was published and had passed this gate then."""
     change("findings", lambda _: {"evidence": ["nowhere"]}, finding_id="f2")(warehouse)
-    run = {"versions": {table: warehouse.version(table)}, "batch": 1}
+    run = {"versions": {name: warehouse.version(name) for name in (table, "published")}, "batch": 1}
     monkeypatch.setattr(Warehouse, "published", lambda _: run)
     failed = {(one.table, one.expectation.name) for one in check(warehouse, JUDGED) if not one.holds}
     assert (("findings", "proofs_exist") in failed) is (table != "findings")

@@ -11,6 +11,7 @@ from election_replay.jobs.publishing.runs import Judged, write_run
 from election_replay.jobs.reading.metrics import escaped
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.gates.test_validate import EPOCH, finding, twice
+from tests.jobs.tables import name_published
 from tests.jobs.zone import Zone, leads, noise
 
 LINE = re.compile(r'election_replay_[a-z_]+(\{([a-z_]+="([^"\\]|\\.)*",?)+\})? -?\d+(\.\d+)?(e[+-]?\d+)?')
@@ -26,6 +27,7 @@ def warehouse(tmp_path: Path) -> Warehouse:
     for table, rows in zone.land().items():
         tables.append(rows, table)
     tables.append([finding("f1", [])], "findings")
+    name_published(tables)
     twice("events")(tables)
     record(tables, check(tables))
     write_run(tables, Judged("r1", EPOCH, 1, (), ("c1",), "none", tables.versions()), "published", ["c2"])

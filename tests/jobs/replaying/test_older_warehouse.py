@@ -39,9 +39,12 @@ def night(engine: LocalEngine, zone: Path, warehouse: Warehouse) -> None:
 def grown_old(warehouse: Warehouse, *, other_partitions: bool) -> None:
     """Write the tables as an older release did: with columns missing, no form, and perhaps ``other_partitions``."""
     versions = {}
-    for name in [*(name for name in TABLES if name != "runs"), "runs"]:
+    for name in ("judged", "published"):
+        shutil.rmtree(warehouse.location(name))
+    for name in [*(name for name in TABLES if name not in {"runs", "judged", "published"}), "runs"]:
         table, lacking = TABLES[name], NEWER.get(name, [])
         assert all(column.nullable for column in table.columns if column.name in lacking)
+        lacking = [*lacking, *(["run_id"] if table.by_run else [])]
         schema = pa.schema([field for field in table.arrow_schema() if field.name not in lacking])
         found = warehouse.rows(name, schema.names)
         if name == "runs":

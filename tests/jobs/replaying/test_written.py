@@ -14,9 +14,10 @@ from benchmarks.load import Calendar
 from benchmarks.years import Fleet, Nights
 from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.gates.checks import Check, check, stopped
+from election_replay.jobs.reading.published import Published
 from election_replay.jobs.replay import replay
 from election_replay.jobs.warehouse.replacing import Gone
-from election_replay.jobs.warehouse.table_sets import JUDGED
+from election_replay.jobs.warehouse.table_sets import JUDGED, OF_SOURCES, VERDICTS
 from election_replay.jobs.warehouse.warehouse import NOTE, Warehouse
 from election_replay.schemas import TABLES
 
@@ -39,8 +40,8 @@ def gates(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Written | None, list[Ch
     """What the gates of judged tables were asked for, and what they found."""
     seen: list[tuple[Written | None, list[Check]]] = []
 
-    def watched(*of: Any, written: Written | None = None) -> list[Check]:
-        checks = check(*of, written=written)
+    def watched(*of: Any, written: Written | None = None, run_id: str | None = None) -> list[Check]:
+        checks = check(*of, written=written, run_id=run_id)
         seen.append((written, checks))
         return checks
 
@@ -50,12 +51,18 @@ def gates(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Written | None, list[Ch
 
 def rows(warehouse: Warehouse) -> dict[str, Keyed]:
     """The rows of each judged table by the key that a night replaces."""
-    found: dict[str, Keyed] = {table: {} for table in JUDGED}
+    found: dict[str, Keyed] = {table: {} for table in OF_SOURCES}
     for table, keyed in found.items():
         cluster, key = TABLES[table].replaced_by
         for row in sorted(warehouse.rows(table), key=repr):
             keyed.setdefault((row[cluster], row[key]), []).append(repr(row))
     return found
+
+
+def verdicts(warehouse: Warehouse) -> dict[str, int]:
+    """How many rows of each table of verdicts the last run has added."""
+    run, rows = warehouse.last_run()["run_id"], Published(warehouse).rows
+    return {name: rows(f"SELECT count(*) AS n FROM {name} WHERE run_id = '{run}'")[0]["n"] for name in VERDICTS}  # noqa: S608
 
 
 def changed(before: Keyed, after: Keyed) -> set[tuple[str, str]]:
@@ -80,6 +87,8 @@ def test_every_row_that_a_night_changes_passes_the_gates(
         inside = [key for key in after if key in seen.keys or key[0] in seen.clusters]
         assert counted[table] == sum(len(after[key]) for key in inside), table
     assert counted["facts"] > 0
+    assert counted | verdicts(warehouse) == counted
+    assert sum(verdicts(warehouse).values()) > 0
 
 
 def spoiling(judge_all: Callable[..., Written], group: str) -> Callable[..., Written]:
@@ -88,7 +97,11 @@ def spoiling(judge_all: Callable[..., Written], group: str) -> Callable[..., Wri
     def spoil(work: Any, states: Any) -> Written:
         written = judge_all(work, states)
         table = "role_intervals"
-        [row, *_] = [row for row in work.warehouse.rows(table) if row["replica_group"] == group]
+        [row, *_] = sorted(
+            (row for row in work.warehouse.rows(table) if row["replica_group"] == group),
+            key=lambda row: str(row["run_id"]),
+            reverse=True,
+        )
         twin = pa.Table.from_pylist([row], TABLES[table].arrow_schema())
         by_the_run = CommitProperties(custom_metadata={NOTE: work.run_id})
         write_deltalake(work.warehouse.location(table), twin, mode="append", commit_properties=by_the_run)

@@ -28,7 +28,7 @@ from tests.conftest import Landing
 from tests.jobs.browser import CHROMIUM, QUIET, Browser
 from tests.jobs.showing.axe import AXE, violations
 from tests.jobs.showing.test_report import Reader
-from tests.jobs.tables import GROUP, at, finding, log_line, publish, put, role, term
+from tests.jobs.tables import GROUP, at, finding, log_line, name_published, publish, put, role, term
 from tests.jobs.test_more_views import landed
 
 HOSTILE = "<img src=x onerror=alert(1)><b>\x1b[31m</b> & <a href='javascript:alert(2)'>x</a>"
@@ -252,9 +252,12 @@ def test_a_newer_run_is_shown_whole(tmp_path: Path) -> None:
         return published.rows("SELECT count(*) AS n FROM terms")[0]["n"]
 
     assert newest.ask(count) == 2
-    put(tables, "terms", term(3, "n3", 90, None))
+    three = (term(number, f"n{number}", 40 * number, None) | {"run_id": "r2"} for number in (1, 2, 3))
+    put(tables, "terms", *three)
     assert newest.ask(count) == 2
-    publish(tables)
+    name_published(tables, "r2")
+    later = {"run_id": "r2", "published_at": at(60), "versions": list(tables.versions().items())}
+    put(tables, "runs", next(iter(tables.runs())) | {"counts": []} | later)
     assert [newest.ask(count) for _ in range(2 * shown.READERS)] == [3] * 2 * shown.READERS
 
 

@@ -15,7 +15,7 @@ from election_replay.jobs.warehouse.data_files import DataFile, write_data_files
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
-TERMS = TABLES["terms"]
+FACTS = TABLES["facts"]
 COLUMNS = ("cluster", "source_node", "stream", "fingerprint", "path", "line_no", "reason", "text", "text_length")
 
 
@@ -96,9 +96,10 @@ def test_spark_reads_the_same_rows(spark: SparkEngine, warehouse: Warehouse) -> 
 
 def term(number: int, leader: str | None) -> tuple[str, tuple[Any, ...]]:
     """A row of a table whose rows are replaced by their key; of those that may be null it has a leader at most."""
-    filled = {one.name: "c1" if one.type.sql == "STRING" else 0 for one in TERMS.columns if not one.nullable}
+    plain = {"STRING": "c1", "ARRAY<STRING>": ()}
+    filled = {one.name: plain.get(one.type.sql, 0) for one in FACTS.columns if not one.nullable}
     values = filled | {"term": number, "leader": leader}
-    return TERMS.name, tuple(map(values.get, TERMS.names))
+    return FACTS.name, tuple(map(values.get, FACTS.names))
 
 
 @pytest.mark.slow
@@ -107,18 +108,18 @@ def test_columns_without_any_value_are_in_no_file_and_readers_take_them_as_null(
 ) -> None:
     for leaders in ((None, None), (None, "n1")):
         rows = [term(number, leader) for number, leader in enumerate(leaders)]
-        warehouse.replace(write_data_files(rows, warehouse.root), TERMS.name, (), "a night")
-    stored = DeltaTable(warehouse.location(TERMS.name))
+        warehouse.replace(write_data_files(rows, warehouse.root), FACTS.name, (), "a night")
+    stored = DeltaTable(warehouse.location(FACTS.name))
     written = sorted("leader" in pq.read_schema(uri).names for uri in stored.file_uris())
     assert written == [False, True]
-    assert all(len(pq.read_schema(uri).names) < len(TERMS.names) for uri in stored.file_uris())
+    assert all(len(pq.read_schema(uri).names) < len(FACTS.names) for uri in stored.file_uris())
     wanted = sorted([(0, ""), (1, ""), (0, ""), (1, "n1")])
     tables = [
-        warehouse.dataset(TERMS.name).to_table(),
+        warehouse.dataset(FACTS.name).to_table(),
         stored.to_pyarrow_table(),
-        read(spark.session, warehouse, TERMS.name).toArrow(),
+        read(spark.session, warehouse, FACTS.name).toArrow(),
     ]
     for table in tables:
-        assert table.schema.names == list(TERMS.names)
+        assert table.schema.names == list(FACTS.names)
         assert sorted((one["term"], one["leader"] or "") for one in table.to_pylist()) == wanted
-    assert warehouse.dataset(TERMS.name).count_rows(pc.field("leader").is_null()) == 3
+    assert warehouse.dataset(FACTS.name).count_rows(pc.field("leader").is_null()) == 3

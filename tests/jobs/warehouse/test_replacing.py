@@ -14,13 +14,14 @@ from deltalake.transaction import AddAction
 from election_replay.jobs import JobError
 from election_replay.jobs.warehouse import replacing
 from election_replay.jobs.warehouse.data_files import DataFile, place, write_data_files
+from election_replay.jobs.warehouse.delta_form import delta_schema
 from election_replay.jobs.warehouse.replacing import Gone, Piece, anew, cuts, kept, lying, of_keys
 from election_replay.jobs.warehouse.tidying import join
-from election_replay.jobs.warehouse.warehouse import FORM, FORM_PROPERTY, Warehouse, delta_schema
+from election_replay.jobs.warehouse.warehouse import FORM, FORM_PROPERTY, Warehouse
 from election_replay.schemas import TABLES
 from tests.jobs.tables import put
 
-TERMS = TABLES["terms"]
+FACTS = TABLES["facts"]
 Key = tuple[str, str]
 
 
@@ -32,14 +33,15 @@ def warehouse(tmp_path: Path) -> Warehouse:
 
 
 def row(key: Key, term: int) -> tuple[object, ...]:
-    """A row of ``terms``, of a group."""
-    given = {"cluster": key[0], "replica_group": key[1], "protocol": "raft", "term": term}
-    filled = {one.name: "x" if one.type.sql == "STRING" else 0 for one in TERMS.columns if not one.nullable}
-    return tuple((filled | given).get(name) for name in TERMS.names)
+    """A row of ``facts``, of a source."""
+    given = {"cluster": key[0], "source_node": key[1], "term": term}
+    plain = {"STRING": "x", "ARRAY<STRING>": ()}
+    filled = {one.name: plain.get(one.type.sql, 0) for one in FACTS.columns if not one.nullable}
+    return tuple((filled | given).get(name) for name in FACTS.names)
 
 
 def written(warehouse: Warehouse, rows: Iterable[tuple[Key, int]]) -> list[DataFile]:
-    return write_data_files(((TERMS.name, row(key, term)) for key, term in rows), warehouse.root)
+    return write_data_files(((FACTS.name, row(key, term)) for key, term in rows), warehouse.root)
 
 
 def alone(work: Callable[[Piece], list[DataFile]], pieces: Sequence[Piece]) -> list[list[DataFile]]:
@@ -49,23 +51,23 @@ def alone(work: Callable[[Piece], list[DataFile]], pieces: Sequence[Piece]) -> l
 def night(warehouse: Warehouse, news: dict[Key, int], gone: Gone) -> set[str]:
     """Replace what is gone by the news; the paths of the files that went."""
     new = written(warehouse, sorted(news.items()))
-    plan = anew(warehouse, TERMS.name, gone, new)
+    plan = anew(warehouse, FACTS.name, gone, new)
     files = [*(file for file in new if file not in plan.merged), *kept(alone, [plan])]
-    warehouse.exchange(files, {file.path: file.size for file in plan.files}, TERMS.name, "night", plan.version)
-    warehouse.discard(TERMS.name, (file.path for file in plan.merged))
+    warehouse.exchange(files, {file.path: file.size for file in plan.files}, FACTS.name, "night", plan.version)
+    warehouse.discard(FACTS.name, (file.path for file in plan.merged))
     return {file.path for file in plan.files}
 
 
 def stored(warehouse: Warehouse) -> dict[Key, int]:
     """The rows as they are; fails on a key that is there twice."""
-    rows = warehouse.rows(TERMS.name, ["cluster", "replica_group", "term"])
-    found = {(one["cluster"], one["replica_group"]): one["term"] for one in rows}
+    rows = warehouse.rows(FACTS.name, ["cluster", "source_node", "term"])
+    found = {(one["cluster"], one["source_node"]): one["term"] for one in rows}
     assert len(found) == len(rows)
     return found
 
 
 def paths(warehouse: Warehouse) -> list[str]:
-    return pa.table(warehouse.opened(TERMS.name).get_add_actions())["path"].to_pylist()
+    return pa.table(warehouse.opened(FACTS.name).get_add_actions())["path"].to_pylist()
 
 
 @pytest.mark.parametrize("few", [0, 200_000])
@@ -110,11 +112,11 @@ def test_a_night_of_few_keys_leaves_most_of_a_table_alone(
         assert number == 1 or len(touched) <= 4, "those of two keys, which hardly overlap with others"
         assert 6 <= before <= 12
     of_two = Gone(keys=frozenset(keys[:2]))
-    few = of_keys(warehouse.dataset(TERMS.name), of_two)
+    few = of_keys(warehouse.dataset(FACTS.name), of_two)
     assert len(few.files) <= 4
-    found = {(one["cluster"], one["replica_group"]): one["term"] for one in few.to_table().to_pylist()}
+    found = {(one["cluster"], one["source_node"]): one["term"] for one in few.to_table().to_pylist()}
     assert {key: found[key] for key in keys[:2]} == {key: wanted[key] for key in keys[:2]}
-    assert of_keys(warehouse.dataset(TERMS.name), Gone()).to_table().num_rows == 0
+    assert of_keys(warehouse.dataset(FACTS.name), Gone()).to_table().num_rows == 0
 
 
 def test_rows_are_cut_at_borders_and_evenly_and_those_of_one_place_stay_together() -> None:
@@ -135,24 +137,24 @@ def test_joined_files_say_again_which_keys_may_be_in_them(
     keys = [(f"c{number}", "g") for number in range(40)]
     for key in keys:
         night(warehouse, {key: 1}, Gone())
-    put(warehouse, TERMS.name, dict(zip(TERMS.names, row(("d", "g"), 1), strict=True)))  # as a cluster held back
+    put(warehouse, FACTS.name, dict(zip(FACTS.names, row(("d", "g"), 1), strict=True)))  # as a cluster held back
     rows, most = stored(warehouse), len(paths(warehouse))
-    assert join(warehouse, TERMS.name) == most
+    assert join(warehouse, FACTS.name) == most
     assert stored(warehouse) == rows
     assert len(paths(warehouse)) == 3
-    assert all(file.named for file in lying(pa.table(warehouse.opened(TERMS.name).get_add_actions())))
+    assert all(file.named for file in lying(pa.table(warehouse.opened(FACTS.name).get_add_actions())))
     assert len(night(warehouse, {keys[0]: 2}, Gone(keys=frozenset({keys[0]})))) == 1
     monkeypatch.setattr(replacing, "SMALL", 100)
-    assert join(warehouse, TERMS.name) == 0, "a second time there is nothing to join"
+    assert join(warehouse, FACTS.name) == 0, "a second time there is nothing to join"
 
 
 def test_two_jobs_at_once_cannot_both_exchange(warehouse: Warehouse) -> None:
     night(warehouse, {("c", "g"): 1}, Gone())
-    plan = anew(warehouse, TERMS.name, Gone(frozenset({"c"})))
+    plan = anew(warehouse, FACTS.name, Gone(frozenset({"c"})))
     night(warehouse, {("c", "g"): 2}, Gone(frozenset({"c"})))
     gone = {file.path: file.size for file in plan.files}
     with pytest.raises(JobError, match="another job has written"):
-        Warehouse(warehouse.root).exchange([], gone, TERMS.name, "late", plan.version)
+        Warehouse(warehouse.root).exchange([], gone, FACTS.name, "late", plan.version)
     assert stored(warehouse) == {("c", "g"): 2}
 
 
@@ -167,19 +169,19 @@ def test_a_table_with_other_partitions_is_refused_and_not_filled_with_nulls(tmp_
 
 def test_a_judged_table_of_an_older_release_begins_anew_and_its_versions_stay_readable(tmp_path: Path) -> None:
     warehouse = Warehouse(str(tmp_path / "w"))
-    schema = delta_schema(TERMS)
-    older = DeltaTable.create(warehouse.location(TERMS.name), schema, partition_by=["cluster"])
-    rows = pa.Table.from_pylist([dict(zip(TERMS.names, row(("c", "g"), 1), strict=True))], TERMS.arrow_schema())
-    older_rows = rows.select([name for name in TERMS.names if name != "cluster"])
-    path = tmp_path / "w" / TERMS.path / "part-1.parquet"
+    schema = delta_schema(FACTS)
+    older = DeltaTable.create(warehouse.location(FACTS.name), schema, partition_by=["cluster"])
+    rows = pa.Table.from_pylist([dict(zip(FACTS.names, row(("c", "g"), 1), strict=True))], FACTS.arrow_schema())
+    older_rows = rows.select([name for name in FACTS.names if name != "cluster"])
+    path = tmp_path / "w" / FACTS.path / "part-1.parquet"
     pq.write_table(older_rows, path)
     add = AddAction(path.name, path.stat().st_size, {"cluster": "c"}, 0, data_change=True, stats='{"numRecords": 1}')
     older.create_write_transaction([add], mode="append", schema=schema, partition_by=["cluster"])
     warehouse.create()
-    assert (warehouse.count(TERMS.name), warehouse.dataset(TERMS.name, 1).to_table().num_rows) == (0, 1)
+    assert (warehouse.count(FACTS.name), warehouse.dataset(FACTS.name, 1).to_table().num_rows) == (0, 1)
     night(warehouse, {("c", "g"): 2}, Gone(frozenset({"c"})))
     assert stored(warehouse) == {("c", "g"): 2}
-    assert warehouse.dataset(TERMS.name, 1).to_table()["term"].to_pylist() == [1]
+    assert warehouse.dataset(FACTS.name, 1).to_table()["term"].to_pylist() == [1]
 
 
 def test_a_warehouse_of_a_newer_release_is_refused(warehouse: Warehouse) -> None:

@@ -1,0 +1,66 @@
+"""Rows of judged tables that no kept run names: those of former runs, and of replays that were killed."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake import write_deltalake
+
+from election_replay.jobs.warehouse.pointer import CANDIDATE, OF_GROUP, PUBLISHED, note_kept, pointer_rows
+from election_replay.jobs.warehouse.tidying import UNCOMMITTED_HOURS
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
+from election_replay.schemas.model import sql_text
+
+BATCH_ROWS = 10_000
+
+STALE = (
+    "SELECT run_id, count(*) AS n FROM every_row ANTI JOIN named USING (cluster, replica_group, run_id) GROUP BY run_id"
+)
+STAYING = "SELECT * FROM every_row SEMI JOIN named USING (cluster, replica_group, run_id)"
+
+
+def forget_runs(warehouse: Warehouse, kept: Iterable[Mapping[str, Any]], *, dry_run: bool) -> dict[str, int]:
+    """Erase the rows that no kept run names; how many, by table. ``dry_run`` changes nothing.
+
+    Rows of the last days stay: a replay may be at work that has written them and not named them yet.
+    """
+    versions = [run["versions"][PUBLISHED] for run in kept if PUBLISHED in run["versions"]]
+    if not versions:
+        return {}
+    named = [pointer_rows(warehouse, PUBLISHED, version) for version in versions]
+    named.append(pointer_rows(warehouse, CANDIDATE, warehouse.version(CANDIDATE)))
+    keys = pa.concat_tables(named).select(OF_GROUP).group_by([*OF_GROUP]).aggregate([])
+    if not dry_run:
+        note_kept(warehouse, min(run["published_at"] for run in kept))
+    before = f"{datetime.now(UTC) - timedelta(hours=UNCOMMITTED_HOURS):%Y%m%dT%H%M%S}"
+    erased = {
+        name: erase_stale(warehouse, name, keys, before, dry_run=dry_run) for name in TABLES if TABLES[name].by_run
+    }
+    return {name: rows for name, rows in erased.items() if rows}
+
+
+def erase_stale(warehouse: Warehouse, name: str, keys: pa.Table, before: str, *, dry_run: bool) -> int:
+    """Erase the rows of runs that began ``before`` a time and that ``keys`` do not name; how many they are."""
+    if warehouse.version(name) is None:
+        return 0
+    rows, schema = warehouse.dataset(name), TABLES[name].arrow_schema()
+    old = (pc.field("run_id") < before) | pc.field("run_id").is_null()
+    with duckdb.connect() as database:
+        database.execute("SET TimeZone = 'UTC'")
+        database.register("named", keys)
+        database.register("every_row", rows.scanner([*OF_GROUP], filter=old).to_reader())
+        stale = database.sql(STALE).fetchall()
+        if stale and not dry_run:
+            runs = [run for run, _ in stale if run is not None]
+            of_runs = pc.field("run_id").isin(pa.array(runs, pa.string()))
+            database.register("every_row", rows.scanner(schema.names, filter=of_runs).to_reader())
+            batches = (batch.cast(schema) for batch in database.sql(STAYING).to_arrow_reader(BATCH_ROWS))
+            where = f"run_id IS NULL OR run_id IN ({', '.join(map(sql_text, runs)) or 'NULL'})"
+            staying = pa.RecordBatchReader.from_batches(schema, batches)
+            with warehouse.committing(name):
+                write_deltalake(warehouse.location(name), staying, mode="overwrite", predicate=where)
+    return sum(count for _, count in stale)
