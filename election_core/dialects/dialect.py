@@ -116,7 +116,8 @@ class Text:
     Several texts may share a kind: older wordings of one event. ``sets`` are columns that the text fills by
     itself; ``then`` turns the columns read into the final ones where one value explains another. A text that
     ``floods`` may be printed hundreds of times a second and says nothing new by that. ``does`` declares what the line
-    does beside what it says.
+    does beside what it says. One without a word of its own has a ``needle``: what else its line contains, such as the
+    class that prints it.
     """
 
     kind: str
@@ -127,6 +128,7 @@ class Text:
     then: Callable[[Fields], Fields] | None = None
     floods: bool = False
     does: tuple[Deed, ...] = ()
+    needle: str | None = None
 
 
 def under(protocol: str, texts: Iterable[Text]) -> tuple[Text, ...]:
@@ -246,7 +248,7 @@ def compiled(text: Text, shapes: Mapping[str, Shape], before: str) -> Pattern:
         literals.append("")
     regex += re.escape(literals[-1])
     prefix, anchor = literals[0], max(literals, key=len)
-    needle = max((before + prefix if prefix else "", *literals), key=len)
+    needle = text.needle or max((before + prefix if prefix else "", *literals), key=len)
     return Pattern(text, rf"{regex}\Z", prefix, anchor, needle, tuple(places))
 
 
@@ -301,7 +303,7 @@ class Table:
 
     def anchors(self) -> tuple[str, ...]:
         """The fewest literals of which every event's message contains one."""
-        return fewest({pattern.anchor for pattern in self.patterns})
+        return fewest({pattern.text.needle or pattern.anchor for pattern in self.patterns})
 
     def telling(self) -> tuple[str, ...]:
         """The fewest literals of messages that no other program happens to print, whichever shorter ones they hold."""

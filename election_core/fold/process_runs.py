@@ -241,6 +241,13 @@ class Activity:
         """A line ``name`` that a process writes once, when it starts."""
         self.markers.append((start, name))
 
+    def ends_before_starts_after(self, time: int) -> None:
+        """A process that starts after ``time`` is another one's: it is given up, and what was written since."""
+        start = min((start.at for start, _ in self.markers if start.at > time), default=None)
+        if start is not None:
+            self.markers = [(marker, name) for marker, name in self.markers if marker.at < start]
+            self.segments = [_within(each, each.first, start) for each in self.segments if each.first < start]
+
     def stopping(self, time: int, event_id: str) -> None:
         """A clean shutdown began."""
         self.stops.append((time, event_id))

@@ -44,23 +44,28 @@ def availability(
     yield from without
     yield from storms
     yield from log_gaps(group)
-    yield from common_coverage(group, without, len(storms), len(outside))
+    unsure = len(majorities.unsure) if majorities is not None else 0
+    yield from common_coverage(group, without, len(storms), len(outside), unsure)
 
 
-def common_coverage(group: Group, without: Sequence[Finding], storms: int, outside: int = 0) -> Iterator[RuleCoverage]:
+def common_coverage(
+    group: Group, without: Sequence[Finding], storms: int, outside: int = 0, unsure: int = 0
+) -> Iterator[RuleCoverage]:
     """Coverage of the rules about availability and about what limits a verdict.
 
     ``without`` are the findings of times without a leader; so many of them lie ``outside`` of all changes of the
-    leader: one had lost its majority and led on, or none was ever found.
+    leader: one had lost its majority and led on, or none was ever found. ``unsure`` leaders may have lost theirs.
     """
     changes = max(len(group.tenures) - 1, 0)
     ends = (tenure.end for tenure in group.tenures[:-1])
     blurred = (end for end in ends if end.by - end.at > Timeout.BLURRED_END.us or group.clocks.near_step(end))
     sure, unproven = sure_and_possible(without, RuleId.LEADERLESS)
-    unclear = max(min(sum(1 for _ in blurred), changes + outside - sure), 0)
+    unclear = max(min(sum(1 for _ in blurred) + unsure, changes + outside - sure), 0)
     why = "the end of a tenure is known only between its last sign and the next start"
     if group.clocks.stepped:
         why += "; around a step of its clock a machine does not tell when it led"
+    if unsure:
+        why += "; no line says who votes, so that a leader may have lost its majority before it ended"
     if outside and unproven:
         why += "; or only one member's logs are there"
     untold = int(_log_of_the_last_leader_stops(group, without))

@@ -13,6 +13,7 @@ from heapq import heappop, heappush
 from operator import attrgetter, itemgetter
 
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
+from election_replay.election_core.fold.roles import FOLLOWER, LEADER
 from election_replay.election_core.judge.coverage import RuleTally
 from election_replay.election_core.judge.group import Group
 from election_replay.election_core.model.catalogue import CRITICAL, RuleId
@@ -106,7 +107,7 @@ def indexes_began_anew(group: Group) -> bool:
 
     Where a minority's went back, the others have the entries still, and indexes go on.
     """
-    members = {role.source_node for role in group.roles}
+    members = {role.source_node for role in group.roles if role.role in (LEADER, FOLLOWER)}
     back = {fact.source_node for fact in group.of(TermWentBack)}
     return is_majority(len(back & members), len(members)) if back else False
 

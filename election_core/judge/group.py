@@ -15,6 +15,7 @@ from typing import Any, cast
 from election_replay.election_core.fold.roles import DOWN, LEADER
 from election_replay.election_core.judge import silent_logs
 from election_replay.election_core.judge.clock import Clocks, Moment
+from election_replay.election_core.judge.electorate import Electorates
 from election_replay.election_core.judge.timing import timing_of
 from election_replay.election_core.judge.wording import NO_BOUND, name_of
 from election_replay.election_core.model.catalogue import PROVEN, RuleId, finding_id
@@ -32,10 +33,12 @@ SILENT = "silent"
 
 @dataclass(frozen=True, slots=True, order=True)
 class Hole:
-    """A hole in a log: from its last line before (``begin``) to its first line after it (``end``)."""
+    """A hole in a log: from its last line before (``begin``) to its first line after it (``end``); ``noticed``: all of
+    that time its process did not run, by its own word."""
 
     begin: Moment
     end: Moment
+    noticed: bool = False
 
     @property
     def length(self) -> int:
@@ -92,6 +95,7 @@ class Group:
     facts: list[Fact]
     clocks: Clocks
     end: Moment
+    electorates: Electorates
     timing: Timing = DEFAULTS
     roles: Sequence[Role] = ()
     tenures: Sequence[Tenure] = ()
@@ -201,10 +205,19 @@ def _values(names: tuple[str, ...]) -> Callable[[Fact], tuple[object, ...]]:
 
 def group_of(all_facts: Iterable[Fact], clocks: Clocks) -> Group:
     """Index the facts of one group and protocol. ``clocks`` are those of all machines that speak of the group."""
-    ordered = list(in_order(set(silent_logs.completed(all_facts, clocks))))
+    every = list(all_facts)
+    electorates = Electorates(every, clocks)
+    ordered = list(in_order(set(silent_logs.completed(every, clocks, electorates))))
     first = ordered[0]
     group = Group(
-        first.cluster, first.replica_group, first.protocol, ordered, clocks, _end_of(ordered), timing_of(ordered)
+        cluster=first.cluster,
+        replica_group=first.replica_group,
+        protocol=first.protocol,
+        facts=ordered,
+        clocks=clocks,
+        end=_end_of(ordered),
+        electorates=electorates,
+        timing=timing_of(ordered),
     )
     group = replace(group, roles=tuple(_closed(role, group) for role in group.of(Role)))
     return group.with_tenures(sorted(_tenures(group), key=lambda tenure: (tenure.term, tenure.begin, tenure.source)))
@@ -246,7 +259,7 @@ def _tenures(group: Group) -> Iterator[Tenure]:
     for fact in group.of(Silence):
         end = until(fact)
         if end is not None:
-            holes.setdefault(fact.source_node, []).append(Hole(since(fact), end))
+            holes.setdefault(fact.source_node, []).append(Hole(since(fact), end, fact.noticed))
     for of_source in holes.values():
         of_source.sort()
     for role in group.roles:

@@ -18,7 +18,18 @@ from math import inf
 from operator import itemgetter
 
 from election_replay.election_core.fold.process_runs import SILENCE
-from election_replay.election_core.fold.roles import DIED, FOLLOWER, HIGHER_NODE, PREFERRED, REMOVED, STOPPED, TRANSFER
+from election_replay.election_core.fold.roles import (
+    DIED,
+    DOWN,
+    FOLLOWER,
+    HIGHER_NODE,
+    LEADER,
+    PREFERRED,
+    REMOVED,
+    STOPPED,
+    TRANSFER,
+    UNKNOWN,
+)
 from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Moment
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
 from election_replay.election_core.judge.outages import change_of
@@ -46,6 +57,7 @@ class Gap:
     """A time without a leader, from the end of the last effective tenure; microseconds, least and most.
 
     ``unserved`` are those who were elected in it and never served, each with the begin of its change of role.
+    ``missed``: that it had begun is known from a follower alone that heard of the leader no more.
     """
 
     before: Tenure
@@ -58,6 +70,7 @@ class Gap:
     evidence: tuple[str, ...]
     lost: Majority | None = None
     unserved: tuple[tuple[Tenure, Moment | None], ...] = ()
+    missed: bool = False
 
 
 NoIncident = Callable[[Gap], bool]
@@ -95,6 +108,8 @@ def gaps(
         so_far = ends.so_far(before)
         in_force = [end for end in so_far if not fenced or not is_larger(before.term, end.tenure.term)]
         gap = _gap(served, in_force, (after, target), led_unseen, alive_times)
+        if gap is not None and majorities is not None and (gap.missed or not _nobody_led(group, gap)):
+            gap = replace(gap, least=0) if gap.most >= BRIEF else None
         if gap is None or (inferred is not None and inferred(gap.before) and _may_be_none(gap)):
             continue
         if unseen is None or not unseen(group, gap.begin, gap.end):
@@ -130,13 +145,15 @@ def _may_be_none(gap: Gap) -> bool:
 class _End:
     """The end of a tenure as far as it mattered: not before ``earliest``, not after ``latest``.
 
-    ``lost``: it ended with the loss of the majority.
+    ``lost``: it ended with the loss of the majority, or may have, where that is not ``sure``. ``missed``: a follower
+    heard of it no more by the latest time; others, of whom no log may be there, may have followed on.
     """
 
     earliest: Moment
     latest: Moment
     tenure: Tenure
     lost: Majority | None = None
+    missed: bool = False
 
 
 class _Heard:
@@ -209,14 +226,26 @@ class _Ends:
             return end
         lost = self._majorities.lost(end.tenure, target)
         elapsed = self._group.clocks.elapsed
-        if lost is None or elapsed(lost.latest, end.latest)[1] <= 0:
-            return end
+        if lost is not None and not lost.sure:
+            sooner = elapsed(lost.earliest, target)[1] > elapsed(end.earliest, target)[1]
+            end = replace(end, missed=self._missed(end))
+            return replace(end, earliest=lost.earliest, lost=lost) if sooner else end
+        if lost is None or (elapsed(lost.latest, end.latest)[1] <= 0 and not self._missed(end)):
+            return replace(end, missed=self._missed(end))
         said_itself = end.tenure.end_cause not in (None, SILENT, DIED) and end.latest == end.tenure.end
         one_loss = elapsed(end.earliest, lost.latest)[1] >= 0 and elapsed(lost.earliest, end.latest)[1] >= 0
         later = elapsed(end.earliest, target)[1] < elapsed(lost.earliest, target)[1]
         earliest = end.earliest if one_loss and later and not said_itself else lost.earliest
-        latest = max(lost.latest, end.latest, key=lambda moment: elapsed(moment, target)[0])
+        known = [lost.latest] if self._missed(end) else [lost.latest, end.latest]
+        latest = max(known, key=lambda moment: elapsed(moment, target)[0])
         return _End(earliest, latest, end.tenure, lost)
+
+    def _missed(self, end: _End) -> bool:
+        """Whether an end is known from followers alone that heard of their leader no more, and others may have led on
+        with it: of whom no log is there."""
+        if not end.missed or self._majorities is None or self._majorities.closed(end.latest):
+            return False
+        return not self._majorities.forsaken(end.tenure)
 
     def _settled_at(self, tenure: Tenure) -> float:
         """After this, on any clock, nothing that follows changes what is known of the end."""
@@ -289,7 +318,8 @@ def _gap(
     begins = [after.begin.event_id, target.event_id] if after else []
     ids = (*before.evidence, end.latest.event_id, *left, *begins)
     planned = before.end_cause in PLANNED
-    return Gap(before, after, begin, target, least, most, planned, tuple(dict.fromkeys(e for e in ids if e)), lost)
+    evidence = tuple(dict.fromkeys(e for e in ids if e))
+    return Gap(before, after, begin, target, least, most, planned, evidence, lost, missed=end.missed)
 
 
 def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: _Heard) -> _End:
@@ -302,7 +332,7 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: _Heard) 
     for hole in tenure.silences:
         blurred = max(hole.end.width, target.width)
         if clocks.elapsed(hole.begin, target)[0] > 0 and clocks.elapsed(target, hole.end)[0] > -blurred:
-            end = Moment(hole.begin.at, hole.end.by, hole.begin.source)
+            end = Moment(hole.begin.at, (hole.begin if hole.noticed else hole.end).by, hole.begin.source)
     log_stops = end is tenure.end and tenure.end_cause in (None, SILENT)
     said_itself = end is tenure.end and tenure.end_cause not in (None, SILENT, DIED)
     if said_itself or (not log_stops and end.by - end.at <= Timeout.BLURRED_END.us):
@@ -324,7 +354,7 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: _Heard) 
     ]
     # A clock that was set shows another time than the others do, and around the step it proves nothing.
     latest = min(still_heard, key=lambda m: (clocks.near_step(m), clocks.adjusted(m).by, m.source), default=end)
-    return _End(end, Moment(latest.by, latest.by, latest.source, latest.event_id), tenure)
+    return _End(end, Moment(latest.by, latest.by, latest.source, latest.event_id), tenure, missed=latest is not end)
 
 
 def _surely_before(clocks: Clocks, moment: Moment, other: Moment) -> bool:
@@ -336,6 +366,47 @@ def _missed_when_its_log_stops(clocks: Clocks, end: Moment, heard: Sequence[Mome
     """Whether others heard of a member for the last time about when its log stops, and not after that."""
     last_line = Moment(end.at, end.at, end.source)
     return bool(heard) and all(clocks.elapsed(last_line, moment)[0] <= SILENCE for moment in heard)
+
+
+def _nobody_led(group: Group, gap: Gap) -> bool:
+    """Whether surely nobody led between two leaders, of whom logs may be missing.
+
+    Leaders that never served had all terms between theirs, or so many voters followed nobody meanwhile, by their own
+    word, that no other one could have been elected.
+    """
+    last = gap.before.term
+    led = {tenure.term for tenure in group.tenures if gap.after is not None and last < tenure.term < gap.after.term}
+    if gap.after is not None and gap.after.term <= last + 1 + len(led):
+        return True
+    begin = gap.lost.latest if gap.lost is not None else gap.begin
+    sources = {role.source_node for role in group.roles}
+    idle = {name for source in sources if (name := _followed_nobody(group, source, gap, begin)) is not None}
+    return group.electorates.lost(gap.before, gap.end, idle)
+
+
+def _followed_nobody(group: Group, source: str, gap: Gap, begin: Moment) -> str | None:
+    """The member of a source, if its log shows all of a time without a leader, in which it led and followed nobody."""
+    elapsed = group.clocks.elapsed
+    near = []
+    for role in group.roles_of(source, gap.end.by + group.clocks.widest):
+        last = until(role)
+        over = last is not None and elapsed(last, begin)[0] > 0
+        if not over and elapsed(since(role), gap.end)[1] > 0:
+            near.append(role)
+    if not near or elapsed(since(near[0]), begin)[1] < 0:
+        return None
+    last = until(near[-1])
+    elsewhere = near[-1].role == DOWN and near[-1] is group.roles_of(source, UNBOUNDED)[-1]  # in another group
+    shown = last is None or elapsed(last, gap.end)[0] <= 0 or elsewhere
+    served = any(_serves_later(role, gap) and elapsed(since(role), gap.end)[0] > 0 for role in near)
+    return (near[0].node or source) if shown and not served else None
+
+
+def _serves_later(role: Role, gap: Gap) -> bool:
+    """Whether a role may be one under a leader who came after the one before the time; of unknown terms ``Unseen``
+    says it."""
+    of_a_leader = role.role == LEADER or (role.role == FOLLOWER and role.leader is not None)
+    return role.role == UNKNOWN or (of_a_leader and is_larger(role.term, gap.before.term))
 
 
 def _led_unseen(group: Group) -> list[Role]:
@@ -404,7 +475,9 @@ def leaderless(
         how = "fell silent" if fell_silent else _how_ended(gap.before, died)
         if any(tenure == gap.before for tenure, _ in gap.unserved):
             how = "was elected and never served"
-        if gap.lost is not None:
+        if gap.lost is not None and not gap.lost.sure:
+            how = f"may have lost its majority ({'; '.join(map(_away, gap.lost.left))}) before it {how}"
+        elif gap.lost is not None:
             how = _how_lost(group, gap, gap.lost, how, stepped_down=not fell_silent)
         if gap.after is not None:
             then = f"until {gap.after.name} led {clock} {gap.after.term}"

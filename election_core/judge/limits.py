@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from election_replay.election_core.judge.clock import Clocks, Moment, Offset, WrongClock, is_copier, owner_of
 from election_replay.election_core.judge.coverage import counted, coverage
+from election_replay.election_core.judge.electorate import Electorates
 from election_replay.election_core.judge.group import Group
 from election_replay.election_core.judge.wording import between, name_of, seconds
 from election_replay.election_core.model.catalogue import INFO, PROVEN, WARNING, RuleId
@@ -62,7 +63,8 @@ def wrong_clocks(facts: Sequence[Fact], clocks: Clocks, protocol: str) -> Iterat
     """``CLOCK_SKEW``: each clock of a group's machines that was set, or is further off than its bound allows, once."""
     any_fact = facts[0]
     nowhere = Moment(0, 0, any_fact.source_node)
-    group = Group(any_fact.cluster, any_fact.replica_group, protocol, list(facts), clocks, nowhere)
+    about = (any_fact.cluster, any_fact.replica_group, protocol, list(facts), clocks)
+    group = Group(*about, nowhere, Electorates((), clocks))
     by_source: dict[str, list[Fact]] = {}
     for fact in group.facts:
         if not isinstance(fact, TimeoutConfigured):

@@ -3,7 +3,10 @@
     leader L, term 1   [============ ... end]        it calls itself leader for as long as its time-outs allow
     follower A         [====== last heard]           A hears of it no more, and says so when its own time-out has passed
     follower B         [========== died]
-    majority with L    [==========|                  of three members the second one that left took it away
+    majority with L    [==========|                  of three voters the second one that left took it away
+
+Who votes is known from lines, not from whose logs there are (:mod:`.electorate`). Where none says it, a leader is not
+said to have lost a quorum; that it may have is said where too few are left of those who are known to vote.
 
 A leader without its majority can commit nothing, so the time in which nobody could write begins here. It may have a
 majority again and lead on, in the same term:
@@ -16,15 +19,13 @@ majority again and lead on, in the same term:
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import accumulate, combinations, pairwise
 from operator import attrgetter
 
 from election_replay.election_core.fold.roles import DIED, DOWN, ENDED_ITSELF, FOLLOWER, STOPPED
 from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
-from election_replay.election_core.model.facts import Candidacy, Committed, ContactLost, LastHeard, QuorumLost, Role
-from election_replay.election_core.model.quorum import majority
+from election_replay.election_core.model.facts import Committed, ContactLost, LastHeard, QuorumLost, Role
 from election_replay.election_core.model.timing import Timeout
 
 ENDED = frozenset({DIED, STOPPED, ENDED_ITSELF, SILENT})
@@ -43,7 +44,7 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class Majority:
-    """The majority of a leader was lost in ``[earliest, latest]``.
+    """The majority of a leader was lost in ``[earliest, latest]``; not ``sure``: or never, since others may vote too.
 
     ``left`` are the members that left, as far as that is known, and ``rounds`` are those in which the leader asked in
     vain.
@@ -53,6 +54,7 @@ class Majority:
     latest: Moment
     left: tuple[Left, ...] = ()
     rounds: int | None = None
+    sure: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +84,9 @@ class Majorities:
 
     def __init__(self, group: Group) -> None:
         self._group = group
-        self._members = {role.source_node: role.node for role in group.roles if role.role != DOWN}
-        self._needed = {
-            (fact.node, fact.term): fact.needed
-            for fact in group.of(Candidacy)
-            if fact.outcome == "won" and fact.needed is not None
-        }
+        self.unsure: set[Tenure] = set()
+        """Those whose majority may have been lost noticeably before they ended: no line says who votes."""
+        self._sources = {role.source_node for role in group.roles}
         self._followed: dict[tuple[str | None, int], dict[str, list[Role]]] = {}
         for role in group.roles:
             if role.role == FOLLOWER and role.term is not None and role.leader is not None:
@@ -100,18 +99,33 @@ class Majorities:
         losses: list[LastHeard | ContactLost] = [*group.of(LastHeard), *group.of(ContactLost)]
         for lost in losses:
             self._lost.setdefault((lost.source_node, lost.node), []).append(lost)
+        self._closed = {fact.since_event for fact in group.of(ContactLost) if fact.closed}
         self._committed: dict[tuple[str, int], list[Committed]] = {}
         for grown in group.of(Committed):
             self._committed.setdefault((grown.source_node, grown.term), []).append(grown)
 
+    def closed(self, moment: Moment) -> bool:
+        """Whether a moment is one at which the other side of a connection was closed, as a process that ends does."""
+        return moment.event_id in self._closed
+
+    def forsaken(self, tenure: Tenure) -> bool:
+        """Whether so many followers left a leader, by their own word, that it had no majority in the end."""
+        left = {member.member for member in self._left(tenure)}
+        return self._group.electorates.lost(tenure, tenure.end, left)
+
     def lost(self, tenure: Tenure, target: Moment) -> Majority | None:
         """When a leader lost its majority before ``target``, when the next one began; ``None``: nobody tells."""
-        left = sorted(self._left(tenure), key=lambda loss: loss.member)
-        found = [
-            loss for loss in (self._by_followers(tenure, target, left), self._by_itself(tenure)) if loss is not None
-        ]
+        votes = self._group.electorates.votes
+        left = [member for member in self._left(tenure) if votes(tenure, member.latest, member.member)]
+        left.sort(key=lambda loss: loss.member)
+        by_followers = self._by_followers(tenure, target, left)
+        found = [loss for loss in (by_followers, self._by_itself(tenure)) if loss is not None and loss.sure]
         elapsed = self._group.clocks.elapsed
         found = [loss for loss in found if elapsed(tenure.begin, loss.latest)[1] > 0]
+        if not found and by_followers is not None and not by_followers.sure:
+            if elapsed(by_followers.earliest, tenure.end)[0] > Timeout.NOTICEABLE.us:
+                self.unsure.add(tenure)
+            return self._not_before_a_commit(tenure, by_followers, target)
         if not found:
             return None
         first = max(found, key=lambda loss: elapsed(loss.latest, target)[0])
@@ -140,43 +154,32 @@ class Majorities:
         return noticed if elapsed(last_line, noticed)[1] > 0 else last_line
 
     def _by_followers(self, tenure: Tenure, target: Moment, left: Sequence[Left]) -> Majority | None:
-        members = self._count(tenure)
-        enough = members - majority(members) + 1  # the leader has no majority when so many others have left it
-        if len(left) < enough:
-            return None
         elapsed = self._group.clocks.elapsed
-        latest = sorted((member.latest for member in left), key=lambda moment: -elapsed(moment, target)[0])[enough - 1]
-        earliest = sorted((member.earliest for member in left), key=lambda moment: -elapsed(moment, target)[1])[
-            enough - 1
-        ]
+        lost, may_be_lost = self._group.electorates.lost, self._group.electorates.may_be_lost
+        by_latest = sorted(left, key=lambda member: -elapsed(member.latest, target)[0])
+        latest = next((at for at, gone in _gone(by_latest, "latest") if lost(tenure, at, gone)), None)
+        by_earliest = sorted(left, key=lambda member: -elapsed(member.earliest, target)[1])
+        earliest = next((at for at, gone in _gone(by_earliest, "earliest") if may_be_lost(tenure, at, gone)), None)
+        if earliest is None:
+            return None
+        if latest is None:
+            return Majority(earliest, tenure.end, tuple(left), sure=False)
         if elapsed(earliest, latest)[1] < 0:  # around a step of a clock their order, seen from there, is not known
             return None
         return Majority(earliest, latest) if elapsed(latest, target)[1] > 0 else None
 
-    def _count(self, tenure: Tenure) -> int:
-        """How many members vote: those whose logs show them, or more where the leader's majority says so.
-
-        Two sizes have one majority; it is the larger one where a member is named of which there is no log.
-        """
-        members = len(set(self._members.values()))
-        needed = self._needed.get((tenure.node, tenure.term))
-        if needed is None or (majority(members) == needed and not self._without_log):
-            return members
-        return 2 * needed - 1
-
-    @cached_property
-    def _without_log(self) -> bool:
-        """Whether others name a member of which there is no log."""
-        named = {name for win in self._group.of(Candidacy) for name in win.voters}
-        named |= {name for _, name in self._lost if name is not None}
-        return not named <= {*self._members, *self._members.values()}
-
     def _left(self, tenure: Tenure) -> Iterator[Left]:
-        """The members that followed a leader and did so no more, by their last time as its followers."""
-        for source, roles in self._followed.get((tenure.node, tenure.term), {}).items():
+        """The members that followed a leader and did so no more, by their last time as its followers, and those that
+        were down when it began and did not come to it."""
+        followed = self._followed.get((tenure.node, tenure.term), {})
+        for source, roles in followed.items():
             left = None if source == tenure.source else self._left_in(self._last_followed(roles, tenure), tenure)
             if left is not None:
                 yield left
+        for source in sorted(self._sources - followed.keys() - {tenure.source}):
+            before = self._group.roles_of(source, tenure.begin.by)
+            if before and before[-1].role == DOWN:
+                yield Left(before[-1].node or source, since(before[-1]), since(before[-1]), ended=True)
 
     def _last_followed(self, roles: Sequence[Role], tenure: Tenure) -> Role:
         """The last role in which a member followed a leader that led: not one that a late heartbeat may have begun."""
@@ -203,27 +206,20 @@ class Majorities:
         return Left(name, Moment(role.since, at.by, source, end.event_id) if unsure else at, at, ended)
 
     def interruptions(self, tenure: Tenure) -> Iterator[Interruption]:
-        """The times in which a leader had surely lost its majority, and had it again later in the same tenure.
-
-        Only of a leader whose election says how many members vote: the log of one that stayed may be missing.
-        """
-        if (tenure.node, tenure.term) not in self._needed:
-            return
+        """The times in which a leader had surely lost its majority, and had it again later in the same tenure."""
         spells = {
             source: list(self._away(roles, tenure))
             for source, roles in self._followed.get((tenure.node, tenure.term), {}).items()
             if source != tenure.source
         }
-        members = self._count(tenure)
-        enough = members - majority(members) + 1
         seen = set[tuple[Away, ...]]()
         for of_member in spells.values():
             for first in of_member:
                 with_it = tuple(sorted(self._with(first, spells), key=lambda away: away.left.member))
-                if len(with_it) < enough or with_it in seen:
+                if with_it in seen:
                     continue
                 seen.add(with_it)
-                found = self._interruption(tenure, with_it, enough)
+                found = self._interruption(tenure, with_it)
                 if found is not None:
                     yield found
 
@@ -265,11 +261,23 @@ class Majorities:
             if found is not None:
                 yield found
 
-    def _interruption(self, tenure: Tenure, away: Sequence[Away], enough: int) -> Interruption | None:
-        """The time in which ``enough`` of these members were away: from the last that left to the first back."""
+    def _enough(self, tenure: Tenure, away: Sequence[Away]) -> list[tuple[Away, ...]]:
+        """The smallest sets of these members without which the leader surely had no majority."""
+        for count in range(1, len(away) + 1):
+            enough = [some for some in combinations(away, count) if self._lost_without(tenure, some)]
+            if enough:
+                return enough
+        return []
+
+    def _lost_without(self, tenure: Tenure, away: Sequence[Away]) -> bool:
+        last = max(away, key=lambda spell: self._group.clocks.elapsed(tenure.begin, spell.left.latest)[0]).left.latest
+        return self._group.electorates.lost(tenure, last, {spell.left.member for spell in away})
+
+    def _interruption(self, tenure: Tenure, away: Sequence[Away]) -> Interruption | None:
+        """The time in which enough of these members were away: from the last that left to the first back."""
         elapsed = self._group.clocks.elapsed
         best: Interruption | None = None
-        for some in combinations(away, enough):
+        for some in self._enough(tenure, away):
             pairs = [(spell, other) for spell in some for other in some]
             least = min(elapsed(spell.left.latest, other.again)[0] for spell, other in pairs)
             most = min(elapsed(spell.left.earliest, other.again)[1] for spell, other in pairs)
@@ -321,3 +329,9 @@ class Majorities:
             if elapsed(last, target)[0] < elapsed(lost.latest, target)[0]:
                 lost = replace(lost, latest=last)
         return lost if elapsed(lost.latest, target)[1] > 0 else None
+
+
+def _gone(left: Sequence[Left], bound: str) -> Iterator[tuple[Moment, frozenset[str]]]:
+    """When one member after the other had left, by the ``earliest`` or ``latest`` time, and who had by then."""
+    gone = accumulate(left, lambda before, member: before | {member.member}, initial=frozenset[str]())
+    yield from zip((getattr(member, bound) for member in left), list(gone)[1:], strict=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER, UNKNOWN
 from election_replay.election_core.judge.clock import Moment
-from election_replay.election_core.judge.group import SILENT, Group, until
+from election_replay.election_core.judge.group import SILENT, Group, since, until
 from election_replay.election_core.model.catalogue import POSSIBLE
 from election_replay.election_core.model.facts import Role
 from election_replay.election_core.model.rows import RoleInterval, Term
@@ -39,11 +39,16 @@ def role_intervals(group: Group) -> Iterator[RoleInterval]:
 
 
 def hearsay(group: Group) -> Iterator[RoleInterval]:
-    """Leaders without a log of their own, as far as others followed them; ``source_node`` is ``None``."""
-    speaking = {role.node for role in group.roles}
+    """Leaders of whom no log of that time is there, as far as others followed them; ``source_node`` is ``None``."""
+    by_itself: dict[str | None, list[Role]] = {}
+    for role in group.roles:
+        if role.role != UNKNOWN:
+            by_itself.setdefault(role.node, []).append(role)
     followed: dict[tuple[str, int], list[Role]] = {}
     for role in group.roles:
-        if role.role != FOLLOWER or role.leader is None or role.term is None or role.leader in speaking:
+        if role.role != FOLLOWER or role.leader is None or role.term is None:
+            continue
+        if any(_at_once(group, role, by_leader) for by_leader in by_itself.get(role.leader, ())):
             continue
         followed.setdefault((role.leader, role.term), []).append(role)
     for (leader, term), roles in sorted(followed.items()):
@@ -68,6 +73,12 @@ def hearsay(group: Group) -> Iterator[RoleInterval]:
             start_event_id=first.since_event,
             end_event_id=last.until_event if last else None,
         )
+
+
+def _at_once(group: Group, role: Role, other: Role) -> bool:
+    """Whether two roles may have been held at once."""
+    ends = ((until(role), since(other)), (until(other), since(role)))
+    return not any(end is not None and group.clocks.surely_before(end, begin) for end, begin in ends)
 
 
 def terms_by_hearsay(group: Group, known: set[int]) -> Iterator[Term]:

@@ -15,10 +15,12 @@ which logs are quiet:
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from election_replay.election_core.fold.process_runs import SILENCE
 from election_replay.election_core.fold.roles import DIED, DOWN, FOLLOWER, LEADER
 from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Moment
+from election_replay.election_core.judge.electorate import Electorates
 from election_replay.election_core.judge.timing import timing_of
 from election_replay.election_core.model.facts import (
     Alive,
@@ -30,7 +32,6 @@ from election_replay.election_core.model.facts import (
     Role,
     Silence,
 )
-from election_replay.election_core.model.quorum import majority
 from election_replay.election_core.model.timing import Timeout
 
 FROZEN = Timeout.FROZEN.us
@@ -69,14 +70,14 @@ class Life:
     last_by: int
 
 
-def completed(facts: Iterable[Fact], clocks: Clocks) -> list[Fact]:
+def completed(facts: Iterable[Fact], clocks: Clocks, electorates: Electorates) -> list[Fact]:
     """The facts of a group, with what is known of the processes whose logs are quiet."""
     every = list(facts)
     quiet_sources = sorted({fact.source_node for fact in every if isinstance(fact, QuietLog)})
     if not quiet_sources:
         return every
     moved = {source: dict(_last_signs(every, source, clocks)) for source in quiet_sources}
-    holes = _Holes(every, clocks)
+    holes = _Holes(every, clocks, electorates)
     known = (holes.frozen(fact) if isinstance(fact, Silence) and fact.source_node in moved else fact for fact in every)
     return [_moved(fact, moved.get(fact.source_node, {})) for fact in known if fact is not None]
 
@@ -96,7 +97,7 @@ def _last_signs(every: Sequence[Fact], source: str, clocks: Clocks) -> Iterator[
     in_order = sorted(distinct)
     for number, (life, stopped) in enumerate(in_order):
         last_line = life.last
-        following = in_order[number + 1][0].first if number + 1 < len(in_order) else None
+        following = in_order[number + 1][0].first if number + 1 < len(in_order) else _started_again(every, source, life)
         if stopped:
             continue
         sign = _last_sign(losses, source, last_line, following, clocks)
@@ -110,6 +111,13 @@ def _last_signs(every: Sequence[Fact], source: str, clocks: Clocks) -> Iterator[
             sign = replace(sign, at=min(max(sign.at, *followed), sign.by or UNBOUNDED, following or UNBOUNDED))
         if sign is not None and (sign.at > last_line or sign.by is not None or sign.latest > life.last_by):
             yield life, replace(sign, at=max(sign.at, last_line))
+
+
+def _started_again(every: Sequence[Fact], source: str, life: Life) -> int | None:
+    """When the process of a life started again as a member of another group: restored, or given to another cluster."""
+    downs = (fact for fact in every if isinstance(fact, Role) and fact.role == DOWN and fact.source_node == source)
+    ends = (down.until for down in downs if life.last <= down.since < max(life.last_by, life.last + 1))
+    return min((end for end in ends if end is not None), default=None)
 
 
 def _life(alive: Alive) -> Life:
@@ -242,18 +250,27 @@ def _sign_after(end: int, last_signs: Mapping[Life, LastSign]) -> LastSign:
     )
 
 
+class _Leadership(NamedTuple):
+    """A leadership, before there are tenures."""
+
+    node: str
+    source: str
+    term: int
+    begin: Moment
+    end: Moment
+
+
 class _Holes:
     """The holes in the quiet logs of a group."""
 
-    def __init__(self, every: Sequence[Fact], clocks: Clocks) -> None:
-        self._clocks = clocks
+    def __init__(self, every: Sequence[Fact], clocks: Clocks, electorates: Electorates) -> None:
+        self._clocks, self._electorates = clocks, electorates
         self._timing = timing_of(every)
         self._led = _leaderships(every)
         self._give_up = any(isinstance(fact, QuorumLost) for fact in every)
         self._noticed = [fact for fact in every if isinstance(fact, Silence) and fact.noticed]
         following = (fact for fact in every if isinstance(fact, Role) and fact.role == FOLLOWER)
         self._following = sorted(following, key=lambda role: (role.since, role.ordinal))
-        self._members = {fact.source_node for fact in every if isinstance(fact, Role) and fact.role != DOWN}
 
     def frozen(self, hole: Silence) -> Silence | None:
         """The part of a hole in which its process did not run, as far as that shows; what it noticed itself tells it
@@ -302,15 +319,19 @@ class _Holes:
         others = (role for role in self._following if (role.leader, role.term) == (led.node, led.term))
         last = {role.source_node: role for role in others if role.source_node != hole.source_node}
         ends = [
-            Moment(role.until, role.until_by, role.source_node)
+            (Moment(role.until, role.until_by, role.source_node), role.node or role.source_node)
             for role in last.values()
             if role.until is not None and role.until_by is not None
         ]
-        gone = [moment for moment in ends if self._clocks.elapsed(moment, end)[0] > limit]
-        enough = len(self._members) - majority(len(self._members)) + 1
-        if len(gone) < enough:
-            return None
-        return sorted(gone, key=lambda moment: -self._clocks.elapsed(moment, end)[0])[enough - 1]
+        gone = [left for left in ends if self._clocks.elapsed(left[0], end)[0] > limit]
+        gone.sort(key=lambda left: -self._clocks.elapsed(left[0], end)[0])
+        leadership = _Leadership(led.node or led.source_node, led.source_node, led.term or 0, _begin(led), end)
+        names = set[str]()
+        for moment, name in gone:
+            names.add(name)
+            if self._electorates.lost(leadership, moment, names):
+                return moment
+        return None
 
 
 def _begin(fact: Fact) -> Moment:

@@ -28,13 +28,16 @@ def terms(group: Group) -> Iterator[Term]:
     for tenure in group.tenures:
         led.setdefault((tenure.term, tenure.node), []).append(tenure)
     in_terms = sorted(group.tenures, key=lambda tenure: (tenure.term, tenure.begin))
+    by_hearsay = list(terms_by_hearsay(group, {term for term, _ in led}))
+    unled = _unled(group)
     for (term, leader), tenures in sorted(led.items()):
         first = min(tenures, key=lambda tenure: tenure.begin)
         last = _last_before(group, first, in_terms)
-        yield term_held(
-            group, term, leader, tenures, _cause(group, first, last, by_transfer, campaigns.get((leader, term), []))
-        )
-    by_hearsay = list(terms_by_hearsay(group, {term for term, _ in led}))
+        if last is None and unled.issuperset(range(1, term)):
+            cause = "first_leader"
+        else:
+            cause = _cause(group, first, last, by_transfer, campaigns.get((leader, term), []))
+        yield term_held(group, term, leader, tenures, cause)
     yield from by_hearsay
     yield from _terms_without_leader(group, {term for term, _ in led} | {row.term for row in by_hearsay})
 
@@ -94,6 +97,19 @@ def _last_before(group: Group, tenure: Tenure, in_terms: Sequence[Tenure]) -> Te
     return next((found[-1] for found in (of_term, of_smaller) if found), None)
 
 
+def _unled(group: Group) -> set[int]:
+    """Terms of which nobody is known to have led them and that had rounds, or in which a member started.
+
+    Of all others a leader may be missing in these logs.
+    """
+    heard_of = {role.term for role in group.roles if role.leader is not None}
+    terms = {campaign.term for campaign in group.of(Candidacy) if campaign.outcome != "won"}
+    terms |= {role.term for role in group.roles if role.cause == "start"}
+    if group.protocol == "raft":
+        terms.add(1)  # in which etcd writes down its first members
+    return {term for term in terms - heard_of if term is not None}
+
+
 def _cause(
     group: Group,
     tenure: Tenure,
@@ -106,10 +122,9 @@ def _cause(
 
     One node may lead a term several times: what counts is the campaign in which the tenure begins.
     """
-    if last is None:
-        return "first_leader"
-    if tenure.begin.event_id in by_transfer or last.end_cause == TRANSFER:
-        return PREFERRED if last.end_cause == PREFERRED else TRANSFER
+    handed_over = last is not None and last.end_cause == TRANSFER and last.term + 1 >= tenure.term
+    if tenure.begin.event_id in by_transfer or handed_over:
+        return PREFERRED if last is not None and last.end_cause == PREFERRED else TRANSFER
     begun = [campaign for campaign in campaigns if campaign.since <= tenure.begin.by]
     if begun and (cause := max(begun, key=lambda campaign: campaign.since).cause):
         return cause
@@ -125,7 +140,12 @@ def transfers(group: Group) -> frozenset[str | None]:
 
 def elections(group: Group) -> Iterator[Election]:
     """One row for each campaign: the rounds of one candidate in one term."""
+    led: dict[tuple[str | None, int | None, str | None], Tenure] = {
+        (tenure.node, tenure.term, tenure.begin.event_id): tenure for tenure in group.tenures
+    }
     for campaign in group.of(Candidacy):
+        tenure = led.get((campaign.node, campaign.term, campaign.until_event))
+        known = group.electorates.needed(tenure) if tenure is not None and campaign.granted else None
         yield Election(
             cluster=group.cluster,
             replica_group=group.replica_group,
@@ -137,7 +157,7 @@ def elections(group: Group) -> Iterator[Election]:
             outcome=campaign.outcome,
             rounds=campaign.rounds,
             votes_granted=campaign.granted,
-            votes_needed=campaign.needed,
+            votes_needed=known if campaign.needed is None else campaign.needed,
             voters=campaign.voters,
             decided_by=None,
             start_event_id=campaign.since_event,

@@ -237,6 +237,28 @@ class MemberAddress(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class VotersStated(Fact):
+    """From here on the source knows these voters to be in force; as leader of ``term``, where it says one.
+
+    ``voters`` are all of them by name, and ``voters_before`` those of whom a majority is needed too while a change of
+    members is in force. Where no line names all, there are ``voters_least`` to ``voters_most``, of which a majority
+    decides, or a quorum of ``groups`` whose members no line says. Nothing but null: others vote now, and no line says
+    who. ``learners`` have no vote.
+    """
+
+    kind: ClassVar[str] = "VOTERS_STATED"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "voters", "voters_before", "learners")
+
+    term: int | None = None
+    voters: tuple[str, ...] | None = None
+    voters_before: tuple[str, ...] | None = None
+    learners: tuple[str, ...] | None = None
+    voters_least: int | None = None
+    voters_most: int | None = None
+    groups: int | None = None
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class VoteGranted(Fact):
     """``voter`` voted for ``node`` in ``term``, as the candidate heard it."""
 
@@ -423,6 +445,7 @@ SHARED: tuple[type[Fact], ...] = (
     KnownCommitted,
     Serving,
     MemberAddress,
+    VotersStated,
     VoteGranted,
     Candidacy,
     TermRaised,

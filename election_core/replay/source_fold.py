@@ -270,6 +270,7 @@ class SourceLog:
                 return
             members = self.members.setdefault(process, Members())
             members.logs[first] = self._until_now(process, members.logs.get(first))
+            members.logs[first].activity[process].ends_before_starts_after(end)
             members.speaks(first, begin)
             members.speaks(first, end)
         members.speaks(name, at)

@@ -10,6 +10,7 @@ from typing import Any
 
 from election_replay.election_core.dialects.dialect import Fields, Shape, integer
 
+_IN_BRACKETS = re.compile(r"\(([0-9a-f ]*)\)")
 _CONFIGURATION = re.compile(r"voters=\(([0-9a-f ]*)\)(?:&&\(([0-9a-f ]*)\))? *(.*)")
 _DURATION = re.compile(r"-?(?:\d+(?:\.\d+)?(?:h|m|s|ms|us|\u00b5s|\u03bcs|ns))+")
 _PART = re.compile(r"(\d+)(?:\.(\d+))?(h|ms|m|s|us|\u00b5s|\u03bcs|ns)")
@@ -48,15 +49,18 @@ def _configuration(printed: str) -> Fields:
     """``voters=(1 2)&&(2 3) learners=(4)``: behind ``&&`` are the voters that a change replaces.
 
     Raft's library prints ids here in hexadecimal since its 3.7.0, the one of etcd 3.7, and in decimals before. A letter
-    among them tells; of ids that are hashes, one in two thousand has none, and then the others have.
+    among them tells; of ids that are hashes, one in two thousand has none, and then the others have. Here all ids are
+    in hexadecimal.
     """
     found = _CONFIGURATION.fullmatch(printed)
     if found is None:
         raise ValueError(f"not a configuration: {printed[:80]!r}")
     now, replaced, rest = found.groups()
-    base = 16 if re.search("[a-f]", now + (replaced or "")) else 10
+    ids = (now, replaced or "", *_IN_BRACKETS.findall(rest))
+    base = 16 if re.search("[a-f]", "".join(ids)) else 10
     before = {} if replaced is None else {"members_before": _voters(replaced, base)}
-    return {"members": _voters(now, base), **before, "value": rest or None}
+    learners = _IN_BRACKETS.sub(lambda listed: f"({' '.join(_voters(listed[1], base))})", rest)
+    return {"members": _voters(now, base), **before, "value": learners or None}
 
 
 def milliseconds(printed: str) -> int:

@@ -90,17 +90,17 @@ VOTES = (
     Text(
         "RAFT_TALLY",
         "{node:id} has received {accepted:int} {request:answer} votes and {count:int} vote rejections",
-        "votes so far; count are the refusals",
+        "votes so far; count are the refusals, value how many votes win where the release prints it",
         then=_tally,
     ),
     Text(
         "RAFT_TALLY",
-        "{node:id} [quorum:{:int}] has received {accepted:int} {request:answer} votes and {count:int} vote rejections",
+        "{node:id} [quorum:{value}] has received {accepted:int} {request:answer} votes and {count:int} vote rejections",
         then=_tally,
     ),
     Text(
         "RAFT_TALLY",
-        "{node:id} [quorum:{:int}] has received {accepted:int} votes and {count:int} vote rejections",
+        "{node:id} [quorum:{value}] has received {accepted:int} votes and {count:int} vote rejections",
         sets={"request": "MsgVoteResp"},
         then=_tally,
     ),

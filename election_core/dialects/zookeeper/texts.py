@@ -619,6 +619,13 @@ PROCESS = (
         "an older set of voters than the known one was dropped",
     ),
     Text("ZK_LEADER_SUGGESTED", "Suggested leader: {peer}", "a reconfiguration hands the leadership to this server"),
+    Text(
+        "ZK_HIERARCHICAL",
+        "{member_count:int}, {}, {count:int}",
+        "servers vote in groups: member_count is how many servers, count how many groups; no line says who is where",
+        when=in_class("QuorumHierarchical"),
+        needle="QuorumHierarchical",
+    ),
     Text("ZK_RECONFIG", "Incremental reconfig", "the leader was asked for another set of servers"),
     Text("ZK_RECONFIG", "Non-incremental reconfig"),
     Text("ZK_RECONFIG_REFUSED", "Reconfig failed - {result:text}", "another set of servers was refused"),

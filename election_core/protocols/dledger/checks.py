@@ -23,7 +23,6 @@ from election_replay.election_core.protocols.dledger.tables import (
     LARGER,
     LATE_ROWS,
     MAX_HEARTBEAT_LEAK,
-    NEVER_GIVEN,
     PASSED,
     ROUND_RESULTS,
     SAME,
@@ -31,6 +30,7 @@ from election_replay.election_core.protocols.dledger.tables import (
     SMALLER,
     SUCCESS,
     TAKE_LEADERSHIP_FAILED,
+    UNEXPECTED_LEADER,
     UNKNOWN,
     UNKNOWN_GROUP,
     UNKNOWN_MEMBER,
@@ -177,7 +177,7 @@ _ABOVE_THE_TERM = frozenset(answer for answer, possible in ANSWERS.items() if po
 _BELOW_THE_TERM = frozenset(answer for answer, possible in ANSWERS.items() if possible.terms == {SMALLER})
 """Answers that carry a smaller one: the voter has yet to come to the term."""
 
-_NEVER_FROM_ITSELF = NEVER_GIVEN | {answer for answer, possible in ANSWERS.items() if not possible.from_itself}
+_NEVER_FROM_ITSELF = {UNEXPECTED_LEADER} | {answer for answer, possible in ANSWERS.items() if not possible.from_itself}
 
 _NOT_FOR_THIS_NODE = frozenset({UNKNOWN_GROUP, UNKNOWN_MEMBER})
 """Refused by the server, before anybody looked at the vote."""
@@ -194,8 +194,10 @@ def vote_reply(event: FoldEvent, current_term: int | None) -> Verdict | None:
     if event.peer is None or event.term is None:
         return None
     from_itself = event.peer == event.node
-    if event.result in (_NEVER_FROM_ITSELF if from_itself else NEVER_GIVEN):
+    if from_itself and event.result in _NEVER_FROM_ITSELF:
         return Verdict(RuleId.WRONG_VOTE_RESULT, VIOLATES)
+    if event.result == UNEXPECTED_LEADER:
+        return Verdict(RuleId.WRONG_VOTE_RESULT, CONFORMS)
     if event.code in _NOT_FOR_THIS_NODE:
         return either(RuleId.WRONG_VOTE_RESULT, event.result == UNKNOWN)
     return None if current_term is None else _against_own_term(event, event.term, current_term, from_itself)

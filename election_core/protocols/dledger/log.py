@@ -44,6 +44,7 @@ from election_replay.election_core.model.facts import (
     Serving,
     TermRaised,
     TermWentBack,
+    VotersStated,
 )
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.quorum import majority
@@ -79,6 +80,7 @@ from election_replay.election_core.protocols.dledger.tables import (
     ACCEPT,
     HEARTBEAT_INTERVAL_MS,
     OPEN_TO_ALL,
+    UNEXPECTED_LEADER,
     UNKNOWN_LEADER,
 )
 from election_replay.election_core.protocols.raft_family.facts import LeaderKeptRole, TwoLeaders, VoteRefused
@@ -110,7 +112,11 @@ HEARD_LASTS = Timeout.DLEDGER_HEARD.us
 
 NOT_A_MEMBER = "not_a_member"
 UNKNOWN_TO_A_MEMBER = "unknown_to_a_member"
+OWN_ID_AT_A_MEMBER = "own_id_at_a_member"
 OWN_ID_ELSEWHERE = "own_id_elsewhere"
+
+_TELLS_OF_A_STRANGER = {UNKNOWN_LEADER: UNKNOWN_TO_A_MEMBER, UNEXPECTED_LEADER: OWN_ID_AT_A_MEMBER}
+"""What a voter's answer says of the lists of members."""
 
 
 @dataclass(slots=True)
@@ -157,11 +163,13 @@ class WithoutQuorum:
 
 @dataclass(slots=True)
 class AsLeader:
-    """What a node's own lines say of its majority while it led; ``lost`` and ``progressed``: in this leadership."""
+    """What a node's own lines say of its majority while it led, and how many vote for it; ``lost`` and ``progressed``:
+    in this leadership."""
 
     progress: list[Progress] = field(default_factory=list)
     without_quorum: list[WithoutQuorum] = field(default_factory=list)
     kept: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
+    sizes: list[tuple[int, FoldEvent]] = field(default_factory=list)
     lost: WithoutQuorum | None = None
     progressed: bool = False
 
@@ -296,6 +304,9 @@ class DledgerLog:
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this log proves about its DLedger group."""
         if not self.steps and not self.campaigns:
+            self.node = self.node or speaker.identity.setting("dLegerSelfId")
+            self.steps += _steps_of_broker(self._of_broker, self.node)
+        if not self.steps and not self.campaigns:
             return
         for event in self._of_broker:
             self.checked.note(broker_id(event, self.node) if event.broker_id else broker_role(event), event)
@@ -313,6 +324,8 @@ class DledgerLog:
         yield from emit.alive()
         yield from emit.silences()
         yield from self._vote_facts(emit)
+        for count, event in self.as_leader.sizes:
+            yield VotersStated(*emit.at(event), voters_least=count, voters_most=count)
         for term, known, other, event in self.two_leaders:
             yield TwoLeaders(*emit.at(event), term=term, other=other, known=known)
         lives_on = bool(incarnations) and incarnations[-1].goes_on
@@ -486,6 +499,7 @@ class DledgerLog:
         return latest if by_zone in (latest, None) else None
 
     def _on_heartbeats_parsed(self, event: FoldEvent) -> None:
+        self._note_size(event)
         self._note_unseen_leadership(event)
         self._note_failed_round(event)
         if event.has_leader and event.term is not None:
@@ -666,8 +680,9 @@ class DledgerLog:
             self._now.doubtful.append(event)
         if event.term is None or event.peer is None or event.node is None:
             return
-        if event.result == UNKNOWN_LEADER and event.peer != event.node:
-            self.strangers.setdefault((UNKNOWN_TO_A_MEMBER, event.peer), event)
+        why = _TELLS_OF_A_STRANGER.get(event.result or "")
+        if why is not None and event.peer != event.node:
+            self.strangers.setdefault((why, event.peer), event)
         key = (event.term, event.peer, event.node)
         if event.result in FOR_ANOTHER:
             self._note_refusal(key, event)
@@ -703,7 +718,13 @@ class DledgerLog:
     def _leads(self, term: int | None) -> bool:
         return self._is_leader() and self.steps[-1].term == term
 
+    def _note_size(self, event: FoldEvent) -> None:
+        """``memberNum`` and ``peerSize`` count all members of the group: ``MemberState#peerSize``."""
+        if event.member_count and (not self.as_leader.sizes or self.as_leader.sizes[-1][0] != event.member_count):
+            self.as_leader.sizes.append((event.member_count, event))
+
     def _on_vote_parsed(self, event: FoldEvent) -> None:
+        self._note_size(event)
         if event.term is None:
             return
         self._judge_round(event)
@@ -804,6 +825,18 @@ def _begun(end: FoldEvent) -> FoldEvent:
     """The beginning of a change of role of which only the end is printed, and how long it took."""
     took = (end.duration_ms or 0) * US_PER_MS
     return replace(end, at=end.at - took, by=end.by - took)
+
+
+def _steps_of_broker(events: Iterable[FoldEvent], node: str | None) -> Iterator[Step]:
+    """The roles of a member whose own log is not there, as the broker on top of it took them over: when it began to."""
+    for event in events:
+        if event.kind == "DLB_ROLE_END" and event.flag is True and event.term is not None and event.role in _ROLES:
+            began, leader = event.at - (event.duration_ms or 0) * US_PER_MS, node if event.role == "LEADER" else None
+            yield Step(began, event.by, _ROLES[event.role], event.term, leader, event.event_id, "status", node)
+
+
+_ROLES = {"LEADER": LEADER, "FOLLOWER": FOLLOWER, "CANDIDATE": CANDIDATE}
+"""``MemberState.Role`` and the role that it stands for."""
 
 
 def _becomes_slave(event: FoldEvent) -> bool:

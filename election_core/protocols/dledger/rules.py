@@ -16,6 +16,7 @@ from election_replay.election_core.protocols.dledger.brokers import former_maste
 from election_replay.election_core.protocols.dledger.facts import StrangerMet, VotingRuleBroken
 from election_replay.election_core.protocols.dledger.log import (
     NOT_A_MEMBER,
+    OWN_ID_AT_A_MEMBER,
     OWN_ID_ELSEWHERE,
     PROTOCOL,
     UNKNOWN_TO_A_MEMBER,
@@ -39,6 +40,7 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
 _STRANGE = {
     NOT_A_MEMBER: "was asked by {peer}, which is not in its list of members",
     UNKNOWN_TO_A_MEMBER: "was told by {peer} that it is not in its list of members",
+    OWN_ID_AT_A_MEMBER: "was told by the process that it asks as {peer} that both have the id of {name}",
     OWN_ID_ELSEWHERE: "got a request that bears its own id, which another process has too",
 }
 
@@ -49,7 +51,7 @@ def _strangers(group: Group) -> Iterator[Finding]:
     for fact in group.of(StrangerMet):
         met.setdefault(fact.node or fact.source_node, []).append(fact)
     for name, strange in sorted(met.items()):
-        meetings = "; ".join(_STRANGE[fact.why].format(peer=fact.peer) for fact in strange)
+        meetings = "; ".join(_STRANGE[fact.why].format(peer=fact.peer, name=name) for fact in strange)
         yield group.finding(
             RuleId.MEMBERS_DISAGREE,
             (name,),

@@ -154,8 +154,9 @@ def _compared(term: int, asked: int) -> int:
 ANSWERS: Mapping[str, Possible] = _possible()
 """What follows from the rows of :data:`VOTE_CHECKS` about each answer that a voter can give."""
 
-NEVER_GIVEN = frozenset({"REJECT_UNEXPECTED_LEADER"})
-"""Answers that no row gives: only for a request that bears the voter's own id, and such a one is never sent."""
+UNEXPECTED_LEADER = "REJECT_UNEXPECTED_LEADER"
+"""The answer to another process's request that bears the voter's own id (``handleVote``, ``[BUG] [HandleVote]``): both
+have it. No row gives it, since members that have one list send no such request."""
 
 
 # -- rounds of voting -----------------------------------------------------------------------------------------------

@@ -6,24 +6,31 @@ library prints in a file of its own who asked for votes (``NodeImpl#electSelf``)
 are those of ``raft``.
 """
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from election_replay.election_core.fold.campaign import Campaign
 from election_replay.election_core.fold.checks import CONFORMS, VIOLATES, Checked, Verdict
-from election_replay.election_core.fold.fact_writer import Speaker
+from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import CONTROLLER_GROUP
 from election_replay.election_core.fold.process_runs import Incarnation
 from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, UNKNOWN, Span, Step, spans
 from election_replay.election_core.model.catalogue import RuleId
-from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.facts import Fact, VotersStated
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.protocols.raft.facts import RaftRuleBroken
 from election_replay.election_core.protocols.raft.log import PROTOCOL
 from election_replay.election_core.protocols.raft_family.log import NO_WINNER, vote_facts
 
-WITHOUT_MAJORITY = "Majority of the group dies"
-"""The status of a leader that gave up since it did not reach a majority (JRaft ``NodeImpl#checkDeadNodes``)."""
+WITHOUT_MAJORITY = re.compile(r"Majority of the group dies: [0-9]{1,4}/([1-9][0-9]{0,3})")
+"""The status of a leader that gave up since it did not reach a majority of so many (JRaft ``NodeImpl#checkDeadNodes``).
+"""
+
+
+def _sizes(emit: FactWriter, members: Iterable[tuple[int, FoldEvent]]) -> Iterator[VotersStated]:
+    for count, event in members:
+        yield VotersStated(*emit.at(event), voters_least=count, voters_most=count)
 
 
 @dataclass(slots=True)
@@ -32,6 +39,7 @@ class JraftLog:
 
     node: str | None = None
     steps: list[Step] = field(default_factory=list)
+    members: list[tuple[int, FoldEvent]] = field(default_factory=list)
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line of this controller's log."""
@@ -49,6 +57,7 @@ class JraftLog:
         yield from emit.roles(self.role_spans(emit.incarnations))
         yield from emit.alive()
         yield from emit.silences()
+        yield from _sizes(emit, self.members)
 
     def _step(self, event: FoldEvent, role: str, term: int | None, leader: str | None, cause: str) -> None:
         self.steps.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, event.node or self.node))
@@ -57,7 +66,10 @@ class JraftLog:
         self._step(event, LEADER, event.term, event.node, "elected")
 
     def _on_leader_end(self, event: FoldEvent) -> None:
-        cause = "quorum_lost" if WITHOUT_MAJORITY in (event.result or "") else "stepped_down"
+        without = WITHOUT_MAJORITY.search(event.result or "")
+        cause = "stepped_down" if without is None else "quorum_lost"
+        if without is not None:
+            self.members.append((int(without[1]), event))
         self._step(event, CANDIDATE, self.steps[-1].term if self.steps else None, None, cause)
 
     def _on_follow(self, event: FoldEvent) -> None:
@@ -79,11 +91,13 @@ class JraftLibraryLog:
 
     node: str | None = None
     checked: Checked = field(default_factory=Checked)
+    members: list[tuple[int, FoldEvent]] = field(default_factory=list)
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line of this controller's library."""
         if event.kind == "JR_INIT":
             self.node = event.node
+            self._note_members(event)
             return
         broken = event.kind == "JR_APPLIED_CONFLICT"
         why = f"its leader has no entry after {event.raft_index} as it is here, where {event.ledger_end} was applied"
@@ -92,9 +106,16 @@ class JraftLibraryLog:
         says = VIOLATES if broken else CONFORMS
         self.checked.note(Verdict(RuleId.COMMITTED_ENTRY_LOST, says, why if broken else None), event)
 
+    def _note_members(self, event: FoldEvent) -> None:
+        """``conf=10.0.0.1:9870,10.0.0.2:9870,10.0.0.3:9870/learner`` (JRaft ``Configuration#toString``)."""
+        voters = [peer for peer in (event.value or "").split(",") if peer and not peer.endswith("/learner")]
+        if voters and (not self.members or self.members[-1][0] != len(voters)):
+            self.members.append((len(voters), event))
+
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What the lines prove about the controllers' own group."""
         emit = speaker.about(CONTROLLER_GROUP, PROTOCOL, stream, lambda _: self.node)
+        yield from _sizes(emit, self.members)
         yield from self.checked.tallied(emit, self.node)
         for verdict, event in self.checked.violations:
             yield RaftRuleBroken(

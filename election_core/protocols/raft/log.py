@@ -9,6 +9,7 @@ ignores candidates (lease); a transfer skips both. The voters in force are print
 one at every start.
 """
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -27,6 +28,7 @@ from election_replay.election_core.fold.roles import (
     ENDED_ITSELF,
     FOLLOWER,
     LEADER,
+    OBSERVER,
     REMOVED,
     STOPPED,
     TRANSFER,
@@ -45,6 +47,7 @@ from election_replay.election_core.model.facts import (
     Silence,
     TermRaised,
     TermWentBack,
+    VotersStated,
 )
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.quorum import is_majority, majority
@@ -78,6 +81,16 @@ class Raised:
 
     term: int
     peer: str | None
+    event: FoldEvent
+
+
+@dataclass(slots=True)
+class Configuration:
+    """Voters, those that a change replaces, and learners, as they are in force from a line on."""
+
+    voters: tuple[str, ...]
+    voters_before: tuple[str, ...]
+    learners: tuple[str, ...]
     event: FoldEvent
 
 
@@ -133,6 +146,15 @@ class RaftLog:
                 )
 
 
+def learners_in(rest: str | None) -> tuple[str, ...]:
+    """The learners of a configuration, by what stands behind its voters: ``learners=(d4) learners_next=(e5)``.
+
+    ``learners_next`` vote until the change is over (etcd-io/raft ``tracker/tracker.go``).
+    """
+    found = re.match(r"learners=\(([0-9a-f ]*)\)", rest or "")
+    return tuple(found[1].split()) if found else ()
+
+
 def _at_once(heard: FoldEvent, event: FoldEvent) -> bool:
     """Whether a member follows in the term that it heard of in the line before."""
     return heard.term == event.term and 0 <= event.at - heard.at < Timeout.ETCD_AT_ONCE.us
@@ -166,7 +188,8 @@ def _always(node: str | None) -> Callable[[int], str | None]:
 class Running:
     """What one process of a member is in the middle of. A start makes it anew, so that nothing is carried over."""
 
-    voters: tuple[tuple[str, ...], ...] = ()
+    members: Configuration | None = None
+    listed: bool = False
     cause: str | None = None
     heard_of: FoldEvent | None = None
     transfer_to: tuple[str | None, int] | None = None
@@ -207,6 +230,8 @@ class Membership:
     gave_up: list[tuple[int, int, int, FoldEvent]] = field(default_factory=list)
     committed: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     led_with: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
+    stated: list[Configuration] = field(default_factory=list)
+    quorums: list[tuple[int, FoldEvent]] = field(default_factory=list)
     _forced: bool = False
     _largest_term: int | None = None
     _now: Running = field(default_factory=Running)
@@ -232,9 +257,21 @@ class Membership:
         yield QuietLog(*emit.during(self.node, first.at, first.at, None))
         yield from emit.roles(spans(self.steps, emit.incarnations, FOLLOWER))
         yield from emit.alive()
+        yield from self._member_facts(emit)
         yield from self._vote_facts(emit)
         yield from self._contact_facts(emit)
         yield from self._rule_facts(emit)
+
+    def _member_facts(self, emit: FactWriter) -> Iterator[Fact]:
+        for number, stated in enumerate(self.stated):
+            yield VotersStated(
+                *emit.at(stated.event, ordinal=number),
+                voters=stated.voters,
+                voters_before=stated.voters_before or None,
+                learners=stated.learners or None,
+            )
+        for quorum, event in self.quorums if not self.stated else ():
+            yield VotersStated(*emit.at(event), voters_least=2 * quorum - 2, voters_most=2 * quorum - 1)
 
     def _vote_facts(self, emit: FactWriter) -> Iterator[Fact]:
         yield from vote_facts(emit, self.grants.values(), self.campaigns)
@@ -286,6 +323,8 @@ class Membership:
 
     def _step(self, event: FoldEvent, role: str, term: int | None, leader: str | None, cause: str) -> None:
         last = self.steps[-1] if self.steps else None
+        if role == FOLLOWER and self._now.members is not None and self.node in self._now.members.learners:
+            role = OBSERVER  # a learner follows without a vote
         if last is not None and (last.role, last.term, last.leader) == (role, term, leader) and cause != "start":
             return
         if self._now.stopping and self._role == LEADER and cause != TRANSFER:  # it handed over before it ends
@@ -294,7 +333,9 @@ class Membership:
 
     @property
     def _role(self) -> str | None:
-        return self.steps[-1].role if self.steps else None
+        """The role by Raft's rules, in which a learner is a follower."""
+        role = self.steps[-1].role if self.steps else None
+        return FOLLOWER if role == OBSERVER else role
 
     @property
     def _leader(self) -> str | None:
@@ -336,7 +377,7 @@ class Membership:
         self._step(event, CANDIDATE, event.term, None, cause)
         if event.term is not None:
             self._now.open = Campaign(self.node, event.term, event.at, event.by, event.event_id, cause, rounds=1)
-            self._now.open.needed = majority(len(self._now.voters[0])) if self._now.voters else None
+            self._now.open.needed = majority(len(self._halves[0])) if len(self._halves) == 1 else None
             self.campaigns.append(self._now.open)
             self._now.refused, self._now.candidate_end = set(), None
             self._granted(event, self.node, self.node, event.term)
@@ -409,6 +450,10 @@ class Membership:
         if event.peer is not None and event.peer == self.node:
             self._step(event, DOWN, None, None, REMOVED)
 
+    def _on_told_of_removal(self, event: FoldEvent) -> None:
+        """The member learns from others that it was removed, and ends itself (``ErrMemberRemoved``)."""
+        self._step(event, DOWN, None, None, REMOVED)
+
     def _on_transfer(self, event: FoldEvent) -> None:
         self._now.transfer_to = (event.peer, event.at)
 
@@ -458,6 +503,10 @@ class Membership:
             self._now.refused.add(event.peer)
 
     def _on_tally(self, event: FoldEvent) -> None:
+        printed = re.fullmatch("[1-9][0-9]{0,3}", event.value or "")
+        quorum = int(printed[0]) if printed else None
+        if quorum is not None and (not self.quorums or self.quorums[-1][0] != quorum):
+            self.quorums.append((quorum, event))
         if event.request == "MsgVoteResp" and self._now.open is not None and event.accepted is not None:
             campaign = self._now.open
             campaign.granted = max(campaign.granted, event.accepted)
@@ -482,13 +531,13 @@ class Membership:
         A line that is missing proves nothing, so only refusals can: too many of them leave no majority.
         """
         campaign = self._now.open
-        if campaign is None or campaign.term != event.term or not self._now.voters:
+        if campaign is None or campaign.term != event.term or not self._halves:
             return Verdict(RuleId.LEADER_WITHOUT_QUORUM, UNDECIDABLE, "the answers or the members are not printed")
         granted, refused = campaign.voters, self._now.refused - campaign.voters
-        if all(is_majority(len(granted & set(half)), len(half)) for half in self._now.voters):
+        if all(is_majority(len(granted & set(half)), len(half)) for half in self._halves):
             return Verdict(RuleId.LEADER_WITHOUT_QUORUM, CONFORMS)
-        known = set().union(*self._now.voters)
-        too_many = any(len(half) - len(refused & set(half)) < majority(len(half)) for half in self._now.voters)
+        known = set().union(*self._halves)
+        too_many = any(len(half) - len(refused & set(half)) < majority(len(half)) for half in self._halves)
         if too_many and granted | refused <= known:
             return Verdict(RuleId.LEADER_WITHOUT_QUORUM, VIOLATES)
         return Verdict(RuleId.LEADER_WITHOUT_QUORUM, UNDECIDABLE, "the answers or the members are not printed")
@@ -500,13 +549,33 @@ class Membership:
         self._now.open = None
 
     def _check(self, verdict: Verdict, event: FoldEvent) -> None:
-        members = len(self._now.voters[0]) if self._now.voters else None
+        members = len(self._halves[0]) if self._halves else None
         self.checked.note(verdict, replace(event, member_count=members, count=len(self._now.refused)))
 
     # -- members, contacts, the process -------------------------------------------------------------------
 
+    @property
+    def _halves(self) -> tuple[tuple[str, ...], ...]:
+        """The sets of voters of each of which a majority is needed."""
+        members = self._now.members
+        return () if members is None else tuple(half for half in (members.voters, members.voters_before) if half)
+
     def _on_members(self, event: FoldEvent) -> None:
-        self._now.voters = tuple(half for half in (event.members, event.members_before) if half)
+        self._now.listed = True
+        self._in_force(Configuration(event.members or (), event.members_before or (), learners_in(event.value), event))
+
+    def _in_force(self, members: Configuration) -> None:
+        """Other members are in force. Until a process knows a leader it only reads what its log says of former ones."""
+        reads_its_log = self._now.members is not None and self._leader is None and self._role != LEADER
+        if reads_its_log and self.stated and self.stated[-1] is self._now.members:
+            self.stated.pop()
+        self._now.members = members
+        if members.voters:
+            self.stated.append(members)
+        role = self.steps[-1] if self.steps else None
+        observes = self.node in members.learners
+        if role is not None and role.role == (FOLLOWER if observes else OBSERVER):
+            self._step(members.event, FOLLOWER, role.term, role.leader, "learner" if observes else "promoted")
 
     def _on_peer_lost(self, event: FoldEvent) -> None:
         if (
@@ -566,6 +635,7 @@ _HANDLERS: dict[str, Callable[[Membership, FoldEvent], None]] = {
     "RAFT_TALLY": Membership._on_tally,
     "RAFT_MEMBERS": Membership._on_members,
     "ETCD_MEMBER_REMOVED": Membership._on_removed,
+    "ETCD_REMOVED": Membership._on_told_of_removal,
     "ETCD_PEER_LOST": Membership._on_peer_lost,
     "ETCD_PEER_INACTIVE": Membership._on_peer_lost,
     "ETCD_PEER_ACTIVE": Membership._on_peer_active,

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from election_replay.election_core.fold.fact_writer import FactWriter
-from election_replay.election_core.model.facts import Candidacy
+from election_replay.election_core.model.facts import Candidacy, Fact
 from election_replay.election_core.model.fold_event import FoldEvent
-from election_replay.election_core.model.quorum import majority
+from election_replay.election_core.protocols.zab.stated_voters import StatedVoters
 
 NEVER_ESTABLISHED = "never_established"
 """How an election ends whose winner could not get a quorum in sync (``Leader#lead``)."""
@@ -14,13 +14,12 @@ NEVER_ESTABLISHED = "never_established"
 
 @dataclass(slots=True)
 class Win:
-    """An established leader: its epoch, who accepted it, who voted in its election, how many it ever heard vote."""
+    """An established leader: its epoch, who accepted it, who voted in its election."""
 
     epoch: int
     supporters: tuple[str, ...] | None
     attempts: int
     voters: frozenset[str]
-    servers: int
     began: FoldEvent
     event: FoldEvent
 
@@ -28,13 +27,15 @@ class Win:
 @dataclass(slots=True)
 class Elected:
     """The elections that the server won: those after which it was established, and the others, from its line as winner
-    to its next one."""
+    to its next one; and what they say of who votes."""
 
+    voters: StatedVoters = field(default_factory=StatedVoters)
     wins: list[Win] = field(default_factory=list)
     in_vain: list[tuple[FoldEvent, FoldEvent]] = field(default_factory=list)
 
-    def facts(self, emit: FactWriter) -> Iterator[Candidacy]:
+    def facts(self, emit: FactWriter) -> Iterator[Fact]:
         """All of them."""
+        yield from self.voters.facts(emit)
         for win in self.wins:
             yield Candidacy(
                 *emit.at(win.began, until=win.event),
@@ -43,7 +44,7 @@ class Elected:
                 cause=None,
                 voters=tuple(sorted(win.supporters or ())),
                 granted=len(win.supporters) if win.supporters else None,
-                needed=majority(win.servers),
+                needed=None,
                 rounds=win.attempts,
                 electorate=tuple(sorted(win.voters)),
             )

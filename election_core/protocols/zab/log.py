@@ -101,6 +101,8 @@ class Election:
     voters: set[str] = field(default_factory=set)
     votes: dict[str, tuple[int | None, int]] = field(default_factory=dict)
     claims: dict[str, str] = field(default_factory=dict)
+    latest_round: int = 0
+    left: bool = False
 
 
 @dataclass(slots=True)
@@ -116,7 +118,6 @@ class Running:
     state: str | None = None
     epoch: int | None = None
     leader: str | None = None
-    known: set[str] = field(default_factory=set)
     attempts: int = 0
     leading: FoldEvent | None = None
     lost: dict[str, Contact] = field(default_factory=dict)
@@ -154,6 +155,8 @@ class ZabLog:
         """Take the next line of this server's log."""
         if event.node is not None and self.node is None:
             self.node = event.node
+        if event.kind in _SAID_BY_LEARNERS and self._now.role not in (FOLLOWER, OBSERVER):
+            self._now.election = Election()  # the line with which it left that election is lost
         _HANDLERS[event.kind](self, event)
         if self._now.role == LEADER and (event.kind == "ZK_ESTABLISHED" or event.role == "LEADER"):
             self._led_until = event.at
@@ -282,8 +285,8 @@ class ZabLog:
         supporters = event.members or None
         self.checked.note(self._quorum(supporters), event)
         voters = frozenset(self._now.election.voters | set(supporters or ()))
-        servers = len(self._now.known | voters)
-        self.elected.wins.append(Win(event.term, supporters, max(self._now.attempts, 1), voters, servers, began, event))
+        self.elected.wins.append(Win(event.term, supporters, max(self._now.attempts, 1), voters, began, event))
+        self.elected.voters.accepted(event.term, supporters, voters, event)
         self._now.attempts, self._now.leading = 0, None
         self._note_ballot(self.node, event.term, event)
         self._note_epoch(event.term, event)
@@ -377,6 +380,7 @@ class ZabLog:
 
     def _note_without_quorum(self, event: FoldEvent) -> None:
         """Too few learners were in sync at a tick, and enough at the one before it (``Leader#lead``)."""
+        self.elected.voters.too_few(self._now.epoch, event)
         tick_us = self._settings.get("tickTime", 0) * 1000
         if self._now.epoch is None or not tick_us:
             return
@@ -395,13 +399,24 @@ class ZabLog:
 
     # -- votes and epochs -------------------------------------------------------------------------------
 
+    def _on_state_in_vote(self, event: FoldEvent) -> None:
+        """A server prints its own state with each vote that it gets: lines that say how it came to it may be lost."""
+        if event.role != "CANDIDATE":
+            self._now.election.left = self._now.election.left or event.role is not None
+        elif self._now.role in (LEADER, FOLLOWER, OBSERVER):
+            self._on_looking(event)
+        elif self._now.election.left:
+            self._now.election = Election()
+
     def _on_vote(self, event: FoldEvent) -> None:
         self._on_heard(event)
+        self._on_state_in_vote(event)
         self.passed.vote(event, self.node)
         vote = vote_of(event)
         if vote is None or event.peer is None:
             return
         if event.result == "LOOKING":
+            self._now.election.latest_round = max(self._now.election.latest_round, event.count or 0)
             self._now.election.votes[event.peer] = (event.count, vote.leader)
             self._now.election.claims.pop(event.peer, None)
         elif event.result in ("FOLLOWING", "LEADING"):
@@ -410,7 +425,6 @@ class ZabLog:
         else:
             return
         self._now.election.voters.add(event.peer)
-        self._now.known.add(event.peer)
         if event.peer == self.node and event.result == "LOOKING":
             self._note_own(event, vote)
 
@@ -423,10 +437,13 @@ class ZabLog:
         self._now.election.round, self._now.election.last_vote = event.count, vote
 
     def _note_ballot(self, leader: str | None, epoch: int | None, event: FoldEvent) -> None:
-        if self._now.election.initial is not None and self._now.election.initial.epoch >= 0:
-            self.ballots.append(Cast(leader, self._now.election.initial, epoch, event))
-            self._note_epoch(self._now.election.initial.epoch, event)
-        self._now.election.initial = None
+        """With what the server went into the election that it leaves, if its votes of the last round show that."""
+        election = self._now.election
+        of_it = election.round is not None and election.round >= election.latest_round
+        if of_it and election.initial is not None and election.initial.epoch >= 0:
+            self.ballots.append(Cast(leader, election.initial, epoch, event))
+            self._note_epoch(election.initial.epoch, event)
+        election.initial = None
 
     def _on_sync(self, event: FoldEvent) -> None:
         """An established leader compares a learner's log with what it has committed itself.
@@ -493,9 +510,12 @@ class ZabLog:
             contact.again = event
 
     def _on_new_voters(self, event: FoldEvent) -> None:
-        """Another set of voters: the rounds start again."""
-        self._now.known.clear()
+        """Another set of voters, of whom no line says who they are: the rounds start again."""
+        self.elected.voters.changed(event)
         self._now.election = Election()
+
+    def _on_groups(self, event: FoldEvent) -> None:
+        self.elected.voters.in_groups(event)
 
 
 def _in_leadership(hole: Silence, roles: list[Role]) -> bool:
@@ -554,7 +574,13 @@ _HANDLERS: dict[str, Callable[[ZabLog, FoldEvent], None]] = {
     "ZK_SMALLER_ID": ZabLog._on_heard,
     "ZK_RECONFIGURED": ZabLog._on_new_voters,
     "ZK_NEWER_CONFIG": ZabLog._on_new_voters,
+    "ZK_HIERARCHICAL": ZabLog._on_groups,
 }
 
 KINDS = frozenset(_HANDLERS)
 """The events that the fold of a ZooKeeper log reads."""
+
+_SAID_BY_LEARNERS = frozenset(
+    {"ZK_LEADER_LOST", "ZK_ROLE_END", "ZK_TRUNCATED", "ZK_PROPOSAL_GAP", "ZK_EPOCH_SET", "ZK_LEADER_REACHED"}
+)
+"""Only a server that follows or observes, and has left its election, prints these."""

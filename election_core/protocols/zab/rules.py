@@ -29,7 +29,7 @@ from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.same_term import same_term
 from election_replay.election_core.judge.term_rows import elections, terms
 from election_replay.election_core.model.catalogue import CRITICAL, POSSIBLE, PROVEN, WARNING, RuleId
-from election_replay.election_core.model.facts import Alive, Candidacy, Fact, Role, TermWentBack
+from election_replay.election_core.model.facts import Alive, Candidacy, Fact, Role, TermWentBack, VotersStated
 from election_replay.election_core.model.quorum import is_majority
 from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
 from election_replay.election_core.model.timing import Timeout
@@ -310,7 +310,12 @@ def _behind_its_supporters(group: Group, win: Candidacy) -> Iterator[Finding]:
 
 
 def _without_quorum(group: Group) -> Iterator[Finding]:
-    """``LEADER_WITHOUT_QUORUM``: fewer supporters than a majority of the servers that voted; there may be weights."""
+    """``LEADER_WITHOUT_QUORUM``: fewer supporters than a majority of the servers that voted; there may be weights.
+
+    Where a line says that there are groups, nobody counts majorities.
+    """
+    if any(fact.groups for fact in group.of(VotersStated)):
+        return
     for fact in group.of(ZabRuleBroken):
         if fact.rule != RuleId.LEADER_WITHOUT_QUORUM:
             continue

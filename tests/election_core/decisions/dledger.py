@@ -85,7 +85,7 @@ DLEDGER = (
         "a request of another that bears the own id: REJECT_UNEXPECTED_LEADER",
         _VOTE,
         "WRONG_VOTE_RESULT",
-        never_conforms="a candidate sends no request to its own id, so no candidate prints such an answer",
+        never_violates="no line of a candidate says whose id the voter has that it asks",
     ),
     Decision(
         "vote-for-an-older-last-entry",

@@ -1,0 +1,164 @@
+"""Who votes in a group, over time, as its members' logs say it: what a quorum is counted against.
+
+    etcd        switched to configuration voters=(1 2 3) learners=(4)      all by name, from that line on
+    ZooKeeper   Have quorum of supporters, sids: [1, 2]                    so few are a majority: at most three vote
+    DLedger     memberNum=3                                                how many vote, not who
+    ZooKeeper   QuorumHierarchical - 5, 5, 3                               groups, of which nobody says who is where
+
+A list comes from the leader's own log: it is the leader that counts. Where its log begins too late to say it, those of
+others count if all of them say the same. Whose logs there are says nothing: a member may have none, and an observer or
+a removed member may have one.
+"""
+
+from collections.abc import Iterable, Iterator, Set
+from typing import Protocol
+
+from election_replay.election_core.fold.roles import FOLLOWER
+from election_replay.election_core.judge.clock import Clocks, Moment
+from election_replay.election_core.model.facts import Candidacy, Fact, Role, VotersStated
+from election_replay.election_core.model.quorum import LOST, Electorate, Groups, Voters, decide
+
+
+class Led(Protocol):
+    """A leadership: who led which term, by which log, and when."""
+
+    @property
+    def node(self) -> str:
+        """The leader."""
+
+    @property
+    def source(self) -> str:
+        """Whose log says so."""
+
+    @property
+    def term(self) -> int:
+        """The term."""
+
+    @property
+    def begin(self) -> Moment:
+        """Its beginning."""
+
+    @property
+    def end(self) -> Moment:
+        """Its end, or its last sign."""
+
+
+class Electorates:
+    """The electorates of a group. Ask :meth:`lost` for what is sure and :meth:`may_be_lost` for what is possible."""
+
+    def __init__(self, facts: Iterable[Fact], clocks: Clocks) -> None:
+        self._clocks = clocks
+        self._stated: dict[str, list[VotersStated]] = {}
+        self._known: dict[tuple[str, int | None], set[str]] = {}
+        self._followers: dict[tuple[str | None, int | None], set[str]] = {}
+        for fact in facts:
+            if isinstance(fact, VotersStated):
+                self._stated.setdefault(fact.source_node, []).append(fact)
+            elif isinstance(fact, Role) and fact.role == FOLLOWER and fact.leader is not None:
+                name = fact.node or fact.source_node
+                self._followers.setdefault((fact.leader, fact.term), set()).add(name)
+                self._known.setdefault((fact.leader, fact.term), {fact.leader}).add(name)
+            elif isinstance(fact, Candidacy) and fact.node is not None and fact.outcome == "won":
+                self._known.setdefault((fact.node, fact.term), {fact.node}).update(fact.voters, fact.electorate or ())
+        for stated in self._stated.values():
+            stated.sort(key=lambda fact: (fact.since, fact.ordinal, fact.since_by))
+        every = [fact for stated in self._stated.values() for fact in stated]
+        self._groups = any(fact.groups for fact in every)
+        self._changed = any(_says_nothing(fact) for fact in every)
+        self._lists = {(fact.voters, fact.voters_before) for fact in every if fact.voters}
+        self._sizes = {(fact.voters_least, fact.voters_most) for fact in every if fact.term is None and _bounds(fact)}
+
+    def lost(self, led: Led, moment: Moment, gone: Set[str]) -> bool:
+        """Whether a leader surely had no quorum at a moment, when ``gone`` followed it no more."""
+        return all(decide(electorate, frozenset(), gone) == LOST for electorate in self._in_force(led, moment))
+
+    def may_be_lost(self, led: Led, moment: Moment, gone: Set[str]) -> bool:
+        """Whether it had no quorum if nobody votes but those of whom a line says so."""
+        return any(decide(self._smallest(voters), frozenset(), gone) == LOST for voters in self._in_force(led, moment))
+
+    def needed(self, led: Led) -> int | None:
+        """How many votes elected a leader, where that is one number and known."""
+        counts = {
+            voters[0].needed if len(voters) == 1 and isinstance(voters[0], Voters) else None
+            for voters in self._in_force(led, led.begin)
+        }
+        return counts.pop() if len(counts) == 1 else None
+
+    def _known_to(self, led: Led) -> frozenset[str]:
+        return frozenset(self._known.get((led.node, led.term), ())) | {led.node}
+
+    def votes(self, led: Led, moment: Moment, name: str) -> bool:
+        """Whether a member may vote for a leader at a moment: no list that may be in force leaves it out."""
+        return any(
+            not electorate or any(not _leaves_out(part, name) for part in electorate)
+            for electorate in self._in_force(led, moment)
+        )
+
+    def _smallest(self, electorate: Electorate) -> Electorate:
+        """As few voters as may be: no fewer than voted in the group or followed, as far as so many may vote."""
+        known = Voters.listed(frozenset[str]().union(*self._known.values()))
+        return tuple(self._fewest(part, known) if isinstance(part, Voters) else part for part in electorate or (known,))
+
+    @staticmethod
+    def _fewest(part: Voters, known: Voters) -> Voters:
+        least = max(part.least, len(part.names))
+        if part.most is None or least > part.most:
+            return known
+        return Voters(part.names, part.least, max(least, min(part.most, known.least)))
+
+    def _in_force(self, led: Led, moment: Moment) -> list[Electorate]:
+        """All electorates that may have been in force when a leader led: an empty one where no line says."""
+        if self._groups or self._changed:
+            return [()]
+        return list(self._listed(led, moment)) if self._lists else [self._counted(led)]
+
+    def _listed(self, led: Led, moment: Moment) -> Iterator[Electorate]:
+        before = list[VotersStated]()
+        around = list[VotersStated]()
+        for fact in self._stated.get(led.source, ()):
+            least, most = self._clocks.elapsed(Moment(fact.since, fact.since_by, fact.source_node), moment)
+            if least >= 0:
+                before.append(fact)
+            elif most > 0:
+                around.append(fact)
+        for fact in (*before[-1:], *around):
+            yield tuple(Voters.listed(names) for names in (fact.voters, fact.voters_before) if names)
+        if not before:  # its log begins later
+            by_others = next(iter(self._lists)) if len(self._lists) == 1 else ()
+            yield tuple(Voters.listed(names) for names in by_others if names)
+        elif not self._followers.get((led.node, led.term), set()) <= self._named_by(led.source):
+            yield ()  # somebody follows whom no list names: a line is missing
+
+    def _named_by(self, source: str) -> set[str]:
+        lists = [(fact.voters, fact.voters_before, fact.learners) for fact in self._stated.get(source, ())]
+        return {name for parts in lists for names in parts for name in names or ()}
+
+    def _counted(self, led: Led) -> Electorate:
+        by_leader = [
+            fact
+            for fact in self._stated.get(led.source, ())
+            if _bounds(fact) and (fact.term == led.term or (fact.term is None and fact.since <= led.end.by))
+        ]
+        since = max((fact.since for fact in by_leader if fact.since <= led.begin.by), default=0)
+        sizes = {(fact.voters_least, fact.voters_most) for fact in by_leader if fact.since >= since}
+        if not sizes and len(self._sizes) == 1:
+            sizes = self._sizes
+        names, every = self._known_to(led), frozenset[str]().union(*self._known.values())
+        least = max((least for least, _ in sizes if least is not None), default=0)
+        most = min((most for _, most in sizes if most is not None), default=None)
+        if most is not None and len(every) <= most:
+            names = every
+        return (Voters(names, max(least, len(names)), most),)
+
+
+def _leaves_out(part: Voters | Groups, name: str) -> bool:
+    return isinstance(part, Voters) and part.most == len(part.names) and name not in part.names
+
+
+def _bounds(fact: VotersStated) -> bool:
+    return fact.voters_least is not None or fact.voters_most is not None
+
+
+def _says_nothing(fact: VotersStated) -> bool:
+    """Others vote from here on, and no line says who."""
+    return fact.voters is None and fact.groups is None and not _bounds(fact)
