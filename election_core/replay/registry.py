@@ -49,6 +49,7 @@ from election_replay.election_core.protocols.raft import jraft_log
 from election_replay.election_core.protocols.raft import log as raft_log
 from election_replay.election_core.protocols.raft import rules as raft
 from election_replay.election_core.protocols.raft_family import facts as raft_family_facts
+from election_replay.election_core.protocols.redis import causality as redis_causality
 from election_replay.election_core.protocols.redis import facts as redis_facts
 from election_replay.election_core.protocols.redis import kin as redis_kin
 from election_replay.election_core.protocols.redis import rules as redis
@@ -208,6 +209,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
         ),
         facts=redis_facts.KINDS,
         judge=redis.judge,
+        causal_pairs=redis_causality.causal_pairs,
         introducing=redis_kin.KINDS,
         introduce=redis_kin.introduce,
     ),

@@ -17,12 +17,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from election_replay.election_core.dialects import Record, dialect_for
+from election_replay.election_core.dialects import SYSTEMS, Record, dialect_for
 from election_replay.election_core.dialects.rocketmq import metadata as rocketmq_metadata
 from election_replay.election_core.fold.roles import ACTING, LEADER
 from election_replay.election_core.model.events import Unparsable
 from election_replay.election_core.model.facts import Fact, Role
 from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.introductions import Introduced, Introduction
 from election_replay.election_core.model.inventory import NOT_LISTED, Listed
 from election_replay.election_core.model.rows import (
     Election,
@@ -36,6 +37,7 @@ from election_replay.election_core.model.rows import (
 from election_replay.election_core.protocols.log_quality.rules import PROTOCOL as SOURCES
 from election_replay.election_core.protocols.metadata.facts import VersionSeen
 from election_replay.election_core.replay.group_judge import rows_of_group
+from election_replay.election_core.replay.registry import PROTOCOLS
 from election_replay.election_core.replay.source_fold import INTERESTING, SourceLog
 
 RULE = "----"
@@ -57,7 +59,17 @@ def parse(text: str) -> dict[tuple[str, str], list[str]]:
             current = logs.setdefault((node, stream), [])
         elif current is not None and line.strip():
             current.append(line)
-    return {place: [f"{DAY} {one}" if one[:2].isdigit() else one for one in _told(log)] for place, log in logs.items()}
+    return {place: [*map(_dated, _told(log))] for place, log in logs.items()}
+
+
+_OF_REDIS = re.compile(r"(\d+:[MSXC] )(\d\d:\d\d:\d\d\.\d{3} .*)")
+
+
+def _dated(line: str) -> str:
+    """A line with the day, where its system writes it."""
+    if found := _OF_REDIS.fullmatch(line):
+        return f"{found[1]}01 Mar 2026 {found[2]}"
+    return f"{DAY} {line}" if line[:2].isdigit() else line
 
 
 def _told(log: list[str]) -> list[str]:
@@ -95,19 +107,51 @@ def facts_of(logs: dict[tuple[str, str], list[str]], shift_ms: dict[str, int] | 
     facts: list[Fact] = []
     logs = dict(logs)
     listed = dict(map(_listed, logs.pop(INVENTORY, [])))
+    introduced = _introduced(logs)
     for node, streams in groupby(sorted(logs.items()), key=lambda item: item[0][0]):
         own = tuple((stream, tuple(lines)) for (_, stream), lines in streams)
         place = listed.get(node, NOT_LISTED)
-        facts += facts_of_node(node, own, place, (shift_ms or {}).get(node, 0) * 1000)
+        facts += facts_of_node(node, own, place, (shift_ms or {}).get(node, 0) * 1000, introduced.get(node, ()))
     return facts
+
+
+Meeting = tuple[str, str, str | None, tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]
+"""A stream and whom it speaks for: group, member, names by addresses, groups of members."""
+
+
+def _introduced(logs: dict[tuple[str, str], list[str]]) -> dict[str, tuple[Meeting, ...]]:
+    """Whom logs speak for, as all of them tell together."""
+    lines = []
+    for (node, stream), log in logs.items():
+        dialect = dialect_for(stream)
+        if dialect is None or "/" in stream or not any(system.dialect is dialect for system in SYSTEMS):
+            continue
+        for text in log:
+            event = dialect.parse(Record(text, (), stream, dialect.utc_offset_minutes))
+            if event is not None:
+                named = {field.name: getattr(event, field.name) for field in fields(Introduction)[4:]}
+                lines.append(Introduction(node, stream, event.kind, event.event_time, **named))
+    found: dict[str, tuple[Meeting, ...]] = {}
+    for protocol in PROTOCOLS:
+        if protocol.introduce is not None:
+            own = [line for line in lines if line.kind in protocol.introducing]
+            for (node, stream), whom in protocol.introduce(own).items():
+                meeting = (stream, whom.replica_group, whom.member, (*whom.names.items(),), (*whom.groups.items(),))
+                found[node] = (*found.get(node, ()), meeting)
+    return found
 
 
 @cache
 def facts_of_node(
-    node: str, streams: tuple[tuple[str, tuple[str, ...]], ...], listed: Listed, shift_us: int
+    node: str,
+    streams: tuple[tuple[str, tuple[str, ...]], ...],
+    listed: Listed,
+    shift_us: int,
+    introduced: tuple[Meeting, ...] = (),
 ) -> tuple[Fact, ...]:
     """Fold one node's logs."""
-    source = SourceLog(CLUSTER, node, BOUND_MS, listed)
+    met = {stream: Introduced(group, member, dict(names), dict(of)) for stream, group, member, names, of in introduced}
+    source = SourceLog(CLUSTER, node, BOUND_MS, listed, introduced=met)
     for stream, lines in sorted(streams, key=lambda one: "/" in one[0]):  # logs come before snapshots
         _feed(source, stream, lines, shift_us)
     return tuple(source.facts())

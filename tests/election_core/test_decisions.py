@@ -16,6 +16,7 @@ from tests.election_core.decisions.controller import CONTROLLER
 from tests.election_core.decisions.dledger import DLEDGER
 from tests.election_core.decisions.metadata import METADATA
 from tests.election_core.decisions.order_lock import ORDER_LOCK
+from tests.election_core.decisions.redis import REDIS
 from tests.election_core.decisions.writes import WRITES
 
 ROOT = Path(__file__).parents[2]
@@ -34,6 +35,7 @@ TABLES: dict[str, tuple[Decision, ...]] = {
     "zab": ZAB,
     "bully": BULLY,
     "token_ring": TOKEN_RING,
+    "redis": REDIS,
 }
 """``protocol -> decisions``; a protocol's scenarios are in the folder of its name."""
 

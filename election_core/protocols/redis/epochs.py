@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER
 from election_replay.election_core.judge.clock import Clocks
-from election_replay.election_core.judge.group import since
-from election_replay.election_core.model.facts import Candidacy, Fact, Role, TermRaised
+from election_replay.election_core.judge.group import in_order, since
+from election_replay.election_core.model.facts import Candidacy, Fact, Role, TermRaised, TermWentBack
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.redis.facts import SentinelSaid
 from election_replay.election_core.protocols.redis.sentinel_log import NAMES, PROMOTED
@@ -30,19 +30,21 @@ def place_of(role: Fact) -> Place:
 
 @dataclass(frozen=True, slots=True)
 class Epochs:
-    """The facts with an epoch for each role of a master, and those ``ordering`` roles whose epoch nobody says.
+    """The facts with an epoch for each role of a master, and those ``ordering`` roles whose epoch nobody says,
+    ``guessed``.
 
     ``promotions`` are epoch and address, with the first word of it.
     """
 
     facts: list[Fact]
     ordering: frozenset[tuple[str, int]]
+    guessed: frozenset[int]
     promotions: dict[tuple[int, str], SentinelSaid]
 
     @classmethod
     def of(cls, facts: Iterable[Fact], clocks: Clocks) -> "Epochs":
         """Of the facts of one group."""
-        every = list(facts)
+        every = list(in_order(set(facts)))
         promotions = _promotions(every)
         leading = sorted(
             (fact for fact in every if isinstance(fact, Role) and fact.role == LEADER and fact.term is None),
@@ -57,7 +59,11 @@ class Epochs:
             else fact
             for fact in every
         ]
-        return cls(taken, frozenset((source, begin) for source, begin, _ in guessed), promotions)
+        ordering = frozenset((source, begin) for source, begin, _ in guessed)
+        printed = {fact.term for fact in every if isinstance(fact, TermRaised | Candidacy)}
+        printed |= {*known.values(), *(fact.after for fact in every if isinstance(fact, TermWentBack))}
+        printed |= {*(fact.before for fact in every if isinstance(fact, TermWentBack))}
+        return cls(taken, ordering, frozenset(guessed.values()).difference(printed), promotions)
 
 
 def _promotions(facts: Iterable[Fact]) -> dict[tuple[int, str], SentinelSaid]:

@@ -21,13 +21,14 @@ from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import SECOND, Timeout
 from election_replay.election_core.protocols.redis.facts import BytesRefused, DataHeld, Refusing, SentinelSaid
 from election_replay.election_core.protocols.redis.sentinel_log import DOWN
-from election_replay.election_core.protocols.redis.server_log import BEGAN, COPIED, FAILED, LOADED
+from election_replay.election_core.protocols.redis.server_log import BEGAN, COPIED, FAILED
 
 PING_BYTES, PING_EACH = 14, 10
 HELLO_BYTES, HELLO_EACH = 135, 2
 """Bytes, and seconds: ``replicationCron`` (repl-ping-replica-period), ``sentinelSendHello`` (measured)."""
 MORE = 1.5
 """By how much heartbeats may be more than their rate: what a cut holds back comes with what was sent again."""
+OF_CLIENTS = "writes of clients are among them, and no line says whether they were acknowledged"
 SENTINELS_UNKNOWN = 5
 """So many sentinels are assumed where none speaks: more hellos prove less."""
 
@@ -126,7 +127,7 @@ def _consequence(
         floor = heartbeats(group, overlap.most + _missed_for(group, overlap))
         thrown = f"{bytes_lost:,} bytes that {stale.node} took and {overlap.newer.node} never had were thrown away"
         if bytes_lost > floor:
-            return CRITICAL, DEFINITE, f"{thrown}, more than heartbeats: writes of clients among them"
+            return CRITICAL, DEFINITE, f"{thrown}, more than heartbeats: {OF_CLIENTS}"
         return WARNING, DEFINITE, f"{thrown}; they may be heartbeats alone"
     if restarted(group, stale):
         return (
@@ -216,41 +217,42 @@ def losses(group: Group, found: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _wiped(group: Group) -> Iterator[Finding]:
-    """A master came back without data, and its replicas copied that."""
-    held = sorted(group.of(DataHeld), key=lambda fact: (group.time(since(fact)), fact.ordinal))
-    began = [fact for fact in held if fact.message == BEGAN]
-    for fact in held:
-        if fact.message != COPIED or fact.count != 0:
+    """A master came back without data, and its replicas copied that: what each log says in its own order, and the id
+    of the history that the master began and the replicas copied."""
+    held = sorted(group.of(DataHeld), key=lambda fact: (fact.source_node, fact.since, fact.ordinal))
+    copies = [fact for fact in held if fact.message == COPIED]
+    for began in held:
+        led = any(role.source_node == began.source_node and role.since < began.since for role in _led(group))
+        if began.message != BEGAN or not began.ids or not led:
             continue
-        before = [
-            other
-            for other in held
-            if other.message in (COPIED, LOADED) and other.count and group.time(since(other)) < group.time(since(fact))
+        emptied = [
+            (copy, before[-1])
+            for copy in copies
+            if copy.ids == began.ids and copy.count == 0 and (before := list(_had_keys(held, copy)))
         ]
-        empty = [
-            other
-            for other in began
-            if other.source_node != fact.source_node
-            and group.time(since(other)) < group.time(since(fact))
-            and any(role.source_node == other.source_node and role.since < other.since for role in _led(group))
-        ]
-        if not before or not empty:
+        if not emptied:
             continue
-        last, master = before[-1], empty[-1]
-        keys = max(other.count or 0 for other in before)
+        replicas = dict.fromkeys(copy.node or copy.source_node for copy, _ in emptied)
+        keys = max(before.count or 0 for _, before in emptied)
         yield group.finding(
             RuleId.POSSIBLE_DATA_LOSS,
-            ("wiped", fact.source_node, fact.since // SECOND),
+            ("wiped", began.source_node, began.ids),
             severity=CRITICAL,
-            certainty=DEFINITE,
-            nodes=tuple(dict.fromkeys(name for name in (master.node, fact.node) if name)),
+            nodes=(began.node or began.source_node, *replicas),
             terms=(),
-            start_time=fact.since,
-            end_time=fact.since,
-            summary=f"{name_of(fact.node, fact.source_node)} copied a master without any key, "
-            f"{name_of(master.node, master.source_node)}, which had been started again; {keys:,} keys had been there.",
-            evidence=[last.since_event, master.since_event, fact.since_event],
+            start_time=began.since,
+            end_time=max(group.time(since(copy)) for copy, _ in emptied),
+            summary=f"{name_of(began.node, began.source_node)} began anew without a key, and "
+            f"{' and '.join(replicas)} copied that; at least {keys:,} keys had been there.",
+            evidence=[began.since_event, *(fact.since_event for pair in emptied for fact in pair)],
         )
+
+
+def _had_keys(held: Sequence[DataHeld], copy: DataHeld) -> Iterator[DataHeld]:
+    """What the same server had before it copied."""
+    for fact in held:
+        if fact.source_node == copy.source_node and fact.since < copy.since and fact.count:
+            yield fact
 
 
 def _led(group: Group) -> Iterator[Role]:

@@ -54,6 +54,8 @@ __all__ = ["PROTOCOL", "judge"]
 
 _ID = re.compile(r"\b([0-9a-f]{8})[0-9a-f]{32}\b")
 """An id of a node or sentinel; people know it by its beginning."""
+MISSED_LATE = 10
+"""So many times as long as it takes to miss a server it may take where who watches it does not run."""
 _CHOSEN = frozenset({BY_COMMAND, ELECTED, TAKEOVER, "epoch", "leadership_transfer"})
 """How a role begins whose epoch somebody gave to its server, and not to whoever was there before."""
 
@@ -134,8 +136,10 @@ def _terms(group: Group, epochs: Epochs) -> Iterator[Term]:
         if _is_told(epochs, tenure):
             held.setdefault((tenure.term, tenure.node), []).append(tenure)
     causes = {campaign.term: campaign.cause for campaign in group.of(Candidacy) if campaign.outcome == "won"}
+    first = min((epoch for epoch, _ in held), default=None)
     for (epoch, node), tenures in sorted(held.items()):
-        yield term_held(group, epoch, node, tenures, causes.get(epoch, "first_leader" if epoch == 0 else "unknown"))
+        yield term_held(group, epoch, node, tenures, causes.get(epoch, "first_leader" if epoch == first else "unknown"))
+    yield from _terms_by_sentinels(group, epochs, {node for _, node in held})
     led = {epoch for epoch, _ in held} | {epoch for epoch, _ in epochs.promotions}
     for epoch in sorted({campaign.term or 0 for campaign in group.of(Candidacy)} - led):
         campaigns = [campaign for campaign in group.of(Candidacy) if campaign.term == epoch]
@@ -154,15 +158,33 @@ def _terms(group: Group, epochs: Epochs) -> Iterator[Term]:
         )
 
 
+def _terms_by_sentinels(group: Group, epochs: Epochs, leading: set[str]) -> Iterator[Term]:
+    """The epochs of masters of whom only sentinels speak."""
+    in_turn = sorted(epochs.promotions.items(), key=lambda item: item[0][0])
+    for number, ((epoch, address), word) in enumerate(in_turn):
+        if address not in leading:
+            following = in_turn[number + 1][1] if number + 1 < len(in_turn) else None
+            yield Term(
+                cluster=group.cluster,
+                replica_group=group.replica_group,
+                protocol=group.protocol,
+                term=epoch,
+                leader=address,
+                start_time=word.since,
+                end_time=following.since if following else None,
+                cause=next((c.cause for c in group.of(Candidacy) if c.term == epoch and c.outcome == "won"), None),
+                certainty=POSSIBLE,
+                start_event_id=word.since_event,
+                end_event_id=following.since_event if following else None,
+            )
+
+
 # -- findings ---------------------------------------------------------------------------------------------------------
 
 
 def _as_said(finding: Finding, epochs: Epochs) -> Finding:
     """A finding without the epochs that only order: nobody says them."""
-    known = {epoch for epoch, _ in epochs.promotions} | {
-        fact.term for fact in epochs.facts if isinstance(fact, Candidacy | VoteGranted)
-    }
-    hidden = [term for term in finding.terms if term not in known and epochs.ordering]
+    hidden = [term for term in finding.terms if term in epochs.guessed]
     summary = finding.summary
     for term in hidden:
         summary = (
@@ -185,7 +207,7 @@ def _findings(group: Group, epochs: Epochs) -> Iterator[Finding]:
     yield from overlaps
     yield from losses(group, overlaps)
     in_turn = group.with_tenures(in_succession(group))
-    without = [*_without_master(in_turn), *_unreachable(in_turn), *_refusing(group)]
+    without = [*_without_master(in_turn), *_unreachable(in_turn), *_by_word(group, epochs), *_refusing(group)]
     yield from without
     yield from storm(group, _unplanned(group), in_vain(group))
     yield from log_gaps(group)
@@ -272,8 +294,9 @@ def _heard(group: Group) -> Iterator[tuple[str, Moment]]:
             yield fact.node, since(fact)
     for word in group.of(SentinelSaid):
         if word.message in MISSED and word.node is not None:
-            silent = silent_for(group, word)
-            yield word.node, Moment(word.since - silent, word.since_by, word.source_node, word.since_event)
+            # When it was heard last nobody says: a sentinel in TILT misses it much later.
+            since_us = word.since - MISSED_LATE * silent_for(group, word)
+            yield word.node, Moment(since_us, word.since_by, word.source_node, word.since_event)
 
 
 def _without_master(group: Group) -> Iterator[Finding]:
@@ -328,7 +351,7 @@ def _unreachable(group: Group) -> Iterator[Finding]:
             and word.node == former.node
             and group.clocks.elapsed(since(word), tenure.begin)[1] > 0
             and group.clocks.elapsed(former.begin, since(word))[1] > 0
-            and _until_then(group, word, tenure)
+            and _still(group, word, tenure.begin)
         ]
         if missed:
             yield _unreachable_finding(group, former, tenure, missed)
@@ -338,10 +361,10 @@ def _counted(names: set[str], word: str) -> str:
     return next(iter(names)) if len(names) == 1 else f"{len(names)} {word}s"
 
 
-def _until_then(group: Group, word: SentinelSaid, tenure: Tenure) -> bool:
-    """Whether who missed a master still did when another one began to lead."""
+def _still(group: Group, word: SentinelSaid, moment: Moment) -> bool:
+    """Whether who missed a master still did at a moment."""
     end = until(word)
-    return end is None or group.clocks.elapsed(tenure.begin, end)[1] > -Timeout.NOTICEABLE.us
+    return end is None or group.clocks.elapsed(moment, end)[1] > -Timeout.NOTICEABLE.us
 
 
 def _unreachable_finding(group: Group, former: Tenure, tenure: Tenure, missed: list[SentinelSaid]) -> Finding:
@@ -365,6 +388,42 @@ def _unreachable_finding(group: Group, former: Tenure, tenure: Tenure, missed: l
         duration_min_ms=least // 1000,
         duration_max_ms=most // 1000,
     )
+
+
+def _by_word(group: Group, epochs: Epochs) -> Iterator[Finding]:
+    """``LEADERLESS`` by the word of sentinels alone: from when they missed a master until they had made another one."""
+    speaking = {tenure.node for tenure in group.tenures}
+    for (epoch, address), promoted in sorted(epochs.promotions.items(), key=lambda item: item[0][0]):
+        missed = [
+            word
+            for word in group.of(SentinelSaid)
+            if word.message == DOWN
+            and not {word.node, address} & speaking
+            and word.node != address
+            and group.clocks.elapsed(since(word), since(promoted))[1] > 0
+            and _still(group, word, since(promoted))
+        ]
+        if not missed:
+            continue
+        first = min(missed, key=lambda word: group.time(since(word)))
+        least, most = group.clocks.elapsed(since(first), since(promoted))
+        most += silent_for(group, first)
+        yield group.finding(
+            RuleId.LEADERLESS,
+            (epoch, "by word", first.since // SECOND),
+            severity=WARNING if most >= Timeout.BRIEF.us else INFO,
+            certainty=DEFINITE if least >= Timeout.NOTICEABLE.us else POSSIBLE,
+            nodes=tuple(name for name in (first.node, address) if name),
+            terms=(epoch,),
+            start_time=group.time(since(first)),
+            end_time=group.time(since(promoted)),
+            summary=f"No master for {between(max(least, 0), most)} by the word of sentinels: "
+            f"{_counted({word.peer or word.source_node for word in missed}, 'sentinel')} missed {first.node}, until "
+            f"{address} led epoch {epoch}.",
+            evidence=[*(word.since_event for word in missed), promoted.since_event],
+            duration_min_ms=max(least, 0) // 1000,
+            duration_max_ms=most // 1000,
+        )
 
 
 def _refusing(group: Group) -> Iterator[Finding]:

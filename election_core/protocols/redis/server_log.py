@@ -61,6 +61,7 @@ class ServerLog:
     _lost: FoldEvent | None = None
     _last: FoldEvent | None = None
     _loading: bool = True
+    _copies: str | None = None
     _started: int | None = None
 
     def on(self, event: FoldEvent) -> None:
@@ -162,7 +163,9 @@ class ServerLog:
         self.noted.append((event, BEGAN))
 
     def _on_loaded(self, event: FoldEvent) -> None:
-        self.noted.append((event, LOADED if self._loading or self._role == LEADER else COPIED))
+        copied = not self._loading and self._role != LEADER
+        history = self._copies if copied else None
+        self.noted.append((replace(event, value=history), COPIED if copied else LOADED))
 
     def _on_asked(self, event: FoldEvent) -> None:
         self._asker = event.peer_address
@@ -189,8 +192,8 @@ class ServerLog:
         for contact in self.contacts:
             if contact.again is None and contact.peer == self._master:
                 contact.again = event
-        if event.kind == "RD_HISTORY":
-            self.noted.append((event, None))
+        if event.kind == "RD_FULL":
+            self._copies = event.value
 
     # -- a cluster ----------------------------------------------------------------------------------------------------
 
