@@ -43,6 +43,7 @@ AVAILABILITY: tuple[Rule, ...] = (
         judged_by=(
             "judge.availability",
             "judge.storm",
+            "protocols.redis.rules",
         ),
     ),
     Rule(

@@ -149,6 +149,7 @@ CONTROLLER: tuple[Rule, ...] = (
         judged_by=(
             "protocols.controller.losses",
             "protocols.redis.losses",
+            "protocols.redis.rules",
         ),
     ),
     Rule(

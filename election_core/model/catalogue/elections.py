@@ -59,6 +59,7 @@ ELECTIONS: tuple[Rule, ...] = (
         judged_by=(
             "protocols.raft_family.rules",
             "protocols.raft_family.votes",
+            "protocols.redis.rules",
         ),
     ),
     Rule(
@@ -99,7 +100,6 @@ ELECTIONS: tuple[Rule, ...] = (
             "protocols.zab.log",
             "protocols.zab.rules",
             "protocols.redis.sentinel_log",
-            "protocols.redis.rules",
         ),
     ),
     Rule(
