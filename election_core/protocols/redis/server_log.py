@@ -57,7 +57,6 @@ class ServerLog:
     _port: int | None = None
     _asker: str | None = None
     _master: str | None = None
-    _asked_to: str | None = None
     _lost: FoldEvent | None = None
     _last: FoldEvent | None = None
     _loading: bool = True
@@ -104,7 +103,7 @@ class ServerLog:
             self.campaigns[-1].close(event, "abandoned")
         for contact in self.contacts:
             contact.again = contact.again or event
-        self._asker = self._master = self._asked_to = self._lost = None
+        self._asker = self._master = self._lost = None
         self._loading, self._started = True, event.at
 
     def _on_mode(self, event: FoldEvent) -> None:
@@ -156,7 +155,6 @@ class ServerLog:
     # -- data -------------------------------------------------------------------------------------------------------
 
     def _on_asks(self, event: FoldEvent) -> None:
-        self._asked_to = self._master
         self.noted.append((event, ASKS))
 
     def _on_began(self, event: FoldEvent) -> None:
