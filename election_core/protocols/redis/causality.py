@@ -52,15 +52,15 @@ def _votes(facts: list[Fact]) -> Iterator[Message]:
 
 def _commands(facts: list[Fact]) -> Iterator[Message]:
     """A server takes a role after a sentinel told it to, and the sentinel sees it after that."""
-    told: dict[tuple[str, str | None], list[SentinelSaid]] = defaultdict(list)
+    spoken: dict[tuple[str, str | None], list[SentinelSaid]] = defaultdict(list)
     for fact in facts:
         if isinstance(fact, SentinelSaid):
-            told[fact.message, fact.node].append(fact)
+            spoken[fact.message, fact.node].append(fact)
     taken: dict[tuple[str, str | None], list[Role]] = defaultdict(list)
     for fact in facts:
         if isinstance(fact, Role) and fact.cause == BY_COMMAND:
             taken[fact.role, fact.node].append(fact)
-    for (message, node), words in told.items():
+    for (message, node), words in spoken.items():
         role = {TOLD_TO_LEAD: LEADER, PROMOTED: LEADER, TOLD_TO_FOLLOW: FOLLOWER}.get(message)
         roles = taken.get((role or "", node), [])
         if role is None or len(roles) != len(words):
@@ -68,14 +68,14 @@ def _commands(facts: list[Fact]) -> Iterator[Message]:
         for word, begun in zip(sorted(words, key=lambda word: word.term or word.since), roles, strict=True):
             pair = since(word), since(begun)
             yield Message(*(pair if message != PROMOTED else reversed(pair)))
-    yield from _heard_of(told)
+    yield from _heard_of(spoken)
 
 
-def _heard_of(told: dict[tuple[str, str | None], list[SentinelSaid]]) -> Iterator[Message]:
+def _heard_of(spoken: dict[tuple[str, str | None], list[SentinelSaid]]) -> Iterator[Message]:
     """A sentinel names a new master after the one that made it master knows it."""
-    for (message, node), words in told.items():
+    for (message, node), words in spoken.items():
         for word in words if message == NAMES else ():
-            first = next((fact for fact in told.get((PROMOTED, node), []) if fact.term == word.term), None)
+            first = next((fact for fact in spoken.get((PROMOTED, node), []) if fact.term == word.term), None)
             if first is not None and first.source_node != word.source_node and word.term is not None:
                 yield Message(since(first), since(word))
 
