@@ -19,7 +19,7 @@ from election_replay.jobs.cli.simulate import SCENARIOS, simulate
 
 PAGE = Path(__file__).parents[1] / "docs" / "accuracy.md"
 
-AVAILABILITY = {"LEADERLESS", "ELECTION_STORM", "SPECIAL_SERVICE_GAP", "PRE_ONLINE_STUCK"}
+AVAILABILITY = {"LEADERLESS", "ELECTION_STORM", "SPECIAL_SERVICE_GAP", "PRE_ONLINE_STUCK", "WRITES_REFUSED"}
 """What may be said above info of a safe world: somebody had to wait. No rule of safety is broken in one."""
 
 INTRODUCTION = """# How right the judge is

@@ -6,11 +6,12 @@ it.
 """
 
 from election_replay.election_core.judge.clock import Moment
-from election_replay.election_core.judge.group import Group, Tenure, since
+from election_replay.election_core.judge.group import Group, Tenure, since, until
 from election_replay.election_core.model import digits
 from election_replay.election_core.model.catalogue import CRITICAL, INFO, WARNING
 from election_replay.election_core.model.facts import LogCut
 from election_replay.election_core.model.terms import is_larger
+from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.controller.facts import AckSetting, AcksTimedOut
 
 _QUOTED = ("allAckInSyncStateSet", "inSyncReplicas", "minInSyncReplicas")
@@ -56,20 +57,29 @@ def whether_acknowledged(
 
 
 def after_time_outs(group: Group, cut: LogCut) -> AcksTimedOut | None:
-    """The last messages for whose acknowledgements a master of allAckInSyncStateSet waited in vain, if its log went on
-    behind them: it had ceased to wait.
+    """The last messages for whose acknowledgements a master of allAckInSyncStateSet waited in vain, if it led on and
+    its log went on behind them: it had ceased to wait.
 
     Since 5.4.0 a master that has heard of no slave for 20 s makes a SyncStateSet of itself alone, without the
-    controllers (``AutoSwitchHAService#removeConnection``).
+    controllers (``AutoSwitchHAService#removeConnection``). What it took in its last seconds it may wait for still.
     """
     waited = [fact for fact in group.of(AcksTimedOut) if fact.source_node == cut.source_node and fact.all_of_set]
-    last = max((fact for fact in waited if _lies_in(fact, cut)), key=lambda fact: fact.end_offset or 0, default=None)
-    return last if last is not None and is_larger(cut.log_end, last.end_offset) else None
+    inside = [
+        fact for fact in waited if is_larger(fact.end_offset, cut.cut_to) and is_larger(cut.log_end, fact.end_offset)
+    ]
+    last = max(inside, key=lambda fact: fact.end_offset or 0, default=None)
+    return last if last is not None and _led_on(group, last, cut) else None
 
 
-def _lies_in(fact: AcksTimedOut, cut: LogCut) -> bool:
-    """Whether the last of the messages lies in what was cut off."""
-    return is_larger(fact.end_offset, cut.cut_to)
+def _led_on(group: Group, last: AcksTimedOut, cut: LogCut) -> bool:
+    """Whether a master led on long after it had waited in vain for the last time."""
+    waited = until(last) or since(last)
+    return any(
+        tenure.source == cut.source_node
+        and tenure.term == cut.term
+        and group.clocks.elapsed(waited, tenure.end)[0] >= Timeout.WRITE_EPISODE.us
+        for tenure in group.tenures
+    )
 
 
 def only_there(group: Group, tenure: Tenure, begin: Moment) -> str | None:

@@ -307,47 +307,74 @@ def _nothing_to_lose(group: Group, fact: Decision, before: SetVersion) -> bool:
 
 
 def data_loss(group: Group, causes: dict[tuple[str | None, str], Finding], bound: frozenset[str]) -> Iterator[Finding]:
-    """``POSSIBLE_DATA_LOSS`` for each former master that cut messages off its log."""
-    for cut in group.of(LogCut):
+    """``POSSIBLE_DATA_LOSS`` for each former master that cut messages off its log.
+
+    What two of them cut of one epoch is lost once: the smaller cut follows from the larger one.
+    """
+    told: list[tuple[LogCut, Finding]] = []
+    for cut in sorted(group.of(LogCut), key=lambda cut: (not _by_its_writer(group, cut), -_cut_off(cut))):
         lost = _cut_off(cut)
-        led = [tenure for tenure in group.tenures if _wrote(tenure, cut)]
+        led = [tenure for tenure in group.tenures if _held(tenure, cut)]
         if lost <= 0 or not led:
             continue
-        implied = causes.get((cut.since_event, cut.source_node))
-        alone = cut.source_node not in bound or after_time_outs(group, cut) is not None
-        severity, whether = whether_acknowledged(group, cut.source_node, alone=alone, later=after_time_outs(group, cut))
-        if implied is not None and GRAVITY.index(implied.severity) < GRAVITY.index(severity):
-            implied = None  # what is graver does not hide behind what is less so
-        done = "cut them off" if cut.done else "could not cut them off"
-        whose = " that the new master never had"
-        if unclear := _parted_wrongly(group, cut):
-            severity, whose = WARNING, ""
-            whether = (
-                "How many of them the new master never had is not in the logs: the record of epochs by which both "
-                "were compared was wrong from there on."
-            )
-        yield group.finding(
-            RuleId.POSSIBLE_DATA_LOSS,
-            (cut.source_node, cut.since_event),
-            severity=severity,
-            certainty=POSSIBLE,
-            nodes=(cut.node or cut.source_node,),
-            terms=(led[-1].term,),
-            start_time=cut.since,
-            end_time=cut.since,
-            summary=f"{led[-1].name}, master of epoch {led[-1].term} before, held {lost} bytes of "
-            f"messages ({cut.cut_to} to {cut.log_end}){whose}, and {done}. {whether}",
-            evidence=cut.evidence,
-            implied_by=implied.finding_id if implied else None,
-            **(_measures([cut]) | ({"bytes_lost": None} if unclear else {})),
-        )
+        same = next((finding for other, finding in told if _overlap(cut, other)), None)
+        finding = _loss(group, cut, led, causes.get((cut.since_event, cut.source_node)) or same, bound)
+        told.append((cut, finding))
+        yield finding
 
 
-def _wrote(tenure: Tenure, cut: LogCut) -> bool:
-    """Whether a master wrote what was cut off its log; which epoch that is, old releases do not print."""
+def _by_its_writer(group: Group, cut: LogCut) -> bool:
+    """Whether a master cut what it had written itself."""
+    return any(tenure.source == cut.source_node and tenure.term == cut.term for tenure in group.tenures)
+
+
+def _held(tenure: Tenure, cut: LogCut) -> bool:
+    """Whether a broker had been master before its log was cut: in the epoch that was cut, or, by its clock, in any."""
     if tenure.source != cut.source_node:
         return False
-    return tenure.term == cut.term if cut.term is not None else tenure.begin.at <= cut.since
+    return tenure.term == cut.term or tenure.begin.at <= cut.since
+
+
+def _overlap(cut: LogCut, other: LogCut) -> bool:
+    """Whether two cuts took some bytes of one epoch both."""
+    if cut.term is None or cut.term != other.term:
+        return False
+    return is_larger(cut.log_end, other.cut_to) and is_larger(other.log_end, cut.cut_to)
+
+
+def _loss(group: Group, cut: LogCut, led: Sequence[Tenure], implied: Finding | None, bound: frozenset[str]) -> Finding:
+    """The finding of one cut by a broker that had ``led``, which may follow from another one."""
+    lost = _cut_off(cut)
+    of_epoch = [tenure for tenure in led if tenure.term == cut.term]
+    last = (of_epoch or led)[-1]
+    later = after_time_outs(group, cut)
+    alone = cut.source_node not in bound or later is not None
+    severity, whether = whether_acknowledged(group, cut.source_node, alone=alone, later=later)
+    done = "cut them off" if cut.done else "could not cut them off"
+    whose = " that the new master never had"
+    if unclear := _parted_wrongly(group, cut):
+        severity, whose = WARNING, ""
+        whether = (
+            "How many of them the new master never had is not in the logs: the record of epochs by which both "
+            "were compared was wrong from there on."
+        )
+    if implied is not None and GRAVITY.index(implied.severity) < GRAVITY.index(severity):
+        implied = None  # what is graver does not hide behind what is less so
+    return group.finding(
+        RuleId.POSSIBLE_DATA_LOSS,
+        (cut.source_node, cut.since_event),
+        severity=severity,
+        certainty=POSSIBLE,
+        nodes=(cut.node or cut.source_node,),
+        terms=(last.term,),
+        start_time=cut.since,
+        end_time=cut.since,
+        summary=f"{last.name}, master of epoch {last.term} before, held {lost} bytes of "
+        f"messages ({cut.cut_to} to {cut.log_end}){whose}, and {done}. {whether}",
+        evidence=cut.evidence,
+        implied_by=implied.finding_id if implied else None,
+        **(_measures([cut]) | ({"bytes_lost": None} if unclear else {})),
+    )
 
 
 def losses_coverage(

@@ -21,7 +21,29 @@ _NOT_SUPPORTED = 3
 
 def truths(world: World) -> list[Truth]:
     """Everything that a reviewer should hear of the ids of a world."""
-    return [truth for part in _PARTS for truth in part(world)]
+    return [*(truth for part in _PARTS for truth in part(world)), *_unacknowledged(world)]
+
+
+def _unacknowledged(world: World) -> Iterator[Truth]:
+    """Brokers that waited in vain for acknowledgements: a claim may be no longer than from the first time to the last.
+
+    Which of their lines come so closely that they are one time is left open.
+    """
+    waited: dict[str, list[int]] = {}
+    for line in lines_of(world, "HA_ACK_TIMEOUT"):
+        waited.setdefault(line.node, []).append(line.true_us)
+    longest_us = max((max(times) - min(times) for times in waited.values()), default=None)
+    if longest_us is not None:
+        yield Truth(
+            "WRITES_REFUSED",
+            tuple(waited),
+            (),
+            min(map(min, waited.values())),
+            max(map(max, waited.values())),
+            False,
+            f"{', '.join(waited)} waited in vain for acknowledgements.",
+            lambda finding: (finding.duration_min_ms or 0) * 1000 <= longest_us + SECOND,
+        )
 
 
 @dataclass(frozen=True, slots=True)
