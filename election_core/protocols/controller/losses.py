@@ -311,15 +311,15 @@ def data_loss(group: Group, causes: dict[tuple[str | None, str], Finding], bound
 
     What two of them cut of one epoch is lost once: the smaller cut follows from the larger one.
     """
-    told: list[tuple[LogCut, Finding]] = []
+    found: list[tuple[LogCut, Finding]] = []
     for cut in sorted(group.of(LogCut), key=lambda cut: (not _by_its_writer(group, cut), -_cut_off(cut))):
         lost = _cut_off(cut)
         led = [tenure for tenure in group.tenures if _held(tenure, cut)]
         if lost <= 0 or not led:
             continue
-        same = next((finding for other, finding in told if _overlap(cut, other)), None)
+        same = next((finding for other, finding in found if _overlap(cut, other)), None)
         finding = _loss(group, cut, led, causes.get((cut.since_event, cut.source_node)) or same, bound)
-        told.append((cut, finding))
+        found.append((cut, finding))
         yield finding
 
 
