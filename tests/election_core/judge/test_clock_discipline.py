@@ -53,7 +53,7 @@ ONE_CLOCK = {
         "_forgotten": "refusals and registrations of one broker",
     },
     "protocols/controller/controller_log.py": {"_has_expired": "a fold: the lines of one controller"},
-    "protocols/controller/losses.py": {"data_loss": "tenures and a cut of one broker"},
+    "protocols/controller/losses.py": {"_held": "tenures and a cut of one broker"},
     "protocols/controller/outages.py": {
         "_of_tenure": "what a master's own log says of its tenure",
         "_brief": "a tenure and the first producer in that broker's own log",
