@@ -1,0 +1,56 @@
+"""Questions about real clusters are answered by few and short answers of the tools."""
+
+import asyncio
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.client import Client
+
+from election_replay.jobs.engines.local_engine import LocalEngine
+from election_replay.jobs.mcp_server import BUDGET, SIGNS_A_TOKEN, server
+from tests.acceptance.published import replay_in
+from tests.conftest import Landing
+from tests.jobs.agent_questions import FOUND, QUESTIONS, Question
+
+pytestmark = pytest.mark.slow
+
+MOST_CALLS = 4
+LEAST_QUESTIONS = 30
+
+
+@pytest.fixture(scope="module")
+def warehouse(corpora: Path, landing: Landing, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    about = {question.about for question in QUESTIONS}
+    runs = sorted(f"{run.parent.name}/{run.name}" for run in corpora.glob("*/*") if run.name in about)
+    with closing(LocalEngine(cores=1)) as engine:
+        yield str(replay_in(engine, landing(runs), tmp_path_factory.mktemp("asked") / "warehouse").path)
+
+
+def test_there_are_many_questions() -> None:
+    assert len({(question.about, question.text) for question in QUESTIONS}) >= LEAST_QUESTIONS
+    assert all(len(question.calls) <= MOST_CALLS for question in QUESTIONS)
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: f"{question.about}: {question.text}")
+def test_a_question_is_answered(question: Question, warehouse: str) -> None:
+    answers = asyncio.run(asked(warehouse, question))
+    assert re.search(question.answer, "\n§\n".join(answers)), answers
+    assert sum(map(len, answers)) <= BUDGET * SIGNS_A_TOKEN
+
+
+async def asked(warehouse: str, question: Question) -> list[str]:
+    answers: list[str] = []
+    async with Client(server(warehouse)) as client:
+        for tool, values in question.calls:
+            answer: Any = await client.call_tool(tool, with_finding(values, answers))
+            answers.append(answer.content[0].text)
+    return answers
+
+
+def with_finding(values: dict[str, Any], answers: list[str]) -> dict[str, Any]:
+    """The values of a call, with the id of the first finding that was listed where it is meant."""
+    return {name: answers[-1].splitlines()[1].split()[0] if value == FOUND else value for name, value in values.items()}
