@@ -17,7 +17,7 @@ from election_replay.election_core.model.catalogue import DEFINITE, PROVEN, RULE
 from election_replay.election_core.model.timing import MS_PER_SECOND
 from election_replay.jobs import JobError
 from election_replay.schemas import TABLES
-from election_replay.schemas.findings import SIGHTINGS
+from election_replay.schemas.model import BIGINT
 
 COLUMNS = 100
 """Columns that our own sentences keep to where they are not for a terminal."""
@@ -40,8 +40,7 @@ SEVERITIES = ("critical", "warning", "info")
 
 Row = dict[str, Any]
 
-_columns = TABLES["findings"].columns
-MEASURES = _columns[TABLES["findings"].names.index("root_finding_id") + 1 : _columns.index(SIGHTINGS[0])]
+MEASURES = [column for column in TABLES["findings"].columns if column.type == BIGINT]
 """The columns of a finding that measure it."""
 
 LOSSES = (

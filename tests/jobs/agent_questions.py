@@ -109,7 +109,12 @@ QUESTIONS = (
         "n\n2$",
     ),
     Question(MAJORITY, "Was there a time without a quorum?", (findings(MAJORITY),), "LEADERLESS"),
-    Question(OLDER, "Were committed writes lost?", (findings(OLDER, "critical"),), "COMMITTED_ENTRY_LOST"),
+    Question(
+        OLDER,
+        "Who led which epoch?",
+        (sql(f"SELECT term, leader FROM terms WHERE cluster = '{OLDER}' AND leader IS NOT NULL ORDER BY term"),),
+        "term\tleader\n1\t",
+    ),
     Question(ACTING, "Who acted as master?", (incident(ACTING, "broker-a"),), "1 \\(broker-a-1\\) acts as master"),
     Question(REDIS, "Were there two masters?", (findings(REDIS, "critical"),), "redis-1.*redis-3"),
     Question(REDIS, "How much was thrown away?", (findings(REDIS, "critical"),), "29,?995 bytes"),
