@@ -103,6 +103,13 @@ TABLE = Table(
         Column(name="failed_protocol", type=STRING, comment="The protocol that could not be replayed; null: none was."),
         Column(name="error", type=STRING, comment="The error that stopped it."),
         Column(name="line", type=STRING, comment="Kind of the event that breaks the rule."),
+        Column(name="topic_id", type=STRING, comment="The topic under its name: one that is made anew has another id."),
+        Column(
+            name="high_watermark",
+            type=BIGINT,
+            comment="Offset below which all was known to be committed.",
+            unit="messages",
+        ),
         Column(name="term_before", type=BIGINT, comment="Term before, or asked for."),
         Column(name="not_ready", type=BIGINT, comment="Voters that were not ready."),
         Column(name="without_quorum_ms", type=BIGINT, comment="Time since the last quorum.", unit="ms"),

@@ -674,7 +674,7 @@ CHECKS = (
 )
 OF_SYSTEM = text(
     "system",
-    "rocketmq, etcd, zookeeper, or any: the system whose logs told of it, or whose commands they are.",
+    "rocketmq, etcd, zookeeper, kafka, or any: the system whose logs told of it, or whose commands they are.",
     nullable=False,
 )
 OF_CAUSE = text(
@@ -703,6 +703,7 @@ RULES = View(
 )
 
 SYSTEM_OF = """CASE WHEN found.protocol = 'raft' THEN 'etcd' WHEN found.protocol = 'zab' THEN 'zookeeper'
+                        WHEN found.protocol IN ('kraft', 'partition') THEN 'kafka'
                         WHEN found.protocol IN ('dledger', 'controller', 'acting_master', 'broker_identity',
                                                 'order_lock', 'metadata', 'writes') THEN 'rocketmq' ELSE 'any' END"""
 

@@ -25,6 +25,7 @@ __all__ = [
     "FLOODS",
     "KINDS",
     "NAMED",
+    "SHARED",
     "STREAMS",
     "SYSTEMS",
     "TICK",
@@ -34,6 +35,7 @@ __all__ = [
     "is_other",
     "named",
     "speaker_of",
+    "stream_in_system",
     "tick",
 ]
 
@@ -65,6 +67,12 @@ LOGS: Mapping[str, Dialect] = {
     **dict.fromkeys(etcd.STREAMS, etcd.ETCD),
     **{stream: system.dialect for system in SYSTEMS for stream in system.streams},
 }
+
+SHARED: Mapping[str, tuple[Dialect, ...]] = {
+    stream: tuple(system.dialect for system in SYSTEMS if stream in system.shared_streams)
+    for stream in sorted({stream for system in SYSTEMS for stream in system.shared_streams})
+}
+"""Names of files that several systems give: beside the one of :data:`LOGS` these may have written them."""
 
 CONSOLES = "*.out"
 """Files that a start script names, of any system: their first line tells the dialect where no line says more."""
@@ -104,16 +112,16 @@ def dialect_for(stream: str, first_line: str = "", streams: Mapping[str, Dialect
         return None
     if (dialect := _of_name(stream) if streams is None else _among(streams, stream)) is not None:
         return dialect
-    if first_line and fnmatchcase(stream, CONSOLES):
-        return next(
-            (
-                candidate
-                for candidate in DIALECTS
-                if candidate is not CANONICAL and re.match(candidate.record_start, first_line)
-            ),
-            None,
-        )
-    return None
+    return _that_begins(first_line) if first_line and fnmatchcase(stream, CONSOLES) else None
+
+
+def stream_in_system(stream: str, dialect: str | None) -> str:
+    """The name under which a file counts: with that of its system in front where another one gives the same.
+
+    ``dialect`` is its dialect by name, with or without a layout.
+    """
+    system = (dialect or "").partition(" ")[0]
+    return f"{system}-{stream}" if any(sharer.name == system for sharer in SHARED.get(stream, ())) else stream
 
 
 def _among(streams: Mapping[str, Dialect], stream: str) -> Dialect | None:
@@ -157,9 +165,13 @@ def speaker_of(line: str, preferred: Dialect | None = None) -> Dialect | None:
         return etcd.ETCD if of_etcd else None
     if preferred is not None and preferred is not CANONICAL and _begins(preferred.record_start)(line):
         return preferred
-    return next(
-        (dialect for dialect in DIALECTS if dialect is not CANONICAL and _begins(dialect.record_start)(line)), None
-    )
+    return _that_begins(line)
+
+
+def _that_begins(line: str) -> Dialect | None:
+    """The dialect whose records begin as this line does: of several, the one that reads it."""
+    begins = [dialect for dialect in DIALECTS if dialect is not CANONICAL and _begins(dialect.record_start)(line)]
+    return next((dialect for dialect in begins if dialect.reads(line)), begins[0] if begins else None)
 
 
 @lru_cache(maxsize=64)

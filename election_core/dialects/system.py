@@ -13,11 +13,15 @@ from election_replay.election_core.model.deeds import Deed
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A protocol of a system, and what the system calls its logical clock and the one who decides."""
+    """A protocol of a system, and what the system calls its logical clock and the one who decides.
+
+    ``many_groups``: a process is in thousands of its groups, under the name that it has in another one.
+    """
 
     protocol: str
     clock: str = "term"
     leader: str = "leader"
+    many_groups: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +32,8 @@ class System:
     and compression add; ``stream`` is the one of a process of which no name tells it. ``process`` writes them all;
     ``None``: each is written by a process of its own. ``places`` are names of folders that say what lies in them, and
     not whose it is. ``releases`` are the first and the last one whose sources were read. ``member`` is what a process
-    names itself by. ``says_farewell``: a process that is stopped says so in its log.
+    names itself by. ``says_farewell``: a process that is stopped says so in its log. ``shared_streams`` are
+    names of files that another system gives too: their lines tell whose they are.
     """
 
     title: str
@@ -42,6 +47,7 @@ class System:
     process: str | None = None
     places: tuple[str, ...] = ()
     says_farewell: bool = True
+    shared_streams: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

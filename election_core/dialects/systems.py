@@ -1,10 +1,11 @@
 """The systems that are known by a row: a new one is its folder and a line here."""
 
+from election_replay.election_core.dialects.kafka.system import SYSTEM as KAFKA
 from election_replay.election_core.dialects.redis.system import SYSTEM as REDIS
 from election_replay.election_core.dialects.system import System
 from election_replay.election_core.model.deeds import Deed
 
-SYSTEMS: tuple[System, ...] = (REDIS,)
+SYSTEMS: tuple[System, ...] = (KAFKA, REDIS)
 """RocketMQ, ZooKeeper and etcd have no row yet: what they mean stands in the rooms that read it."""
 
 

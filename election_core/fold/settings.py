@@ -12,7 +12,11 @@ from election_replay.election_core.model.timing import SETTINGS, Values
 LONGEST = 86_400_000
 """A day, in milliseconds: nothing that is replayed waits longer, whatever a setting says."""
 
-AS_DURATION = {"ETCD_BOOT": "election-timeout", "ETCD_ELECTION_TIMEOUT": "election-timeout"}
+AS_DURATION = {
+    "ETCD_BOOT": "election-timeout",
+    "ETCD_ELECTION_TIMEOUT": "election-timeout",
+    "KAFKA_STATE": "controller.quorum.fetch.timeout.ms",
+}
 """Lines that print one setting as a duration, without its name in a column."""
 
 

@@ -37,6 +37,8 @@ from election_replay.election_core.model.timing import Timeout
 FROZEN = Timeout.FROZEN.us
 _LEADS_ON: Mapping[str, Mapping[Timeout, int]] = {
     "raft": {Timeout.ETCD_ELECTION: 2, Timeout.ON_ITS_WAY: 1},
+    "kraft": {Timeout.KRAFT_FETCH: 2, Timeout.ON_ITS_WAY: 1},
+    "partition": {Timeout.KAFKA_SESSION: 1, Timeout.ON_ITS_WAY: 1},
     "zab": {Timeout.ZK_SYNC_LIMIT: 1, Timeout.ZK_TICK: 2, Timeout.ON_ITS_WAY: 1},
 }
 """For how long a leader that runs leads on without a majority before it says that it gives up: CheckQuorum looks once

@@ -278,6 +278,25 @@ class Timeout(Enum):
         1_000, "A member prints how far its clock is ahead of a peer's where it is more.", "rafthttp/probing_status.go"
     )
     ETCD_ONE_START = Entry(5_000, "A member says its first role just before it says with what it starts.")
+    # -- Kafka ---------------------------------------------------------------------------------------------------
+    KRAFT_FETCH = Entry(
+        2_000,
+        "A follower that fetched nothing for so long stands for election; a leader that no majority fetched from for "
+        "1.5 of these resigns (CheckQuorum).",
+        "controller.quorum.fetch.timeout.ms; LeaderState",
+        ("controller.quorum.fetch.timeout.ms",),
+    )
+    KRAFT_VOID = Entry(
+        2_000,
+        "What a controller decided so shortly before it learned that it is active no more was never recorded.",
+        "QuorumController.handleEventException",
+    )
+    KAFKA_SESSION = Entry(
+        9_000,
+        "A broker whose heartbeats did not come for so long is fenced: its partitions get other leaders.",
+        "broker.session.timeout.ms",
+        ("broker.session.timeout.ms",),
+    )
     # -- ZooKeeper -----------------------------------------------------------------------------------------------
     ZK_TICK = Entry(2_000, "The unit of all other limits.", "zoo.cfg tickTime", ("tickTime",))
     ZK_SYNC_LIMIT = Entry(
@@ -526,6 +545,8 @@ _UNPRINTED = frozenset({Timeout.LOCK_LIFE, Timeout.LOCK_CLIENT_LIFE, Timeout.ETC
 
 USED_BY: Mapping[str, tuple[Timeout, ...]] = {
     "raft": (Timeout.ETCD_ELECTION, Timeout.ETCD_HEARTBEAT),
+    "kraft": (Timeout.KRAFT_FETCH,),
+    "partition": (Timeout.KAFKA_SESSION,),
     "zab": (Timeout.ZK_TICK, Timeout.ZK_SYNC_LIMIT, Timeout.ZK_INIT_LIMIT),
     "controller": (
         *(Timeout.CONTROLLER_HEARTBEAT, Timeout.CONTROLLER_BROKER_SILENT, Timeout.CONTROLLER_SCAN),

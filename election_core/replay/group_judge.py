@@ -11,6 +11,7 @@ from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.rows import Finding, Row, settled
 from election_replay.election_core.protocols.log_quality import duplicate_logs, mixed_logs
 from election_replay.election_core.protocols.log_quality import rules as log_quality
+from election_replay.election_core.protocols.log_quality.log import OF_MANY_GROUPS
 from election_replay.election_core.replay.failures import FAULT, error_text, failed, not_judged
 from election_replay.election_core.replay.registry import PROTOCOLS, Judge
 
@@ -70,10 +71,12 @@ def _causal_pairs(facts: list[Fact]) -> Iterator[Message]:
 def _rows(by_protocol: list[Fact]) -> Iterator[Row]:
     bounds = {fact.source_node: fact.bound_ms * 1000 for fact in by_protocol}
     clocks = Clocks(bounds, [*_causal_pairs(by_protocol)], log_quality.stepped(by_protocol))
+    at_home = not any(fact.protocol in OF_MANY_GROUPS for fact in by_protocol)
     for protocol, of_protocol in groupby(mixed_logs.undoubted(by_protocol), key=lambda fact: fact.protocol):
-        yield from _rows_of(protocol, list(of_protocol), clocks)
+        if at_home or protocol != log_quality.PROTOCOL:
+            yield from _rows_of(protocol, list(of_protocol), clocks)
     speaking = [fact for fact in by_protocol if fact.protocol != FAULT]
-    if speaking:
+    if speaking and at_home:  # what a log and a clock are worth is told once, in the group that a process is at home in
         yield from settled(wrong_clocks(speaking, clocks, log_quality.PROTOCOL))
 
 

@@ -7,6 +7,7 @@ a group, what ties clocks of its members together, and which of its lines only s
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from election_replay.election_core.fold.declared import system_that_writes
 from election_replay.election_core.fold.identity import BROKER, SNAPSHOTS, process_of
 from election_replay.election_core.fold.periodic import Periodic
 from election_replay.election_core.judge.clock import Clocks, Message
@@ -33,6 +34,9 @@ from election_replay.election_core.protocols.dledger import log as dledger_log
 from election_replay.election_core.protocols.dledger import rules as dledger
 from election_replay.election_core.protocols.highest_id import causality as highest_id_causality
 from election_replay.election_core.protocols.highest_id import facts as highest_id_facts
+from election_replay.election_core.protocols.kraft import causality as kraft_causality
+from election_replay.election_core.protocols.kraft import facts as kraft_facts
+from election_replay.election_core.protocols.kraft import partition_log, partition_rules, quorum_log, quorum_rules
 from election_replay.election_core.protocols.log_quality import facts as log_quality_facts
 from election_replay.election_core.protocols.log_quality import log as log_quality_log
 from election_replay.election_core.protocols.log_quality import rules as log_quality
@@ -79,6 +83,12 @@ def whole_broker(stream: str) -> str | None:
 def broker_or_stream(stream: str) -> str | None:
     """One state machine for all streams of a broker, and one for each other stream."""
     return whole_broker(stream) or stream
+
+
+def whole_process(stream: str) -> str | None:
+    """One state machine for all streams of a process, whatever its files are called."""
+    system = system_that_writes(stream)
+    return broker_or_stream(stream) if system is None or system.process is None else system.stream
 
 
 def broker_and_snapshots(stream: str) -> str | None:
@@ -139,6 +149,19 @@ PROTOCOLS: tuple[Protocol, ...] = (
         facts=zab_facts.KINDS,
         judge=zab.judge,
         causal_pairs=zab_causality.causal_pairs,
+    ),
+    Protocol(
+        name=quorum_log.PROTOCOL,
+        folds=(Fold(quorum_log.QuorumLog, quorum_log.KINDS, whole_process, rests=True),),
+        facts=kraft_facts.KINDS,
+        judge=quorum_rules.judge,
+        causal_pairs=kraft_causality.causal_pairs,
+    ),
+    Protocol(
+        name=partition_log.PROTOCOL,
+        folds=(Fold(partition_log.PartitionLog, partition_log.KINDS, whole_process, rests=True),),
+        facts=kraft_facts.PARTITION_KINDS,
+        judge=partition_rules.judge,
     ),
     Protocol(
         name=bully.PROTOCOL,

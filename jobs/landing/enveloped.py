@@ -16,7 +16,14 @@ from itertools import islice, pairwise
 import polars as pl
 
 from election_replay.election_core import dialects
-from election_replay.election_core.dialects import CANONICAL, SYSTEMS, Dialect, dialect_for, speaker_of
+from election_replay.election_core.dialects import (
+    CANONICAL,
+    SYSTEMS,
+    Dialect,
+    dialect_for,
+    speaker_of,
+    stream_in_system,
+)
 from election_replay.election_core.dialects.known_layouts import layouts_of
 from election_replay.election_core.dialects.undated import dated
 from election_replay.election_core.envelopes import Chain, Inner, Reader, Refused, chain_text, detected
@@ -387,7 +394,7 @@ def stream_in(source: Source, stream: str, dialect: Dialect) -> str:
     A shared file's name tells nothing: there the words in the names of program and node may: ``controller-0``.
     """
     if source.file:
-        return stream_at(source.file)
+        return stream_in_system(stream_at(source.file), dialect.name)
     by_name = dialect_for(stream)
     if dialect is CANONICAL or (by_name and by_name.system == dialect.system):
         return stream

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from election_replay.election_core.dialects import CANONICAL, STREAMS, Dialect, named
+from election_replay.election_core.dialects import CANONICAL, STREAMS, Dialect, named, stream_in_system
 from election_replay.jobs.landing.blocks import FirstBytes, head
 from election_replay.jobs.landing.enveloped import chain_of, head_in_envelopes, opened_by
 from election_replay.jobs.landing.evidence import HEAD_BYTES, Head, head_of
@@ -99,7 +99,10 @@ def tasks_of(
         if not read.damaged and b"\n" not in first and UTF_16 * len(first) < min(file.size, HEAD_BYTES):
             file = replace(file, size=0)  # it was rolled since: what comes in its place now is the next landing's
         hashes = hashes_at(lengths.get((file.cluster, file.source_node, file.stream), ()), first)
-        return Looked(replace(file, beginning=Beginning.of(first)), head_found(file, read.data, config), hashes)
+        found = head_found(file, read.data, config)
+        counts_as = stream_in_system(file.stream, found.dialect)
+        known_as = file.known_as if counts_as == file.stream else counts_as
+        return Looked(replace(file, beginning=Beginning.of(first), known_as=known_as), found, hashes)
 
     looked = [look(file, read) for file, read in first_bytes(files, zone)]
     openings = [of_file.opening for of_file in looked]

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from election_replay.election_core.dialects import DIALECTS, NAMED, Dialect, dialect_for, is_other, named
-from election_replay.election_core.dialects.readings import MOST_LINES, reading, spoken, spread
+from election_replay.election_core.dialects import DIALECTS, NAMED, SHARED, Dialect, dialect_for, is_other, named
+from election_replay.election_core.dialects.readings import DATED, FIRST_LINES, MOST_LINES, reading, spoken, spread
 from election_replay.jobs.landing.evidence import HEAD_BYTES
 from election_replay.jobs.landing.literals import TELLTALES, containing
 
@@ -34,12 +34,19 @@ def dialect_of(stream: str, data: bytes, setting: str | None = None) -> Dialect 
     if setting is not None and setting not in NAMED:
         return by_name
     if by_name is not None:
-        return reading(by_name, texts_of(data[:HEAD_BYTES]), stream)
+        lines = texts_of(data[:HEAD_BYTES])
+        return reading(by_name if setting else writer_of(stream, by_name, lines), lines, stream)
     if is_other(stream):
         return None
     lines = telling(texts_of(data))
     found = spoken(DIALECTS, spread(lines, MOST_LINES), stream) if lines else None
     return found or console_dialect(stream, data)
+
+
+def writer_of(stream: str, by_name: Dialect, lines: Sequence[str]) -> Dialect:
+    """Of the systems that give a file this name, the one whose own layout most of its first lines have."""
+    first = [line for line in lines if DATED.match(line)][:FIRST_LINES]
+    return max((by_name, *SHARED.get(stream, ())), key=lambda dialect: sum(map(dialect.reads, first)))
 
 
 def telling(lines: Sequence[str]) -> list[str]:

@@ -69,6 +69,8 @@ def _dated(line: str) -> str:
     """A line with the day, where its system writes it."""
     if found := _OF_REDIS.fullmatch(line):
         return f"{found[1]}01 Mar 2026 {found[2]}"
+    if line[:1] == "[" and line[1:3].isdigit():
+        return f"[{DAY} {line[1:]}"
     return f"{DAY} {line}" if line[:2].isdigit() else line
 
 

@@ -14,6 +14,7 @@ from tests.election_core.decisions.broker_identity import BROKER_IDENTITY
 from tests.election_core.decisions.classics import BULLY, RAFT, TOKEN_RING, ZAB
 from tests.election_core.decisions.controller import CONTROLLER
 from tests.election_core.decisions.dledger import DLEDGER
+from tests.election_core.decisions.kafka import KRAFT, PARTITION
 from tests.election_core.decisions.metadata import METADATA
 from tests.election_core.decisions.order_lock import ORDER_LOCK
 from tests.election_core.decisions.redis import REDIS
@@ -32,6 +33,8 @@ TABLES: dict[str, tuple[Decision, ...]] = {
     "writes": WRITES,
     "metadata": METADATA,
     "raft": RAFT,
+    "kraft": KRAFT,
+    "partition": PARTITION,
     "zab": ZAB,
     "bully": BULLY,
     "token_ring": TOKEN_RING,

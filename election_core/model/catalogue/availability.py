@@ -27,6 +27,7 @@ AVAILABILITY: tuple[Rule, ...] = (
             "protocols.controller.outages",
             "protocols.controller.unrecorded",
             "protocols.redis.rules",
+            "protocols.kraft.partition_rules",
         ),
     ),
     Rule(
@@ -45,6 +46,19 @@ AVAILABILITY: tuple[Rule, ...] = (
             "judge.storm",
             "protocols.redis.rules",
         ),
+    ),
+    Rule(
+        id=RuleId.NEEDLESS_ELECTION,
+        severity="info",
+        meaning=(
+            "A member that was cut off raised its epoch alone, and made a leader that had its majority give up when it "
+            "was heard again. Since 4.0 Kafka's voters ask first whether they would be elected."
+        ),
+        source="Ongaro, Consensus: Bridging Theory and Practice, section 9.6; Kafka KIP-996",
+        needs="the candidacies of the member, and the line with which the leader ended its role",
+        proven_by="the epochs that the member raised alone are those of its own lines",
+        refuted_by="A line of the leader, before it gave up, that it had lost its majority.",
+        judged_by=("protocols.kraft.quorum_rules",),
     ),
     Rule(
         id=RuleId.WRITES_UNANSWERED,

@@ -13,7 +13,10 @@ CONTROLLER: tuple[Rule, ...] = (
         refuted_by=(
             "A SyncStateSet with the winner in it that was decided before the election and whose line was lost."
         ),
-        judged_by=("protocols.controller.losses",),
+        judged_by=(
+            "protocols.controller.losses",
+            "protocols.kraft.partition_rules",
+        ),
     ),
     Rule(
         id=RuleId.MASTER_NOT_IN_SYNC_STATE_SET,
@@ -150,6 +153,7 @@ CONTROLLER: tuple[Rule, ...] = (
             "protocols.controller.losses",
             "protocols.redis.losses",
             "protocols.redis.rules",
+            "protocols.kraft.partition_rules",
         ),
     ),
     Rule(

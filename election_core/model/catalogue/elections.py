@@ -41,6 +41,7 @@ ELECTIONS: tuple[Rule, ...] = (
             "judge.overlap",
             "protocols.controller.losses",
             "protocols.highest_id.rules",
+            "protocols.kraft.partition_rules",
             "protocols.raft_family.two_leaders",
             "protocols.redis.losses",
         ),
@@ -159,6 +160,8 @@ ELECTIONS: tuple[Rule, ...] = (
         proven_by="the grant and both ledger ends stand in one line",
         refuted_by=("Ledger ends that the voter itself had at that moment and that are not ahead of the candidate's."),
         judged_by=(
+            "protocols.kraft.quorum_log",
+            "protocols.kraft.quorum_rules",
             "protocols.raft.log",
             "protocols.raft.rules",
             "protocols.raft_family.rules",

@@ -27,11 +27,14 @@ LOSSES: tuple[Rule, ...] = (
         judged_by=(
             "judge.completeness",
             "protocols.dledger.losses",
+            "protocols.kraft.partition_rules",
+            "protocols.kraft.quorum_log",
+            "protocols.kraft.quorum_rules",
             "protocols.raft.jraft_log",
             "protocols.raft.log",
             "protocols.raft.rules",
-            "protocols.zab.losses",
             "protocols.raft_family.rules",
+            "protocols.zab.losses",
         ),
     ),
     Rule(

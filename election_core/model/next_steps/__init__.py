@@ -2,6 +2,7 @@
 
 from election_replay.election_core.model.next_steps.anywhere import ANYWHERE_STEPS
 from election_replay.election_core.model.next_steps.etcd import ETCD_STEPS
+from election_replay.election_core.model.next_steps.kafka import KAFKA_STEPS
 from election_replay.election_core.model.next_steps.redis import REDIS_STEPS
 from election_replay.election_core.model.next_steps.rocketmq import ROCKETMQ_STEPS
 from election_replay.election_core.model.next_steps.steps import ANY, CAUSES, SYSTEMS, Check, NextSteps
@@ -9,7 +10,10 @@ from election_replay.election_core.model.next_steps.zookeeper import ZOOKEEPER_S
 
 __all__ = ["ANY", "CAUSES", "NEXT_STEPS", "SYSTEMS", "Check", "NextSteps", "steps_for"]
 
-NEXT_STEPS: tuple[NextSteps, ...] = (*ROCKETMQ_STEPS, *ETCD_STEPS, *ZOOKEEPER_STEPS, *REDIS_STEPS, *ANYWHERE_STEPS)
+NEXT_STEPS: tuple[NextSteps, ...] = (
+    *(*ROCKETMQ_STEPS, *ETCD_STEPS, *ZOOKEEPER_STEPS),
+    *(*KAFKA_STEPS, *REDIS_STEPS, *ANYWHERE_STEPS),
+)
 """All of them; of one rule, system and cause there is one."""
 
 _BY_KEY = {(steps.rule.value, steps.system, steps.cause): steps for steps in NEXT_STEPS}

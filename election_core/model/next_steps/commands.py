@@ -4,6 +4,7 @@ RocketMQ: tools/src/main/java/org/apache/rocketmq/tools/command (5.x; getSyncSta
 getControllerMetaData need 5.0). etcd: etcdctl/README.md, etcdutl/README.md, tools/etcd-dump-logs (3.5; before, `etcdctl
 snapshot status`). ZooKeeper: bin/ and the administrator's guide (four letter words other than srvr must be allowed by
 4lw.commands.whitelist). Redis: the command reference (SENTINEL, CLUSTER, INFO, ROLE, CONFIG GET).
+Kafka: bin/ (kafka-metadata-quorum.sh since 3.3, its --bootstrap-controller since 3.7).
 """
 
 MQ_CLUSTER = "mqadmin clusterList -n NAMESRV:9876 -m"
@@ -50,6 +51,17 @@ REDIS_QUORUM = "redis-cli -p 26379 SENTINEL CKQUORUM GROUP"
 REDIS_NODES = "redis-cli -h HOST CLUSTER NODES"
 REDIS_CLUSTER = "redis-cli -h HOST CLUSTER INFO"
 REDIS_CONF = "cat SENTINEL_DIR/sentinel.conf"
+KAFKA_QUORUM = "kafka-metadata-quorum.sh --bootstrap-controller HOST:9093 describe --status"
+KAFKA_REPLICATION = "kafka-metadata-quorum.sh --bootstrap-controller HOST:9093 describe --replication"
+KAFKA_STATE = "cat DATA_DIR/__cluster_metadata-0/quorum-state"
+KAFKA_LOG = (
+    "kafka-dump-log.sh --cluster-metadata-decoder --files DATA_DIR/__cluster_metadata-0/00000000000000000000.log"
+)
+KAFKA_TOPIC = "kafka-topics.sh --bootstrap-server HOST:9092 --describe --topic TOPIC"
+KAFKA_OFFLINE = "kafka-topics.sh --bootstrap-server HOST:9092 --describe --unavailable-partitions"
+KAFKA_UNDER = "kafka-topics.sh --bootstrap-server HOST:9092 --describe --under-min-isr-partitions"
+KAFKA_OFFSETS = "kafka-get-offsets.sh --bootstrap-server HOST:9092 --topic TOPIC"
+KAFKA_CONFIG = "kafka-configs.sh --bootstrap-server HOST:9092 --describe --all --topic TOPIC"
 
 CHRONY = "chronyc tracking"
 CHRONY_SOURCES = "chronyc sources -v"

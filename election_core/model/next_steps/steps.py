@@ -8,6 +8,7 @@ ROCKETMQ = "rocketmq"
 ETCD = "etcd"
 ZOOKEEPER = "zookeeper"
 REDIS = "redis"
+KAFKA = "kafka"
 ANY = "any"
 """What holds whatever the system, or the cause."""
 
@@ -33,6 +34,8 @@ SYSTEMS = {
     "raft": ETCD,
     "zab": ZOOKEEPER,
     "redis": REDIS,
+    "kraft": KAFKA,
+    "partition": KAFKA,
     "dledger": ROCKETMQ,
     "controller": ROCKETMQ,
     "acting_master": ROCKETMQ,

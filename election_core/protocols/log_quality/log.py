@@ -7,7 +7,7 @@ server, which is a member of none, and a process whose group nothing tells, only
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from election_replay.election_core.fold.declared import Deed, systems_by_kind
+from election_replay.election_core.fold.declared import SYSTEMS, Deed, systems_by_kind
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import (
     BROKER,
@@ -72,7 +72,10 @@ STREAM_OF = {
 }
 """A file of each process."""
 
-NAMED_BY_OTHERS = frozenset({"controller", "metadata", "order_lock"})
+OF_MANY_GROUPS = frozenset(spoken.protocol for system in SYSTEMS for spoken in system.protocols if spoken.many_groups)
+"""Protocols of which a process is in thousands of groups: for whom it speaks is told in another one."""
+
+NAMED_BY_OTHERS = frozenset({"controller", "metadata", "order_lock"}) | OF_MANY_GROUPS
 """Protocols whose members bear a broker id, which ``BROKER_ID_CONFLICT`` judges, or for want of one their folder's
 name."""
 

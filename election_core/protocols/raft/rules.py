@@ -9,14 +9,13 @@ from collections.abc import Iterator
 
 from election_replay.election_core.judge.clock import Clocks
 from election_replay.election_core.judge.group import group_of
-from election_replay.election_core.judge.leaderless import GROUP_SHUTDOWN, Gap
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import Fact, QuietLog
 from election_replay.election_core.model.rows import Finding, Row
 from election_replay.election_core.protocols.raft.facts import RaftRuleBroken
 from election_replay.election_core.protocols.raft.log import PROTOCOL
-from election_replay.election_core.protocols.raft.losses import losses, tallies
 from election_replay.election_core.protocols.raft_family import rules as raft_family
+from election_replay.election_core.protocols.raft_family.losses import losses, tallies
 
 __all__ = ["PROTOCOL", "judge"]
 
@@ -33,7 +32,7 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     group = group_of(facts, clocks)
     broken = ((fact, _broken(fact)) for fact in group.of(RaftRuleBroken))
     has_quiet_log = any(True for _ in group.of(QuietLog))
-    no_incident = _end_of_all_logs if has_quiet_log else None
+    no_incident = raft_family.end_of_all_logs if has_quiet_log else None
     rows = list(raft_family.rows_of(group, broken, no_incident, tallies(group)))
     yield from rows
     rules = {fact.rule for fact in group.of(RaftRuleBroken)}
@@ -44,11 +43,3 @@ def _broken(fact: RaftRuleBroken) -> str:
     return _BROKEN[RuleId(fact.rule)].format(
         term=fact.term, peer=fact.peer, why=fact.why, refusals=fact.refusals, voters_in_force=fact.voters_in_force
     )
-
-
-def _end_of_all_logs(gap: Gap) -> bool:
-    """Whether a time without a leader lasts to the end of all logs, and no minute: it may be the end of all members.
-
-    Whether the last of them were stopped or died, a few lost lines decide.
-    """
-    return gap.after is None and gap.most < GROUP_SHUTDOWN

@@ -21,7 +21,7 @@ from election_replay.election_core.judge.coverage import (
     tallies_of,
 )
 from election_replay.election_core.judge.group import Group, since
-from election_replay.election_core.judge.leaderless import NoIncident
+from election_replay.election_core.judge.leaderless import GROUP_SHUTDOWN, Gap, NoIncident
 from election_replay.election_core.judge.overlap import overlap_coverage
 from election_replay.election_core.judge.quorum_contact import Majorities
 from election_replay.election_core.judge.role_rows import role_intervals
@@ -52,8 +52,9 @@ def rows_of(
     broken: Iterable[tuple[LineBrokeRule, str]],
     no_incident: NoIncident | None = None,
     tallies: Iterable[RuleTally] = (),
+    clock: str = "term",
 ) -> Iterator[Row]:
-    """The rows of a group whose members vote for a leader of a term.
+    """The rows of a group whose members vote for a leader of a term, or whatever the system calls that ``clock``.
 
     ``broken`` are the lines that break a rule, each with how, for a sentence; ``no_incident`` says which times without
     a leader are worth knowing and no alarm; ``tallies`` count the rules that only one protocol judges.
@@ -61,34 +62,42 @@ def rows_of(
     yield from role_intervals(group)
     yield from terms(group)
     yield from elections(group)
-    found = list(_findings(group, broken))
+    found = list(_findings(group, broken, clock))
     yield from found
     yield from availability(
-        group, last_heard(group), _unplanned(group), "leader", "term", Majorities(group), no_incident=no_incident
+        group, last_heard(group), _unplanned(group), "leader", clock, Majorities(group), no_incident=no_incident
     )
     yield from _coverage(group, found, tallies)
+
+
+def end_of_all_logs(gap: Gap) -> bool:
+    """Whether a time without a leader lasts to the end of all logs, and no minute: it may be the end of all members.
+
+    Whether the last of them were stopped or died, a few lost lines decide.
+    """
+    return gap.after is None and gap.most < GROUP_SHUTDOWN
 
 
 # -- findings ---------------------------------------------------------------------------------------------------
 
 
-def _findings(group: Group, broken: Iterable[tuple[LineBrokeRule, str]]) -> Iterator[Finding]:
+def _findings(group: Group, broken: Iterable[tuple[LineBrokeRule, str]], clock: str) -> Iterator[Finding]:
     back = list(_terms_that_went_back(group, votes.double_votes(group, [])))
     double = list(votes.double_votes(group, back))
     breaches = list(_violations(group, broken))
     yield from back
     yield from double
-    yield from _two_of_one_term(group, [*double, *breaches])
+    yield from _two_of_one_term(group, clock, [*double, *breaches])
     yield from votes.expired_grants(group, back)
     yield from votes.denied_votes(group, back)
     yield from breaches
     yield from _kept_roles(group)
-    yield from overlap_findings(group)
+    yield from overlap_findings(group, clock)
 
 
-def _two_of_one_term(group: Group, causes: Sequence[Finding] = ()) -> Iterator[Finding]:
+def _two_of_one_term(group: Group, clock: str, causes: Sequence[Finding] = ()) -> Iterator[Finding]:
     """``SPLIT_BRAIN_SAME_TERM``, as it follows from a vote given twice, or from a leader without enough votes."""
-    for split in (*same_term(group, "term"), *split_by_word_of_others(group)):
+    for split in (*same_term(group, clock), *split_by_word_of_others(group)):
         of_term = (cause.finding_id for cause in causes if split.terms[0] in cause.terms and _lets_lead(cause, split))
         yield replace(split, implied_by=next(of_term, None))
 

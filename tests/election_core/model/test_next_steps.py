@@ -48,6 +48,14 @@ KNOWN = {
             "zkSnapShotToolkit.sh DATA_DIR/version-2/snapshot.ZXID",
         ),
         *(
+            "kafka-metadata-quorum.sh --bootstrap-controller",
+            "kafka-topics.sh --bootstrap-server",
+            "kafka-get-offsets.sh --bootstrap-server",
+            "kafka-configs.sh --bootstrap-server",
+            "kafka-dump-log.sh --cluster-metadata-decoder",
+            "cat DATA_DIR/__cluster_metadata-0/quorum-state",
+        ),
+        *(
             "etcd-dump-logs DATA_DIR",
             "curl -s",
             "chronyc tracking",

@@ -120,6 +120,7 @@ WITHOUT_A_WORLD = {
     "QUEUES_CUT_AT_START": "brokers of a world keep no queues",
     "REPLICATION_STUCK": "the logs of a world's brokers begin together and always have a point in common",
     "FORMER_LEADER_STILL_MASTER": "the broker above a DLedger member of a world changes its role at once",
+    "NEEDLESS_ELECTION": "only Kafka's logs are judged for it, and KRaft has no machine",
     "WRITES_UNANSWERED": "clients of a world are never kept waiting",
     "WRITES_REFUSED": "brokers of a world have room for every write, and their operators hand over to the living",
     "NOT_JUDGED": "no fault of a cluster but of this software: tests/election_core/replay/test_faults.py",

@@ -1,7 +1,7 @@
-"""What an etcd cluster lost of what had been committed: a later leader without entries that somebody knew committed.
+"""What a Raft group lost of what had been committed: a later leader without entries that somebody knew committed.
 
-A member prints its commit index when it starts, which is that of its term or of an earlier one, and as a candidate
-where its log ends. What a member itself lost, it says when it ends itself (:mod:`.log`).
+An etcd member prints its commit index when it starts, which is that of its term or of an earlier one, and as a
+candidate where its log ends; a KRaft voter prints both as offsets. What a member itself lost, its own log says.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,0 +1,1 @@
+"""Kafka in KRaft mode: what controllers and brokers print."""

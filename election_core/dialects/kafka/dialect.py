@@ -1,0 +1,102 @@
+"""The Kafka dialect: what controllers and brokers in KRaft mode print, 3.3 to 4.1.
+
+Layout of a line, of log4j 1 and 2 alike; Confluent and Strimzi write the thread behind the logger::
+
+    [2026-03-01 10:00:00,123] INFO [RaftManager id=1] Completed transition to ... (org.apache.kafka.raft.QuorumState)
+
+Times are local. The id of the node stands in most lines.
+"""
+
+import re
+from functools import partial
+
+from election_replay.election_core.dialects.dialect import Dialect, Record, Table, moment
+from election_replay.election_core.dialects.kafka.shapes import KAFKA_SHAPES
+from election_replay.election_core.dialects.kafka.texts import TEXTS
+from election_replay.election_core.dialects.parts import Line
+from election_replay.election_core.model.events import Event, Unparsable, saying
+
+TIME = r"(\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2})(?:[.,](\d{1,9}))?"
+LEVEL = "(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)"
+RECORD_START = r"^\[\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?\] (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) "
+
+TABLE = Table(TEXTS, KAFKA_SHAPES, before="")
+
+_LINE = re.compile(
+    rf"\[{TIME}\] {LEVEL} +(.*?)(?: \(([\w.$]{{1,200}})\)(?: \[([^\]]{{0,200}})\])?)?\s*\Z", re.DOTALL | re.ASCII
+)
+_TIME = re.compile(rf"\[{TIME}\]", re.ASCII)
+_OF_ZOOKEEPER = "org.apache.zookeeper."
+
+FORMER = (("[RaftManager nodeId=", "[RaftManager id="), ("[Controller ", "[QuorumController id="))
+"""How two parts of a node named themselves up to 3.3 and up to 3.4, and how they do since."""
+
+
+def parse(record: Record) -> Event | None:
+    """The event that ``record`` is, or ``None``. Raises :class:`Unparsable` for a known text gone wrong."""
+    line = line_of(record.text)
+    return None if line is None else parse_line(line, record)
+
+
+def parse_line(line: Line, record: Record) -> Event | None:
+    """The event that a line says, however it is laid out. Raises :class:`Unparsable` as ``parse`` does."""
+    message = _as_now(line.message)
+    for pattern in TABLE.candidates(message):
+        kind = pattern.text.kind
+        try:
+            columns = pattern.read(message, line.thread or "", record.stream)
+            if columns is None:
+                continue
+            time, resolution = line.time(record.utc_offset_minutes)
+        except ValueError as error:
+            raise Unparsable(f"{kind}: {error}") from None
+        dated = {"kind": kind, "event_time": time, "time_resolution_ms": resolution}
+        return saying({**dated, "level": line.level, "thread": line.thread, **columns})
+    return None
+
+
+def _as_now(message: str) -> str:
+    """A message with the name that its part has now."""
+    for former, now in FORMER:
+        if message.startswith(former):
+            return now + message.removeprefix(former)
+    return message
+
+
+def line_of(text: str) -> Line | None:
+    """The parts of a line, or ``None`` where it has another layout."""
+    found = _LINE.match(text)
+    if found is None:
+        return None
+    time, fraction, level, message, logger, thread = found.groups()
+    return Line(partial(moment, time, fraction), level, thread, logger, None, message.rstrip())
+
+
+def reads(text: str) -> bool:
+    """Whether a line has Kafka's own layout; a ZooKeeper server of a Kafka release writes in it too."""
+    line = line_of(text)
+    return line is not None and not (line.logger or "").startswith(_OF_ZOOKEEPER)
+
+
+def time_of(text: str, utc_offset_minutes: int) -> tuple[int, int] | None:
+    """Microseconds UTC and resolution in milliseconds of a first line, or ``None`` where it bears no time."""
+    found = _TIME.match(text)
+    if found is None:
+        return None
+    try:
+        return moment(found.group(1), found.group(2), utc_offset_minutes)
+    except ValueError:
+        return None
+
+
+KAFKA = Dialect(
+    name="kafka",
+    record_start=RECORD_START,
+    needles=(*TABLE.needles(), *(former for former, _ in FORMER)),
+    utc_offset_minutes=0,
+    parse=parse,
+    time_of=time_of,
+    parse_line=parse_line,
+    reads=reads,
+    anchors=(*TABLE.anchors(), *(former for former, _ in FORMER)),
+)

@@ -1,0 +1,19 @@
+"""Kafka as a row: its files, its releases, and the words of its operators."""
+
+from election_replay.election_core.dialects.kafka.dialect import KAFKA, TABLE
+from election_replay.election_core.dialects.system import Spoken, System
+
+SYSTEM = System(
+    title="Kafka",
+    dialect=KAFKA,
+    table=TABLE,
+    streams=("server.log", "state-change.log", "kafkaServer.out", "kafka*.log*", "kafka*.out"),
+    shared_streams=("controller.log",),
+    stream="server.log",
+    protocols=(Spoken("kraft", clock="epoch"), Spoken("partition", clock="epoch", many_groups=True)),
+    releases=((3, 3), (4, 1)),
+    member="node id",
+    process="kafka",
+    places=("kafka", "kraft-combined-logs"),
+)
+"""A node writes all of its files, as controller, as broker or as both."""

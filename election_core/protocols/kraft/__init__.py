@@ -1,0 +1,1 @@
+"""Kafka in KRaft mode: the metadata quorum of the controllers, and the partitions that brokers lead."""

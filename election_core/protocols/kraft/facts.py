@@ -1,0 +1,95 @@
+"""The facts that only Kafka's nodes tell."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from election_replay.election_core.model.facts import Fact, LineBrokeRule
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class QuorumRuleBroken(LineBrokeRule):
+    """A line of ``node`` breaks the ``rule``, since ``why``: in ``term``, with a vote for ``peer``."""
+
+    kind: ClassVar[str] = "QUORUM_RULE_BROKEN"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "peer", "rule")
+
+    peer: str | None
+    why: str
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class InSync(Fact):
+    """``node`` said of a partition with this ``topic_id``: in leader epoch ``term`` its ``leader``, and from partition
+    epoch ``set_epoch`` on its in-sync replicas, the ``members``."""
+
+    kind: ClassVar[str] = "IN_SYNC"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "leader", "set_epoch", "members")
+
+    topic_id: str | None
+    term: int
+    leader: str | None
+    set_epoch: int
+    members: tuple[str, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class ReplicaLog(Fact):
+    """The log of ``node`` ended at ``log_end`` when it took the ``role`` in leader epoch ``term``.
+
+    It knew that all below ``high_watermark`` was committed, in leader epoch ``term_before`` or earlier. Offsets are
+    those of the next message.
+    """
+
+    kind: ClassVar[str] = "REPLICA_LOG"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "role")
+
+    topic_id: str | None
+    role: str
+    term: int
+    term_before: int
+    log_end: int
+    high_watermark: int
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class ReplicaCut(Fact):
+    """A follower of ``leader`` in leader epoch ``term`` cut its log from ``log_end`` back to ``cut_to``; it knew all
+    below ``high_watermark`` to be committed (offsets)."""
+
+    kind: ClassVar[str] = "REPLICA_CUT"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+
+    topic_id: str | None
+    leader: str | None
+    term: int
+    log_end: int
+    cut_to: int
+    high_watermark: int
+    evidence: tuple[str, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class UncleanLeader(Fact):
+    """A controller recorded ``leader`` for leader epoch ``term`` after ``known``; it was none of the in-sync replicas,
+    the ``members``."""
+
+    kind: ClassVar[str] = "UNCLEAN_LEADER"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "leader")
+
+    topic_id: str | None
+    term: int
+    leader: str | None
+    known: str | None
+    members: tuple[str, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class HeartbeatsCeased(Fact):
+    """The controllers heard the broker ``node`` last in ``[since, since_by]``, and fenced it at ``until``."""
+
+    kind: ClassVar[str] = "HEARTBEATS_CEASED"
+
+
+KINDS: tuple[type[Fact], ...] = (QuorumRuleBroken,)
+PARTITION_KINDS: tuple[type[Fact], ...] = (InSync, ReplicaLog, ReplicaCut, UncleanLeader, HeartbeatsCeased)
+"""All of them, by the protocol that tells them."""

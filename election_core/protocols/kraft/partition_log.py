@@ -1,0 +1,281 @@
+"""Partitions: what one node's log tells of who leads them, and of the ends of their logs.
+
+Source: apache/kafka ``core/.../Partition`` (a broker's own word: it leads, it follows), ``metadata/.../
+ReplicationControlManager``, ``PartitionRegistration`` (what controllers record; ordinary changes of leaders they do
+not print). A partition is a replica group of its own, named as Kafka names it: ``topic-0``. Its terms are leader
+epochs, the SyncStateSet is what Kafka calls ISR. A broker leads until it is told otherwise, however long it is cut
+off: it cannot commit meanwhile what its in-sync replicas do not have.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from operator import attrgetter
+
+from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
+from election_replay.election_core.fold.roles import FOLLOWER, LEADER, REMOVED, UNKNOWN, Step, spans
+from election_replay.election_core.model.facts import Fact, LastHeard, QuietLog
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.kraft.facts import (
+    HeartbeatsCeased,
+    InSync,
+    ReplicaCut,
+    ReplicaLog,
+    UncleanLeader,
+)
+from election_replay.election_core.protocols.raft_family.log import HeardLast
+
+PROTOCOL = "partition"
+
+METADATA = "__cluster_metadata-"
+"""How the log of the quorum itself is called: it is no partition that a broker leads."""
+
+_CLOSED = Timeout.CLOSE_ON_ITS_WAY.us
+_VOID = Timeout.KRAFT_VOID.us
+
+
+@dataclass(slots=True)
+class Replica:
+    """What a log says of one partition: of its node's replica, and of what controllers recorded."""
+
+    steps: list[Step] = field(default_factory=list)
+    taken: list[tuple[FoldEvent, str | None, int]] = field(default_factory=list)
+    in_sync: dict[tuple[str, int, int], tuple[FoldEvent, str | None, tuple[str, ...]]] = field(default_factory=dict)
+    sets: list[FoldEvent] = field(default_factory=list)
+    cuts: list[FoldEvent] = field(default_factory=list)
+    unclean: list[FoldEvent] = field(default_factory=list)
+    deleted: list[FoldEvent] = field(default_factory=list)
+    members: frozenset[str] = frozenset()
+    topic_id: str | None = None
+
+    def step_at(self, at: int) -> Step | None:
+        """The last role that its node had taken by then: files of one node share a clock and no order."""
+        return next((step for step in reversed(self.steps) if step.at <= at), None)
+
+    def note_set(self, event: FoldEvent, term: int | None, leader: str | None, topic_id: str | None) -> None:
+        """The in-sync replicas from a partition epoch on, as first told."""
+        if term is None or event.sync_state_set_epoch is None or event.members is None:
+            return
+        key = (topic_id or "", term, event.sync_state_set_epoch)
+        known = self.in_sync.get(key)
+        if known is None or event.at < known[0].at:
+            self.in_sync[key] = (event, leader, event.members)
+
+
+@dataclass(slots=True)
+class PartitionLog:
+    """The state machine of one node's logs about all partitions. ``on`` takes the lines of each file in order."""
+
+    node: str | None = None
+    replicas: dict[str, Replica] = field(default_factory=dict)
+    fenced: list[FoldEvent] = field(default_factory=list)
+    gone: list[FoldEvent] = field(default_factory=list)
+    _stream: str | None = None
+    _stopped: set[str] = field(default_factory=set)
+
+    def on(self, event: FoldEvent) -> None:
+        """Take the next line of one of this node's files."""
+        if event.node is not None:
+            self.node = event.node
+        self._stream = self._stream or event.stream
+        _HANDLERS[event.kind](self, event)
+
+    def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
+        """What this node proves about each partition."""
+        for topic, replica in sorted(self.replicas.items()):
+            emit = speaker.about(topic, PROTOCOL, self._stream or stream, lambda _: self.node)
+            yield from self._of_replica(emit, replica)
+            yield from self._of_record(emit, replica)
+
+    def _of_replica(self, emit: FactWriter, replica: Replica) -> Iterator[Fact]:
+        if not replica.steps:
+            return
+        first = replica.steps[0]
+        yield QuietLog(*emit.during(self.node, first.at, first.at, None))
+        ends = [
+            Step(event.at, event.by, UNKNOWN, None, None, event.event_id, REMOVED, self.node, step.address)
+            for event in replica.deleted
+            if (step := replica.step_at(event.at)) is not None
+        ]
+        steps = sorted([*replica.steps, *ends], key=attrgetter("at")) if ends else replica.steps
+        yield from emit.roles(spans(steps, emit.incarnations, UNKNOWN))
+        yield from emit.alive()
+        for hole in emit.silences():
+            led = replica.step_at(hole.since)
+            if led is not None and led.role == LEADER:
+                yield hole
+        for heard in self._heard(replica):
+            yield LastHeard(*emit.about(heard.leader, heard))
+        for event, topic_id, known in replica.taken:
+            yield ReplicaLog(
+                *emit.at(event),
+                topic_id=topic_id,
+                role=LEADER if event.kind == "KAFKA_LEADS" else FOLLOWER,
+                term=event.term or 0,
+                term_before=known,
+                log_end=event.ledger_end or 0,
+                high_watermark=event.committed or 0,
+            )
+        for event, begun, topic_id in _cuts(replica):
+            yield ReplicaCut(
+                *emit.at(event),
+                topic_id=topic_id,
+                leader=begun.peer,
+                term=begun.term or 0,
+                log_end=begun.ledger_end or 0,
+                cut_to=event.start_offset or 0,
+                high_watermark=begun.committed or 0,
+                evidence=(begun.event_id, event.event_id),
+            )
+
+    def _of_record(self, emit: FactWriter, replica: Replica) -> Iterator[Fact]:
+        for event in replica.sets:  # the leader was granted another set, in the leader epoch in which it led then
+            led = replica.step_at(event.at)
+            if led is not None and led.role == LEADER:
+                replica.note_set(event, led.term, self.node, led.address)
+        for (topic_id, term, set_epoch), (event, leader, members) in sorted(replica.in_sync.items()):
+            yield InSync(
+                *emit.at(event),
+                topic_id=topic_id or None,
+                term=term,
+                leader=leader,
+                set_epoch=set_epoch,
+                members=members,
+            )
+        for event in replica.unclean:
+            yield UncleanLeader(
+                *emit.at(event),
+                topic_id=event.value,
+                term=event.term or 0,
+                leader=event.peer,
+                known=event.value_before,
+                members=event.members_before or (),
+            )
+        for event in self.fenced:
+            if event.peer in replica.members:
+                waited = emit.timing.us(Timeout.KAFKA_SESSION)
+                since, by = event.at - waited * 9 // 8, event.by - waited  # it looks every eighth of a session
+                end = (event.at, event.by, event.event_id)
+                yield HeartbeatsCeased(*emit.during(event.peer, since, by, event.event_id, *end))
+                yield LastHeard(*emit.during(event.peer, since, by, event.event_id))
+
+    def _replica(self, event: FoldEvent) -> Replica:
+        return self.replicas.setdefault(event.topic or "", Replica())
+
+    # -- a broker's own word -----------------------------------------------------------------------------
+
+    def _on_leads(self, event: FoldEvent) -> None:
+        self._take(event, LEADER, self.node, "elected")
+        self._replica(event).note_set(event, event.term, self.node, event.value)
+
+    def _on_follows(self, event: FoldEvent) -> None:
+        self._take(event, FOLLOWER, event.peer, "told" if event.peer is not None else "no_leader")
+
+    def _take(self, event: FoldEvent, role: str, leader: str | None, cause: str) -> None:
+        """Followers print the leader epoch that they enter as the one before it: what it was, their own lines tell."""
+        replica = self._replica(event)
+        before = replica.steps[-1].term if replica.steps else None
+        known = before if before is not None and event.term is not None and before < event.term else event.term
+        if event.value is not None:
+            replica.topic_id = event.value
+        if event.ledger_end is not None and event.committed is not None:
+            replica.taken.append((event, replica.topic_id, known or 0))
+        replica.steps.append(
+            Step(event.at, event.by, role, event.term, leader, event.event_id, cause, self.node, replica.topic_id)
+        )
+
+    def _on_kept(self, event: FoldEvent) -> None:
+        self._replica(event).topic_id = event.value
+
+    def _on_deleted(self, event: FoldEvent) -> None:
+        """The replica is no more: its topic was deleted, or it was moved to another broker."""
+        self._replica(event).deleted.append(event)
+
+    def _on_state(self, event: FoldEvent) -> None:
+        self._replica(event).note_set(event, event.term, event.peer, event.value)
+
+    def _on_in_sync(self, event: FoldEvent) -> None:
+        self._replica(event).sets.append(event)
+
+    def _on_cut(self, event: FoldEvent) -> None:
+        if not (event.topic or "").startswith(METADATA):
+            self._replica(event).cuts.append(event)
+
+    # -- contact -----------------------------------------------------------------------------------------
+
+    def _on_leader_gone(self, event: FoldEvent) -> None:
+        self.gone.append(event)
+
+    def _heard(self, replica: Replica) -> Iterator[HeardLast]:
+        """The first time in each following that the connection over which the leader's log was fetched was closed."""
+        last: Step | None = None
+        for event in self.gone:
+            followed = replica.step_at(event.at)
+            if followed is None or followed is last or followed.role != FOLLOWER or followed.leader != event.peer:
+                continue
+            last = followed
+            yield HeardLast(event.peer or "", event.at - _CLOSED, event.by, event.event_id)
+
+    # -- what controllers record -------------------------------------------------------------------------
+
+    def _on_recorded(self, event: FoldEvent) -> None:
+        """A partition is recorded when it is made, with all of its replicas in sync, and read again at each start."""
+        replica = self._replica(event)
+        replica.members |= frozenset(event.members or ())
+        replica.topic_id = replica.topic_id or event.value
+
+    def _on_unclean(self, event: FoldEvent) -> None:
+        if not event.flag:
+            self._replica(event).unclean.append(event)
+
+    def _on_fenced(self, event: FoldEvent) -> None:
+        """The session of a broker that was stopped ends too: that is no silence."""
+        if event.peer in self._stopped:
+            self._stopped.discard(event.peer)
+        else:
+            self.fenced.append(event)
+
+    def _on_stops(self, event: FoldEvent) -> None:
+        if event.peer is not None:
+            self._stopped.add(event.peer)
+
+    def _on_unfenced(self, event: FoldEvent) -> None:
+        self._stopped.discard(event.peer or "")
+
+    def _on_renounced(self, event: FoldEvent) -> None:
+        """A controller that was frozen fences whom it had not heard of, and takes it back when it learns of another."""
+        self.fenced = [fenced for fenced in self.fenced if event.at - fenced.at > _VOID]
+
+
+def _cuts(replica: Replica) -> Iterator[tuple[FoldEvent, FoldEvent, str | None]]:
+    """Cuts, each with the line of the following that it began: a replica is cut then, at the end that it printed."""
+    done = set[str]()
+    for cut in replica.cuts:
+        before = ((event, topic_id) for event, topic_id, _ in reversed(replica.taken) if event.at <= cut.at)
+        taken, topic_id = next(before, (None, None))
+        if taken is None or taken.kind != "KAFKA_FOLLOWS" or taken.event_id in done:
+            continue
+        done.add(taken.event_id)
+        if (cut.start_offset or 0) < (taken.ledger_end or 0):
+            yield cut, taken, topic_id
+
+
+_HANDLERS: dict[str, Callable[[PartitionLog, FoldEvent], None]] = {
+    "KAFKA_LEADS": PartitionLog._on_leads,
+    "KAFKA_FOLLOWS": PartitionLog._on_follows,
+    "KAFKA_PARTITION_KEPT": PartitionLog._on_kept,
+    "KAFKA_PARTITION_STATE": PartitionLog._on_state,
+    "KAFKA_REPLICA_DELETED": PartitionLog._on_deleted,
+    "KAFKA_ISR": PartitionLog._on_in_sync,
+    "KAFKA_CUT": PartitionLog._on_cut,
+    "KAFKA_LEADER_GONE": PartitionLog._on_leader_gone,
+    "KAFKA_PARTITION_RECORDED": PartitionLog._on_recorded,
+    "KAFKA_UNCLEAN": PartitionLog._on_unclean,
+    "KAFKA_BROKER_FENCED": PartitionLog._on_fenced,
+    "KAFKA_BROKER_STOPS": PartitionLog._on_stops,
+    "KAFKA_BROKER_UNFENCED": PartitionLog._on_unfenced,
+    "KAFKA_RENOUNCED": PartitionLog._on_renounced,
+}
+
+KINDS = frozenset(_HANDLERS)
+"""The events that the fold of partitions reads."""

@@ -1,0 +1,351 @@
+"""What the facts of one partition must satisfy: leader epochs, in-sync replicas, and the ends of logs.
+
+Controllers elect a leader among the in-sync replicas, which have all that was committed (the high watermark). So a
+leader whose log ends below what was known to be committed has lost messages: an unclean election, or a disk that lost
+its last writes. What a replica cuts above the high watermark was never committed: lost for who did not ask for
+acks=all.
+
+A partition in which nothing happened has no rows: a cluster has many thousand.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from election_replay.election_core.fold.roles import DIED, LEADER, REMOVED, STOPPED
+from election_replay.election_core.judge.clock import Clocks, Moment
+from election_replay.election_core.judge.completeness import KnownCommit, Lack, LogEnd, finding_of, lacks
+from election_replay.election_core.judge.coverage import counted, same_term_coverage
+from election_replay.election_core.judge.group import SILENT, Group, Tenure, group_of, since
+from election_replay.election_core.judge.leaderless import BRIEF, gaps, leaderless
+from election_replay.election_core.judge.overlap import Overlap, overlap_coverage, overlaps
+from election_replay.election_core.judge.role_rows import role_intervals
+from election_replay.election_core.judge.same_term import same_term
+from election_replay.election_core.judge.term_rows import terms
+from election_replay.election_core.judge.wording import between
+from election_replay.election_core.model.catalogue import (
+    CRITICAL,
+    DEFINITE,
+    INFO,
+    POSSIBLE,
+    PROVEN,
+    WARNING,
+    RuleId,
+)
+from election_replay.election_core.model.facts import Fact, LastHeard, Role
+from election_replay.election_core.model.rows import Finding, Row, SyncStateSet, Term
+from election_replay.election_core.model.timing import SECOND
+from election_replay.election_core.protocols.kraft.facts import (
+    HeartbeatsCeased,
+    InSync,
+    ReplicaCut,
+    ReplicaLog,
+    UncleanLeader,
+)
+from election_replay.election_core.protocols.kraft.partition_log import PROTOCOL
+
+__all__ = ["PROTOCOL", "judge"]
+
+CLOCK = "leader epoch"
+
+
+def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
+    """All rows of one partition; of a topic that was made anew under its name, of one after the other."""
+    topics = list(_by_topic(facts))
+    for of_topic in topics:
+        if any(isinstance(fact, Role) for fact in of_topic):
+            yield from _judge(group_of(of_topic, clocks), is_last=of_topic is topics[-1])
+
+
+def _by_topic(facts: Sequence[Fact]) -> Iterator[list[Fact]]:
+    """The facts of each topic that bore the name; those that name none belong to it where there was one."""
+    known: dict[str, int] = {}
+    for fact in facts:
+        if (topic := _topic(fact)) is not None:
+            known[topic] = min(known.get(topic, fact.since), fact.since)
+    if len(known) < 2:
+        yield list(facts)
+        return
+    apart = (Role, InSync, ReplicaLog, ReplicaCut, UncleanLeader)
+    for topic in sorted(known, key=lambda topic: (known[topic], topic)):
+        yield [fact for fact in facts if not isinstance(fact, apart) or _topic(fact) == topic]
+
+
+def _topic(fact: Fact) -> str | None:
+    if isinstance(fact, Role):
+        return fact.address
+    return fact.topic_id if isinstance(fact, InSync | ReplicaLog | ReplicaCut | UncleanLeader) else None
+
+
+def _judge(group: Group, *, is_last: bool) -> Iterator[Row]:
+    sets = list(_sets(group))
+    unclean = _unclean_leaders(group)
+    lost = list(lacks(group, _ends(group), _commits(group)))
+    found = list(_findings(group, unclean, lost))
+    led = [gap for gap in gaps(group, _heard(group)) if gap.after is not None or is_last]
+    found_gaps = (gap for gap in led if gap.before.end_cause != REMOVED)  # then its topic was deleted
+    without = [*leaderless(group, found_gaps, "leader", CLOCK), *_unreachable(group)]
+    if not found and not without and len(sets) < 2 and len({tenure.term for tenure in group.tenures}) < 2:
+        return
+    yield from role_intervals(group)
+    yield from (_with_cause(row, group, unclean) for row in terms(group))
+    yield from _set_rows(group, sets)
+    yield from found
+    yield from without
+    changes = max(len(group.tenures) - 1, 0)
+    yield same_term_coverage(group, found)
+    yield overlap_coverage(group, found)
+    yield counted(group, RuleId.UNCLEAN_ELECTION, found, max(changes, len(unclean)))
+    yield counted(group, RuleId.COMMITTED_ENTRY_LOST, found, len(_ends(group)))
+    yield counted(group, RuleId.POSSIBLE_DATA_LOSS, found, len(list(group.of(ReplicaCut))))
+    yield counted(group, RuleId.LEADERLESS, without, max(changes, len(without)))
+
+
+# -- sets and terms ---------------------------------------------------------------------------------------------
+
+
+def _sets(group: Group) -> Iterator[InSync]:
+    """The in-sync replicas of each partition epoch, as first told."""
+    first: dict[tuple[int, int], InSync] = {}
+    for fact in group.of(InSync):
+        key = (fact.term, fact.set_epoch)
+        if key not in first or group.time(since(fact)) < group.time(since(first[key])):
+            first[key] = fact
+    yield from (first[key] for key in sorted(first))
+
+
+def _set_rows(group: Group, sets: Sequence[InSync]) -> Iterator[SyncStateSet]:
+    for number, fact in enumerate(sets):
+        after = sets[number + 1] if number + 1 < len(sets) else None
+        yield SyncStateSet(
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            master_epoch=fact.term,
+            sync_state_set_epoch=fact.set_epoch,
+            master=fact.leader,
+            members=fact.members,
+            start_time=fact.since,
+            end_time=after.since if after is not None else None,
+            start_event_id=fact.since_event,
+        )
+
+
+def _before(group: Group, term: int) -> Tenure | None:
+    """The last tenure of an earlier leader epoch."""
+    return max(
+        (tenure for tenure in group.tenures if tenure.term < term), key=lambda t: (t.term, t.begin), default=None
+    )
+
+
+def _with_cause(row: Term, group: Group, unclean: dict[int, UncleanLeader]) -> Term:
+    """Why a leader was elected: what had become of the one before it."""
+    before = _before(group, row.term)
+    if row.cause == "first_leader" or before is None:
+        return row
+    if row.term in unclean:
+        return replace(row, cause="unclean")
+    causes = {STOPPED: "leader_stopped", DIED: "leader_died", SILENT: "leader_silent"}
+    silent = any(fact.node == before.node for fact in _ceased(group, before, row.term))
+    otherwise = "leader_silent" if silent else "moved"
+    return replace(row, cause=causes.get(before.end_cause or "", otherwise))
+
+
+def _ceased(group: Group, tenure: Tenure, term: int) -> Iterator[HeartbeatsCeased]:
+    """When a leader's heartbeats ceased before the leader of ``term`` began."""
+    after = next((other for other in group.tenures if other.term == term), None)
+    for fact in group.of(HeartbeatsCeased):
+        if fact.node == tenure.node and after is not None and fact.until is not None:
+            fenced = Moment(fact.until, fact.until_by or fact.until, fact.source_node, fact.until_event)
+            if abs(group.clocks.elapsed(fenced, after.begin)[0]) <= BRIEF:
+                yield fact
+
+
+# -- findings ---------------------------------------------------------------------------------------------------
+
+
+def _findings(group: Group, unclean: dict[int, UncleanLeader], lost: Sequence[Lack]) -> Iterator[Finding]:
+    yield from same_term(group, CLOCK)
+    of_term = {lack.leader.term: lack for lack in lost}
+    elections = {term: _unclean_finding(group, fact, of_term.get(term)) for term, fact in sorted(unclean.items())}
+    yield from elections.values()
+    for lack in lost:
+        yield _loss(group, lack, elections.get(lack.leader.term))
+    for overlap in overlaps(group):
+        if overlap.stale.term != overlap.newer.term and overlap.least > 0:
+            yield _overlap(group, overlap)
+    yield from _cuts(group, {lack.leader.term: lack.commit.index for lack in lost})
+
+
+def _ends(group: Group) -> list[LogEnd]:
+    """Where the logs of leaders ended when they first led their epoch."""
+    first: dict[tuple[str, int], LogEnd] = {}
+    for fact in group.of(ReplicaLog):
+        if fact.role == LEADER:
+            node = fact.node or fact.source_node
+            end = LogEnd(node, fact.term, fact.log_end, fact.since, fact.since_event)
+            first.setdefault((node, fact.term), end)
+    return list(first.values())
+
+
+def _commits(group: Group) -> list[KnownCommit]:
+    """What replicas knew to be committed as they took a role."""
+    return [
+        KnownCommit(fact.node or fact.source_node, fact.term_before, fact.high_watermark, fact.since_event)
+        for fact in group.of(ReplicaLog)
+    ]
+
+
+def _unclean_leaders(group: Group) -> dict[int, UncleanLeader]:
+    """By leader epoch, as the first controller recorded it; others record it too, and read it again at their starts."""
+    found: dict[int, UncleanLeader] = {}
+    for fact in group.of(UncleanLeader):
+        found.setdefault(fact.term, fact)
+    return found
+
+
+def _unclean_finding(group: Group, fact: UncleanLeader, lack: Lack | None) -> Finding:
+    led = next((tenure for tenure in group.tenures if tenure.term == fact.term), None)
+    at = group.time(led.begin if led is not None else since(fact))
+    was = f"{{{', '.join(fact.members)}}}" if fact.members else "nobody"
+    count = None if lack is None else lack.commit.index - lack.leader.index
+    then = "no log shows that something committed was lost" if count is None else f"{_lost(count)}, though committed"
+    return group.finding(
+        RuleId.UNCLEAN_ELECTION,
+        (fact.term, fact.topic_id),
+        severity=CRITICAL if lack is not None else WARNING,
+        nodes=tuple(dict.fromkeys(node for node in (fact.leader, fact.known) if node)),
+        terms=(fact.term,),
+        start_time=at,
+        end_time=at,
+        summary=f"{fact.leader} was made leader of {CLOCK} {fact.term} though {was} was in sync then: {then}.",
+        evidence=[fact.since_event, *(led.evidence[:1] if led is not None else ())],
+        messages_lost=count,
+    )
+
+
+def _lost(count: int) -> str:
+    return f"{count} message{' is' if count == 1 else 's are'} lost"
+
+
+def _loss(group: Group, lack: Lack, election: Finding | None) -> Finding:
+    leader, commit = lack.leader, lack.commit
+    count = commit.index - leader.index
+    summary = (
+        f"{leader.node} led {CLOCK} {leader.term} with a log that ended at offset {leader.index}, although "
+        f"{commit.node} had known all below offset {commit.index} to be committed in {CLOCK} {commit.term} or before: "
+        f"{_lost(count)}."
+    )
+    found = finding_of(group, lack, summary, [election] if election is not None else [])
+    return replace(found, messages_lost=count, offset_before=commit.index, offset_after=leader.index)
+
+
+def _overlap(group: Group, overlap: Overlap) -> Finding:
+    """A leader that was cut off leads on until it hears of another: what it took meanwhile the others lack."""
+    stale, newer = overlap.stale, overlap.newer
+    cut = [fact for fact in group.of(ReplicaCut) if fact.source_node == stale.source and fact.term > stale.term]
+    taken = max((fact.log_end - fact.cut_to for fact in cut), default=0)
+    follows = any(fact.source_node == stale.source and fact.term > stale.term for fact in group.of(ReplicaLog))
+    severity, certainty = INFO, DEFINITE
+    if overlap.frozen:
+        why = f"{stale.name} was frozen meanwhile"
+    elif taken:
+        severity = WARNING
+        why = f"{stale.name} took {taken} messages that were cut off when it followed again, and committed none of them"
+    elif follows:
+        why = f"{stale.name} had taken nothing that was cut off when it followed again"
+    else:
+        severity, certainty = WARNING, POSSIBLE
+        why = f"what {stale.name} took meanwhile no log tells: it may have answered who asked for acks=1"
+    if stale.end_cause in (STOPPED, DIED) and overlap.least < BRIEF:
+        severity = INFO
+    old = stale.with_detail(f"{CLOCK} {stale.term}, stale")
+    return group.finding(
+        RuleId.SPLIT_BRAIN_OVERLAP,
+        (stale.node, stale.term, newer.term, stale.begin.at),
+        severity=severity,
+        certainty=certainty,
+        nodes=(stale.node, newer.node),
+        terms=(stale.term, newer.term),
+        start_time=group.time(newer.begin),
+        end_time=group.time(stale.end),
+        summary=f"{old} and {newer.with_detail(f'{CLOCK} {newer.term}')} both led for "
+        f"{between(overlap.least, overlap.most)}; {why}.",
+        evidence=[*stale.evidence, *newer.evidence, *(event for fact in cut for event in fact.evidence)],
+        overlap_min_ms=overlap.least // 1000,
+        overlap_max_ms=overlap.most // 1000,
+        messages_lost=taken or None,
+    )
+
+
+def _cuts(group: Group, committed: dict[int, int]) -> Iterator[Finding]:
+    """``POSSIBLE_DATA_LOSS``: messages that replicas cut as they began to follow, and that the leader does not have.
+
+    ``committed`` are what was lost of the committed ones, by leader epoch: these are told elsewhere.
+    """
+    starts = {end.term: end.index for end in _ends(group)}
+    by_term: dict[int, list[ReplicaCut]] = {}
+    for fact in group.of(ReplicaCut):
+        if fact.log_end > max(fact.cut_to, starts.get(fact.term, fact.cut_to), committed.get(fact.term, 0)):
+            by_term.setdefault(fact.term, []).append(fact)
+    for term, cuts in sorted(by_term.items()):
+        begin = max(starts.get(term, 0), committed.get(term, 0))
+        gone = max(cut.log_end - max(cut.cut_to, begin) for cut in cuts)
+        before = _before(group, term)
+        former = before is not None and any(cut.source_node == before.source for cut in cuts)
+        planned = before is None or before.end_cause in (STOPPED, "told") or not former
+        names = " and ".join(dict.fromkeys(cut.node or cut.source_node for cut in cuts))
+        yield group.finding(
+            RuleId.POSSIBLE_DATA_LOSS,
+            ("cut", term, cuts[0].topic_id),
+            severity=INFO if planned else WARNING,
+            certainty=PROVEN if planned else POSSIBLE,
+            nodes=tuple(dict.fromkeys(cut.node or cut.source_node for cut in cuts)),
+            terms=(term,),
+            start_time=cuts[0].since,
+            end_time=cuts[-1].since,
+            summary=f"{names} cut {gone} message{'s' if gone > 1 else ''} off as followers of {cuts[0].leader} in "
+            f"{CLOCK} {term}, from offset {cuts[0].log_end} to {cuts[0].cut_to}: never committed, so lost for who "
+            "asked for no more than acks=1 and did not send them again.",
+            evidence=[event for cut in cuts for event in cut.evidence],
+            messages_lost=gone,
+            offset_before=cuts[0].log_end,
+            offset_after=cuts[0].cut_to,
+        )
+
+
+# -- times without a leader ---------------------------------------------------------------------------------------
+
+
+def _heard(group: Group) -> Iterator[tuple[str, Moment]]:
+    """When a leader was heard for the last time: by its followers, or by the controllers."""
+    for fact in group.of(LastHeard):
+        if fact.node is not None:
+            yield fact.node, since(fact)
+
+
+def _unreachable(group: Group) -> Iterator[Finding]:
+    """``LEADERLESS``: a leader lived on, cut off from the controllers, until they gave its partition another one."""
+    for overlap in overlaps(group):
+        stale, newer = overlap.stale, overlap.newer
+        if overlap.least <= 0 or overlap.frozen or stale.term == newer.term:
+            continue
+        ceased = next(_ceased(group, stale, newer.term), None)
+        if ceased is None:
+            continue
+        least, most = group.clocks.elapsed(since(ceased), newer.begin)
+        yield group.finding(
+            RuleId.LEADERLESS,
+            (stale.term, "unreachable", ceased.since // SECOND),
+            severity=INFO if least < BRIEF else WARNING,
+            certainty=DEFINITE,
+            nodes=(stale.node, newer.node),
+            terms=(stale.term, newer.term),
+            start_time=group.time(since(ceased)),
+            end_time=group.time(newer.begin),
+            summary=f"No leader that could be reached for {between(max(least, 0), most)}: "
+            f"{stale.with_detail(f'{CLOCK} {stale.term}')} led on, but the controllers heard of it no more and gave "
+            f"the partition to {newer.name} when its session had ended.",
+            evidence=[ceased.since_event, *newer.evidence[:1]],
+            duration_min_ms=max(least, 0) // 1000,
+            duration_max_ms=most // 1000,
+        )

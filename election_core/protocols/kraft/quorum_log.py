@@ -1,0 +1,395 @@
+"""KRaft: what one node's log tells of the metadata quorum.
+
+Source: apache/kafka ``raft/.../QuorumState``, ``KafkaRaftClient``, ``LeaderState``. A voter prints each change of its
+own state with its epoch, and a follower its vote. What differs from the Raft paper and matters here: since 4.0 a
+voter first asks whether it would be elected (``Prospective``), which changes no epoch and is no vote; a leader that
+no majority fetches from resigns after 1.5 fetch time-outs; a leader that was killed starts again as ``Resigned`` of
+its old epoch, and leads nothing. A log ends at an offset: the entries below it are there.
+
+Brokers follow the quorum and write the same lines. They neither vote nor lead, and are not its members: only who
+stands among the voters of a line is.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from election_replay.election_core.fold.campaign import Campaign
+from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
+from election_replay.election_core.fold.contact import Contact
+from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
+from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, OBSERVER, Step, spans
+from election_replay.election_core.model.catalogue import RuleId
+from election_replay.election_core.model.facts import (
+    Fact,
+    KnownCommitted,
+    LastHeard,
+    LeaderLog,
+    QuietLog,
+    QuorumLost,
+    Serving,
+    TermRaised,
+    TermWentBack,
+    VotersStated,
+)
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.quorum import majority
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.kraft.facts import QuorumRuleBroken
+from election_replay.election_core.protocols.raft_family.log import NO_WINNER, Grant, HeardLast, vote_facts
+
+PROTOCOL = "kraft"
+
+QUORUM = "metadata-quorum"
+"""The replica group of the controllers."""
+OBSERVERS = "brokers"
+"""Those that only follow the quorum: they neither vote nor lead."""
+
+_CLOSED = Timeout.CLOSE_ON_ITS_WAY.us
+
+
+@dataclass(slots=True)
+class _Now:
+    """What is open as the lines are read."""
+
+    campaign: Campaign | None = None
+    epoch: int | None = None
+    fresh: bool = True
+    cause: str | None = None
+    believed: str | None = None
+    known: int | None = None
+
+
+@dataclass(slots=True)
+class QuorumLog:
+    """The state machine of one node's logs. ``on`` takes the lines of each file in program order."""
+
+    node: str | None = None
+    voters: tuple[str, ...] = ()
+    ever_voter: bool = False
+    steps: list[Step] = field(default_factory=list)
+    by_controller: list[Step] = field(default_factory=list)
+    campaigns: list[Campaign] = field(default_factory=list)
+    grants: dict[tuple[int, str, str], Grant] = field(default_factory=dict)
+    raised: list[tuple[int, str | None, FoldEvent]] = field(default_factory=list)
+    missed: list[tuple[str, FoldEvent]] = field(default_factory=list)
+    gone: list[FoldEvent] = field(default_factory=list)
+    gave_up: list[tuple[int, int, int, FoldEvent]] = field(default_factory=list)
+    committed: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
+    led_with: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
+    serving: list[FoldEvent] = field(default_factory=list)
+    went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
+    stated: list[FoldEvent] = field(default_factory=list)
+    checked: Checked = field(default_factory=Checked)
+    _now: _Now = field(default_factory=_Now)
+    _streams: dict[str, str] = field(default_factory=dict)
+
+    def on(self, event: FoldEvent) -> None:
+        """Take the next line of one of this node's files."""
+        if event.node is not None:
+            self.node = event.node
+        self._streams.setdefault(event.kind, event.stream)
+        _HANDLERS[event.kind](self, event)
+
+    def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
+        """What this node proves about the metadata quorum, as one of its voters or as an observer."""
+        steps = self.steps or self.by_controller
+        if not steps:
+            return
+        group = speaker.listed.replica_group or (QUORUM if self.ever_voter or not self.steps else OBSERVERS)
+        told_by = self._streams.get("KAFKA_STATE") or next(iter(self._streams.values()))
+        emit = speaker.about(group, PROTOCOL, told_by, lambda _: self.node)
+        yield QuietLog(*emit.during(self.node, steps[0].at, steps[0].at, None))
+        yield from emit.roles(spans(steps, emit.incarnations, OBSERVER if group == OBSERVERS else FOLLOWER))
+        yield from emit.alive()
+        yield from emit.silences()
+        yield from vote_facts(emit, self.grants.values(), self.campaigns)
+        for epoch, peer, event in self.raised:
+            yield TermRaised(*emit.at(event), term=epoch, peer=peer)
+        yield from self._contact_facts(emit, emit.timing.us(Timeout.KRAFT_FETCH))
+        yield from self._log_facts(emit)
+
+    def _log_facts(self, emit: FactWriter) -> Iterator[Fact]:
+        for epoch, at, by, event in self.gave_up:
+            during = emit.during(self.node, at, by, event.event_id, event.at, event.by, event.event_id)
+            yield QuorumLost(*during, term=epoch, rounds=None, regained=False)
+        for epoch, offset, event in self.committed:
+            yield KnownCommitted(*emit.at(event), term=epoch, to_index=offset)
+        for epoch, offset, event in self.led_with:
+            yield LeaderLog(*emit.at(event), term=epoch, to_index=offset)
+        for event in self.serving:  # a leader serves as controller once it has read all records
+            elected = next((step for step in self.steps if (step.role, step.term) == (LEADER, event.term)), None)
+            if elected is not None and elected.at <= event.at:
+                began = (elected.at, elected.by, elected.event_id)
+                end = (event.at, event.by, event.event_id)
+                yield Serving(*emit.during(self.node, *began, *end), term=event.term or 0)
+        for before, after, event in self.went_back:
+            yield TermWentBack(*emit.at(event), before=before, after=after)
+        for number, event in enumerate(self.stated):
+            yield VotersStated(*emit.at(event, ordinal=number), voters=event.members)
+        yield from self.checked.tallied(emit, self.node)
+        for verdict, event in self.checked.violations:
+            yield QuorumRuleBroken(
+                *emit.at(event), term=event.term, rule=verdict.rule, peer=event.peer, why=verdict.why or ""
+            )
+
+    # -- states -----------------------------------------------------------------------------------------
+
+    def _on_state(self, event: FoldEvent) -> None:
+        if event.flag and event.value_before is None:
+            self._begin()
+        self._note_voters(event)
+        if event.term is None:
+            return
+        self._note_epoch(event, event.term)
+        self._close(event)
+        _ENTERED[event.role or ""](self, event)
+        self._now.fresh = False
+        known = event.from_term if event.from_term is not None else event.term
+        if event.committed is not None:  # of the epoch that the node leaves, or an earlier one
+            self._note_commit(event, known, event.committed)
+
+    def _begin(self) -> None:
+        """A new process: what was open in the old one ended with it."""
+        if self._now.campaign is not None:
+            self._now.campaign.outcome = "abandoned"
+        self._now.campaign = self._now.cause = self._now.believed = self._now.known = None
+        self._now.fresh = True
+
+    def _on_boot(self, event: FoldEvent) -> None:
+        self._begin()
+
+    def _lead(self, event: FoldEvent) -> None:
+        if event.ledger_end is not None and event.term is not None:
+            self.led_with.append((event.term, event.ledger_end, event))
+        self._step(event, LEADER, self.node, "elected")
+        self._now.cause = None
+
+    def _follow(self, event: FoldEvent) -> None:
+        """A node that starts knows whom it followed from its disk, and has not heard of it yet."""
+        self._now.believed, self._now.cause = event.peer, None
+        if self._now.fresh:
+            self._step(event, FOLLOWER, None, "start")
+        else:
+            self._step(event, FOLLOWER, event.peer, "heartbeat")
+
+    def _stand(self, event: FoldEvent) -> None:
+        """A candidate votes for itself in the epoch that it raised."""
+        cause = self._now.cause if self._now.cause not in (None, "start") else "election_timeout"
+        self._step(event, CANDIDATE, None, cause)
+        campaign = Campaign(self.node, event.term, event.at, event.by, event.event_id, cause, rounds=1)
+        campaign.needed = majority(len(self.voters)) if self.voters else None
+        self._now.campaign = campaign
+        self.campaigns.append(campaign)
+        self._grant(event, self.node, self.node, event.term or 0)
+
+    def _ask(self, event: FoldEvent) -> None:
+        self._step(event, CANDIDATE, None, self._now.cause or "election_timeout")
+
+    def _resign(self, event: FoldEvent) -> None:
+        """A leader that gave up; one that was killed starts again so."""
+        self._now.cause = "start" if self._now.fresh else self._now.cause or "stepped_down"
+        self._step(event, FOLLOWER, None, self._now.cause)
+
+    def _detach(self, event: FoldEvent) -> None:
+        """The node knows no leader: it heard of a larger epoch, voted, or goes on to look for one."""
+        if event.peer is not None:
+            self._grant(event, self.node, event.peer, event.term or 0)
+        elif self.steps and (self.steps[-1].role, self.steps[-1].term) == (CANDIDATE, event.term):
+            return
+        led = bool(self.steps) and self.steps[-1].role == LEADER
+        cause = "start" if self._now.fresh else "larger_term" if led else self._now.cause or "larger_term"
+        self._now.cause = "larger_term" if led else self._now.cause
+        self._step(event, FOLLOWER, None, cause)
+
+    def _step(self, event: FoldEvent, role: str, leader: str | None, cause: str) -> None:
+        if role == FOLLOWER and self.node not in self.voters:
+            role = OBSERVER
+        last = self.steps[-1] if self.steps else None
+        same = last is not None and (last.role, last.term, last.leader) == (role, event.term, leader)
+        if not same or cause == "start":
+            step = Step(event.at, event.by, role, event.term, leader, event.event_id, cause, self.node)
+            self.steps.append(step)
+
+    def _close(self, event: FoldEvent) -> None:
+        """What ended a candidacy: since 4.0 the state that was left tells who had voted."""
+        campaign = self._now.campaign
+        if campaign is None:
+            return
+        if event.members_before is not None:
+            campaign.voters.update(event.members_before)
+            campaign.granted = len(event.members_before)
+            answered = event.answered or 0
+            campaign.majority_answered = campaign.needed is not None and answered >= campaign.needed
+            for voter in event.members_before:
+                self._grant(event, voter, campaign.node, campaign.term or 0)
+        followed = event.role == "FOLLOWER" and event.term == campaign.term
+        campaign.close(event, "won" if event.role == "LEADER" else "lost" if followed else NO_WINNER)
+        self._now.campaign = None
+
+    def _note_voters(self, event: FoldEvent) -> None:
+        if event.members and event.members != self.voters:
+            self.voters = event.members
+            self.stated.append(event)
+        alone = event.kind == "KAFKA_STATE" and event.role in ("LEADER", "CANDIDATE", "PROSPECTIVE", "RESIGNED")
+        self.ever_voter |= alone or self.node in self.voters
+
+    def _note_epoch(self, event: FoldEvent, epoch: int) -> None:
+        """Follow the node's own epoch, which is on its disk and may never get smaller."""
+        if self._now.epoch is not None and epoch < self._now.epoch:
+            self.went_back.append((self._now.epoch, epoch, event))
+            self._now.known = None
+        elif self._now.epoch is not None and epoch > self._now.epoch and event.role in ("CANDIDATE", "UNATTACHED"):
+            self.raised.append((epoch, None, event))
+        self._now.epoch = epoch
+
+    def _note_commit(self, event: FoldEvent, epoch: int, offset: int) -> None:
+        self.committed.append((epoch, offset, event))
+        self._now.known = max(self._now.known or 0, offset)
+
+    # -- votes ------------------------------------------------------------------------------------------
+
+    def _grant(self, event: FoldEvent, voter: str | None, candidate: str | None, epoch: int) -> None:
+        if voter is None or candidate is None:
+            return
+        grant = Grant(voter, candidate, epoch, event.at, event.by, event.event_id)
+        self.grants.setdefault((epoch, voter, candidate), grant)
+
+    def _on_vote(self, event: FoldEvent) -> None:
+        """The voter prints where the candidate's log ends, and whether it voted for it."""
+        if event.flag or event.term is None:  # it was only asked whether it would
+            return
+        if self.raised and self.raised[-1][:2] == (event.term, None) and event.at - self.raised[-1][2].at < _CLOSED:
+            self.raised[-1] = (event.term, event.peer, self.raised[-1][2])
+        if event.result == "granted":
+            self._grant(event, self.node, event.peer, event.term)
+            self.checked.note(self._is_fresh(event), event)
+
+    def _is_fresh(self, event: FoldEvent) -> Verdict:
+        """Whether the candidate has all that the voter knows to be committed; the rest of its log is not printed."""
+        end, known = event.peer_ledger_end, self._now.known
+        if end is not None and known is not None and end < known:
+            why = f"its own log had the committed entries below offset {known}, and the candidate's ended at {end}"
+            return Verdict(RuleId.STALE_LOG_VOTE, VIOLATES, why)
+        return Verdict(RuleId.STALE_LOG_VOTE, UNDECIDABLE, "where the voter's own log ended is not printed")
+
+    def _on_round_lost(self, event: FoldEvent) -> None:
+        if self._now.campaign is not None:
+            self._now.campaign.last_result = "rejected" if event.members else "timed_out"
+            if event.members and self._now.campaign.needed is not None:
+                self._now.campaign.majority_answered = len(event.members) + 1 >= self._now.campaign.needed
+
+    # -- contact ----------------------------------------------------------------------------------------
+
+    def _on_fetch_timeout(self, event: FoldEvent) -> None:
+        self._now.cause = "election_timeout"
+        step = self.steps[-1] if self.steps else None
+        if step is not None and step.role == FOLLOWER and step.leader is not None:
+            self.missed.append((step.leader, event))
+
+    def _on_peer_gone(self, event: FoldEvent) -> None:
+        self.gone.append(event)
+
+    def _contact_facts(self, emit: FactWriter, timeout_us: int) -> Iterator[Fact]:
+        """A leader was heard a fetch time-out ago, or when the first connection to it was closed; one that resigns says
+        so, and the time-out ends at once."""
+        for leader, event in self.missed:
+            closed = (gone for gone in self.gone if gone.peer == leader and 0 <= event.at - gone.at <= 2 * timeout_us)
+            gone = next(closed, None)
+            if gone is None:
+                heard = HeardLast(leader, event.at - 2 * timeout_us, event.by - timeout_us, event.event_id)
+            else:
+                heard = HeardLast(leader, gone.at - _CLOSED, gone.by, event.event_id)
+                yield Contact(leader, gone).fact(emit, _CLOSED, closed=True)
+            yield LastHeard(*emit.about(leader, heard))
+
+    def _on_no_quorum(self, event: FoldEvent) -> None:
+        """CheckQuorum: a majority had fetched as the timer began (``updateCheckQuorumForFollowingVoter``)."""
+        self._now.cause = "quorum_lost"
+        step = self.steps[-1] if self.steps else None
+        if step is not None and step.role == LEADER and step.term is not None and event.duration_ms:
+            waited = event.duration_ms * 1000
+            earlier = waited if len(self.voters) > 3 else 0
+            self.gave_up.append((step.term, event.at - waited - earlier, event.by - waited, event))
+
+    def _on_resigns(self, event: FoldEvent) -> None:
+        self._now.cause = "stepped_down"
+
+    # -- the log ----------------------------------------------------------------------------------------
+
+    def _on_committed(self, event: FoldEvent) -> None:
+        """The answer to a fetch of an epoch: it comes from the leader of that epoch."""
+        if event.term is None or event.committed is None:
+            return
+        self._note_commit(event, event.term, event.committed)
+        step = self.steps[-1] if self.steps else None
+        if step is not None and (step.term, step.leader) == (event.term, None) and self._now.believed is not None:
+            self._step(event, FOLLOWER, self._now.believed, "heartbeat")
+
+    def _on_cut(self, event: FoldEvent) -> None:
+        """A node may only cut what it does not know to be committed."""
+        if event.start_offset is None or self._now.known is None:
+            return
+        known, start = self._now.known, event.start_offset
+        why = f"it knew the entries below offset {known} to be committed, and cut its log at {start}"
+        lost = known - start
+        verdict = Verdict(RuleId.COMMITTED_ENTRY_LOST, VIOLATES, f"{why}: {lost} are lost")
+        self.checked.note(verdict if lost > 0 else Verdict(RuleId.COMMITTED_ENTRY_LOST, CONFORMS), event)
+
+    def _on_watermark_lost(self, event: FoldEvent) -> None:
+        why = "a leader counted fewer committed entries than before: a voter lost some, or the voters changed"
+        self.checked.note(Verdict(RuleId.COMMITTED_ENTRY_LOST, UNDECIDABLE, why), event)
+
+    def _on_epoch_lost(self, event: FoldEvent) -> None:
+        if event.term is not None and event.from_term is not None:
+            self.went_back.append((event.from_term, event.term, event))
+
+    # -- the controller ---------------------------------------------------------------------------------
+
+    def _on_active(self, event: FoldEvent) -> None:
+        if event.term is not None:
+            self.serving.append(event)
+            self._by_controller(event, LEADER, self.node, "elected")
+
+    def _on_renounced(self, event: FoldEvent) -> None:
+        self._by_controller(event, FOLLOWER, None, "stepped_down")
+
+    def _on_known(self, event: FoldEvent) -> None:
+        self._by_controller(event, FOLLOWER, event.peer, "larger_term" if event.peer is None else "heartbeat")
+
+    def _by_controller(self, event: FoldEvent, role: str, leader: str | None, cause: str) -> None:
+        """What the controller says of roles counts where the file with the quorum's own lines is missing."""
+        term = event.term if event.max_term is None else event.max_term
+        self.by_controller.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, self.node))
+
+
+_ENTERED: dict[str, Callable[[QuorumLog, FoldEvent], None]] = {
+    "LEADER": QuorumLog._lead,
+    "FOLLOWER": QuorumLog._follow,
+    "CANDIDATE": QuorumLog._stand,
+    "PROSPECTIVE": QuorumLog._ask,
+    "RESIGNED": QuorumLog._resign,
+    "UNATTACHED": QuorumLog._detach,
+}
+"""What each state of ``QuorumState`` means."""
+
+_HANDLERS: dict[str, Callable[[QuorumLog, FoldEvent], None]] = {
+    "KAFKA_STATE": QuorumLog._on_state,
+    "KAFKA_VOTE_ANSWERED": QuorumLog._on_vote,
+    "KAFKA_ROUND_LOST": QuorumLog._on_round_lost,
+    "KAFKA_FETCH_TIMEOUT": QuorumLog._on_fetch_timeout,
+    "KAFKA_PEER_GONE": QuorumLog._on_peer_gone,
+    "KAFKA_NO_QUORUM": QuorumLog._on_no_quorum,
+    "KAFKA_RESIGNS": QuorumLog._on_resigns,
+    "KAFKA_BOOT": QuorumLog._on_boot,
+    "KAFKA_COMMITTED": QuorumLog._on_committed,
+    "KAFKA_METADATA_CUT": QuorumLog._on_cut,
+    "KAFKA_WATERMARK_LOST": QuorumLog._on_watermark_lost,
+    "KAFKA_EPOCH_LOST": QuorumLog._on_epoch_lost,
+    "KAFKA_VOTERS": QuorumLog._note_voters,
+    "KAFKA_ACTIVE": QuorumLog._on_active,
+    "KAFKA_RENOUNCED": QuorumLog._on_renounced,
+    "KAFKA_CONTROLLER_KNOWN": QuorumLog._on_known,
+}
+
+KINDS = frozenset(_HANDLERS)
+"""The events that the fold of the quorum reads."""

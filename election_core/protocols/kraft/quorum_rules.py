@@ -1,0 +1,147 @@
+"""What the facts of a metadata quorum must satisfy: the rules of the Raft family, and elections that nobody needed.
+
+A leader that is cut off, or frozen, calls itself leader until it has heard no majority for 1.5 fetch time-outs, or
+hears of a larger epoch; it can commit nothing meanwhile. Brokers lead their partitions on without a controller: only
+what it decides waits.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from election_replay.election_core.fold.roles import DOWN, LEADER, OBSERVER
+from election_replay.election_core.judge.clock import Clocks
+from election_replay.election_core.judge.coverage import counted
+from election_replay.election_core.judge.group import Group, Tenure, group_of
+from election_replay.election_core.judge.role_rows import role_intervals
+from election_replay.election_core.model.catalogue import INFO, PROVEN, RuleId
+from election_replay.election_core.model.facts import Candidacy, Fact, LastHeard, Role, TermRaised, VoteGranted
+from election_replay.election_core.model.rows import Finding, Row, Term
+from election_replay.election_core.protocols.kraft.facts import QuorumRuleBroken
+from election_replay.election_core.protocols.kraft.quorum_log import PROTOCOL
+from election_replay.election_core.protocols.raft_family import rules as raft_family
+from election_replay.election_core.protocols.raft_family.losses import losses, tallies
+
+__all__ = ["PROTOCOL", "judge"]
+
+TOPPLED = "larger_term"
+"""How the role of a leader ends that hears of a larger epoch, and so why the next election begins."""
+
+_SAID_SO = frozenset({"stopped", "stepped_down"})
+"""How a leadership ends of which the leader tells the voters at once (``EndQuorumEpoch``)."""
+
+_BROKEN = {
+    RuleId.COMMITTED_ENTRY_LOST: "lost committed entries: {why}",
+    RuleId.STALE_LOG_VOTE: "voted for {peer} in epoch {term} although {why}",
+}
+
+
+def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
+    """All rows of one metadata quorum; of those that only follow it, whom they followed."""
+    group = group_of(_completed(facts), clocks)
+    if all(role.role in (OBSERVER, DOWN) for role in group.roles):
+        yield from role_intervals(group)
+        return
+    broken = ((fact, _broken(fact)) for fact in group.of(QuorumRuleBroken))
+    rows = list(raft_family.rows_of(group, broken, raft_family.end_of_all_logs, tallies(group), clock="epoch"))
+    toppled = list(_toppled(group))
+    yield from (_with_cause(row, group) if isinstance(row, Term) else row for row in rows)
+    yield from toppled
+    yield counted(group, RuleId.NEEDLESS_ELECTION, toppled, max(len(group.tenures) - 1, len(toppled)))
+    rules = {fact.rule for fact in group.of(QuorumRuleBroken)}
+    yield from losses(group, (row for row in rows if isinstance(row, Finding) and row.rule in rules))
+
+
+def _broken(fact: QuorumRuleBroken) -> str:
+    return _BROKEN[RuleId(fact.rule)].format(term=fact.term, peer=fact.peer, why=fact.why)
+
+
+def _completed(facts: Sequence[Fact]) -> Iterator[Fact]:
+    """The facts of a quorum, with what several logs tell together.
+
+    A candidate up to 3.9 does not print who voted for it: the voters do. A follower's fetch time-out ends at once where
+    its leader resigned, so that it says nothing of when it was heard last.
+    """
+    votes: dict[tuple[str | None, int], set[str]] = {}
+    voted: dict[int, set[str]] = {}
+    for fact in facts:
+        if isinstance(fact, VoteGranted):
+            votes.setdefault((fact.node, fact.term), set()).add(fact.voter)
+            voted.setdefault(fact.term, set()).add(fact.voter)
+    resigned = {
+        fact.node for fact in facts if isinstance(fact, Role) and fact.role == LEADER and fact.end_cause in _SAID_SO
+    }
+    for fact in facts:
+        if isinstance(fact, Candidacy):
+            yield _with_votes(fact, votes.get((fact.node, fact.term or 0), set()), voted.get(fact.term or 0, set()))
+        elif not (isinstance(fact, LastHeard) and fact.node in resigned):
+            yield fact
+
+
+def _with_votes(candidacy: Candidacy, votes: set[str], voted: set[str]) -> Candidacy:
+    voters = tuple(sorted({*candidacy.voters, *votes}))
+    granted = max(candidacy.granted or 0, len(voters))
+    unseen = candidacy.outcome == "won" and candidacy.needed is not None and granted < candidacy.needed
+    answered = candidacy.majority_answered or (candidacy.needed is not None and len(voted) >= candidacy.needed)
+    return replace(candidacy, voters=voters, granted=None if unseen else granted, majority_answered=answered)
+
+
+def _before(group: Group, term: int) -> Tenure | None:
+    """The tenure before a term."""
+    return max(
+        (tenure for tenure in group.tenures if tenure.term < term), key=lambda t: (t.term, t.begin), default=None
+    )
+
+
+def _with_cause(row: Term, group: Group) -> Term:
+    before = _before(group, row.term) if row.leader is not None else None
+    return replace(row, cause=TOPPLED) if before is not None and before.end_cause == TOPPLED else row
+
+
+def _toppled(group: Group) -> Iterator[Finding]:
+    """``NEEDLESS_ELECTION``: a member that had raised its epoch alone made a leader give up that had its majority."""
+    for tenure in group.tenures:
+        if tenure.end_cause != TOPPLED:
+            continue
+        after = next((role for role in group.roles if role.since_event == tenure.end.event_id), None)
+        reached = after.term if after is not None else None
+        rises = [
+            rise
+            for rise in group.of(Candidacy)
+            if rise.node != tenure.node
+            and rise.term is not None
+            and reached is not None
+            and tenure.term < rise.term <= reached
+            and set(rise.voters) <= {rise.node}
+        ]
+        members = sorted({rise.node for rise in rises if rise.node is not None and rise.term == reached})
+        if len(members) != 1 or not _asked(group, tenure, reached, members[0]):
+            continue
+        yield _needless(group, tenure, members[0], [rise for rise in rises if rise.node == members[0]])
+
+
+def _asked(group: Group, tenure: Tenure, reached: int | None, member: str) -> bool:
+    """Whether the leader heard of the larger epoch from that member, as far as its log says from whom."""
+    peers = {f.peer for f in group.of(TermRaised) if (f.source_node, f.term) == (tenure.source, reached)}
+    return peers <= {member, None}
+
+
+def _needless(group: Group, tenure: Tenure, member: str, rises: Sequence[Candidacy]) -> Finding:
+    terms = sorted({rise.term for rise in rises if rise.term is not None})
+    following = next((t for t in group.tenures if t.term > tenure.term), None)
+    then = f"; {following.name} led epoch {following.term} then" if following is not None else ""
+    alone = f"{len(terms)} elections" if len(terms) > 1 else "an election"
+    return group.finding(
+        RuleId.NEEDLESS_ELECTION,
+        (tenure.node, tenure.term, terms[-1]),
+        severity=INFO,
+        certainty=PROVEN,
+        nodes=tuple(dict.fromkeys((member, tenure.node))),
+        terms=tuple(dict.fromkeys((tenure.term, terms[-1], *([following.term] if following else [])))),
+        start_time=group.time(tenure.end),
+        end_time=group.time(following.begin) if following is not None else None,
+        summary=f"{member} had raised its epoch to {terms[-1]} alone, in {alone} that nobody else took part in, and "
+        f"made {tenure.with_detail(f'epoch {tenure.term}')} give up when it was heard again{then}: nobody needed that "
+        "election.",
+        evidence=[*(rise.since_event for rise in rises), tenure.end.event_id],
+        rounds=len(terms),
+    )

@@ -1,0 +1,149 @@
+"""Kafka's lines become the events that they are."""
+
+import contextlib
+import json
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from election_replay.election_core.dialects import NAMED, Record, speaker_of, stream_in_system
+from election_replay.election_core.dialects.dialect import Pattern
+from election_replay.election_core.dialects.kafka.dialect import KAFKA, TABLE, line_of
+from election_replay.election_core.dialects.kafka.shapes import transition
+from election_replay.election_core.model.events import Event, Unparsable
+from election_replay.jobs.landing.recognising import dialect_of
+from tests.election_core.dialects.lines import entries, mutated, records
+from tests.election_core.dialects.rocketmq_fixture import written
+
+ENTRIES = list(entries("kafka_lines.txt"))
+TELLING = "Completed transition|Becoming the active|Renouncing|starts at leader epoch|UNCLEAN|Fencing broker"
+"""What a line says that proves who led, or that somebody did no more."""
+LINE = "[2026-11-26 12:45:26,306] INFO {} (org.apache.kafka.raft.QuorumState)"
+
+
+def parsed(line: str, offset: int = 0) -> Event | None:
+    return KAFKA.parse(Record(line, (), "server.log", offset))
+
+
+def reads(pattern: Pattern, record: Record) -> bool:
+    line = line_of(record.text)
+    try:
+        return line is not None and pattern.read(line.message, "", record.stream) is not None
+    except ValueError:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"), ENTRIES, ids=lambda one: one.split()[0] if isinstance(one, str) else ""
+)
+def test_a_line_becomes_its_event(record: Record, expected: str) -> None:
+    event = KAFKA.parse(record)
+    assert event is not None
+    assert written(event) == expected
+
+
+def test_every_text_has_a_line_in_the_table() -> None:
+    unseen = {(one.text.kind, one.text.template) for one in TABLE.patterns}
+    for record, _ in ENTRIES:
+        line = line_of(record.text)
+        assert line is not None
+        seen = next((one for one in TABLE.candidates(line.message) if reads(one, record)), None)
+        if seen is not None:  # a former name of a part is another beginning
+            unseen.discard((seen.text.kind, seen.text.template))
+    assert not unseen
+
+
+def test_no_line_is_claimed_by_two_kinds() -> None:
+    claims = {record.text: {one.text.kind for one in TABLE.patterns if reads(one, record)} for record, _ in ENTRIES}
+    assert {text: kinds for text, kinds in claims.items() if len(kinds) > 1} == {}
+
+
+def test_every_event_line_contains_a_needle_and_begins_a_record() -> None:
+    for record, _ in ENTRIES:
+        assert any(needle in record.text.rstrip() for needle in KAFKA.needles), record.text
+        assert re.match(KAFKA.record_start, record.text), record.text
+        assert KAFKA.time_of(record.text, 0), record.text
+
+
+def test_the_parts_of_former_releases_had_other_names() -> None:
+    for former, now in (("RaftManager nodeId=3", "RaftManager id=3"), ("Controller 3", "QuorumController id=3")):
+        text = "Become candidate due to fetch timeout" if "Raft" in former else "In the new epoch 2, the leader is 1."
+        old, new = parsed(LINE.format(f"[{former}] {text}")), parsed(LINE.format(f"[{now}] {text}"))
+        assert old is not None
+        assert old == new
+
+
+def test_a_thread_may_stand_behind_the_logger() -> None:
+    line = LINE.format("[RaftManager id=1] Become candidate due to fetch timeout")
+    event = parsed(f"{line} [kafka-1-raft-io-thread]")
+    assert event is not None
+    assert (event.kind, event.thread) == ("KAFKA_FETCH_TIMEOUT", "kafka-1-raft-io-thread")
+
+
+def test_times_are_local_and_in_milliseconds() -> None:
+    line = LINE.format("[RaftManager id=1] Become candidate due to fetch timeout")
+    first, later = parsed(line), parsed(line, offset=120)
+    assert first is not None
+    assert later is not None
+    assert (first.event_time, first.time_resolution_ms) == (1_795_697_126_306_000, 1)
+    assert later.event_time == first.event_time - 120 * 60 * 1_000_000
+    assert KAFKA.time_of("[2026-13-26 12:45:26,306] INFO x (y)", 0) is None
+    assert KAFKA.time_of("\tat org.apache.kafka.x.Y(Z.java:1)", 0) is None
+
+
+def test_what_is_no_state_goes_to_quarantine_with_a_reason() -> None:
+    with pytest.raises(Unparsable, match="not a state of the quorum"):
+        parsed(LINE.format("[RaftManager id=1] Completed transition to Dancing(epoch=1) from null"))
+
+
+def test_the_epoch_of_a_state_is_its_own_and_not_that_of_a_candidate_before_it() -> None:
+    fields = transition("UnattachedState(epoch=3, votedKey=Optional.empty, voters=[1]) from CandidateState(epoch=2)")
+    assert (fields["term"], fields["from_term"]) == (3, 2)
+
+
+def test_a_file_whose_name_other_systems_give_too_speaks_as_its_lines_do() -> None:
+    kafka = LINE.format("[QuorumController id=1] In the new epoch 1, the leader is (none).").encode() + b"\n"
+    rocketmq = b"2026-03-01 10:00:07 INFO StateMaintainer - [n1] [ChangeRoleToCandidate] from term: 1\n"
+    for data, system in ((kafka, "kafka"), (rocketmq, "rocketmq")):
+        found = dialect_of("controller.log", data)
+        assert found is not None
+        assert found.system == system
+    assert stream_in_system("controller.log", "kafka") == "kafka-controller.log"
+    assert stream_in_system("controller.log", "rocketmq") == "controller.log"
+    assert stream_in_system("server.log", "kafka") == "server.log"
+
+
+def test_zookeeper_in_the_layout_of_a_kafka_release_is_zookeeper() -> None:
+    of_zookeeper = "[2026-03-01 10:00:00,123] INFO LOOKING (org.apache.zookeeper.server.quorum.QuorumPeer)"
+    assert speaker_of(of_zookeeper) is NAMED["zookeeper"]
+    assert speaker_of(LINE.format("[RaftManager id=1] Become candidate due to fetch timeout")) is KAFKA
+
+
+def test_mutated_lines_raise_nothing_but_unparsable() -> None:
+    chance = random.Random(20260301)
+    for _ in range(6000):
+        record = mutated(chance.choice(ENTRIES)[0], chance)
+        with contextlib.suppress(Unparsable):
+            KAFKA.parse(record)
+        KAFKA.time_of(record.text, 0)
+
+
+def test_the_lines_that_prove_something_in_real_logs_are_understood(corpora: Path) -> None:
+    quoted = 0
+    for run in sorted(corpora.glob("kafka-kraft/*/run.json")):
+        events: dict[tuple[str, int], Event] = {}
+        for path in sorted(run.parent.glob("nodes/*/logs/*.log")):
+            for number, record in records(path, KAFKA, path.name):
+                event = KAFKA.parse(record)
+                if event is not None:
+                    events[path.relative_to(run.parent).as_posix(), number] = event
+                    assert any(needle in record.text for needle in KAFKA.needles)
+        for note in json.loads(run.read_text())["notes"]:
+            if proof := re.match(rf"witness, \S+: (nodes/\S+\.log):(\d+): .*(?:{TELLING})", note):
+                if not (run.parent / proof.group(1)).exists():  # it is compressed
+                    continue
+                quoted += 1
+                assert (proof.group(1), int(proof.group(2))) in events, note
+    assert quoted > 20
