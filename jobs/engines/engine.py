@@ -132,6 +132,25 @@ class Dealing:
     pieces: Mapping[str, int] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Adding:
+    """Tables to which rows are only added: the engine commits what is told of them, in the name of ``note``."""
+
+    tables: tuple[str, ...] = ()
+    note: str = ""
+
+    def commit(self, warehouse: Warehouse, files: Iterable[DataFile]) -> list[DataFile]:
+        """Add what data files hold of these tables, one commit a table; the files of all others."""
+        written = list(files)
+        for table in self.tables:
+            if any(file.table == table for file in written):
+                warehouse.replace(written, table, (), self.note)
+        return [file for file in written if file.table not in self.tables]
+
+
+NOTHING = Adding()
+
+
 class Engine(Protocol):
     """Moves batches."""
 
@@ -166,6 +185,9 @@ class Engine(Protocol):
         """
 
     def map_partitions(
-        self, warehouse: Warehouse, parts: Sequence[Rows], dealing: Dealing, work: Work
+        self, warehouse: Warehouse, parts: Sequence[Rows], dealing: Dealing, work: Work, adding: Adding = NOTHING
     ) -> list[DataFile]:
-        """``work`` over all rows of ``parts``, which have the same columns: the files that hold what it told."""
+        """``work`` over all rows of ``parts``, which have the same columns.
+
+        What it tells of the tables of ``adding`` is added to them; the answer are the files that hold the rest.
+        """

@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 
 from election_replay.jobs import JobError
 from election_replay.jobs.engines.duckdb_rows import MEMORY, answer, database_in, in_order
-from election_replay.jobs.engines.engine import Answer, Dealing, Item, Rows, Work
+from election_replay.jobs.engines.engine import NOTHING, Adding, Answer, Dealing, Item, Rows, Work
 from election_replay.jobs.engines.python_worker import prepare_worker
 from election_replay.jobs.warehouse.data_files import DataFile, write_data_files
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -95,7 +95,7 @@ class LocalEngine:
         return answer(warehouse, sql, rows, apart, self._memory, self.tasks)
 
     def map_partitions(
-        self, warehouse: Warehouse, parts: Sequence[Rows], dealing: Dealing, work: Work
+        self, warehouse: Warehouse, parts: Sequence[Rows], dealing: Dealing, work: Work, adding: Adding = NOTHING
     ) -> list[DataFile]:
         """One sort; each hand of it is some keys whole."""
         with database_in(self._memory, self.tasks) as (database, scratch):
@@ -103,7 +103,7 @@ class LocalEngine:
             first = [*islice(hands, POOL_HANDS)]
             alone = self.tasks < 2 or len(first) < POOL_HANDS
             results = self._in_order(Hand(work, warehouse.root), chain(first, hands), alone=alone)
-            return [file for files in results for file in files]
+        return adding.commit(warehouse, chain.from_iterable(results))
 
     def _in_order(self, work: Callable[[Item], Answer], items: Iterable[Item], *, alone: bool) -> list[Answer]:
         """What ``work`` came to on each item; not more of them are begun than the pool can soon take.

@@ -1,22 +1,26 @@
 """Spark as an engine: over the executors of a cluster, or of this machine.
 
-The one place where Spark hands rows to Python. Spark carries record batches of a partition to a plain generator; what
-that tells goes from its executor into data files (:mod:`jobs.warehouse.data_files`), and only their names go on to the
-driver.
+The one place where Spark hands rows to Python. Spark carries record batches of a partition to a plain generator. What
+that tells of judged tables goes on to Delta's own writer; all else goes from its executor into data files
+(:mod:`jobs.warehouse.data_files`), and only their names go on to the driver.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import reduce
+from typing import Any
 
 import pyarrow as pa
+from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from election_replay.jobs.engines.duckdb_rows import FEW, LITTLE, MEMORY, answer, are_few, database_in, in_order
 from election_replay.jobs.engines.engine import (
+    NOTHING,
+    Adding,
     After,
     AfterOwn,
     Among,
@@ -33,8 +37,17 @@ from election_replay.jobs.engines.engine import (
 )
 from election_replay.jobs.engines.python_worker import prepare_worker
 from election_replay.jobs.engines.spark_tables import read, read_files
-from election_replay.jobs.warehouse.data_files import DataFile, write_data_files
+from election_replay.jobs.warehouse.data_files import (
+    FILE_ROWS,
+    ROW_GROUP,
+    DataFile,
+    Row,
+    record_batch,
+    write_data_files,
+)
+from election_replay.jobs.warehouse.data_files import Rows as Batch
 from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
 
 MANY = 1_000
 """More texts than these are joined with the rows that they choose."""
@@ -52,6 +65,10 @@ DATA_FILE = pa.schema(
         "null_columns": pa.list_(pa.string()),
     }
 )
+
+
+FILES = "data_file"
+"""The column of what executors have written themselves."""
 
 
 class SparkEngine:
@@ -114,13 +131,15 @@ class SparkEngine:
         return found.cast(pa.schema([field.with_nullable(True) for field in found.schema]))
 
     def map_partitions(
-        self, warehouse: Warehouse, parts: Sequence[Rows], dealing: Dealing, work: Work
+        self, warehouse: Warehouse, parts: Sequence[Rows], dealing: Dealing, work: Work, adding: Adding = NOTHING
     ) -> list[DataFile]:
         """One shuffle, one sort within partitions; what is so little that Spark would take longer, by the driver."""
         if are_few(warehouse, parts, self._little):
             with database_in(MEMORY, 1) as (database, scratch):
-                return write_data_files(work(in_order(database, scratch, warehouse, parts, dealing)), warehouse.root)
-        return written(dealt_and_sorted(self.frame(warehouse, parts), dealing), work, warehouse.root)
+                read = in_order(database, scratch, warehouse, parts, dealing)
+                return adding.commit(warehouse, write_data_files(work(read), warehouse.root))
+        frame = dealt_and_sorted(self.frame(warehouse, parts), dealing)
+        return written(frame, work, warehouse, adding)
 
     def frame(self, warehouse: Warehouse, parts: Sequence[Rows]) -> DataFrame:
         """The rows of all ``parts``."""
@@ -149,17 +168,69 @@ class SparkEngine:
         return frame.join(keys, list(condition.columns), "left_semi" if condition.wanted else "left_anti")
 
 
-def written(frame: DataFrame, work: Work, root: str) -> list[DataFile]:
-    """What executors write below the warehouse ``root`` of what ``work`` makes of the rows of each partition."""
+def written(frame: DataFrame, work: Work, warehouse: Warehouse, adding: Adding) -> list[DataFile]:
+    """What ``work`` makes of the rows of each partition: Delta's own writer adds it to the tables of ``adding``.
+
+    The rest executors write below the warehouse themselves; the answer are its files.
+    """
+    root, tables = warehouse.root, adding.tables
+    shape = pa.schema({FILES: pa.struct(list(DATA_FILE))} | {name: struct_of(name) for name in tables})
 
     def on_executor(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         prepare_worker()
-        files = write_data_files(work(iter(batches)), root)
+        apart: dict[str, list[tuple[Any, ...]]] = {name: [] for name in tables}
+        files = write_data_files(kept_apart(work(iter(batches)), apart), root)
         if files:
-            yield pa.RecordBatch.from_pylist([asdict(file) for file in files], DATA_FILE)
+            yield in_shape_of(shape, FILES, pa.RecordBatch.from_pylist([asdict(file) for file in files], DATA_FILE))
+        for name, rows in apart.items():
+            for begin in range(0, len(rows), ROW_GROUP):
+                yield in_shape_of(shape, name, record_batch(TABLES[name], rows[begin : begin + ROW_GROUP]))
 
-    files = frame.mapInArrow(on_executor, from_arrow_schema(DATA_FILE)).toArrow().to_pylist()
+    output = frame.mapInArrow(on_executor, from_arrow_schema(shape)).persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        counts = output.agg(*(F.count(name).alias(name) for name in shape.names)).toArrow().to_pylist()[0]
+        for name in tables:
+            if counts[name]:
+                add(
+                    output.where(F.col(name).isNotNull()).select(f"{name}.*"),
+                    warehouse,
+                    name,
+                    counts[name],
+                    adding.note,
+                )
+        files = output.where(F.col(FILES).isNotNull()).select(f"{FILES}.*").toArrow().to_pylist()
+    finally:
+        output.unpersist()
     return [DataFile(**row | {"null_columns": tuple(row["null_columns"])}) for row in files]
+
+
+def add(rows: DataFrame, warehouse: Warehouse, table: str, count: int, note: str) -> None:
+    """Add rows to a table by Delta's own writer: one commit, in files of so many rows or more."""
+    files = rows.coalesce(1 + count // FILE_ROWS)
+    files.write.format("delta").mode("append").option("userMetadata", note).save(warehouse.location(table))
+    warehouse.changed(table)
+
+
+def kept_apart(output: Iterable[Row | Batch], apart: Mapping[str, list[tuple[Any, ...]]]) -> Iterator[Row | Batch]:
+    """What is told, but for the rows of some tables, which come into ``apart``."""
+    for name, rows in output:
+        if name in apart and isinstance(rows, tuple):
+            apart[name].append(rows)
+        else:
+            yield name, rows
+
+
+def struct_of(table: str) -> pa.StructType:
+    """A row of a table as one value."""
+    return pa.struct([field.with_nullable(True) for field in TABLES[table].arrow_schema()])
+
+
+def in_shape_of(shape: pa.Schema, name: str, rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Rows as the values of one column of ``shape``; all others are null."""
+    fields = [field.with_nullable(True) for field in rows.schema]
+    values = pa.StructArray.from_arrays(rows.columns, fields=fields)
+    columns = [values if field.name == name else pa.nulls(rows.num_rows, field.type) for field in shape]
+    return pa.RecordBatch.from_arrays(columns, schema=shape)
 
 
 def dealt_and_sorted(frame: DataFrame, dealing: Dealing) -> DataFrame:

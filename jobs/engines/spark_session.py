@@ -184,6 +184,7 @@ def settings(
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.sql.adaptive.enabled": "true",
         "spark.sql.session.timeZone": "UTC",
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",  # Arrow takes Spark's default for nanoseconds
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         # A limit in bytes makes Spark size up a whole batch after each of its rows; rows alone bound a batch.
         "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),

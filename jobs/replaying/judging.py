@@ -8,7 +8,7 @@ judged; of all others no row is touched (:mod:`jobs.warehouse.replacing`).
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from functools import partial
@@ -32,10 +32,10 @@ from election_replay.election_core.replay.checkpoint import SourceEnds
 from election_replay.election_core.replay.fact_rows import rows_of as rows_of_facts
 from election_replay.election_core.replay.group_judge import Judged
 from election_replay.election_core.replay.proofs import proofs
-from election_replay.jobs.engines.engine import Among, Dealing, Rows
+from election_replay.jobs.engines.engine import Adding, Among, Dealing, Rows
 from election_replay.jobs.replaying.checkpoints import CHECKPOINTS, to_fold
 from election_replay.jobs.replaying.news import SOURCE
-from election_replay.jobs.replaying.quoting import quoted, unquoted
+from election_replay.jobs.replaying.quoting import quote, unquoted
 from election_replay.jobs.replaying.resting import CALM, OPEN_LIVES, SOURCE_ENDS
 from election_replay.jobs.replaying.sightings import Before, facts_alone, with_sightings
 from election_replay.jobs.replaying.work import Work
@@ -43,7 +43,7 @@ from election_replay.jobs.warehouse.data_files import ROW_GROUP, DataFile, Row, 
 from election_replay.jobs.warehouse.data_files import Rows as Batch
 from election_replay.jobs.warehouse.pointer import CANDIDATE, PUBLISHED, moved, point, pointer_rows
 from election_replay.jobs.warehouse.replacing import Gone, anew, kept
-from election_replay.jobs.warehouse.table_sets import OF_SOURCES, QUOTED, VERDICTS
+from election_replay.jobs.warehouse.table_sets import OF_SOURCES, QUOTED
 from election_replay.schemas import TABLES
 
 FACTS = TABLES["facts"]
@@ -100,26 +100,20 @@ def write_gold(work: Work) -> None:
         parts += [work.newest(table, partly).where(spoken, *by_sources) for table in OF_SOURCES if groups]
     files = judged_files(work, parts, spoken) if parts else []
     judged = Gone(frozenset(whole), groups)
-    add(files, work)
     write(files, {CALM.name: judged} if parts else {}, work)
     name_judged(work, judged, [file.path for file in files if file.table == CANDIDATE])
 
 
 def judged_files(work: Work, parts: Sequence[Rows], spoken: Among | None) -> list[DataFile]:
-    """The files of what the judge says of all groups of which ``parts`` hold the facts."""
+    """Add what the judge says of all groups of which ``parts`` hold the facts; the files of what it says besides."""
     facts = with_sightings(parts, spoken, work)
     dealing = Dealing(GROUP, (*by_place(CALM), *GROUP), work.pieces)
     judging = partial(judge, run_id=work.run_id, started_at=work.started_at)
-    files = work.engine.map_partitions(work.warehouse, facts, dealing, judging)
+    adding = Adding(tuple(TABLE_OF.values()), work.run_id)
+    files = work.engine.map_partitions(work.warehouse, facts, dealing, judging, adding)
     proofs_of = [file for file in files if file.table == QUOTED]
-    return [*(file for file in files if file.table != QUOTED), *quoted(work, proofs_of, spoken)]
-
-
-def add(files: Collection[DataFile], work: Work) -> None:
-    """Add verdicts to their tables. Nobody sees them before a pointer names their run."""
-    for table in VERDICTS:
-        if any(file.table == table for file in files):
-            work.warehouse.replace(files, table, (), work.run_id)
+    quote(work, proofs_of, spoken)
+    return [file for file in files if file.table != QUOTED]
 
 
 def name_judged(work: Work, judged: Gone, paths: Sequence[str]) -> None:

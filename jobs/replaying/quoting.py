@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from election_replay.election_core.replay.proofs import Proof
-from election_replay.jobs.engines.engine import After, Among, Dealing, NamedBy, OneOf, Rows, UpTo
+from election_replay.jobs.engines.engine import Adding, After, Among, Dealing, NamedBy, OneOf, Rows, UpTo
 from election_replay.jobs.replaying.sightings import of_groups
 from election_replay.jobs.replaying.work import Work
 from election_replay.jobs.warehouse.data_files import DataFile, Row
@@ -61,10 +61,10 @@ def unquoted(proof: Proof) -> tuple[Any, ...]:
     return (*place, proof.node, proof.source_node, proof.about, *([None] * (len(LINE) - 2)))
 
 
-def quoted(work: Work, unquoted_files: Sequence[DataFile], groups: Among | None) -> list[DataFile]:
-    """The files of ``evidence_lines``, in place of those without lines; of ``groups``, and of whole clusters."""
+def quote(work: Work, unquoted_files: Sequence[DataFile], groups: Among | None) -> None:
+    """Add proofs to ``evidence_lines`` with their lines, given files without; of ``groups``, and of whole clusters."""
     if not unquoted_files:
-        return []
+        return
     proofs = Rows(QUOTED, files=tuple(file.path for file in unquoted_files))
     clusters = OneOf("cluster", work.clusters)
     news = (clusters, After("batch", work.since), UpTo("batch", work.last_batch), NamedBy(EVENT, proofs))
@@ -83,9 +83,8 @@ def quoted(work: Work, unquoted_files: Sequence[DataFile], groups: Among | None)
         since=work.since,
         versions={name: work.before[name] for name in ("log_lines", "events")},
     )
-    files = work.engine.map_partitions(work.warehouse, parts, dealing, looked_up)
+    work.engine.map_partitions(work.warehouse, parts, dealing, looked_up, Adding((QUOTED,), work.run_id))
     work.warehouse.discard(QUOTED, proofs.files)
-    return files
 
 
 def quoted_before(work: Work, groups: Among | None) -> Iterator[Rows]:
