@@ -19,7 +19,7 @@ from election_replay.jobs.cli.export import export
 from election_replay.jobs.cli.learn import config, inspect, rules, simulate
 from election_replay.jobs.cli.log import ERR, FORMATS, for_machines, log_as, tell
 from election_replay.jobs.cli.look import look
-from election_replay.jobs.cli.pipeline import forget, land, publish, replay, run, upkeep, validate
+from election_replay.jobs.cli.pipeline import forget, land, plan_replay, publish, replay, run, upkeep, validate
 from election_replay.jobs.cli.read import diff, explain, incident, metrics, report, sql, whois
 from election_replay.jobs.cli.review import review
 from election_replay.jobs.cli.servers import dashboard
@@ -27,7 +27,7 @@ from election_replay.jobs.faults import meaning, readable
 from election_replay.jobs.reading.words import harmless
 
 GROUPS = {
-    "Pipeline": (run, land, replay, validate, publish, upkeep, forget),
+    "Pipeline": (run, land, plan_replay, replay, validate, publish, upkeep, forget),
     "Read": (look, sql, incident, explain, report, diff, review, whois, metrics, export),
     "Serve": (dashboard, mcp),
     "Learn": (rules, config, inspect, simulate, airflow),

@@ -1,5 +1,7 @@
 """The commands that write to a warehouse: the night and its steps."""
 
+import sys
+from contextlib import closing
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,7 @@ from election_replay.jobs.cli.extras import data_docs_wanted
 from election_replay.jobs.cli.log import known, tell
 from election_replay.jobs.cli.options import (
     cluster_option,
+    config_option,
     database_option,
     day,
     dry_run_option,
@@ -20,7 +23,7 @@ from election_replay.jobs.cli.options import (
     spark_options,
     warehouse_option,
 )
-from election_replay.jobs.cli.output import plan
+from election_replay.jobs.cli.output import as_json, plan, say, while_read
 from election_replay.jobs.cli.stages import (
     engine_of,
     is_little,
@@ -162,6 +165,44 @@ def land(
     else:
         tell("No new log file, and none has grown: nothing was changed.")
     leave(unread=not_read(landed, passed_over))
+
+
+@click.command("plan")
+@warehouse_option
+@config_option()
+@cluster_option
+@click.option("--from-events", is_flag=True, help="Read all events again, not the checkpoints of former nights.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def plan_replay(warehouse: str, config: str | None, cluster: tuple[str, ...], from_events: bool, form: str) -> None:
+    """Say what a replay would change, and change nothing: which findings would appear, vanish or say something else.
+
+    For a new release, whose rules judge everything anew, and for new settings. A cluster that is named is judged anew
+    in any case. The warehouse is copied for it (its data files by hard links) and judged by the local engine.
+
+    \b
+    Examples
+      election-replay plan --warehouse /data/warehouse
+      election-replay plan --warehouse /data/warehouse --config conf/new.yaml --cluster payments
+    """
+    from election_replay.jobs.engines.local_engine import LocalEngine
+    from election_replay.jobs.plan import plan as planned
+    from election_replay.jobs.reading.changes import as_json as plain
+    from election_replay.jobs.replaying.selection import Selection
+    from election_replay.jobs.settings.in_force import in_force
+    from election_replay.jobs.showing.changes_text import changes_text
+
+    inventory = in_force(config, None).config.inventoried()
+    with closing(LocalEngine()) as engine:
+        found = planned(engine, warehouse, inventory, Selection(cluster or None, from_events=from_events))
+    if form == "json":
+        sys.stdout.write(as_json(plain(found) if found else {"findings": [], "rows": {}}))
+        return
+    if found is None:
+        say("A replay would do nothing: all that is landed is judged by these rules and settings.")
+        return
+    with while_read():
+        for line in changes_text(found):
+            say(line)
 
 
 @click.command()
