@@ -317,11 +317,6 @@ class Warehouse:
             return False
         return all(is_maintenance(commit) for commit in self.opened(table).history(newest - version))
 
-    def published_versions(self, run: Mapping[str, Any]) -> dict[str, int]:
-        """That of every table."""
-        found = {name: self.published_version(run, name) for name in TABLES}
-        return {name: version for name, version in found.items() if version is not None}
-
     def create(self, names: Collection[str] = tuple(TABLES)) -> None:
         """Create those tables of ``names`` that are missing, and the columns that an older release did not give them.
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
-OF_THE_RUN = {"runs", "validations", "landed_files"}
+OF_THE_RUN = {"runs", "validations", "landed_files", "published", "judged"}
 """Tables that tell of one run, and of when files were made."""
 
 

@@ -15,6 +15,7 @@ from deltalake import DeltaTable
 
 from election_replay.jobs import JobError
 from election_replay.jobs.engines.spark_engine import LITTLE_SETTING
+from election_replay.jobs.warehouse.pointer import OF_GROUP
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from tests.acceptance.published import OF_THE_RUN, Row, election_replay, ordered
@@ -168,8 +169,16 @@ def rows(warehouse: str, table: str) -> list[Row]:
     """All published rows of a table, as Delta's own reader gives them."""
     runs = DeltaTable(f"{warehouse}/{TABLES['runs'].path}").to_pyarrow_table().to_pylist()
     run = max((one for one in runs if one["status"] == "published"), key=lambda one: str(one["published_at"]))
-    version = dict(run["versions"])[table]
-    return list(DeltaTable(f"{warehouse}/{TABLES[table].path}", version=version).to_pyarrow_table().to_pylist())
+    versions = dict(run["versions"])
+
+    def stored(name: str) -> list[Row]:
+        location = f"{warehouse}/{TABLES[name].path}"
+        return list(DeltaTable(location, version=versions[name]).to_pyarrow_table().to_pylist())
+
+    if not TABLES[table].by_run:
+        return stored(table)
+    pointer = {tuple(map(row.get, OF_GROUP)) for row in stored("published")}
+    return [row for row in stored(table) if tuple(map(row.get, OF_GROUP)) in pointer]
 
 
 def settings() -> tuple[str, str]:
