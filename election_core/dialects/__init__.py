@@ -79,7 +79,7 @@ CONSOLES = "*.out"
 
 OTHERS = (
     *("*gc.log*", "gc*.log*", "*-gc-*", "*_gc_*", "gc.*", "*.hprof", "*.pid", "hs_err*"),
-    *("zookeeper_trace.log*", "zookeeper_audit.log*"),
+    *("zookeeper_trace.log*", "zookeeper_audit.log*", "kafka-request.log*", "kafka-authorizer.log*"),
 )
 """Files beside the logs that say nothing, or nothing else than these: what the Java machine writes, traces, audits."""
 

@@ -23,7 +23,13 @@ from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.zone import leads, noise
 
-RUNS = ("rocketmq-dledger/old-copy-497", "etcd/kill-leader-34", "zookeeper/kill-leader-384")
+RUNS = (
+    "rocketmq-dledger/old-copy-497",
+    "etcd/kill-leader-34",
+    "zookeeper/kill-leader-384",
+    "kafka-kraft/isolate-active",
+)
+SMALL_CONTROLLERS = "rocketmq-controller/master-killed-5.2.0"
 
 
 @pytest.fixture
@@ -116,6 +122,24 @@ def test_files_of_any_name_are_known_by_their_lines(local: LocalEngine, corpora:
     assert found == told(local, tmp_path / "laid-out", tmp_path / "w0")[1]
     assert [one.by for one in looked.assumed] == [f"the name of attachment {n}.txt" for n in range(3)]
     assert [(one.path, one.harmless) for one in looked.skipped] == [("notes.txt", True)]
+
+
+def test_two_systems_whose_files_are_called_alike_are_told_apart(
+    local: LocalEngine, corpora: Path, tmp_path: Path
+) -> None:
+    """RocketMQ and Kafka both write a controller.log: each is read as what its lines are. The logs of RocketMQ end days
+    before Kafka's: what it did to their end is not known to go on."""
+    alone = set[str]()
+    for number, run in enumerate(("kafka-kraft/isolate-active", SMALL_CONTROLLERS)):
+        as_laid_out(corpora / run, tmp_path / f"laid-out-{number}" / "c")
+        alone.update(told(local, tmp_path / f"laid-out-{number}", tmp_path / f"w{number}")[1])
+        folder_a_node(corpora / run, tmp_path / f"mailed-{number}")
+        for node in (tmp_path / f"mailed-{number}" / "incident").iterdir():
+            shutil.copytree(node, tmp_path / "mixed" / "incident" / f"{node.name}-of-{run.partition('-')[0]}")
+    looked, found = told(local, tmp_path / "mixed", tmp_path / "w")
+    assert {row for row in alone.difference(found) if '"end_time": null' not in row or "2026-11-26" in row} == set()
+    assert {row for row in set(found) - alone if "2026-11-26" in row} == set()
+    assert not [one for one in looked.skipped if not one.harmless]
 
 
 def assumed(tmp_path: Path, *names: str) -> set[tuple[str, str, int]]:

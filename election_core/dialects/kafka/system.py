@@ -7,7 +7,7 @@ SYSTEM = System(
     title="Kafka",
     dialect=KAFKA,
     table=TABLE,
-    streams=("server.log", "state-change.log", "kafkaServer.out", "kafka*.log*", "kafka*.out"),
+    streams=("server.log", "state-change.log", "log-cleaner.log", "kafkaServer.out", "kafka*.log*", "kafka*.out"),
     shared_streams=("controller.log",),
     stream="server.log",
     protocols=(Spoken("kraft", clock="epoch"), Spoken("partition", clock="epoch", many_groups=True)),
