@@ -103,6 +103,7 @@ class Identity:
     controllers: list[NamedId] = field(default_factory=list)
     roles: list[FoldEvent] = field(default_factory=list)
     settings: dict[str, FoldEvent] = field(default_factory=dict)
+    _by_life: tuple[list[Incarnation], int, dict[int, list[NamedId]]] | None = None
 
     def on(self, event: FoldEvent) -> None:
         """Take an event of one of :data:`IDENTITY_KINDS`."""
@@ -129,13 +130,20 @@ class Identity:
     def broker_id_at(self, time: int, incarnations: list[Incarnation]) -> str | None:
         """The broker id that the process had: the last one said in the life of ``time``, else the next one."""
         incarnation = incarnation_at(incarnations, time)
-        in_this_incarnation = [
-            (line.at, line.node) for line in self.ids if incarnation_at(incarnations, line.at) == incarnation
-        ]
-        before = [node for at, node in in_this_incarnation if at <= time]
-        if before:
-            return before[-1]
+        in_this_incarnation = self._ids_of(incarnations).get(incarnation, [])
+        before = next((line.node for line in reversed(in_this_incarnation) if line.at <= time), None)
+        if before is not None:
+            return before
         if in_this_incarnation:
-            return in_this_incarnation[0][1]
-        earlier = [line.node for line in self.ids if line.at <= time]
-        return earlier[-1] if earlier else None
+            return in_this_incarnation[0].node
+        return next((line.node for line in reversed(self.ids) if line.at <= time), None)
+
+    def _ids_of(self, incarnations: list[Incarnation]) -> dict[int, list[NamedId]]:
+        """The lines that name an id, by the life in which they were said; made once for these lives."""
+        made = self._by_life
+        if made is None or made[0] is not incarnations or made[1] != len(self.ids):
+            found: dict[int, list[NamedId]] = {}
+            for line in self.ids:
+                found.setdefault(incarnation_at(incarnations, line.at), []).append(line)
+            made = self._by_life = incarnations, len(self.ids), found
+        return made[2]

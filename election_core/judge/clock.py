@@ -121,6 +121,11 @@ class Clocks:
         least, most = self.elapsed(moment, other)
         return least > -UNBOUNDED or most < UNBOUNDED
 
+    def never_set(self, source: str) -> bool:
+        """Whether no step of a clock is known: its readings are in order, and what is surely before another reading is
+        before all later ones."""
+        return source in self._never_set
+
     def near_step(self, moment: Moment) -> bool:
         """Whether a moment may lie on either side of a step of its clock."""
         span = self._segments.span(moment)

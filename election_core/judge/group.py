@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from election_replay.election_core.fold.roles import DOWN, LEADER
 from election_replay.election_core.judge import silent_logs
@@ -26,6 +26,8 @@ from election_replay.election_core.model.timing import DEFAULTS, USED_BY, Timeou
 SILENT_END = Timeout.SILENT_END.us
 """A log that ends at least this long before the logs of its group end tells nothing about its last role: the
 process died, was cut off from its disk, or its log was not collected."""
+
+M = TypeVar("M")
 
 SILENT = "silent"
 """How a role ended whose log just stops while the group's logs go on."""
@@ -102,6 +104,7 @@ class Group:
     _of_kind: dict[type[Fact], list[Fact]] = field(default_factory=dict, init=False)
     _roles_of: dict[str, list[Role]] = field(default_factory=dict, init=False)
     _origins: Counter[str] = field(default_factory=Counter, init=False)
+    _made: dict[Callable[["Group"], Any], Any] = field(default_factory=dict, init=False)
 
     def with_tenures(self, tenures: Iterable[Tenure]) -> "Group":
         """The same group with these tenures, in this order."""
@@ -113,6 +116,12 @@ class Group:
             for fact in self.facts:
                 self._of_kind.setdefault(type(fact), []).append(fact)
         return iter(cast("list[F]", self._of_kind.get(kind, [])))
+
+    def once(self, make: Callable[["Group"], M]) -> M:
+        """What a function makes of the group, made once: an index over facts that a rule asks again and again."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return cast("M", self._made[make])
 
     def roles_of(self, source: str, until_us: int) -> list[Role]:
         """The roles that a source tells of itself and that began no later than ``until_us``, in order of time."""

@@ -99,7 +99,9 @@ def gaps(
     """
     service = Service(group)
     # By term: clocks of different machines do not order them. Before its first leader a group has lost none.
-    ordered = [tenure for n, tenure in enumerate(group.tenures) if not n or service.begun(tenure) is not None]
+    begun = [not n or service.begun(tenure) is not None for n, tenure in enumerate(group.tenures)]
+    ordered = [tenure for tenure, serves in zip(group.tenures, begun, strict=True) if serves]
+    unserved = [tenure for tenure, serves in zip(group.tenures, begun, strict=True) if not serves]
     served = group.with_tenures(ordered)
     ends, led_unseen, alive_times = _Ends(served, heard, majorities, service), _led_unseen(group), _AliveTimes(group)
     for number, before in enumerate(ordered, 1):
@@ -113,7 +115,7 @@ def gaps(
         if gap is None or (inferred is not None and inferred(gap.before) and _may_be_none(gap)):
             continue
         if unseen is None or not unseen(group, gap.begin, gap.end):
-            yield replace(gap, unserved=tuple(_never_served(group, gap, ordered, service)))
+            yield replace(gap, unserved=tuple(_never_served(group, gap, unserved, service)))
     yield from _first_never_serves(group, ordered, service)
 
 
@@ -128,12 +130,12 @@ def _first_never_serves(group: Group, ordered: Sequence[Tenure], service: Servic
 
 
 def _never_served(
-    group: Group, gap: Gap, served: Sequence[Tenure], service: Service
+    group: Group, gap: Gap, unserved: Sequence[Tenure], service: Service
 ) -> Iterator[tuple[Tenure, Moment | None]]:
     """Who was elected in a time without a leader and never served, and when its change of role began."""
     elapsed = group.clocks.elapsed
-    for tenure in group.tenures:
-        if tenure not in served and elapsed(gap.begin, tenure.begin)[1] > 0 and elapsed(tenure.begin, gap.end)[1] > 0:
+    for tenure in unserved:
+        if elapsed(gap.begin, tenure.begin)[1] > 0 and elapsed(tenure.begin, gap.end)[1] > 0:
             yield tenure, service.tried(tenure)
 
 

@@ -13,8 +13,10 @@ which logs are quiet:
   a short one that it noticed counts where another leader was elected in it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import NamedTuple
 
 from election_replay.election_core.fold.process_runs import SILENCE
@@ -93,8 +95,9 @@ def _leaderships(every: Iterable[Fact]) -> list[tuple[Role, int]]:
 
 def _last_signs(every: Sequence[Fact], source: str, clocks: Clocks) -> Iterator[tuple[Life, LastSign]]:
     """For each life of a process whose end nobody printed: its last line, and the later last sign of life."""
+    led, heard = _leaderships(every), _Heard.of(every, source)
     names = {fact.node for fact in every if fact.source_node == source and isinstance(fact, Role)}
-    losses = [f for f in every if isinstance(f, Loss) and f.node in names and f.source_node != source]
+    losses = _losses_of(every, names, source)
     distinct = {(_life(fact), fact.stopped) for fact in _alive(every) if fact.source_node == source}
     in_order = sorted(distinct)
     for number, (life, stopped) in enumerate(in_order):
@@ -105,10 +108,10 @@ def _last_signs(every: Sequence[Fact], source: str, clocks: Clocks) -> Iterator[
         sign = _last_sign(losses, source, last_line, following, clocks)
         if sign is None and following is None:
             sign = _end_of(every, source, clocks)
-        replaced = _replaced(every, source, life, clocks)
+        replaced = _replaced(led, heard, life, clocks)
         if sign is not None and replaced is not None:
             sign = replace(sign, at=min(sign.at, replaced))
-        followed = [at for at in _followed(every, source, life, clocks) if at > last_line]
+        followed = [at for at in heard.followed(life, clocks) if at > last_line]
         if sign is not None and followed:
             sign = replace(sign, at=min(max(sign.at, *followed), sign.by or UNBOUNDED, following or UNBOUNDED))
         if sign is not None and (sign.at > last_line or sign.by is not None or sign.latest > life.last_by):
@@ -122,6 +125,17 @@ def _started_again(every: Sequence[Fact], source: str, life: Life) -> int | None
     return min((end for end in ends if end is not None), default=None)
 
 
+def _losses_of(every: Iterable[Fact], names: Set[str | None], source: str) -> dict[str, list[Loss]]:
+    """What others say of losing a process, by their logs, in the order of each."""
+    found: dict[str, list[Loss]] = {}
+    for fact in every:
+        if isinstance(fact, Loss) and fact.node in names and fact.source_node != source:
+            found.setdefault(fact.source_node, []).append(fact)
+    for of_log in found.values():
+        of_log.sort(key=lambda loss: (loss.since, loss.since_by))
+    return found
+
+
 def _life(alive: Alive) -> Life:
     if alive.until is None or alive.until_by is None:
         return Life(alive.since, alive.since, alive.since_by)
@@ -129,7 +143,7 @@ def _life(alive: Alive) -> Life:
 
 
 def _last_sign(
-    losses: Sequence[Loss], source: str, last_line: int, following: int | None, clocks: Clocks
+    losses: Mapping[str, Sequence[Loss]], source: str, last_line: int, following: int | None, clocks: Clocks
 ) -> LastSign | None:
     """When the others lost contact with a process after its last line, or the last time if it came back.
 
@@ -140,7 +154,8 @@ def _last_sign(
     """
     last_of: dict[str, tuple[int, int]] = {}
     closed: list[int] = []
-    for fact in _of_this_life(losses, following):
+    near = chain.from_iterable(_near(of_log, source, last_line, following, clocks) for of_log in losses.values())
+    for fact in _of_this_life(near, following):
         earliest, latest = _on_clock_of(source, fact, clocks)
         if (
             earliest is None
@@ -161,10 +176,27 @@ def _last_sign(
     return LastSign(max((earliest for earliest in begins if earliest <= by), default=by), by)
 
 
-def _of_this_life(losses: Sequence[Loss], following: int | None) -> Iterator[Loss]:
-    """The losses after which a process was not heard of again before its next start, and that are not of that one."""
+def _near(losses: Sequence[Loss], source: str, last_line: int, following: int | None, clocks: Clocks) -> Sequence[Loss]:
+    """The losses of one log that may lie between the last line of a process and its next start: all of them where a
+    clock was set."""
+    if not (clocks.never_set(source) and clocks.never_set(losses[0].source_node)):
+        return losses
+
+    def shown(loss: Loss) -> tuple[int | None, int | None]:
+        return _on_clock_of(source, loss, clocks)
+
+    first = bisect_right(losses, last_line, key=lambda loss: -UNBOUNDED if (by := shown(loss)[1]) is None else by)
+    if following is None:
+        return losses[first:]
+    at_most = bisect_left(losses, following, key=lambda loss: -UNBOUNDED if (at := shown(loss)[0]) is None else at)
+    return losses[first:at_most]
+
+
+def _of_this_life(losses: Iterable[Loss], following: int | None) -> Iterator[Loss]:
+    """The losses after which a process was not heard of again before its next start, and that are not of that one;
+    ``losses`` are in the order of each log."""
     found_again: dict[str, int] = {}
-    for fact in sorted(losses, key=lambda loss: (loss.source_node, loss.since, loss.since_by)):
+    for fact in losses:
         lasting = fact.until is None or (following is not None and fact.until >= following)
         if lasting and fact.since < found_again.get(fact.source_node, UNBOUNDED):
             if fact.until is not None:
@@ -172,9 +204,9 @@ def _of_this_life(losses: Sequence[Loss], following: int | None) -> Iterator[Los
             yield fact
 
 
-def _replaced(every: Sequence[Fact], source: str, life: Life, clocks: Clocks) -> int | None:
+def _replaced(led: Sequence[tuple[Role, int]], heard: "_Heard", life: Life, clocks: Clocks) -> int | None:
     """When, at the earliest on its own clock, a leader was replaced after its last line: it need not have led on."""
-    led = _leaderships(every)
+    source = heard.source
     open_ended = [
         (role, term)
         for role, term in led
@@ -188,20 +220,33 @@ def _replaced(every: Sequence[Fact], source: str, life: Life, clocks: Clocks) ->
     replaced = min((at for at, by in begins if at is not None and by is not None and by > life.last), default=None)
     if replaced is None:
         return None
-    followed_after = any(at > replaced for at in _followed(every, source, replace(life, first=since), clocks))
+    followed_after = any(at > replaced for at in heard.followed(replace(life, first=since), clocks))
     return None if followed_after else replaced
 
 
-def _followed(every: Sequence[Fact], source: str, life: Life, clocks: Clocks) -> list[int]:
-    """When others began to follow what one log's process led in a time: they had just heard of it.
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """What one log's process led, and who followed it: its followers had just heard of it when they began."""
 
-    On its clock, at the earliest.
-    """
-    roles = [fact for fact in every if isinstance(fact, Role) and fact.term is not None]
-    leading = [f for f in roles if f.role == LEADER and f.source_node == source]
-    led = {(f.node, f.term) for f in leading if life.first <= f.since <= life.last_by}
-    followers = [f for f in roles if f.role == FOLLOWER and f.source_node != source and (f.leader, f.term) in led]
-    return [at for at, _ in (_on_clock_of(source, fact, clocks) for fact in followers) if at is not None]
+    source: str
+    leading: Sequence[Role]
+    followers: Mapping[tuple[str | None, int | None], Sequence[Role]]
+
+    @classmethod
+    def of(cls, every: Iterable[Fact], source: str) -> "_Heard":
+        """What the facts of a group say of the process that wrote the log ``source``."""
+        roles = [fact for fact in every if isinstance(fact, Role) and fact.term is not None]
+        followers: dict[tuple[str | None, int | None], list[Role]] = {}
+        for role in roles:
+            if role.role == FOLLOWER and role.source_node != source:
+                followers.setdefault((role.leader, role.term), []).append(role)
+        return cls(source, [f for f in roles if f.role == LEADER and f.source_node == source], followers)
+
+    def followed(self, life: Life, clocks: Clocks) -> list[int]:
+        """When others began to follow what the process led in a time; on its clock, at the earliest."""
+        led = {(role.node, role.term) for role in self.leading if life.first <= role.since <= life.last_by}
+        of_led = (role for term in led for role in self.followers.get(term, ()))
+        return [at for at, _ in (_on_clock_of(self.source, role, clocks) for role in of_led) if at is not None]
 
 
 def _on_clock_of(source: str, fact: Fact, clocks: Clocks) -> tuple[int | None, int | None]:

@@ -207,15 +207,11 @@ def inside_envelopes(published: "Published") -> dict[tuple[str, str], list[str]]
 
 def zones_of(published: "Published") -> list[str]:
     """Of which systems logs were read, and in which zone."""
-    from election_replay.election_core.dialects import dialect_for
+    from election_replay.election_core.dialects import named
 
-    streams = [row["stream"] for row in published.rows("SELECT DISTINCT stream FROM log_lines")]
-    found = {dialect for stream in streams if (dialect := dialect_for(stream)) is not None}
-    return sorted(
-        f"{dialect.name} in UTC{minutes // 60:+03d}:{minutes % 60:02d}"
-        for dialect in found
-        if (minutes := dialect.utc_offset_minutes) is not None
-    )
+    rows = published.rows("SELECT DISTINCT read_as FROM landed_files WHERE read_as IS NOT NULL AND lines_event > 0")
+    found = {(read.system, read.utc_offset_minutes) for row in rows if (read := named(row["read_as"])) is not None}
+    return sorted(f"{system} in UTC{minutes // 60:+03d}:{minutes % 60:02d}" for system, minutes in found)
 
 
 def not_understood(skipped: "Iterable[Skipped]") -> Iterator[str]:

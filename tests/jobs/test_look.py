@@ -178,6 +178,22 @@ CASES = {
         ["broker-a.log", "broker-b.log", "broker-a.log.1.gz", "broker_default.log"],
         {("mailed", "a", 2), ("mailed", "b", 1), ("mailed", "mailed", 1)},
     ),
+    "a must-gather": (
+        [f"must-gather.1/quay-io-x/namespaces/db/pods/mq-{pod}/mq/mq/logs/current.log" for pod in range(2)],
+        {("mailed", f"mq-{pod}", 1) for pod in range(2)},
+    ),
+    "a dump of kubectl": (
+        [f"dump/kube-system/mq-{pod}/logs.txt" for pod in range(2)],
+        {("mailed", f"mq-{pod}", 1) for pod in range(2)},
+    ),
+    "a support bundle": (
+        [f"bundle/cluster-resources/pods/logs/db/mq-{pod}/mq.log" for pod in range(2)],
+        {("mailed", f"mq-{pod}", 1) for pod in range(2)},
+    ),
+    "what a collector of hosts gathers": (
+        [f"rke2-host{host}/podlogs/kube-system-mq-host{host}" for host in range(2)],
+        {("mailed", f"rke2-host{host}", 1) for host in range(2)},
+    ),
     "restarts of containers": (
         [f"kube-system_etcd-m{pod}_5f3e/etcd/{restart}.log" for pod in range(2) for restart in range(3)],
         {("mailed", f"kube-system_etcd-m{pod}_5f3e", 3) for pod in range(2)},

@@ -22,10 +22,10 @@ def last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
 
 def cause(group: Group, epoch: int, decision: Decision | None) -> str:
     """Why an election began, from how the master before it ended."""
-    earlier = [tenure for tenure in group.tenures if tenure.term < epoch and not _later(group, tenure, epoch)]
-    if not earlier:
+    earlier = (tenure for tenure in reversed(group.tenures) if tenure.term < epoch)
+    before = next((tenure for tenure in earlier if not _later(group, tenure, epoch)), None)
+    if before is None:
         return "first_master"
-    before = earlier[-1]
     if decision is not None and before.node == decision.node:
         return "elected_again"
     ended_first = decision is None or group.clocks.elapsed(since(decision), before.end)[0] <= 0
@@ -42,8 +42,16 @@ def cause(group: Group, epoch: int, decision: Decision | None) -> str:
 
 def _later(group: Group, tenure: Tenure, epoch: int) -> bool:
     """Whether a master of a smaller epoch surely came after those of this one: epochs had gone back meanwhile."""
-    of_epoch = [other.begin for other in group.tenures if other.term == epoch]
+    of_epoch = group.once(_begins_of).get(epoch, [])
     return bool(of_epoch) and all(group.clocks.elapsed(begin, tenure.begin)[0] > 0 for begin in of_epoch)
+
+
+def _begins_of(group: Group) -> dict[int, list[Moment]]:
+    """When the masters of each epoch began."""
+    found: dict[int, list[Moment]] = {}
+    for tenure in group.tenures:
+        found.setdefault(tenure.term, []).append(tenure.begin)
+    return found
 
 
 def _given_up(group: Group, tenure: Tenure, decision: Moment) -> bool:

@@ -67,22 +67,16 @@ def availability(
 
 
 def _as_served(group: Group) -> Group:
-    """The group with the tenures in which its masters served, as far as the logs tell."""
-    begins = {(tenure.source, tenure.begin) for tenure in group.tenures if _goes_on(group, tenure)}
+    """The group with the tenures in which its masters served, as far as the logs tell. Who was elected again took the
+    new epoch and went on: it begins with the line that ends the one before."""
+    ends = {(tenure.source, tenure.end.event_id) for tenure in group.tenures if tenure.end.event_id is not None}
+    begins = {(each.source, each.begin) for each in group.tenures if (each.source, each.begin.event_id) in ends}
     return replace(group, tenures=[_served(group, tenure, begins) for tenure in group.tenures])
 
 
 def _served(group: Group, tenure: Tenure, goes_on: Set[tuple[str, Moment]]) -> Tenure:
     ready = None if (tenure.source, tenure.begin) in goes_on else _of_tenure(group, MasterReady, tenure)
     return replace(tenure, begin=tenure.begin if ready is None else since(ready), end=_gone(group, tenure))
-
-
-def _goes_on(group: Group, tenure: Tenure) -> bool:
-    """Whether a master was elected again: it took the new epoch and went on."""
-    return any(
-        other.source == tenure.source and other.end.event_id == tenure.begin.event_id is not None
-        for other in group.tenures
-    )
 
 
 def _of_tenure(group: Group, kind: type[OfMaster], tenure: Tenure) -> OfMaster | None:

@@ -7,22 +7,28 @@ from election_replay.election_core.protocols.zab.facts import Ballot
 
 def ballot_of(group: Group, win: Candidacy, name: str | None) -> Ballot | None:
     """With what a server went into the election that made ``win``; ``None`` where that is not certain."""
-    for_winner = [
-        fact for fact in group.of(Ballot) if fact.node == name and fact.leader == win.node and _before_epoch(fact, win)
-    ]
-    same = [fact for fact in for_winner if fact.term == win.term]
+    ballots = group.once(_by_term)
+    same = [fact for fact in ballots.get((name, win.node, win.term), []) if _before_epoch(fact, win)]
     if same:
         return same[0]
     begin = since(win)
     end = until(win) or begin
     near = [
         fact
-        for fact in for_winner
-        if fact.term is None
+        for fact in ballots.get((name, win.node, None), [])
+        if _before_epoch(fact, win)
         and group.clocks.elapsed(since(fact), begin)[0] <= 0
         and group.clocks.elapsed(end, since(fact))[0] <= 0
     ]
     return near[0] if len(near) == 1 else None
+
+
+def _by_term(group: Group) -> dict[tuple[str | None, str | None, int | None], list[Ballot]]:
+    """The ballots by who cast them, for whom, and in which epoch."""
+    found: dict[tuple[str | None, str | None, int | None], list[Ballot]] = {}
+    for fact in group.of(Ballot):
+        found.setdefault((fact.node, fact.leader, fact.term), []).append(fact)
+    return found
 
 
 def _before_epoch(ballot: Ballot, win: Candidacy) -> bool:

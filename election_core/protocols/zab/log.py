@@ -11,7 +11,7 @@ A server that is told to stop, or is killed, prints nothing.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
@@ -173,7 +173,8 @@ class ZabLog:
         roles = list(emit.roles(spans(self.steps, emit.incarnations, CANDIDATE)))
         yield from roles
         yield from emit.alive()
-        yield from (hole for hole in emit.silences() if _in_leadership(hole, roles))
+        led = [role for role in roles if role.role == LEADER]
+        yield from (hole for hole in emit.silences() if _in_leadership(hole, led))
         yield from self._election_facts(emit)
         yield from self._contact_facts(emit)
         yield from self.passed.facts(emit)
@@ -518,12 +519,9 @@ class ZabLog:
         self.elected.voters.in_groups(event)
 
 
-def _in_leadership(hole: Silence, roles: list[Role]) -> bool:
+def _in_leadership(hole: Silence, led: Sequence[Role]) -> bool:
     """Whether a hole in the log lies in a leadership; all others tell nothing, and a quiet log has many."""
-    return any(
-        role.role == LEADER and role.since <= hole.since and (role.until_by is None or hole.since <= role.until_by)
-        for role in roles
-    )
+    return any(role.since <= hole.since and (role.until_by is None or hole.since <= role.until_by) for role in led)
 
 
 def _zxid(term: int | None, index: int | None) -> int | None:

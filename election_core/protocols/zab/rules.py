@@ -6,6 +6,7 @@ are, and so is a leader whose log is behind the logs of those that it needed for
 is cut off.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
@@ -80,10 +81,12 @@ def _with_epochs(facts: list[Fact], clocks: Clocks) -> list[Fact]:
     Where clocks leave several, the server's own order decides: its epoch is on its disk and never gets smaller, unless
     the disk lost it.
     """
-    led: dict[str, list[Role]] = {}
+    led: dict[str, dict[str, list[Role]]] = {}
     for fact in facts:
         if isinstance(fact, Role) and fact.role == LEADER and fact.term is not None and fact.node is not None:
-            led.setdefault(fact.node, []).append(fact)
+            led.setdefault(fact.node, {}).setdefault(fact.source_node, []).append(fact)
+    for roles in (roles for by_source in led.values() for roles in by_source.values()):
+        roles.sort(key=lambda role: (role.since, role.since_by, role.ordinal))
     went_back = {fact.source_node for fact in facts if isinstance(fact, TermWentBack)}
     by_source: dict[str, list[Role]] = {}
     for fact in facts:
@@ -96,7 +99,9 @@ def _with_epochs(facts: list[Fact], clocks: Clocks) -> list[Fact]:
     return [replace(fact, term=epochs[fact]) if isinstance(fact, Role) and fact in epochs else fact for fact in facts]
 
 
-def _epochs_of(roles: Sequence[Role], led: dict[str, list[Role]], clocks: Clocks, *, in_order: bool) -> dict[Role, int]:
+def _epochs_of(
+    roles: Sequence[Role], led: dict[str, dict[str, list[Role]]], clocks: Clocks, *, in_order: bool
+) -> dict[Role, int]:
     """The epochs in which a server followed, where just one is possible; ``roles`` are all of its own, in order."""
     possible = [_possible_epochs(role, led, clocks) for role in roles]
     if in_order:
@@ -114,7 +119,7 @@ def _epochs_of(roles: Sequence[Role], led: dict[str, list[Role]], clocks: Clocks
     }
 
 
-def _possible_epochs(role: Role, led: dict[str, list[Role]], clocks: Clocks) -> set[int]:
+def _possible_epochs(role: Role, led: dict[str, dict[str, list[Role]]], clocks: Clocks) -> set[int]:
     """In which epochs a server may have had a role of a follower, or has had one that prints its epoch."""
     if role.term is not None:
         return {role.term}
@@ -122,9 +127,27 @@ def _possible_epochs(role: Role, led: dict[str, list[Role]], clocks: Clocks) -> 
         return set()
     return {
         tenure.term
-        for tenure in led.get(role.leader, [])
+        for of_source in led.get(role.leader, {}).values()
+        for tenure in _near(role, of_source, clocks)
         if tenure.term is not None and _may_overlap(role, tenure, clocks)
     }
+
+
+def _near(role: Role, tenures: Sequence[Role], clocks: Clocks) -> Sequence[Role]:
+    """Those of one log's tenures, in their order, that a role may overlap; all of them where a clock was set."""
+    if not (clocks.never_set(role.source_node) and clocks.never_set(tenures[0].source_node)):
+        return tenures
+    begin, end = since(role), until(role)
+    first = bisect_left(tenures, 1, key=lambda tenure: _not_surely_before(tenure, begin, clocks))
+    last = len(tenures)
+    if end is not None:
+        last = bisect_left(tenures, 1, key=lambda tenure: int(clocks.elapsed(end, since(tenure))[0] > 0))
+    return tenures[first:last]
+
+
+def _not_surely_before(tenure: Role, begin: Moment, clocks: Clocks) -> int:
+    end = until(tenure)
+    return int(end is None or clocks.elapsed(end, begin)[0] <= 0)
 
 
 def _may_overlap(role: Role, other: Role, clocks: Clocks) -> bool:
@@ -172,18 +195,30 @@ def _led_unseen(group: Group, begin: Moment, end: Moment) -> bool:
     A server may follow a winner that is never established, but not for longer than initLimit. Whom it followed while
     that one led by its own word is no leader unseen, in whichever of its epochs it was.
     """
-    return any(
-        role.term is None
-        and _shows_a_leader(group, role)
-        and _meanwhile(group, role, begin, end)
-        and not _followed_a_seen_leader(group, role)
+    return any(_meanwhile(group, role, begin, end) for role in group.once(_leaders_unseen))
+
+
+def _leaders_unseen(group: Group) -> list[Role]:
+    """The roles that show a leader of an unknown epoch."""
+    tenures = group.once(_tenures_of)
+    return [
+        role
         for role in group.roles
-    )
+        if role.term is None
+        and _shows_a_leader(group, role)
+        and not _followed_a_seen_leader(group, role, tenures.get(role.leader, []))
+    ]
 
 
-def _followed_a_seen_leader(group: Group, role: Role) -> bool:
-    led = (tenure for tenure in group.tenures if tenure.node == role.leader and role.role != LEADER)
-    return any(_may_meet(group, role, tenure) for tenure in led)
+def _tenures_of(group: Group) -> dict[str | None, list[Tenure]]:
+    found: dict[str | None, list[Tenure]] = {}
+    for tenure in group.tenures:
+        found.setdefault(tenure.node, []).append(tenure)
+    return found
+
+
+def _followed_a_seen_leader(group: Group, role: Role, tenures: Sequence[Tenure]) -> bool:
+    return role.role != LEADER and any(_may_meet(group, role, tenure) for tenure in tenures)
 
 
 def _may_meet(group: Group, role: Role, tenure: Tenure) -> bool:
