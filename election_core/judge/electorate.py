@@ -63,6 +63,10 @@ class Electorates:
         for stated in self._stated.values():
             stated.sort(key=lambda fact: (fact.since, fact.ordinal, fact.since_by))
         every = [fact for stated in self._stated.values() for fact in stated]
+        self._bounded: dict[tuple[str, int | None], list[VotersStated]] = {}
+        for fact in filter(_bounds, every):
+            self._bounded.setdefault((fact.source_node, fact.term), []).append(fact)
+        self._everybody = frozenset[str]().union(*self._known.values())
         self._groups = any(fact.groups for fact in every)
         self._changed = any(_says_nothing(fact) for fact in every)
         self._lists = {(fact.voters, fact.voters_before) for fact in every if fact.voters}
@@ -96,7 +100,7 @@ class Electorates:
 
     def _smallest(self, electorate: Electorate) -> Electorate:
         """As few voters as may be: no fewer than voted in the group or followed, as far as so many may vote."""
-        known = Voters.listed(frozenset[str]().union(*self._known.values()))
+        known = Voters.listed(self._everybody)
         return tuple(self._fewest(part, known) if isinstance(part, Voters) else part for part in electorate or (known,))
 
     @staticmethod
@@ -134,16 +138,14 @@ class Electorates:
         return {name for parts in lists for names in parts for name in names or ()}
 
     def _counted(self, led: Led) -> Electorate:
-        by_leader = [
-            fact
-            for fact in self._stated.get(led.source, ())
-            if _bounds(fact) and (fact.term == led.term or (fact.term is None and fact.since <= led.end.by))
-        ]
+        of_no_term = self._bounded.get((led.source, None), ())
+        of_term = self._bounded.get((led.source, led.term), ())
+        by_leader = [*of_term, *(fact for fact in of_no_term if fact.since <= led.end.by)]
         since = max((fact.since for fact in by_leader if fact.since <= led.begin.by), default=0)
         sizes = {(fact.voters_least, fact.voters_most) for fact in by_leader if fact.since >= since}
         if not sizes and len(self._sizes) == 1:
             sizes = self._sizes
-        names, every = self._known_to(led), frozenset[str]().union(*self._known.values())
+        names, every = self._known_to(led), self._everybody
         least = max((least for least, _ in sizes if least is not None), default=0)
         most = min((most for _, most in sizes if most is not None), default=None)
         if most is not None and len(every) <= most:

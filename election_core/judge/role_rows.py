@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER, UNKNOWN
+from election_replay.election_core.judge.at_once import OfOneLog
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.group import SILENT, Group, since, until
 from election_replay.election_core.model.catalogue import POSSIBLE
@@ -40,15 +41,19 @@ def role_intervals(group: Group) -> Iterator[RoleInterval]:
 
 def hearsay(group: Group) -> Iterator[RoleInterval]:
     """Leaders of whom no log of that time is there, as far as others followed them; ``source_node`` is ``None``."""
-    by_itself: dict[str | None, list[Role]] = {}
+    by_itself: dict[tuple[str | None, str], list[Role]] = {}
     for role in group.roles:
         if role.role != UNKNOWN:
-            by_itself.setdefault(role.node, []).append(role)
+            by_itself.setdefault((role.node, role.source_node), []).append(role)
+    logs_of: dict[str | None, list[OfOneLog]] = {}
+    for (node, _), roles in by_itself.items():
+        logs_of.setdefault(node, []).append(OfOneLog.of(roles))
     followed: dict[tuple[str, int], list[Role]] = {}
     for role in group.roles:
         if role.role != FOLLOWER or role.leader is None or role.term is None:
             continue
-        if any(_at_once(group, role, by_leader) for by_leader in by_itself.get(role.leader, ())):
+        of_leader = logs_of.get(role.leader, ())
+        if any(_at_once(group, role, other) for log in of_leader for other in log.near(role, group.clocks)):
             continue
         followed.setdefault((role.leader, role.term), []).append(role)
     for (leader, term), roles in sorted(followed.items()):

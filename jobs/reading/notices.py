@@ -104,7 +104,7 @@ def of_group(rows: list[Row], group: str) -> Iterator[Row]:
 def columns_of(texts: Iterable[str]) -> list[str]:
     """The columns of events that some sentences need."""
     named = {name for text in texts for name in PLACE.findall(text)} - {"duration"}
-    return sorted(named | {"duration_ms", "count", "value", "code"} - {"node"})
+    return sorted(named | {"duration_ms", "count", "value", "code", "flag"} - {"node"})
 
 
 def of_interest(rows: list[Row], texts: Mapping[str, str]) -> Iterator[Row]:
@@ -133,8 +133,9 @@ def of_interest(rows: list[Row], texts: Mapping[str, str]) -> Iterator[Row]:
 
 
 def text_of(row: Row, texts: Mapping[str, str]) -> str | None:
-    """The sentence of a line: that of its kind with this code, or else of its kind; ``None``: it is not told."""
-    return texts.get(f"{row['kind']}/{row['code']}", texts.get(row["kind"]))
+    """The sentence of a line: that of its kind with this code or flag, else of its kind; ``None``: it is not told."""
+    kind = row["kind"]
+    return texts.get(f"{kind}/{row['code']}", texts.get(f"{kind}/{row['flag']}", texts.get(kind)))
 
 
 def reads_its_log(started: datetime | None, at: datetime) -> bool:

@@ -3,7 +3,7 @@
 A sentence stands behind the name of whoever wrote the line. ``{peer}`` is a column of the event; what stands in
 brackets is left out where a column in it has no value. ``{duration}`` is how long, the shortest to the longest of the
 lines that are told together. A kind without a sentence of its own is told by its meaning (``dialects.KINDS``). Behind a
-kind, after a slash, may stand the code of those of its lines that are meant.
+kind, after a slash, may stand the code or the flag of those of its lines that are meant.
 
 ``ALWAYS`` are told in every story: who belongs to the group, what ends a member or keeps it out, what its disk or its
 data suffer. ``WHERE_LITTLE_IS_KNOWN`` say something where a story has neither a leader nor a finding, and would

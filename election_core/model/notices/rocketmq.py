@@ -25,6 +25,8 @@ ALWAYS = {
     "DL_STORE_LOAD_ERR": "",
     "DL_STORE_CUT_SUSPECT": "",
     "DLB_ROLE_ERR": "",
+    "DLB_ROLE_END/False": "the broker did not follow its DLedger member, which was {role}[ (term {term})]: it gave up "
+    "after {duration}",
     "EPOCH_LOAD_ERR": "",
     "EPOCH_FLUSH_ERR": "",
     "STORE_DISK_FULL": "",

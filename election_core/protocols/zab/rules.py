@@ -6,13 +6,13 @@ are, and so is a leader whose log is behind the logs of those that it needed for
 is cut off.
 """
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
 from election_replay.election_core.fold.roles import DIED, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED
+from election_replay.election_core.judge.at_once import OfOneLog
 from election_replay.election_core.judge.availability import availability
 from election_replay.election_core.judge.clock import Clocks, Moment
 from election_replay.election_core.judge.coverage import (
@@ -81,12 +81,13 @@ def _with_epochs(facts: list[Fact], clocks: Clocks) -> list[Fact]:
     Where clocks leave several, the server's own order decides: its epoch is on its disk and never gets smaller, unless
     the disk lost it.
     """
-    led: dict[str, dict[str, list[Role]]] = {}
+    by_log: dict[tuple[str, str], list[Role]] = {}
     for fact in facts:
         if isinstance(fact, Role) and fact.role == LEADER and fact.term is not None and fact.node is not None:
-            led.setdefault(fact.node, {}).setdefault(fact.source_node, []).append(fact)
-    for roles in (roles for by_source in led.values() for roles in by_source.values()):
-        roles.sort(key=lambda role: (role.since, role.since_by, role.ordinal))
+            by_log.setdefault((fact.node, fact.source_node), []).append(fact)
+    led: dict[str, list[OfOneLog]] = {}
+    for (node, _), roles in by_log.items():
+        led.setdefault(node, []).append(OfOneLog.of(roles))
     went_back = {fact.source_node for fact in facts if isinstance(fact, TermWentBack)}
     by_source: dict[str, list[Role]] = {}
     for fact in facts:
@@ -100,7 +101,7 @@ def _with_epochs(facts: list[Fact], clocks: Clocks) -> list[Fact]:
 
 
 def _epochs_of(
-    roles: Sequence[Role], led: dict[str, dict[str, list[Role]]], clocks: Clocks, *, in_order: bool
+    roles: Sequence[Role], led: dict[str, list[OfOneLog]], clocks: Clocks, *, in_order: bool
 ) -> dict[Role, int]:
     """The epochs in which a server followed, where just one is possible; ``roles`` are all of its own, in order."""
     possible = [_possible_epochs(role, led, clocks) for role in roles]
@@ -119,7 +120,7 @@ def _epochs_of(
     }
 
 
-def _possible_epochs(role: Role, led: dict[str, dict[str, list[Role]]], clocks: Clocks) -> set[int]:
+def _possible_epochs(role: Role, led: dict[str, list[OfOneLog]], clocks: Clocks) -> set[int]:
     """In which epochs a server may have had a role of a follower, or has had one that prints its epoch."""
     if role.term is not None:
         return {role.term}
@@ -127,27 +128,10 @@ def _possible_epochs(role: Role, led: dict[str, dict[str, list[Role]]], clocks: 
         return set()
     return {
         tenure.term
-        for of_source in led.get(role.leader, {}).values()
-        for tenure in _near(role, of_source, clocks)
+        for log in led.get(role.leader, ())
+        for tenure in log.near(role, clocks)
         if tenure.term is not None and _may_overlap(role, tenure, clocks)
     }
-
-
-def _near(role: Role, tenures: Sequence[Role], clocks: Clocks) -> Sequence[Role]:
-    """Those of one log's tenures, in their order, that a role may overlap; all of them where a clock was set."""
-    if not (clocks.never_set(role.source_node) and clocks.never_set(tenures[0].source_node)):
-        return tenures
-    begin, end = since(role), until(role)
-    first = bisect_left(tenures, 1, key=lambda tenure: _not_surely_before(tenure, begin, clocks))
-    last = len(tenures)
-    if end is not None:
-        last = bisect_left(tenures, 1, key=lambda tenure: int(clocks.elapsed(end, since(tenure))[0] > 0))
-    return tenures[first:last]
-
-
-def _not_surely_before(tenure: Role, begin: Moment, clocks: Clocks) -> int:
-    end = until(tenure)
-    return int(end is None or clocks.elapsed(end, begin)[0] <= 0)
 
 
 def _may_overlap(role: Role, other: Role, clocks: Clocks) -> bool:
