@@ -95,3 +95,12 @@ def start_time(comment: str, *, is_key: bool = False) -> Column:
 def end_time(comment: str, *, nullable: bool = True) -> Column:
     """When the row's matter ended."""
     return Column(name="end_time", type=TIMESTAMP, comment=comment, nullable=nullable, unit="UTC")
+
+
+def as_logged() -> tuple[Column, Column]:
+    """What the node's own clock showed at both ends of the row's matter."""
+    comment = "What the clock of the node showed at {}; null: the same, or not known."
+    return (
+        Column(name="start_time_logged", type=TIMESTAMP, comment=comment.format("start_time"), unit="UTC"),
+        Column(name="end_time_logged", type=TIMESTAMP, comment=comment.format("end_time"), unit="UTC"),
+    )

@@ -7,6 +7,7 @@ from election_replay.schemas.common import (
     REPLICA_GROUP,
     RUN_ID,
     START_EVENT_ID,
+    as_logged,
     end_time,
     key,
     start_time,
@@ -40,6 +41,7 @@ TABLE = Table(
         Column(name="decided_by", type=STRING, comment="The controller that decided; null: the voters did."),
         key(START_EVENT_ID),
         END_EVENT_ID,
+        *as_logged(),
         RUN_ID,
     ),
     expectations=(

@@ -48,6 +48,12 @@ TABLE = Table(
             comment="Start of the logged unit of time, by the clock of the machine that wrote it.",
             unit="UTC",
         ),
+        Column(
+            name="common_time",
+            type=TIMESTAMP,
+            comment="The same in common time, as all other times here; null: the same as event_time, or not known.",
+            unit="UTC",
+        ),
         optional(PATH, "File that holds the line, below the landing zone, when it was read; null as before."),
         optional(LINE_NO, "Number of the line in that file, from 1; of a metadata snapshot, number of the record."),
         Column(

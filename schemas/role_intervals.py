@@ -8,6 +8,7 @@ from election_replay.schemas.common import (
     RUN_ID,
     SOURCE_NODE,
     START_EVENT_ID,
+    as_logged,
     end_time,
     key,
     optional,
@@ -31,7 +32,7 @@ lead before the one that they leave."""
 TABLE = Table(
     name="role_intervals",
     layer="gold",
-    comment="Each member of each group in each of its roles, on the clock of the node that logged it.",
+    comment="Each member of each group in each of its roles.",
     by_run=True,
     columns=(
         key(CLUSTER),
@@ -70,6 +71,7 @@ TABLE = Table(
         Column(name="end_cause", type=STRING, comment="Why the role ended, and whether it is seen or assumed."),
         key(START_EVENT_ID),
         END_EVENT_ID,
+        *as_logged(),
         RUN_ID,
     ),
     expectations=(

@@ -7,6 +7,7 @@ from election_replay.schemas.common import (
     REPLICA_GROUP,
     RUN_ID,
     START_EVENT_ID,
+    as_logged,
     end_time,
     key,
     start_time,
@@ -37,6 +38,7 @@ TABLE = Table(
         ),
         START_EVENT_ID,
         END_EVENT_ID,
+        *as_logged(),
         RUN_ID,
     ),
     expectations=(

@@ -7,7 +7,7 @@ log that simply ends.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from operator import attrgetter
 from typing import NamedTuple, TypeAlias
@@ -23,8 +23,6 @@ SILENCE = Timeout.SILENCE.us
 LATE = Timeout.LATE.us
 REORDERED = Timeout.REORDERED.us
 STEPPED_FOR = Timeout.STEPPED_FOR.us
-PROVABLE = REORDERED + STEPPED_FOR
-"""A step back of the clock that is smaller than this cannot be told from lines out of order."""
 
 _SEGMENT_GAP = Timeout.SEGMENT_GAP.us
 _ONE_START = Timeout.ONE_START.us
@@ -202,16 +200,16 @@ class Activity:
         for line in zip(signs.since.tolist(), signs.by.tolist(), signs.event_ids.to_pylist(), strict=True):
             self.seen(*line)
 
-    def digest(self, put_back: Sequence[tuple[int, int]] = ()) -> list[Segment]:
+    def digest(self) -> list[Segment]:
         """``segments`` and ``covered`` in as few pieces as give the same :meth:`incarnations`.
 
         The next night's lines may still say something about the last seconds; before them, a short hole matters only
         where a life begins after it.
         """
-        pieces = self._pieces(put_back)
+        pieces = self._pieces()
         if not pieces:
             return []
-        settled, markers = pieces[-1].last - UNSETTLED, self._begins(put_back)
+        settled, markers = pieces[-1].last - UNSETTLED, self._begins()
         digest = pieces[:1]
         for piece in pieces[1:]:
             before = digest[-1]
@@ -225,15 +223,15 @@ class Activity:
                 digest.append(piece)
         return digest
 
-    def _begins(self, put_back: Sequence[tuple[int, int]]) -> list[int]:
+    def _begins(self) -> list[int]:
         """All times near which a life may begin, in order."""
-        return sorted([*(start.at for start, _ in self.markers), *(low for low, _ in put_back)])
+        return sorted(start.at for start, _ in self.markers)
 
-    def _pieces(self, put_back: Sequence[tuple[int, int]]) -> list[Segment]:
+    def _pieces(self) -> list[Segment]:
         """All signs of life, in order and apart; of ``quiet`` lines only the holes that :meth:`digest` keeps."""
         if self.quiet:
             last = max([*(int(signs.since[-1]) for signs in self.quiet), *(segment.last for segment in self.segments)])
-            self.segments += _condensed(self.quiet, self._begins(put_back), last - UNSETTLED)
+            self.segments += _condensed(self.quiet, self._begins(), last - UNSETTLED)
             self.quiet.clear()
         return _merged([*self.covered, *self.segments])
 
@@ -252,16 +250,13 @@ class Activity:
         """A clean shutdown began."""
         self.stops.append((time, event_id))
 
-    def incarnations(self, put_back: Sequence[tuple[int, int]] = ()) -> list[Incarnation]:
-        """The lives in order of time; empty when the source wrote nothing of interest.
-
-        The clock was ``put_back`` to the first of two readings when it had come to the second one.
-        """
-        segments = self._pieces(put_back)
+    def incarnations(self) -> list[Incarnation]:
+        """The lives in order of time; empty when the source wrote nothing of interest."""
+        segments = self._pieces()
         if not segments:
             return []
         stops = sorted(self.stops)
-        over, starts = _apart(_starts(self.markers), segments, stops, put_back)
+        over, starts = _apart(_starts(self.markers), segments, stops)
         first_seen, last_seen = segments[0].first, segments[-1].last
         opening: list[Start | None] = [*starts]
         if not starts or first_seen < starts[0].at:
@@ -272,15 +267,18 @@ class Activity:
             since = start.at if start else first_seen
             until = after.at if after else last_seen + 1
             ended_by = over[number + 1 - len(opening)] if after else None
-            life = _incarnation(segments, stops, start, since, until, after, ended_by)
-            if put_back:  # a time without lines may lie between lines of which none came after the other
-                life = replace(life, silences=tuple(hole for hole in life.silences if not _overlaps(hole, put_back)))
-            incarnations.append(life)
+            incarnations.append(_incarnation(segments, stops, start, since, until, after, ended_by))
         return incarnations
 
 
-def _overlaps(hole: Hole, put_back: Sequence[tuple[int, int]]) -> bool:
-    return any(hole.begin < high and low < hole.end for low, high in put_back)
+def holes_of(activities: Iterable[Activity]) -> list[Hole]:
+    """The times in which no process of a machine wrote anything."""
+    pieces = _merged([piece for activity in activities for piece in activity._pieces()])
+    return [_hole(*pair) for pair in pairwise(pieces) if pair[1].first - pair[0].last >= SILENCE]
+
+
+def _hole(before: Segment, after: Segment) -> Hole:
+    return Hole(*before[2:4], *after[:2], before.last_event, after.first_event)
 
 
 def _incarnation(
@@ -300,9 +298,7 @@ def _incarnation(
     stopped = bisect_left(stops, (since,))
     stop = stops[stopped] if stopped < len(stops) and stops[stopped][0] < until else None
     silences = tuple(
-        Hole(*before[2:4], *following[:2], before.last_event, following.first_event)
-        for before, following in pairwise(lived)
-        if following.first - before.last >= SILENCE
+        _hole(before, following) for before, following in pairwise(lived) if following.first - before.last >= SILENCE
     )
     return Incarnation(
         start=start.at if start else None,
@@ -423,23 +419,19 @@ def _first_words(starts: list[Start], segments: list[Segment], stops: Sequence[t
 
 
 def _apart(
-    marked: list[Start], segments: list[Segment], stops: Sequence[tuple[int, str]], put_back: Sequence[tuple[int, int]]
+    marked: list[Start], segments: list[Segment], stops: Sequence[tuple[int, str]]
 ) -> tuple[list[int], list[Start]]:
     """When the life before each start that lines mark was over, and how the life after it begins.
 
-    Only of starts that readings tell apart. Around a step of the clock back they tell none apart: what was written
-    after a start and after the step may read as if it came before that start, and what was written before both as if
-    it came after it. A life that starts there begins with the first reading of which this can be so, and the one
-    before it may have gone on to the last.
+    Only of starts that times tell apart. Where it is open on which side of a step of the clock one lies, the life
+    before it may have gone on to the latest time.
     """
     over: list[int] = []
     begins: list[Start] = []
     for mark, first in zip(marked, _first_words(marked, segments, stops), strict=True):
-        around = [(low, high) for low, high in put_back if low - _BEFORE_MARKER < mark.at <= high]
-        begin = first._replace(at=min([first.at, *(low for low, _ in around)]))
-        if not around or not begins or begins[-1].at < begin.at:
-            over.append(max([mark.at, *(high for _, high in around)]))
-            begins.append(begin)
+        if not begins or begins[-1].at < first.at:
+            over.append(mark.at if mark.by - mark.at <= _SEGMENT_GAP else mark.by)
+            begins.append(first)
     return over, begins
 
 

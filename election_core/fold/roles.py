@@ -7,9 +7,9 @@ later start proves, or nothing yet.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 
-from election_replay.election_core.fold.process_runs import PROVABLE, Incarnation, incarnation_at
+from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
 
 LEADER = "leader"
 ACTING = "acting_leader"
@@ -91,19 +91,11 @@ def spans(steps: Sequence[Step], incarnations: Sequence[Incarnation], first_role
 
 
 def _in_turn(steps: Sequence[Step]) -> list[Step]:
-    """Steps of one life, in the order of the log: none begins before the one before it, as far as their times allow.
-
-    A clock that was put back is told of elsewhere; its times stay as they were logged. What nobody tells of is a step
-    back too small to be proven, and a single line that is older than those around it.
-    """
+    """Steps of one life, in the order of the log: none begins before the one before it."""
     kept: list[Step] = []
-    for step, following in zip_longest(steps, steps[1:]):
+    for step in steps:
         before = kept[-1].at if kept else step.at
-        alone = following is not None and following.at >= before
-        if step.at < before and (alone or before <= step.by or before - step.at < PROVABLE):
-            kept.append(replace(step, at=before, by=max(step.by, before)))
-        else:
-            kept.append(step)
+        kept.append(step if step.at >= before else replace(step, at=before, by=max(step.by, before)))
     return kept
 
 

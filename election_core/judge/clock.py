@@ -14,14 +14,17 @@ wrong most often is dropped: its offset is then known only as far as messages pr
 is reported, not smoothed away.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from election_replay.election_core.judge.clock_segments import SLACK_US, Message, Moment, Segments, Span, Step
-from election_replay.election_core.judge.difference_constraints import UNBOUNDED, Edge, shortest_paths
+from election_replay.election_core.judge.clock_segments import Segments
+from election_replay.election_core.judge.common_time import CommonTime
+from election_replay.election_core.judge.difference_constraints import UNBOUNDED, Edge, contradict, shortest_paths
 from election_replay.election_core.judge.least_trustworthy import copier_of, is_copier, may_show_the_same, owner_of
+from election_replay.election_core.judge.moments import SLACK_US, Message, Moment, Segment, Span, Step
 
 __all__ = [
     "UNBOUNDED",
@@ -79,23 +82,34 @@ class Clocks:
 
     ``bounds_us`` maps each source to its configured bound. ``messages`` are causal pairs between sources; one may name
     the clock of whoever copied the files of a source (:func:`copier_of`), which has the bound of that source. ``steps``
-    are the places where the own lines of a source show that its clock was put back.
+    are the places where the own lines of a source show that its clock was put back, ``holes`` the times, from a moment
+    to another, in which a source wrote nothing: there a clock may have been set forward.
     """
 
-    def __init__(self, bounds_us: Mapping[str, int], messages: Iterable[Message], steps: Iterable[Step] = ()) -> None:
+    def __init__(
+        self,
+        bounds_us: Mapping[str, int],
+        messages: Iterable[Message],
+        steps: Iterable[Step] = (),
+        holes: Mapping[str, Sequence[tuple[int, int]]] | None = None,
+    ) -> None:
         self._messages = tuple(messages)
         clocks = {moment.source for message in self._messages for moment in (message.cause, message.effect)}
         bounds_us = {**bounds_us, **{clock: bounds_us[owner_of(clock)] for clock in clocks}}
         self._clocks = sorted(bounds_us)
         self._sources = [clock for clock in self._clocks if not is_copier(clock)]
-        self._segments = Segments(bounds_us, self._messages, steps)
+        self._segments = Segments(bounds_us, self._messages, steps, holes or {})
         self._edges = self._segments.edges()
         self._proven = shortest_paths(self._segments.numbers, self._edges)
         doubted = self._doubted()
         self._ahead = self._combined(doubted)
         self._wrong = frozenset(doubted)
+        self._never_set = self._as_read()
+
+    def _as_read(self) -> dict[str, int]:
+        """The only segments of those clocks whose moments are what they showed."""
         segments = {clock: self._segments.of(clock) for clock in self._clocks}
-        self._never_set = {clock: of_clock[0].number for clock, of_clock in segments.items() if len(of_clock) == 1}
+        return {clock: row[0].number for clock, row in segments.items() if len(row) == 1 and not row[0].ahead}
 
     # -- how far apart ---------------------------------------------------------------------------------------------
 
@@ -137,13 +151,21 @@ class Clocks:
         A silent log is that of a frozen process, or of one whose clock was set forward meanwhile. Only what came to it
         after the silence, which ended at the moment given, shows how far its clock was ahead then.
         """
+        reading = self._segments.span(other)
         for message in self._messages:
-            ahead = message.effect.by - message.cause.at
             if message.effect.source != other.source or message.effect.at < silence.by:
                 continue
-            if self.surely_before(moment, Moment(other.at - ahead, other.by - ahead, message.cause.source)):
+            cause, effect = self._segments.span(message.cause), self._segments.span(message.effect)
+            ahead = effect.by - cause.at  # of the readings; a moment of the cause's timeline is meant
+            by = message.cause.at - cause.at - ahead
+            if self.surely_before(moment, Moment(reading.at + by, reading.by + by, message.cause.source)):
                 return True
         return False
+
+    def reading(self, moment: Moment) -> tuple[int, int]:
+        """What the machine's clock showed at a moment: at least, and at most."""
+        span = self._segments.span(moment)
+        return span.at, span.by
 
     def surely_before(self, moment: Moment, other: Moment) -> bool:
         """Whether all of one moment lies before all of the other, on every clock."""
@@ -177,8 +199,8 @@ class Clocks:
         span = self._segments.span(moment)
         for segment in self._segments.of(source):
             ahead, behind = self._most(segment.number, span.begin), self._most(span.end, segment.number)
-            at = None if ahead >= UNBOUNDED else span.at - ahead
-            by = None if behind >= UNBOUNDED else span.by + behind
+            at = None if ahead >= UNBOUNDED else span.at - ahead + segment.ahead
+            by = None if behind >= UNBOUNDED else span.by + behind + segment.ahead
             if (at is not None and at > segment.last) or (by is not None and by < segment.first):
                 continue
             early.append(at if segment.first <= -UNBOUNDED else max(segment.first, segment.first if at is None else at))
@@ -218,32 +240,91 @@ class Clocks:
         """What is known of each clock, segment by segment."""
         for source in self._clocks:
             for segment in self._segments.of(source):
-                ahead = self._ahead.get((_TRUE_TIME, segment.number))
-                behind = self._ahead.get((segment.number, _TRUE_TIME))
+                least, most = self._bounds_of(segment.number)
                 yield Offset(
                     source=source,
                     first=segment.first if segment.first > -UNBOUNDED else None,
                     last=segment.last if segment.last < UNBOUNDED else None,
-                    least=None if behind is None else -behind,
-                    most=ahead,
+                    least=least,
+                    most=most,
                     by_bound=segment.number not in self._wrong,
                 )
 
-    def adjusted(self, moment: Moment) -> Moment:
-        """A moment as a clock within its bounds would show it.
+    # -- common time -----------------------------------------------------------------------------------------------
 
-        A moment of a clock that is within its bounds stays as it was logged; so does one of which nothing is proven.
+    def in_common_time(self) -> "tuple[Clocks, CommonTime]":
+        """These clocks as they are once all moments are put right, and what puts them right."""
+        by = dict.fromkeys(self._segments.numbers, 0)
+        for clock in self._clocks:
+            by |= self._put_back_by(self._segments.of(clock))
+        common = copy(self)
+        common._segments = self._segments.moved(by)
+        common._never_set = common._as_read()
+        for derived in ("widest", "_most_ahead", "wrong"):
+            common.__dict__.pop(derived, None)
+        rows = {clock: self._segments.of(clock) for clock in self._clocks}
+        moved = {clock: row for clock, row in rows.items() if any(by[segment.number] for segment in row)}
+        copied_by = {source: source if self.copies_itself(source) else copier_of(source) for source in self._sources}
+        return common, CommonTime(moved, copied_by, by)
+
+    def _put_back_by(self, row: Sequence[Segment]) -> dict[int, int]:
+        """By how much each segment of a timeline is ahead of common time, so that what came later stays later.
+
+        A clock within its bounds is taken at its word.
         """
-        span = self._segments.span(moment)
-        if span.begin != span.end or span.begin not in self._wrong:
-            return moment
-        behind = self._ahead.get((span.begin, _TRUE_TIME))
-        ahead = self._ahead.get((_TRUE_TIME, span.begin))
-        known = [bound for bound in (ahead, None if behind is None else -behind) if bound is not None]
-        if not known:
-            return moment
-        offset = sum(known) // len(known)
-        return replace(moment, at=moment.at - offset, by=moment.by - offset)
+        by = [segment.ahead + offset for segment, offset in zip(row, self._offsets_taken(row), strict=True)]
+        for _ in row:
+            for place in range(len(row) - 1):
+                before, after = row[place], row[place + 1]
+                most = by[place] + max(before.last - after.first, after.first - before.last - 1)
+                if by[place + 1] <= most:
+                    continue
+                if before.number in self._wrong or after.number not in self._wrong:
+                    by[place] += by[place + 1] - most
+                else:
+                    by[place + 1] = most
+        return {segment.number: ahead for segment, ahead in zip(row, by, strict=True)}
+
+    def _offsets_taken(self, row: Sequence[Segment]) -> list[int]:
+        """How far a clock is taken to be ahead in each of its segments.
+
+        In the middle of what is known; where little is, as if a step had taken no time, as far as that is known.
+        """
+        limits = [self._bounds_of(segment.number) for segment in row]
+        taken = [
+            0 if segment.number not in self._wrong else _middle(*known)
+            for segment, known in zip(row, limits, strict=True)
+        ]
+        known = [
+            segment.number not in self._wrong or (None not in of and of[1] - of[0] <= _NARROW)  # type: ignore[operator]
+            for segment, of in zip(row, limits, strict=True)
+        ]
+        if not any(known):  # then it is taken at its word for as long as that may be
+            place = next((place for place, of in enumerate(limits) if _within(0, of) == 0), 0)
+            taken[place], known[place] = _within(0, limits[place]), True
+        for place in range(1, len(row)):
+            if not known[place] and known[place - 1]:
+                set_by = _set_by(row[place - 1], row[place])
+                taken[place], known[place] = _within(taken[place - 1] + set_by, limits[place]), True
+        for place in range(len(row) - 2, -1, -1):
+            if not known[place] and known[place + 1]:
+                set_by = _set_by(row[place], row[place + 1])
+                taken[place], known[place] = _within(taken[place + 1] - set_by, limits[place]), True
+        return taken
+
+    def _bounds_of(self, number: int) -> tuple[int | None, int | None]:
+        """How far a clock is ahead of true time in a segment: at least, and at most."""
+        behind = self._ahead.get((number, _TRUE_TIME))
+        return None if behind is None else -behind, self._ahead.get((_TRUE_TIME, number))
+
+    def blur(self, moment: Moment) -> int:
+        """How much of the time of a moment is not known, in microseconds; zero for a clock that is as good as right,
+        and for one of which one side is not known at all."""
+        number = self._segments.span(moment).begin
+        least, most = self._bounds_of(number)
+        if number not in self._wrong or least is None or most is None or most - least <= _NARROW:
+            return 0
+        return most - least
 
     @cached_property
     def wrong(self) -> tuple[WrongClock, ...]:
@@ -334,7 +415,30 @@ class Clocks:
         for number in self._segments.numbers:
             if number not in doubted and self._segments.known(number):
                 edges[_TRUE_TIME, number] = edges[number, _TRUE_TIME] = Edge(self._segments.bound(number), ())
-        return shortest_paths([_TRUE_TIME, *self._segments.numbers], edges)
+        in_turn = {pair: min(edge, edges.get(pair, edge)) for pair, edge in self._segments.in_turn().items()}
+        every = edges | in_turn
+        return shortest_paths([_TRUE_TIME, *self._segments.numbers], edges if contradict(every) else every)
+
+
+_NARROW = 4 * SLACK_US
+"""An offset that is known to within so much is as good as known."""
+
+
+def _middle(least: int | None, most: int | None) -> int:
+    known = [bound for bound in (least, most) if bound is not None]
+    return sum(known) // len(known) if known else 0
+
+
+def _set_by(before: Segment, after: Segment) -> int:
+    """By how much a clock was set between two segments, if that took no time."""
+    passed = after.first - before.last - 1 if after.first > before.last else before.last - after.first
+    return passed - (after.ahead - before.ahead)
+
+
+def _within(offset: int, limits: tuple[int | None, int | None]) -> int:
+    least, most = limits
+    offset = offset if most is None else min(offset, most)
+    return offset if least is None else max(offset, least)
 
 
 def _between(before: Moment | Span, after: Moment | Span, ahead: int, behind: int) -> tuple[int, int]:

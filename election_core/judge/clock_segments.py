@@ -1,9 +1,10 @@
 """A clock as a row of segments: cut where it was set, so that each piece has one offset.
 
-    reading    12:00 ... 12:40            12:39 ... 13:00        its own lines go back by a minute: a step
-    segments   [ first ... ]
-    region                 [12:39 12:40]                         before the step, or after it: that is all that is known
-    segments                            [ ... second ]
+    reading    12:00 ... 12:40 | 12:39 ... 13:00        its own lines go back by a minute: a step
+    timeline   12:00 ... 12:40 | 12:40 ... 13:01        in program order (:mod:`election_core.fold.program_order`)
+    segments   [    first    ]   [   second    ]        behind the step the timeline is ahead of the reading by a minute
+
+Moments are those of the timeline of their source; offsets are those of its readings.
 
 Where lines do not show a step (a clock that is set forward looks like a silent log), messages do: no constant offset
 explains them. The step then lies between the first message that contradicts those before it, and the last of those that
@@ -12,8 +13,10 @@ forward before: the region reaches back to the last message that shows it to be 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
+from operator import attrgetter
 
 from election_replay.election_core.judge.difference_constraints import (
     UNBOUNDED,
@@ -25,6 +28,7 @@ from election_replay.election_core.judge.difference_constraints import (
     without,
 )
 from election_replay.election_core.judge.least_trustworthy import not_to_trust
+from election_replay.election_core.judge.moments import SLACK_US, Jump, Message, Moment, Segment, Span, Step
 from election_replay.election_core.model.timing import Timeout
 
 WANDER_US = Timeout.CLOCK_WANDER.us
@@ -38,93 +42,8 @@ _STEPS_AT_MOST = 8
 """A clock that was set more often than this in one group's logs is compared with none."""
 _CHOICES_AT_MOST = 500
 """So many sets of clocks are tried for the smallest one that explains a contradiction."""
-SLACK_US = Timeout.CLOCK_SLACK.us
-"""A line of another file may have been written so long after the last line before a step, or before the first after."""
-
 _TIGHT_US = 4 * SLACK_US
 """A message that leaves the offset of a clock open by no more than this shows that it was not set before."""
-
-
-@dataclass(slots=True, order=True, unsafe_hash=True)
-class Moment:
-    """A moment on the clock of ``source``: it lies in ``[at, by]`` (microseconds UTC of that clock).
-
-    Nobody changes one; it is not frozen because a frozen one takes eight times as long to make, and very many are made.
-    """
-
-    at: int
-    by: int
-    source: str
-    event_id: str | None = field(default=None, compare=False)
-
-    @property
-    def width(self) -> int:
-        """How exactly its clock tells it: the width of a stamp, or of a time between two lines."""
-        return self.by - self.at
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Message:
-    """``effect`` was logged because of ``cause``, on another machine: it cannot have happened before."""
-
-    cause: Moment
-    effect: Moment
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Step:
-    """The clock of ``source`` showed ``before``, and in the next line of that log ``after``, which is earlier."""
-
-    source: str
-    before: int
-    after: int
-    evidence: tuple[str, ...] = ()
-
-    @property
-    def size(self) -> int:
-        """How far it went back at least, in microseconds."""
-        return self.before - self.after
-
-
-@dataclass(frozen=True, slots=True)
-class Jump:
-    """Only messages show that a clock was set: they contradict each other by ``at_least`` microseconds.
-
-    ``or_else`` are the sources of which one, set instead, would explain the messages as well.
-    """
-
-    source: str
-    at_least: int
-    or_else: tuple[str, ...]
-    evidence: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """The readings of a clock from ``first`` to ``last``, all with one offset.
-
-    Those up to the ``last`` of the segment before it may belong to that one: they lie around a step. ``known``:
-    messages and bounds hold for it. Beside steps that no line shows, messages show that it had ``begun`` by a reading,
-    and that it ``lasted`` up to one.
-    """
-
-    number: int
-    source: str
-    first: int
-    last: int
-    known: bool = True
-    begun: int = -UNBOUNDED
-    lasted: int = UNBOUNDED
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A moment: not before the reading ``at`` of the segment ``begin``, not after the reading ``by`` of ``end``."""
-
-    begin: int
-    at: int
-    end: int
-    by: int
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -134,6 +53,8 @@ class _Placed:
     message: Message
     cause: int
     effect: int
+    ahead: int
+    """By how much the timeline of its effect is ahead of its readings there, more than that of its cause."""
 
     def at(self, number: int) -> int:
         """Its reading in one of them."""
@@ -147,7 +68,7 @@ class _Placed:
     def most(self) -> int:
         """By how much the clock of its effect is ahead of that of its cause, at most."""
         effect = self.message.effect
-        return effect.by - self.message.cause.at + (WANDER_US if effect.by - effect.at < WANDER_US else 0)
+        return effect.by - self.message.cause.at - self.ahead + (WANDER_US if effect.by - effect.at < WANDER_US else 0)
 
     @property
     def edge(self) -> Edge:
@@ -158,13 +79,20 @@ class _Placed:
 class Segments:
     """The segments of all clocks of a group, and what ties them together."""
 
-    def __init__(self, bounds_us: Mapping[str, int], messages: Iterable[Message], steps: Iterable[Step]) -> None:
-        self._bounds = bounds_us
+    def __init__(
+        self,
+        bounds_us: Mapping[str, int],
+        messages: Iterable[Message],
+        steps: Iterable[Step],
+        holes: Mapping[str, Sequence[tuple[int, int]]],
+    ) -> None:
+        self._bounds, self._holes = bounds_us, holes
         self._messages = sorted(message for message in messages if message.cause.source != message.effect.source)
         self._compared = {end.source for message in self._messages for end in (message.cause, message.effect)}
         self.steps = tuple(sorted(step for step in set(steps) if step.source in bounds_us))
         self.jumps: list[Jump] = []
-        rows = {source: _cut_at(source, [s for s in self.steps if s.source == source]) for source in sorted(bounds_us)}
+        self._steps = {source: [step for step in self.steps if step.source == source] for source in bounds_us}
+        rows = {source: _cut_at(source, self._steps[source]) for source in sorted(bounds_us)}
         self._settle(rows)
         for _ in range(_STEPS_AT_MOST * len(rows)):
             if not self._cut_where_messages_contradict():
@@ -198,15 +126,28 @@ class Segments:
         """Where a moment lies; one that lies around a step is only known to be not before and not after that."""
         row = self._rows[moment.source]
         if len(row) == 1:
-            return Span(row[0].number, moment.at, row[0].number, moment.by)
+            return Span(row[0].number, moment.at - row[0].ahead, row[0].number, moment.by - row[0].ahead)
         begin = next(segment for segment in row if segment.last >= moment.at)
         end = next(segment for segment in reversed(row) if segment.first <= moment.by)
         if end.number < begin.number:
             begin, end = end, begin
         if begin is end:
-            return Span(begin.number, moment.at, end.number, moment.by)
+            return Span(begin.number, moment.at - begin.ahead, end.number, moment.by - end.ahead)
         first, last = row[row.index(begin) + 1].first, row[row.index(end) - 1].last
-        return Span(begin.number, min(moment.at, first, begin.lasted), end.number, max(moment.by, last, end.begun))
+        at, by = min(moment.at, first, begin.lasted), max(moment.by, last, end.begun)
+        return Span(begin.number, at - begin.ahead, end.number, by - end.ahead)
+
+    def moved(self, by: Mapping[int, int]) -> "Segments":
+        """The same segments, each earlier by so much; moments around a step that no line shows lie in both of them."""
+        moved = copy(self)
+        moved._rows = {source: list(_moved(row, by)) for source, row in self._rows.items()}
+        moved._all = sorted((segment for row in moved._rows.values() for segment in row), key=attrgetter("number"))
+        steps = []
+        for step in self.steps:
+            before = next(segment for segment in self._rows[step.source] if segment.last >= step.at)
+            steps.append(replace(step, at=step.at - by[before.number]))
+        moved.steps = tuple(steps)
+        return moved
 
     def of_one_clock(self, number: int, other: int) -> bool:
         """Whether two segments belong to one clock."""
@@ -219,7 +160,8 @@ class Segments:
     def out_of_bounds(self) -> list[int]:
         """The segments that messages prove to be outside of their configured bounds."""
         clock_of = {number: self._all[number].source for number in self.numbers}
-        return not_to_trust(clock_of, {number: self.bound(number) for number in self.numbers}, self.edges())
+        bounds = {number: self.bound(number) for number in self.numbers}
+        return not_to_trust(clock_of, bounds, self.edges(), {step.source for step in self.steps})
 
     def sides_of_steps(self) -> Iterator[tuple[int, int]]:
         """The segments before and after each step that is larger than the bounds allow."""
@@ -262,14 +204,16 @@ class Segments:
             cause, effect = self.span(message.cause), self.span(message.effect)
             alone = cause.begin == cause.end and effect.begin == effect.end
             if alone and self._all[cause.begin].known and self._all[effect.begin].known:
-                yield _Placed(message, cause.begin, effect.begin)
+                ahead = self._all[effect.begin].ahead - self._all[cause.begin].ahead
+                yield _Placed(message, cause.begin, effect.begin, ahead)
 
     def _cut(self, number: int, steps: Iterable[tuple[int, int]]) -> None:
         """Cut a segment by steps, each of which lies in the readings from a first to a last one."""
         whole = self._all[number]
         row = self._rows[whole.source]
         regions = [(after.first, before.last) for before, after in pairwise(row)]
-        self._settle({**self._rows, whole.source: _between(whole.source, [*regions, *steps])})
+        cut = _between(whole.source, [*regions, *steps], self._steps[whole.source])
+        self._settle({**self._rows, whole.source: cut})
 
     def _cut_where_messages_contradict(self) -> bool:
         """Cut the fewest clocks that explain a contradiction; whether there was one."""
@@ -277,8 +221,17 @@ class Segments:
         if not contradict(edges):
             return False
         choices = self._fewest_that_stepped(edges)
-        self.jumps += self._jumps(edges, choices)
-        regions = {number: list(self._regions(number, choice)) for choice in choices for number in choice}
+        jumps = list(self._jumps(edges, choices))
+        self.jumps += jumps
+        at_least = {jump.source: jump.at_least for jump in jumps}
+        regions = {
+            number: [
+                self._in_a_hole(number, region, at_least.get(self._all[number].source, 0))
+                for region in self._regions(number, choice)
+            ]
+            for choice in choices
+            for number in choice
+        }
         for number in sorted(regions, reverse=True):
             self._cut(number, regions[number])
         return True
@@ -354,6 +307,26 @@ class Segments:
         of_segment = (placed for placed in self._placed if number in (placed.cause, placed.effect))
         return sorted(of_segment, key=lambda placed: (placed.at(number), placed))
 
+    def _in_a_hole(self, number: int, region: tuple[int, int], at_least: int) -> tuple[int, int]:
+        """Where in a region a clock was set forward: no line has the readings that it passed over."""
+        holes = [
+            (begin, end)
+            for begin, end in self._holes.get(self._all[number].source, ())
+            if begin <= region[1] and region[0] <= end and end - begin >= at_least - SLACK_US
+        ]
+        return (holes[0][1], holes[0][0]) if len(holes) == 1 and at_least >= Timeout.SILENCE.us else region
+
+    def in_turn(self) -> Edges:
+        """What follows from this alone: what lies before a step came before what lies behind it."""
+        edges = {}
+        for row in self._rows.values():
+            for before, after in pairwise(row):
+                if not (before.known and after.known):
+                    continue
+                passed = abs(after.first - before.last) + (2 * SLACK_US if after.first > before.last else 0)
+                edges[before.number, after.number] = Edge(passed - (after.ahead - before.ahead), ())
+        return edges
+
     def _cut_before_steps(self) -> None:
         """Cut behind the last message that shows a clock right which must have been ahead before it was put back."""
         for step in self.steps:
@@ -370,7 +343,9 @@ class Segments:
             free = _to_end(placed, rest)
             if free < len(placed):
                 since = placed[len(placed) - free - 1].moment(before).at
-                self._cut(before, [(since, self._all[before].last)])
+                back = shortest_paths(self.numbers, self.edges()).get((after, before))
+                size = step.size - (2 * self._bounds[step.source] + SLACK_US if back is None else back)
+                self._cut(before, [self._in_a_hole(before, (since, self._all[before].last), size)])
 
     def _bounded(self, numbers: Iterable[int]) -> Edges:
         """The configured bounds of segments, by pairs."""
@@ -394,8 +369,19 @@ class Segments:
         """
         proven = shortest_paths(self.numbers, self.edges())
         for step, following in pairwise([None, *self._bound_by_messages(source), None]):
+            if self._located(step, following):
+                continue
             shown = self._unsettled(step, following, proven)
             self._reach(source, step, following, shown, self._passed_over(step, following, proven))
+
+    def _located(self, first: int | None, second: int | None) -> bool:
+        """Whether a clock was set forward between two segments in a hole of its log: it is known when, and how far."""
+        if first is None or second is None:
+            return False
+        sides = list(pairwise(self._all[first : second + 1]))
+        printed = {step.at for step in self._steps[self._all[first].source]}
+        apart = all(after.first > before.last for before, after in sides)
+        return apart and any(before.last not in printed for before, _ in sides)
 
     def _bound_by_messages(self, source: str) -> list[int]:
         """The segments of a clock that messages bound on both sides."""
@@ -501,7 +487,7 @@ class Segments:
     def _sides(self, step: Step) -> tuple[int, int] | None:
         """The segments between which a step lies; ``None`` where the clock was set too often."""
         for before, after in pairwise(self._rows[step.source]):
-            if after.first <= step.after - SLACK_US and step.before + SLACK_US <= before.last:
+            if after.first <= step.at + 1 and step.at <= before.last:
                 return before.number, after.number
         return None
 
@@ -521,12 +507,10 @@ def _lost(source: str) -> list[Segment]:
 
 def _cut_at(source: str, steps: Sequence[Step]) -> list[Segment]:
     """The segments of one clock between the steps that its lines show."""
-    if len(steps) > _STEPS_AT_MOST:
-        return _lost(source)
-    return _between(source, [(step.after - SLACK_US, step.before + SLACK_US) for step in steps])
+    return _between(source, [(step.at + 1, step.at) for step in steps], steps)
 
 
-def _between(source: str, regions: Iterable[tuple[int, int]]) -> list[Segment]:
+def _between(source: str, regions: Iterable[tuple[int, int]], steps: Sequence[Step]) -> list[Segment]:
     """The segments between the regions of a clock's steps; regions that overlap are one."""
     apart: list[tuple[int, int]] = []
     for first, last in sorted(regions):
@@ -538,7 +522,24 @@ def _between(source: str, regions: Iterable[tuple[int, int]]) -> list[Segment]:
         return _lost(source)
     begins = [-UNBOUNDED, *(first for first, _ in apart)]
     ends = [*(last for _, last in apart), UNBOUNDED]
-    return [Segment(0, source, first, last) for first, last in zip(begins, ends, strict=True)]
+    ahead = [sum(step.ahead for step in steps if step.at <= end) for end in (-UNBOUNDED, *ends[:-1])]
+    return [Segment(0, source, first, last, ahead=by) for first, last, by in zip(begins, ends, ahead, strict=True)]
+
+
+def _moved(row: Sequence[Segment], by: Mapping[int, int]) -> Iterator[Segment]:
+    """The segments of a clock, each earlier by so much, and no moment of one before the one before it."""
+    for before, segment, after in zip([None, *row[:-1]], row, [*row[1:], None], strict=True):
+        here = by[segment.number]
+        begins = here if before is None or segment.first > before.last else by[before.number]
+        ends = here if after is None or after.first > segment.last else by[after.number]
+        yield replace(
+            segment,
+            first=segment.first - (begins if before else 0),
+            last=segment.last - (ends if after else 0),
+            begun=segment.begun if segment.begun <= -UNBOUNDED else segment.begun - here,
+            lasted=segment.lasted if segment.lasted >= UNBOUNDED else segment.lasted - here,
+            ahead=segment.ahead - here,
+        )
 
 
 def _longest(most: int, agrees: Callable[[int], bool]) -> int:

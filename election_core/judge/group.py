@@ -137,10 +137,6 @@ class Group:
             self._origins.update(map(self.timing.origin, USED_BY.get(self.protocol, ())))
         return self._origins
 
-    def time(self, moment: Moment) -> int:
-        """When a moment begins, for a row: where the offset of its clock is proven, on a clock within its bounds."""
-        return self.clocks.adjusted(moment).at
-
     def finding(
         self,
         rule: RuleId,

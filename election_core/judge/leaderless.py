@@ -273,12 +273,12 @@ class _AliveTimes:
     def __init__(self, group: Group) -> None:
         self._clocks = group.clocks
         ends = ((since(life), until(life)) for life in group.of(Alive))
-        self._times = sorted((group.time(begin), group.time(last)) for begin, last in ends if last is not None)
+        self._times = sorted((begin.at, last.at) for begin, last in ends if last is not None)
         self._last = list(accumulate((last for _, last in self._times), max))
 
     def somebody_up(self, begin: Moment, end: Moment) -> bool:
         """Whether a member was up long enough to be noticed between two moments, on clocks within their bounds."""
-        since_us, until_us = self._clocks.adjusted(begin).by, self._clocks.adjusted(end).at
+        since_us, until_us = begin.by, end.at
         number = bisect_left(self._times, (until_us,))
         while number and self._last[number - 1] - since_us >= NOTICEABLE:
             number -= 1
@@ -355,7 +355,7 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: _Heard) 
         last_word for last_word in relevant if not any(_surely_before(clocks, last_word, other) for other in relevant)
     ]
     # A clock that was set shows another time than the others do, and around the step it proves nothing.
-    latest = min(still_heard, key=lambda m: (clocks.near_step(m), clocks.adjusted(m).by, m.source), default=end)
+    latest = min(still_heard, key=lambda m: (clocks.near_step(m), m.by, m.source), default=end)
     return _End(end, Moment(latest.by, latest.by, latest.source, latest.event_id), tenure, missed=latest is not end)
 
 
@@ -452,9 +452,9 @@ def _ended_within(group: Group, moment: Moment, life: Alive, since_us: int) -> b
     return least <= GROUP_SHUTDOWN and most >= since_us
 
 
-def began_early(group: Group, begin: Moment, before: Tenure) -> bool:
+def began_early(begin: Moment, before: Tenure) -> bool:
     """Whether a time without a leader began noticeably before its tenure ended: it had fallen silent."""
-    return group.time(before.end) - group.time(begin) > NOTICEABLE
+    return before.end.at - begin.at > NOTICEABLE
 
 
 def leaderless(
@@ -472,7 +472,7 @@ def leaderless(
     """
     for gap in found:
         who = gap.before.with_detail(f"{clock} {gap.before.term}")
-        early = began_early(group, gap.begin, gap.before)
+        early = began_early(gap.begin, gap.before)
         fell_silent = _was_silent(group, gap) if gap.lost is not None else early
         how = "fell silent" if fell_silent else _how_ended(gap.before, died)
         if any(tenure == gap.before for tenure, _ in gap.unserved):
@@ -498,8 +498,8 @@ def leaderless(
             certainty=DEFINITE if gap.least >= NOTICEABLE else POSSIBLE,
             nodes=tuple(dict.fromkeys([gap.before.node, *([gap.after.node] if gap.after else [])])),
             terms=tuple(dict.fromkeys([gap.before.term, *([gap.after.term] if gap.after else [])])),
-            start_time=group.time(gap.begin),
-            end_time=group.time(gap.end) if gap.after else None,
+            start_time=gap.begin.at,
+            end_time=gap.end.at if gap.after else None,
             summary=f"No {title} for {lasted}: {who} {how}, {then}.",
             evidence=(
                 *gap.evidence,
@@ -531,7 +531,7 @@ def interrupted(group: Group, majorities: Majorities, title: str, clock: str) ->
             if interruption.least < NOTICEABLE:
                 continue
             members = "; ".join(_away(away.left) for away in interruption.away)
-            back = min(interruption.away, key=lambda away: group.time(away.again)).left.member
+            back = min(interruption.away, key=lambda away: away.again.at).left.member
             moments = [moment for away in interruption.away for moment in (away.left.latest, away.again)]
             yield group.finding(
                 RuleId.LEADERLESS,
@@ -540,8 +540,8 @@ def interrupted(group: Group, majorities: Majorities, title: str, clock: str) ->
                 certainty=DEFINITE,
                 nodes=(tenure.node,),
                 terms=(tenure.term,),
-                start_time=group.time(interruption.begin),
-                end_time=group.time(interruption.end),
+                start_time=interruption.begin.at,
+                end_time=interruption.end.at,
                 summary=f"No {title} with a majority for {between(interruption.least, interruption.most)}: "
                 f"{tenure.with_detail(f'{clock} {tenure.term}')} lost its majority ({members}) and had it again when "
                 f"{back} followed it again; it led on meanwhile and could commit nothing.",

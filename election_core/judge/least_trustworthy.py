@@ -3,7 +3,7 @@
 A machine's clock and that of whoever copied its files are two clocks, which may be one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from election_replay.election_core.judge.difference_constraints import UNBOUNDED, Edges, Proven, shortest_paths
 
@@ -25,8 +25,12 @@ def is_copier(clock: str) -> bool:
     return clock.endswith(_COPIER)
 
 
-def not_to_trust(clock_of: Mapping[int, str], bounds: Mapping[int, int], edges: Edges) -> list[int]:
+def not_to_trust(
+    clock_of: Mapping[int, str], bounds: Mapping[int, int], edges: Edges, was_set: Collection[str] = ()
+) -> list[int]:
     """The segments, by number, that messages prove to be outside of their configured bounds (microseconds).
+
+    Of two that contradict each other and nobody else, the one of a clock that ``was_set`` is to blame.
 
     What machines logged decides about machines. A clock by which files were copied is judged after that: it may be that
     of a machine which is found wrong, and copies of one round may all be of one clock. So copies alone do not say
@@ -34,7 +38,8 @@ def not_to_trust(clock_of: Mapping[int, str], bounds: Mapping[int, int], edges: 
     """
     machines = sorted(number for number, clock in clock_of.items() if not is_copier(clock))
     among = {pair: edge for pair, edge in edges.items() if set(pair) <= set(machines)}
-    doubted = least_trustworthy(_contradictory(shortest_paths(machines, among), bounds))
+    set_once = {number for number, clock in clock_of.items() if clock in was_set}
+    doubted = least_trustworthy(_contradictory(shortest_paths(machines, among), bounds), set_once)
     if len(machines) == len(clock_of):
         return doubted
     proven = shortest_paths(clock_of, edges)
@@ -61,8 +66,9 @@ def _contradictory(proven: Proven, bounds: Mapping[int, int]) -> list[tuple[int,
     return [(a, b) for (a, b), most in proven.items() if most < -(bounds[a] + bounds[b])]
 
 
-def least_trustworthy(pairs: list[tuple[int, int]]) -> list[int]:
-    """The fewest segments without which no contradiction is left: always the one in most of them first."""
+def least_trustworthy(pairs: list[tuple[int, int]], set_once: Collection[int] = ()) -> list[int]:
+    """The fewest segments without which no contradiction is left: always the one in most of them first, and of several
+    one of a clock that was ``set_once``."""
     left = [pair for pair in pairs if pair[0] != pair[1]]
     dropped: list[int] = []
     while left:
@@ -72,8 +78,9 @@ def least_trustworthy(pairs: list[tuple[int, int]]) -> list[int]:
                 counts[number] = counts.get(number, 0) + 1
         most = max(counts.values())
         worst = [number for number, count in sorted(counts.items()) if count == most]
+        worst = [number for number in worst if number in set_once] or worst
         # Two machines that contradict each other and nobody else: either may be wrong, so trust neither.
-        gone = worst if len(counts) == 2 else worst[:1]
+        gone = worst if len(counts) == 2 and len(worst) == 2 else worst[:1]
         dropped += gone
         left = [pair for pair in left if not set(pair) & set(gone)]
     return dropped

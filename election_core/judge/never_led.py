@@ -52,7 +52,7 @@ def never_led(group: Group, title: str) -> Iterator[Finding]:
         certainty=POSSIBLE if alone else DEFINITE,
         nodes=members,
         terms=(),
-        start_time=min(group.time(first) for _, _, first, _ in spans),
+        start_time=min(first.at for _, _, first, _ in spans),
         end_time=None,
         summary=f"No {title} for {between(least, most)}: {who} looked for one and found none, to the end of the logs.",
         evidence=[moment.event_id for _, _, first, last in spans for moment in (first, last)],

@@ -24,7 +24,7 @@ def change_of(group: Group, before: Tenure, after: Tenure | None, begin: Moment,
         "former_leader": before.node,
         "former_leader_fate": fate_of(group, before, begin, served),
         "next_leader": None if after is None else after.node,
-        "served_time": None if after is None else group.time(served),
+        "served_time": None if after is None else served.at,
     }
 
 

@@ -137,9 +137,8 @@ class Majorities:
         ]
         earliest = min((loss.earliest for loss in alike), key=lambda moment: elapsed(moment, target)[1])
         # Who counts its rounds knows which one was answered last: what others heard after it, they answered in vain.
-        time = self._group.time
         counted = [loss.earliest for loss in alike if loss.rounds is not None]
-        earliest = next((at for at in counted if time(earliest) - time(at) > Timeout.NOTICEABLE.us), earliest)
+        earliest = next((at for at in counted if earliest.at - at.at > Timeout.NOTICEABLE.us), earliest)
         if tenure.end_cause == DIED:
             earliest = self._missed_first(tenure, left, earliest, target)
         rounds = next((loss.rounds for loss in found if loss.rounds is not None), None)

@@ -34,7 +34,7 @@ def in_vain(group: Group) -> Iterator[Moment]:
     led |= {role.term for role in group.roles if role.role == FOLLOWER and role.leader is not None and role.term}
     begins = [tenure.begin for tenure in group.tenures]
     seen = set[int]()
-    for campaign in sorted(group.of(Candidacy), key=lambda campaign: group.time(since(campaign))):
+    for campaign in sorted(group.of(Candidacy), key=lambda campaign: since(campaign).at):
         lost = campaign.outcome != "won" and (campaign.term is None or campaign.term not in led)
         if not lost or not campaign.majority_answered or campaign.term in seen:
             continue
@@ -49,9 +49,9 @@ def storm(group: Group, elections: Iterable[Moment], failed: Iterable[Moment] = 
 
     ``failed`` are those that nobody won.
     """
-    lost = {group.clocks.adjusted(moment) for moment in failed}
+    lost = set(failed)
     disturbances: list[list[Moment]] = []
-    for moment in sorted([*map(group.clocks.adjusted, elections), *lost]):
+    for moment in sorted([*elections, *lost]):
         if disturbances and moment.at - disturbances[-1][0].at < ONE_DISTURBANCE:
             disturbances[-1].append(moment)
         else:

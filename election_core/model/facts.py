@@ -43,6 +43,8 @@ class Fact:
 
     kind: ClassVar[str] = ""
     """The name of the kind, its class's name in capitals: what a row says of its class."""
+    BY_COPIER: ClassVar[bool] = False
+    """Whether the times of the kind are those of whoever copied the machine's files, not those of its logs."""
     SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ()
     """The kind's fields that a log has said when the fact begins, wherever the log itself begins or ends."""
 

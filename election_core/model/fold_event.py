@@ -1,6 +1,6 @@
 """An event as the fold sees it: the columns that rules need, on the clock of the machine that wrote it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 
 @dataclass(slots=True)
@@ -8,7 +8,8 @@ class FoldEvent:
     """One row of ``silver.events``, reduced to what the fold reads. Nobody changes one; it is not frozen because a
     frozen one takes eight times as long to make, and one is made for each line that counts.
 
-    ``at`` and ``by`` are microseconds UTC on the machine's own clock: the line was written in ``[at, by]``.
+    ``at`` and ``by`` are microseconds UTC on the source's own timeline: the line was written in ``[at, by]``. It is
+    ``ahead`` of what the machine's clock showed, by which the times in the line are.
     """
 
     event_id: str
@@ -68,3 +69,10 @@ class FoldEvent:
     state_version: int | None = None
     version_timestamp: int | None = None
     counter: int | None = None
+    ahead: int = 0
+
+
+LINE_FIELDS: tuple[str, ...] = tuple(
+    field.name for field in fields(FoldEvent) if field.name not in {"event_id", "stream", "kind", "at", "by", "ahead"}
+)
+"""The fields that say what the line says."""

@@ -16,8 +16,8 @@ from election_replay.election_core.model.measures import Fate, Unit
 class RoleInterval:
     """One node in one role of one term. ``end_time`` is ``None`` while the role goes on at the end of the log.
 
-    The true start lies in ``[start_time, start_time + start_uncertainty_ms]`` on the node's own clock, the true
-    end likewise.
+    The true start lies in ``[start_time, start_time + start_uncertainty_ms]``, the true end likewise. All times of rows
+    are in common time; where the node's own clock showed another one, that is ``..._logged``.
     """
 
     cluster: str
@@ -36,6 +36,8 @@ class RoleInterval:
     end_cause: str | None
     start_event_id: str | None
     end_event_id: str | None
+    start_time_logged: int | None = None
+    end_time_logged: int | None = None
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
@@ -53,6 +55,8 @@ class Term:
     certainty: str
     start_event_id: str | None
     end_event_id: str | None
+    start_time_logged: int | None = None
+    end_time_logged: int | None = None
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
@@ -75,6 +79,8 @@ class Election:
     decided_by: str | None
     start_event_id: str | None
     end_event_id: str | None
+    start_time_logged: int | None = None
+    end_time_logged: int | None = None
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)

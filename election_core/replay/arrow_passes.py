@@ -20,7 +20,7 @@ from election_replay.election_core.fold.identity import UNIDENTIFIED
 from election_replay.election_core.fold.members import named_speaker
 from election_replay.election_core.fold.process_runs import Segment
 from election_replay.election_core.model.facts import Fact
-from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.fold_event import LINE_FIELDS, FoldEvent
 from election_replay.election_core.model.inventory import NO_INVENTORY, NOT_LISTED, Inventory
 from election_replay.election_core.model.rows import Row
 from election_replay.election_core.replay import group_judge
@@ -39,10 +39,6 @@ from election_replay.election_core.replay.group_judge import Judged
 from election_replay.election_core.replay.passed_over import FILE, PassedOver, pass_over, times
 from election_replay.election_core.replay.source_fold import INTERESTING, SourceLog
 
-_FOLD_EVENT_ONLY = tuple(
-    name for name in FoldEvent.__dataclass_fields__ if name not in {"event_id", "stream", "kind", "at", "by"}
-)
-
 NEEDED_COLUMNS: tuple[str, ...] = (
     "cluster",
     "source_node",
@@ -60,7 +56,7 @@ NEEDED_COLUMNS: tuple[str, ...] = (
 )
 """The columns of ``silver.events`` that the fold reads though no row has a value of them."""
 
-FOLD_COLUMNS: tuple[str, ...] = (*NEEDED_COLUMNS, *(name for name in _FOLD_EVENT_ONLY if name not in NEEDED_COLUMNS))
+FOLD_COLUMNS: tuple[str, ...] = (*NEEDED_COLUMNS, *(name for name in LINE_FIELDS if name not in NEEDED_COLUMNS))
 """The columns of ``silver.events`` that the fold reads."""
 
 CHECKPOINT_COLUMNS: tuple[str, ...] = (*FOLD_COLUMNS, "until", "until_by", "until_event")
@@ -143,7 +139,7 @@ class _Folding:
         if not batch.num_rows:
             return None
         cluster, source_node, stream, file = (batch.column(name)[0].as_py() or "" for name in FILE)
-        return self._source.itself.highest(stream, file) if self.is_of(cluster, source_node) else None
+        return self._source.order.highest(stream, file) if self.is_of(cluster, source_node) else None
 
     def is_of(self, cluster: str, source_node: str) -> bool:
         return self._source.source_node == source_node and self._source.cluster == cluster
@@ -177,7 +173,8 @@ class _Folding:
             source = self._source
             self._checkpoint.give_up(source.given_up)
             may_rest = source.may_rest
-            added.take(self._checkpoint, cluster, source_node, source.bound_ms, source.digest(), may_rest=may_rest)
+            steps, digest = source.was_set, source.digest()
+            added.take(self._checkpoint, cluster, source_node, source.bound_ms, digest, steps, may_rest=may_rest)
             for protocol, reason in sorted(source.failed.items()):
                 added.failure(cluster, source_node, reason, protocol)
         elif self._checkpoint is not None and self._error is not None:
@@ -326,11 +323,11 @@ def _fold_events(
     times: tuple[list[int], list[int]],
 ) -> Iterator[FoldEvent]:
     """The rows of these numbers as events."""
-    here = [name for name in ("event_id", *_FOLD_EVENT_ONLY) if name in batch.schema.names]
+    here = [name for name in ("event_id", *LINE_FIELDS) if name in batch.schema.names]
     chosen = batch.select(here).take(pa.array(wanted, pa.int64()))
     ids = chosen.column("event_id").to_pylist()
     at, by = ([of_line[number] for number in wanted] for of_line in times)
-    more = [_plain(chosen, name) for name in _FOLD_EVENT_ONLY]
+    more = [_plain(chosen, name) for name in LINE_FIELDS]
     return map(FoldEvent, ids, (streams[n] for n in wanted), (kinds[n] for n in wanted), at, by, *more)
 
 

@@ -5,11 +5,12 @@ The checkpoint is rows of the same form as events: those events that a later fol
 that are new, so it does not grow where nothing happens: a fold of the checkpoint, together with newer events, gives
 exactly the facts that a fold of all events gives.
 
-Three things cannot be said from the checkpoint; such a source is folded from its events again (:func:`goes_on`, and
+Four things cannot be said from the checkpoint; such a source is folded from its events again (:func:`goes_on`, and
 :data:`~election_core.fold.process_runs.LATE`): where a process began that an event of a later landing shows to have
-been started long before; what a file says that belongs before the last one of its stream; and what a log says that
-lies long before the end of a source with snapshots, of whose tables few are kept
-(:data:`~election_core.protocols.metadata.log.SETTLES`).
+been started long before; what a file says that belongs before the last one of its stream; what a log says that lies
+long before the end of a source with snapshots, of whose tables few are kept
+(:data:`~election_core.protocols.metadata.log.SETTLES`); and, where the clock was put back, which lines of one file were
+written before which of another.
 """
 
 from collections.abc import Collection, Hashable, Iterable, Iterator
@@ -29,7 +30,8 @@ from election_replay.election_core.replay.registry import PERIODIC
 
 LIVED = "LIVED"
 """A row that stands for lines of one process: the first at ``event_time`` (``event_id``), as wide as its stamp, the
-last in ``[until, until_by]`` (``until_event``), with no silence between them."""
+last in ``[until, until_by]`` (``until_event``), with no silence between them. The clock was put back ``count``
+times."""
 FAILED = "FAILED"
 """A row that says that the fold of this source failed, or what the protocol ``node`` reads in it, by the error
 ``value``; it stays failed under these rules."""
@@ -249,17 +251,20 @@ class NewRows:
         source_node: str,
         bound_ms: int,
         digest: Iterable[tuple[str, Segment, str | None]],
+        steps: int,
         *,
         may_rest: bool,
     ) -> None:
-        """The rows that ``checkpoint`` kept, and ``LIVED`` rows of the ``digest``: streams, their times, members.
+        """The rows that ``checkpoint`` kept, and ``LIVED`` rows of the ``digest``: streams, times, members.
+
+        The clock was put back in so many ``steps``: then nothing goes on from here.
 
         Where the source ended, too; whether it ``may_rest`` as far as its protocols say.
         """
         former, numbers = checkpoint.kept()
         self._kept.former.extend(former)
         self._kept.numbers.extend(numbers)
-        signs = [lived_row((cluster, source_node), *lived, bound_ms) for lived in digest]
+        signs = [lived_row((cluster, source_node), *lived, steps, bound_ms) for lived in digest]
         self._kept.signs.extend(signs)
         ended, ends = self._ended[may_rest and checkpoint.settled], checkpoint.ends()
         ended.former.extend(ends[0])
@@ -268,7 +273,7 @@ class NewRows:
 
     def failure(self, cluster: str, source_node: str, error: str, protocol: str | None = None) -> None:
         """The ``FAILED`` row of a source, or of one ``protocol`` in it."""
-        row = (cluster, source_node, "", "", 0, 0, 0, 0, "", FAILED, protocol, error, None, None, None)
+        row = (cluster, source_node, "", "", 0, 0, 0, 0, "", FAILED, protocol, error, None, None, None, None)
         self._kept.signs.append(row)
         self._ended[False].signs.append(row)
 
@@ -281,14 +286,14 @@ class NewRows:
 
 
 def lived_row(
-    source: tuple[str, str], stream: str, lived: Segment, member: str | None, bound_ms: int
+    source: tuple[str, str], stream: str, lived: Segment, member: str | None, steps: int, bound_ms: int
 ) -> tuple[str | int | None, ...]:
     """A ``LIVED`` row, in the columns of :func:`as_rows`."""
     first, last = lived.first_event or "", lived.last_event or ""
     return (
         *(*source, stream, "", 0, bound_ms, lived.first),
         *((lived.first_by - lived.first) // US_PER_MS, first, LIVED),
-        *(member, None, lived.last, lived.last_by, last),
+        *(member, None, lived.last, lived.last_by, last, steps),
     )
 
 
@@ -315,6 +320,7 @@ _SIGN = pa.schema(
         "until": pa.int64(),
         "until_by": pa.int64(),
         "until_event": pa.string(),
+        "count": pa.int64(),
     }
 )
 

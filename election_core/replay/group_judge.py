@@ -1,18 +1,22 @@
 """From the facts of one replica group to its rows, whichever protocols it speaks."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from election_replay.election_core.judge.calm import FIRST_END, SECOND_END, Calm, calm_since, ended, may_be_calm
 from election_replay.election_core.judge.clock import Clocks, Message
+from election_replay.election_core.judge.common_time import CommonTime, as_logged, passed_over
 from election_replay.election_core.judge.limits import tells_of_wrong_clock, wrong_clocks
-from election_replay.election_core.model.facts import Fact
-from election_replay.election_core.model.rows import Finding, Row, settled
+from election_replay.election_core.judge.printed_times import stepped
+from election_replay.election_core.model.facts import Fact, Silence
+from election_replay.election_core.model.rows import Election, Finding, RoleInterval, Row, Term, settled
 from election_replay.election_core.protocols.log_quality import duplicate_logs, mixed_logs
 from election_replay.election_core.protocols.log_quality import rules as log_quality
+from election_replay.election_core.protocols.log_quality.facts import PassedOver
 from election_replay.election_core.protocols.log_quality.log import OF_MANY_GROUPS
 from election_replay.election_core.replay.failures import FAULT, error_text, failed, not_judged
+from election_replay.election_core.replay.proofs import ends_of, events_of
 from election_replay.election_core.replay.registry import PROTOCOLS, Judge
 
 JUDGES: dict[str, Judge] = {**{protocol.name: protocol.judge for protocol in PROTOCOLS}, FAULT: not_judged}
@@ -21,11 +25,15 @@ JUDGES: dict[str, Judge] = {**{protocol.name: protocol.judge for protocol in PRO
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """All rows of one group, the facts as they were judged, and since when the group is calm, if it is."""
+    """All rows of one group, the facts as they were judged, and since when the group is calm, if it is.
+
+    ``times`` are the common times of events of wrong clocks, as far as facts tell them.
+    """
 
     facts: list[Fact]
     rows: list[Row]
     calm: Calm | None = None
+    times: Mapping[str, int] = field(default_factory=dict)
 
 
 def rows_of_group(facts: Iterable[Fact]) -> Iterator[Row]:
@@ -39,10 +47,11 @@ def judged(facts: Iterable[Fact]) -> Judged:
     since = calm_since(of_group) if may_be_calm(of_group) else None
     if since is not None:
         soon, later = (ended(of_group, since + end) for end in (FIRST_END, SECOND_END))
-        rows = [*rows_as_ended(soon)]
-        if rows == [*rows_as_ended(later)] and not any(map(_depends_on_ends, rows)):
+        rows, _ = as_ended(soon)
+        if rows == as_ended(later)[0] and not any(map(_depends_on_ends, rows)):
             return Judged(soon, rows, Calm.of(since, [fact for fact in of_group if fact.is_open]))
-    return Judged(of_group, [*rows_as_ended(of_group)])
+    rows, times = as_ended(of_group)
+    return Judged(of_group, rows, None, times)
 
 
 def _depends_on_ends(row: Row) -> bool:
@@ -50,13 +59,14 @@ def _depends_on_ends(row: Row) -> bool:
     return tells_of_wrong_clock(row) or log_quality.tells_of_two_sources(row)
 
 
-def rows_as_ended(facts: Iterable[Fact]) -> Iterator[Row]:
-    """All rows of one group, by its logs as they end.
+def as_ended(facts: Iterable[Fact]) -> tuple[list[Row], dict[str, int]]:
+    """All rows of one group, by its logs as they end, and the common times of events of wrong clocks.
 
     Clocks belong to machines, not to protocols: what the messages of one protocol prove about them holds for all.
     """
     by_protocol = sorted(duplicate_logs.judged_once(mixed_logs.sources_apart(facts)), key=lambda fact: fact.protocol)
-    yield from with_roots(mixed_logs.sources_again(_rows(by_protocol), by_protocol))
+    in_order = _InCommonTime.of(by_protocol)
+    return [*with_roots(mixed_logs.sources_again(in_order.rows(), by_protocol))], in_order.times
 
 
 def _causal_pairs(facts: list[Fact]) -> Iterator[Message]:
@@ -68,16 +78,62 @@ def _causal_pairs(facts: list[Fact]) -> Iterator[Message]:
             yield from protocol.causal_pairs(facts)
 
 
-def _rows(by_protocol: list[Fact]) -> Iterator[Row]:
-    bounds = {fact.source_node: fact.bound_ms * 1000 for fact in by_protocol}
-    clocks = Clocks(bounds, [*_causal_pairs(by_protocol)], log_quality.stepped(by_protocol))
-    at_home = not any(fact.protocol in OF_MANY_GROUPS for fact in by_protocol)
-    for protocol, of_protocol in groupby(mixed_logs.undoubted(by_protocol), key=lambda fact: fact.protocol):
-        if at_home or protocol != log_quality.PROTOCOL:
-            yield from _rows_of(protocol, list(of_protocol), clocks)
-    speaking = [fact for fact in by_protocol if fact.protocol != FAULT]
-    if speaking and at_home:  # what a log and a clock are worth is told once, in the group that a process is at home in
-        yield from settled(wrong_clocks(speaking, clocks, log_quality.PROTOCOL))
+def _holes(facts: Iterable[Fact]) -> dict[str, list[tuple[int, int]]]:
+    """The times in which each source wrote nothing."""
+    holes: dict[str, set[tuple[int, int]]] = {}
+    for fact in facts:
+        if isinstance(fact, Silence | PassedOver) and fact.until is not None:
+            holes.setdefault(fact.source_node, set()).add((fact.since_by, fact.until))
+    return {source: sorted(of_source) for source, of_source in holes.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _InCommonTime:
+    """The facts of a group in common time, with what is known of the clocks, and what those showed."""
+
+    facts: list[Fact]
+    clocks: Clocks
+    common: CommonTime | None = None
+
+    @classmethod
+    def of(cls, facts: list[Fact]) -> "_InCommonTime":
+        """Facts as they were logged."""
+        bounds = {fact.source_node: fact.bound_ms * 1000 for fact in facts}
+        clocks = Clocks(bounds, [*_causal_pairs(facts)], stepped(facts), _holes(facts))
+        if not clocks.wrong:
+            return cls(facts, clocks)
+        clocks, common = clocks.in_common_time()
+        return cls([fact for fact in map(common.fact, facts) if not passed_over(fact)], clocks, common)
+
+    @property
+    def times(self) -> dict[str, int]:
+        """When the events of wrong clocks were, as far as facts tell."""
+        moved = self.common.rows if self.common else {}
+        times = {event: fact.since for fact in self.facts if fact.source_node in moved for event in events_of(fact)}
+        return times | {event: at for fact in self.facts if fact.source_node in moved for event, at in ends_of(fact)}
+
+    def rows(self) -> Iterator[Row]:
+        """All rows; those of a wrong clock with what it showed."""
+        moved = self.common.rows if self.common else {}
+        sources = {
+            event: fact.source_node for fact in self.facts if fact.source_node in moved for event, _ in ends_of(fact)
+        }
+        for row in self._rows():
+            if isinstance(row, RoleInterval | Term | Election):
+                source = row.source_node if isinstance(row, RoleInterval) else sources.get(row.start_event_id or "")
+                yield as_logged(row, source, self.clocks) if source in moved else row
+            else:
+                yield row
+
+    def _rows(self) -> Iterator[Row]:
+        by_protocol = mixed_logs.undoubted(self.facts)
+        at_home = not any(fact.protocol in OF_MANY_GROUPS for fact in self.facts)
+        for protocol, of_protocol in groupby(by_protocol, key=lambda fact: fact.protocol):
+            if at_home or protocol != log_quality.PROTOCOL:
+                yield from _rows_of(protocol, list(of_protocol), self.clocks)
+        speaking = [fact for fact in self.facts if fact.protocol != FAULT]
+        if speaking and at_home:  # what a log and a clock are worth is told once, where a process is at home
+            yield from settled(wrong_clocks(speaking, self.clocks, log_quality.PROTOCOL))
 
 
 def _rows_of(protocol: str, facts: list[Fact], clocks: Clocks) -> Iterator[Row]:

@@ -1,6 +1,6 @@
 """Who wrote the lines that prove findings: of each event that they name the log, and its member."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from election_replay.election_core.model.facts import Fact
@@ -13,7 +13,8 @@ class Proof:
 
     ``source_node`` is the folder of the log that holds it; ``node`` the member of the group whose log that is, ``None``
     where it is no member's. ``about`` is when its line was written (microseconds UTC, own clock), as far as a fact that
-    begins or ends with it tells: it may begin a bit before the line. ``None``: no fact tells.
+    begins or ends with it tells: it may begin a bit before the line. ``None``: no fact tells. ``common`` is the same in
+    common time, where that is another.
     """
 
     finding: Finding
@@ -22,10 +23,11 @@ class Proof:
     node: str | None
     source_node: str | None
     about: int | None
+    common: int | None = None
 
 
-def proofs(facts: Sequence[Fact], rows: Iterable[Row]) -> Iterator[Proof]:
-    """The proofs of all findings of a group, each event of a finding once."""
+def proofs(facts: Sequence[Fact], rows: Iterable[Row], common: Mapping[str, int] | None = None) -> Iterator[Proof]:
+    """The proofs of all findings of a group, each event of a finding once; some events have another ``common`` time."""
     rows = list(rows)
     findings = [row for row in rows if isinstance(row, Finding)]
     named = {event_id for finding in findings for event_id in finding.evidence}
@@ -44,7 +46,7 @@ def proofs(facts: Sequence[Fact], rows: Iterable[Row]) -> Iterator[Proof]:
         for position, event_id in enumerate(dict.fromkeys(finding.evidence), 1):
             source = sources.get(event_id)
             member = members_of.get((finding.protocol, source), members.get(source))
-            yield Proof(finding, position, event_id, member, source, times.get(event_id))
+            yield Proof(finding, position, event_id, member, source, times.get(event_id), (common or {}).get(event_id))
 
 
 def events_of(fact: Fact) -> Iterator[str]:

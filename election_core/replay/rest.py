@@ -124,7 +124,7 @@ def _repeats(lines: Lines, before: Mapping[str, Any], *, may_grow: bool) -> bool
 
 
 def _event(lines: Lines, values: Mapping[str, Any]) -> FoldEvent:
-    fields = {name: values.get(name) for name in PERIODIC_FIELDS}
+    fields: dict[str, Any] = {name: values.get(name) for name in PERIODIC_FIELDS}
     return FoldEvent("", lines.stream, lines.kind or "", 0, 0, **fields)
 
 

@@ -8,11 +8,13 @@ Files may hold the lines of several members at once (:mod:`election_core.fold.me
 one on, each member's lines are read by themselves too; which reading counts is known after the last line.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 from operator import itemgetter
+
+import numpy as np
 
 from election_replay.election_core.fold.fact_writer import Speaker
 from election_replay.election_core.fold.identity import (
@@ -34,7 +36,9 @@ from election_replay.election_core.fold.process_runs import (
     Segment,
     Signs,
     Start,
+    holes_of,
 )
+from election_replay.election_core.fold.program_order import ProgramOrder
 from election_replay.election_core.fold.settings import AS_DURATION, PrintedSettings
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.fold_event import FoldEvent
@@ -53,11 +57,9 @@ INTERESTING = frozenset().union(START_KINDS, STOP_KINDS, IDENTITY_KINDS, LINE_KI
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What ``processes`` of a source say as one member: facts with their streams, and ``itself`` as a witness."""
+    """What some processes of a source say as one member: facts with their streams."""
 
     speaker: Speaker
-    itself: log_quality.SourcesLog
-    processes: frozenset[str]
     facts: list[tuple[str, Fact]]
 
 
@@ -84,11 +86,25 @@ class Members:
         return any(begin <= end for (_, end), (begin, _) in pairwise(sorted(self._spoke.values())))
 
 
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """What was read of a source, in the order of its files: ``held`` is a line's event, signs of life, or a segment."""
+
+    stream: str
+    file: int
+    time: int = 0
+    by: int = 0
+    event_id: str | None = None
+    held: FoldEvent | Signs | Segment | None = None
+    member: str | None = None
+
+
 @dataclass(slots=True)
 class SourceLog:
     """Everything that one source's logs say. Feed ``seen`` and ``on``, then take ``facts`` once.
 
-    The snapshots of the source's metadata files come after its logs.
+    The snapshots of the source's metadata files come after its logs. Lines wait until all of them are read: the steps
+    of the clock are known then, and with them the order in which lines of several files were written.
     """
 
     cluster: str
@@ -99,6 +115,7 @@ class SourceLog:
     identity: Identity = field(default_factory=Identity)
     logs: dict[tuple[int, str], ProtocolLog] = field(default_factory=dict)
     itself: log_quality.SourcesLog = field(default_factory=log_quality.SourcesLog)
+    order: ProgramOrder = field(default_factory=ProgramOrder)
     settings: PrintedSettings = field(default_factory=PrintedSettings)
     timing_rules: tuple[TimingRule, ...] = ()
     introduced: Mapping[str, Introduced] = field(default_factory=dict)
@@ -116,44 +133,105 @@ class SourceLog:
 
         Whether the clock just went on from the line before it in this file.
         """
-        self._activity(stream).seen(time, by, event_id)
-        return self.itself.seen(stream, file, time, by, event_id or "")
+        steady = self.order.seen(stream, file, time, by, event_id or "", self.order.place)
+        self.order.waiting.append(_Waiting(stream, self.order.file, time, by, event_id))
+        return steady
 
     def lived(self, stream: str, signs: Signs, speaker: str | None = None) -> None:
         """Lines of ``stream`` were written that say nothing else but that the clock went on; ``speaker`` is the member
         that they name."""
-        self._activity(stream).lived(signs)
-        members = self.members.get(process_of(stream))
-        if speaker is not None and members is not None and members.apart:
-            members.logs[speaker].lived(stream, signs)
+        self.order.waiting.append(_Waiting(stream, self.order.file, held=signs, member=speaker))
 
     def recall_line(self, stream: str, time: int, by: int, event_id: str, file: str) -> bool:
         """A line of a former night, whose signs of life :meth:`recall_segment` tells; else as :meth:`seen`."""
-        return self.itself.seen(stream, file, time, by, event_id)
+        steady = self.order.seen(stream, file, time, by, event_id, self.order.place)
+        if not steady:
+            self.order.waiting.append(_Waiting(stream, self.order.file, time, by, event_id))
+        return steady
 
     def recall_segment(self, stream: str, segment: Segment, member: str | None = None) -> None:
         """Lines of former nights were written through ``segment`` by the process that writes ``stream``, or by the
-        ``member`` of several whose lines these are."""
-        source = self
-        if member is not None:
-            members = self.members.setdefault(process_of(stream), Members())
-            source = members.logs.setdefault(member, self._another())
-        source._activity(stream).covered.append(segment)
+        ``member`` of several whose lines these are; the clock had not been put back by then."""
+        self.order.waiting.append(_Waiting(stream, -1, held=segment, member=member))
 
     def digest(self) -> Iterator[tuple[str, Segment, str | None]]:
         """The signs of life of the lines that were ``seen``, each with a stream of its process, and with the member
         that speaks where several do."""
+        self._settle()
         for process, activity in sorted(self.activity.items()):
-            for segment in activity.digest(self.itself.put_back(process)):
+            for segment in activity.digest():
                 yield self._stream_of[process], segment, None
         for process, members in sorted(self.members.items()):
             for name, log in sorted(members.logs.items()) if members.apart else ():
-                for segment in log.activity[process].digest(log.itself.put_back(process)):
+                for segment in log.activity[process].digest():
                     yield self._stream_of[process], segment, name
+
+    @property
+    def was_set(self) -> int:
+        """How often the clock was put back."""
+        self._settle()
+        return len(self.order.timeline.steps)
+
+    def _settle(self) -> None:
+        """Take all lines that wait, on the timeline of the source."""
+        if not self.order.waiting:
+            return
+        waiting, begun = self.order.taken()
+        self.order.settle()
+        timeline = self.order.timeline if self.order.timeline.steps else None
+        starts = self._starts(waiting, begun) if timeline else {}
+        for place, line in enumerate(waiting, begun):
+            held, (at, by) = line.held, (line.time, line.by)
+            if isinstance(held, Segment):
+                self._recall(line, held)
+            elif isinstance(held, Signs):
+                self._lived(line.stream, held if timeline is None else self._moved(line, place, held), line.member)
+            elif held is None:
+                if timeline is not None and not is_snapshot(line.stream):
+                    ahead = self.order.on_timeline(line.file, place, at, by)[0] - at
+                    at, by = at + ahead, by + ahead
+                self._activity(line.stream).seen(at, by, line.event_id)
+            else:
+                if timeline is not None and not is_snapshot(line.stream):
+                    alike = starts.get(process_of(line.stream), []) if _starts_process(held) else ()
+                    at, by = self.order.on_timeline(line.file, place, held.at, held.by, alike)
+                    held = replace(held, at=at, by=by, ahead=at - held.at)
+                self._on(held)
+
+    def _starts(self, waiting: Sequence[_Waiting], begun: int) -> dict[str, list[tuple[int, int]]]:
+        """The starts of each process of which a file shows behind how many steps of the clock they are: when, by the
+        clock, and that number."""
+        starts: dict[str, list[tuple[int, int]]] = {}
+        for place, line in enumerate(waiting, begun):
+            if isinstance(line.held, FoldEvent) and _starts_process(line.held):
+                least, most = self.order.behind(line.file, place, line.held.at)
+                if least == most:
+                    starts.setdefault(process_of(line.stream), []).append((line.held.at, least))
+        return starts
+
+    def _moved(self, line: _Waiting, place: int, signs: Signs) -> Signs:
+        """Signs of life on the timeline; where it is open on which side of a step they lie, on the earlier one."""
+        since = [self.order.on_timeline(line.file, place, time, time)[0] for time in signs.since.tolist()]
+        ahead = np.array(since, np.int64) - signs.since
+        return Signs(signs.since + ahead, signs.by + ahead, signs.event_ids)
+
+    def _lived(self, stream: str, signs: Signs, speaker: str | None) -> None:
+        self._activity(stream).lived(signs)
+        members = self.members.get(process_of(stream))
+        if speaker is not None and members is not None and members.apart:
+            members.logs[speaker]._lived(stream, signs, None)
+
+    def _recall(self, line: _Waiting, segment: Segment) -> None:
+        source = self
+        if line.member is not None:
+            members = self.members.setdefault(process_of(line.stream), Members())
+            source = members.logs.setdefault(line.member, self._another())
+        source._activity(line.stream).covered.append(segment)
 
     @property
     def given_up(self) -> set[tuple[str, str]]:
         """The streams and names of tables in snapshots whose entries no later fold will look at."""
+        self._settle()
         readers = self.logs.values() if self._snapshots else ()
         return {table for log in readers if isinstance(log, ReadsSnapshots) for table in log.given_up}
 
@@ -161,15 +239,21 @@ class SourceLog:
     def may_rest(self) -> bool:
         """Whether lines that say nothing new move the end of a life in the facts of this source, and nothing else.
 
-        So it is where one process speaks, as one member, that was not told to stop.
+        So it is where one process speaks, as one member, that was not told to stop, by a clock that was not put back.
         """
-        if len(self.activity) != 1 or SNAPSHOTS in self.activity or self.members or self.failed:
+        self._settle()
+        if self.order.timeline.steps or self.failed or self.members:
+            return False
+        if len(self.activity) != 1 or SNAPSHOTS in self.activity:
             return False
         runs = self._runs_of(next(iter(self.activity)))
         return all(FOLDS[number].rests for number, _ in self.logs) and bool(runs) and runs[-1].goes_on
 
     def on(self, event: FoldEvent) -> None:
-        """Take an event of one of :data:`INTERESTING`."""
+        """Take an event of one of :data:`INTERESTING`, in the line that was seen last."""
+        self.order.waiting.append(_Waiting(event.stream, self.order.file, held=event))
+
+    def _on(self, event: FoldEvent) -> None:
         speaker = speaker_of(event)
         if speaker is not None:
             self._note_speaker(speaker, event)
@@ -189,16 +273,17 @@ class SourceLog:
 
     def facts(self) -> Iterator[Fact]:
         """All facts of this source, after its last event."""
+        self._settle()
         self._incarnations = {process: self._runs_of(process) for process in self.activity}
         speaker = self._speaker()
         readings = [self._reading(speaker), *self._readings_of_members(speaker)]
         for reading in readings:
             yield from (fact for _, fact in reading.facts)
             yield from self.settings.facts(reading.speaker, (fact for _, fact in reading.facts))
-            yield from reading.itself.clock_steps(reading.speaker, reading.facts, reading.processes)
-        every = [fact for reading in readings for _, fact in reading.facts]
-        yield from self.itself.facts(speaker, [fact for reading in readings for fact in reading.facts])
-        yield from self._failures(every)
+        stated = [fact for reading in readings for fact in reading.facts]
+        yield from self.itself.facts(speaker, stated)
+        yield from log_quality.clock_steps(self.order.timeline, holes_of(self.activity.values()), speaker, stated)
+        yield from self._failures([fact for _, fact in stated])
 
     @property
     def first_seen(self) -> int:
@@ -257,7 +342,7 @@ class SourceLog:
                 except Exception as error:  # noqa: BLE001 - the same
                     self.failed[protocol] = error_text(error)
         facts = [fact for protocol, read in found.items() if protocol not in self.failed for fact in read]
-        return Reading(speaker, self.itself, processes, facts)
+        return Reading(speaker, facts)
 
     def _note_speaker(self, name: str, event: FoldEvent) -> None:
         """Take a line of one of several members as its own, too; what was said before the second one is the first's."""
@@ -275,7 +360,7 @@ class SourceLog:
             members.speaks(first, end)
         members.speaks(name, at)
         log = members.logs.setdefault(name, self._another())
-        log.seen(event.stream, at, event.by, event.event_id)
+        log._activity(event.stream).seen(at, event.by, event.event_id)
         log._take(event)
 
     def _until_now(self, process: str, recalled: "SourceLog | None") -> "SourceLog":
@@ -319,7 +404,7 @@ class SourceLog:
         if process in self._incarnations:
             return self._incarnations[process]
         activity = self.activity.get(process, Activity())
-        return activity.incarnations(self.itself.put_back(process))
+        return activity.incarnations()
 
     def _activity(self, stream: str) -> Activity:
         process = process_of(stream)
@@ -336,3 +421,8 @@ class SourceLog:
                 activity.marker(start, f"{event.stream} {event.setting}")
         elif event.kind in START_KINDS:
             activity.marker(start, f"{event.stream} {event.kind}")
+
+
+def _starts_process(event: FoldEvent) -> bool:
+    """Whether a process writes such a line when it starts."""
+    return event.kind in START_KINDS and (event.kind != "CFG_ITEM" or event.setting in START_SETTINGS)

@@ -1,7 +1,7 @@
 """A world judged by its logs alone, and the verdict compared with the truth."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -10,7 +10,7 @@ from election_replay.election_core.dialects.rocketmq import metadata as rocketmq
 from election_replay.election_core.model.catalogue import INFO
 from election_replay.election_core.model.events import Event
 from election_replay.election_core.model.facts import Fact
-from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.fold_event import LINE_FIELDS, FoldEvent
 from election_replay.election_core.model.rows import Finding, Row
 from election_replay.election_core.replay.group_judge import rows_of_group
 from election_replay.election_core.replay.source_fold import INTERESTING, SourceLog
@@ -18,8 +18,6 @@ from election_replay.election_core.simulate.truth import Truth
 from election_replay.election_core.simulate.world import World
 
 BOUND_MS = 500
-
-_COPIED = [field.name for field in fields(FoldEvent) if field.name not in {"event_id", "stream", "kind", "at", "by"}]
 
 
 def logs_of(world: World) -> dict[tuple[str, str], list[str]]:
@@ -82,7 +80,7 @@ def _read_copy(source: SourceLog, stream: str, content: bytes) -> None:
 
 def _take(source: SourceLog, event_id: str, stream: str, event: Event) -> None:
     if event.kind in INTERESTING:
-        columns: dict[str, Any] = {name: getattr(event, name) for name in _COPIED}
+        columns: dict[str, Any] = {name: getattr(event, name) for name in LINE_FIELDS}
         if event.epoch_entries is not None:
             columns["epoch_entries"] = tuple(
                 (entry.epoch, entry.start_offset, entry.end_offset) for entry in event.epoch_entries

@@ -8,7 +8,7 @@ from election_replay.election_core.model.catalogue import RULES, Rule
 from election_replay.election_core.model.facts import SettingPrinted, TimeoutConfigured
 from election_replay.election_core.model.timing import in_force
 from election_replay.jobs import JobError
-from election_replay.jobs.reading.clocks import Clocks, clocks_of, findings_on, in_words
+from election_replay.jobs.reading.clocks import Clocks, clocks_of, in_words
 from election_replay.jobs.reading.incident import evidence
 from election_replay.jobs.reading.next_steps import with_warehouse
 from election_replay.jobs.reading.published import Published
@@ -26,7 +26,6 @@ ECHOES = (
     "WHERE finding_id IN (SELECT finding_id FROM following) ORDER BY start_time, finding_id"
 )
 """What follows from a finding, and what follows from that."""
-LANES = "SELECT DISTINCT node, source_node FROM role_intervals WHERE cluster = ? AND replica_group = ?"
 COVERAGE = "SELECT * FROM rule_coverage WHERE cluster = ? AND replica_group = ? AND rule = ? ORDER BY protocol"
 LIMITING = (
     "SELECT rule, summary, start_time, end_time FROM findings WHERE cluster = ? AND replica_group = ? "
@@ -88,15 +87,14 @@ def explain(published: Published, finding_id: str) -> Explanation:
     """
     named = the_finding(published, finding_id.strip().lower())
     cluster, group_name = named["cluster"], named["replica_group"]
-    clocks = clocks_of(published, cluster, group_name, published.rows(LANES, [cluster, group_name]))
-    [shown] = findings_on(published, clocks, cluster, [named])
-    finding = with_warehouse(shown, published.place)
+    clocks = clocks_of(published, cluster, group_name)
+    finding = with_warehouse(named, published.place)
     group = [finding["cluster"], finding["replica_group"]]
     cause = published.rows(FINDING_SHAPE, [finding["implied_by"]]) if finding["implied_by"] else []
     return Explanation(
         finding=finding,
         clocks=clocks,
-        evidence=evidence(published, clocks, cluster, [finding]).get(finding["finding_id"], []),
+        evidence=evidence(published, cluster, [finding]).get(finding["finding_id"], []),
         coverage=published.rows(COVERAGE, [*group, finding["rule"]]),
         limits=published.rows(
             LIMITING, [*group, list(LIMITS), finding["finding_id"], finding["end_time"], finding["start_time"]]

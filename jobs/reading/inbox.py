@@ -7,7 +7,6 @@ from typing import Any
 from election_replay.election_core.dialects import SYSTEMS as ROWS_OF_SYSTEMS
 from election_replay.election_core.model.catalogue import RULES
 from election_replay.jobs import JobError
-from election_replay.jobs.reading.clocks import clocks_of, findings_on
 from election_replay.jobs.reading.marks import marks_of
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import SEVERITIES, Row, moment, some
@@ -63,8 +62,6 @@ NOW = f"""
     WHERE cluster IN (SELECT unnest($clusters)) AND replica_group IN (SELECT unnest($groups))
     ORDER BY cluster, replica_group, leader
 """
-LANES = "SELECT DISTINCT node, source_node FROM role_intervals WHERE cluster = ? AND replica_group = ?"
-WITH_WRONG_CLOCKS = "SELECT DISTINCT cluster, replica_group FROM findings WHERE rule = 'CLOCK_SKEW'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,25 +153,11 @@ def inbox(published: Published, filters: Filters, after: int = 0) -> Inbox:
     findings = published.rows(chosen, values | {"rows": ROWS, "after": after})
     found = published.rows(COUNTS.format(conditions=conditions), values)
     return Inbox(
-        findings=on_right_clocks(published, findings),
+        findings=findings,
         counts={row["severity"]: row["n"] for row in found},
         leaders=leaders(published, findings),
         marks=marks_of(published, (finding["finding_id"] for finding in findings)),
     )
-
-
-def on_right_clocks(published: Published, findings: list[Row]) -> list[Row]:
-    """The same, in the same order, with the times that a group's page gives them."""
-    wrong = {(row["cluster"], row["replica_group"]) for row in published.rows(WITH_WRONG_CLOCKS)}
-    groups = {(finding["cluster"], finding["replica_group"]) for finding in findings} & wrong
-    moved: dict[str, Row] = {}
-    for cluster, group in groups:
-        of_group = [
-            finding for finding in findings if (finding["cluster"], finding["replica_group"]) == (cluster, group)
-        ]
-        clocks = clocks_of(published, cluster, group, published.rows(LANES, [cluster, group]))
-        moved |= {finding["finding_id"]: finding for finding in findings_on(published, clocks, cluster, of_group)}
-    return [moved.get(finding["finding_id"], finding) for finding in findings]
 
 
 def leaders(published: Published, findings: list[Row]) -> dict[tuple[str, str], list[Row]]:

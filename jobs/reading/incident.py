@@ -13,7 +13,7 @@ from typing import Any
 
 from election_replay.election_core.model import notices
 from election_replay.jobs import JobError
-from election_replay.jobs.reading.clocks import Clocks, clocks_of, findings_on, in_words
+from election_replay.jobs.reading.clocks import Clocks, clocks_of, in_words
 from election_replay.jobs.reading.lanes import Lane, Lanes, extent, lane_of, lanes, named
 from election_replay.jobs.reading.next_steps import with_warehouse
 from election_replay.jobs.reading.notices import Notice, notices_of
@@ -116,8 +116,8 @@ EXTENT = f"""
     )
 """
 EVIDENCE = (
-    "SELECT finding_id, path, line_no, text, event_id, event_time AS logged_at, source_node FROM evidence_lines "
-    "WHERE cluster = ? AND finding_id IN (SELECT unnest(?)) ORDER BY finding_id, position"
+    "SELECT finding_id, path, line_no, text, event_id, event_time AS logged_at, source_node, common_time "
+    "FROM evidence_lines WHERE cluster = ? AND finding_id IN (SELECT unnest(?)) ORDER BY finding_id, position"
 )
 KNOWN = (
     "SELECT DISTINCT cluster, replica_group FROM role_intervals UNION "
@@ -235,15 +235,13 @@ def incident(
         raise JobError(f"--from {since:%Y-%m-%dT%H:%M:%S} is after --to {until:%Y-%m-%dT%H:%M:%S}")
     whole = at_most is None and not story_alone
     lanes_ever = published.rows(MEMBERS, [cluster, group, FOREVER[1], FOREVER[1], FOREVER[0]])
-    proven = clocks_of(published, cluster, group, lanes_ever)
-    clocks = Clocks() if raw else proven
+    proven = clocks_of(published, cluster, group)
+    clocks = proven.as_shown if raw else Clocks()
     window = Window.asked(cluster, group, since, until, clocks)
     members = published.rows(MEMBERS, window.overlapping)
     columns = "*" if at_most is None else COLUMNS_OF_A_LIST
-    found = findings_on(
-        published, clocks, cluster, published.rows(FINDINGS.format(columns=columns), window.overlapping)
-    )
-    log_ends = ends_of_logs(published, clocks, cluster)
+    found = published.rows(FINDINGS.format(columns=columns), window.overlapping)
+    log_ends = ends_of_logs(published, Clocks() if raw else proven, cluster)
     ends = [log_ends[member["source_node"]] for member in members if member["source_node"] in log_ends]
     first, last = (since, until) if since and until else shown(published, window, clocks, found, ends)
     begin, end = since or first or FOREVER[0], until or last or FOREVER[1]
@@ -267,12 +265,14 @@ def incident(
         raw=raw,
         members=members,
         names=names_of(lanes_ever),
-        drawn=named(members) if story_alone else lanes(published, cluster, group, (begin, end), members, clocks),
+        drawn=named(members)
+        if story_alone
+        else lanes(published, cluster, group, (begin, end), members, clocks, log_ends),
         roles=inside.spans(inside.roles(published.rows(ROLES, window.overlapping))) if whole else [],
         course=happened,
         findings=findings,
         echoes_of=echoes_of(findings),
-        evidence=evidence(published, clocks, cluster, findings) if whole else {},
+        evidence=evidence(published, cluster, findings, raw=raw) if whole else {},
         moments=inside.points(moments, "happened_at"),
         coverage=published.rows("SELECT * FROM blind_spots WHERE cluster = ? AND replica_group = ?", [cluster, group]),
         log_ends=log_ends,
@@ -331,10 +331,10 @@ class Window:
 
 
 def ends_of_logs(published: Published, clocks: Clocks, cluster: str) -> dict[str, datetime]:
-    """When the logs of each source of a cluster end, on ``clocks``."""
+    """When the logs of each source of a cluster end, by common time as far as it is known of the wrong ``clocks``."""
     rows = published.rows("SELECT source_node, log_end FROM log_ends WHERE cluster = ?", [cluster])
     return {
-        row["source_node"]: clocks.adjusted(row["source_node"], row["log_end"])
+        row["source_node"]: clocks.in_common_time(row["source_node"], row["log_end"])
         for row in rows
         if row["log_end"] is not None
     }
@@ -347,7 +347,7 @@ def shown(
     [known] = published.rows(EXTENT, [*window.values, *window.overlapping, *window.overlapping])
     first, last = known["first"], known["last"]
     if clocks.wrong:  # what is logged by a wrong clock lies elsewhere
-        signs = extent(published, window.cluster, window.group, last, clocks)
+        signs = extent(published, window.cluster, window.group, last, clocks, {})
         signs += [at for finding in findings for at in (finding["start_time"], finding["end_time"]) if at is not None]
         first, last = min(signs, default=None), max(signs, default=None)
     return first, max([*([last] if last else []), *log_ends], default=None)
@@ -425,11 +425,12 @@ def names_of(members: list[Row]) -> dict[str, str]:
     return found
 
 
-def evidence(published: Published, clocks: Clocks, cluster: str, findings: list[Row]) -> dict[str, list[Row]]:
-    """The lines that prove findings, by id, in order of time; ``at`` is when, on ``clocks``."""
+def evidence(published: Published, cluster: str, findings: list[Row], *, raw: bool = False) -> dict[str, list[Row]]:
+    """The lines that prove findings, by id, in order of time; ``at`` is when, in common time or as logged."""
     rows = published.rows(EVIDENCE, [cluster, [finding["finding_id"] for finding in findings]])
     for row in rows:
-        row["at"] = row["logged_at"] and clocks.adjusted(row["source_node"], row["logged_at"])
+        common = row.pop("common_time")
+        row["at"] = row["logged_at"] if raw or common is None else common
     return {finding_id: in_order(list(lines)) for finding_id, lines in groupby(rows, key=lambda row: row["finding_id"])}
 
 

@@ -5,6 +5,7 @@ apart is one bar that says how many roles it stands for and which; a zoom draws 
 that the picture is on (:mod:`jobs.reading.clocks`).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -29,11 +30,8 @@ ON_CLOCKS = """
             unnest(CAST($wrong_ahead_us AS BIGINT[])) AS ahead_us
     ),
     ends AS (
-        SELECT logs.source_node, logs.log_end - to_microseconds(coalesce(wrong.ahead_us, 0)) AS log_end
-        FROM log_ends AS logs
-        LEFT JOIN wrong ON wrong.source_node = logs.source_node
-            AND logs.log_end BETWEEN wrong.first_reading AND wrong.last_reading
-        WHERE logs.cluster = $cluster
+        SELECT unnest(CAST($end_sources AS VARCHAR[])) AS source_node,
+            unnest(CAST($ends AS TIMESTAMPTZ[])) AS log_end
     ),
     placed AS (
         SELECT role.node, role.source_node, role.protocol, role.role, role.term, role.leader, role.start_event_id,
@@ -149,11 +147,22 @@ def lane_of(row: Row) -> Lane:
     return row["node"], row["source_node"]
 
 
-def extent(published: Published, cluster: str, group: str, last: datetime | None, clocks: Clocks) -> list[datetime]:
+def extent(
+    published: Published,
+    cluster: str,
+    group: str,
+    last: datetime | None,
+    clocks: Clocks,
+    log_ends: Mapping[str, datetime],
+) -> list[datetime]:
     """The first and the last sign of a role of a group; ``last`` for one whose log is not there."""
-    given = {"cluster": cluster, "group": group, "end": last} | clocks.columns
+    given = {"cluster": cluster, "group": group, "end": last} | clocks.columns | _ends(log_ends)
     [row] = published.rows(EXTENT, given)
     return [at for at in row.values() if at is not None]
+
+
+def _ends(log_ends: Mapping[str, datetime]) -> dict[str, list[Any]]:
+    return {"end_sources": list(log_ends), "ends": list(log_ends.values())}
 
 
 def lanes(
@@ -163,10 +172,12 @@ def lanes(
     window: tuple[datetime, datetime],
     members: list[Row],
     clocks: Clocks,
+    log_ends: Mapping[str, datetime],
 ) -> Lanes:
     """The lanes of a group in a window; about :data:`BARS_SHOWN` bars, at most twice as many."""
     begin, end = window
-    given: dict[str, Any] = {"cluster": cluster, "group": group, "begin": begin, "end": end} | clocks.columns
+    given: dict[str, Any] = {"cluster": cluster, "group": group, "begin": begin, "end": end}
+    given |= clocks.columns | _ends(log_ends)
     return replace(
         named(members),
         bars=published.rows(BARS, given | {"column": column_of(begin, end, members)}),

@@ -21,6 +21,6 @@ def votes_of(published: Published, incident: Incident, at_most: int | None = Non
     sources = dict(map(lane_of, incident.members))
     asked = [incident.cluster, incident.group, incident.begin, incident.end, at_most]
     votes = published.rows(VOTES, asked)
-    for vote in votes if not incident.raw else ():
-        vote["happened_at"] = incident.clocks.adjusted(sources.get(vote["candidate"]), vote["happened_at"])
+    for vote in votes if incident.raw else ():
+        vote["happened_at"] = incident.clocks.as_shown.adjusted(sources.get(vote["candidate"]), vote["happened_at"])
     return votes

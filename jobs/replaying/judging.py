@@ -243,7 +243,7 @@ def verdicts_of(judged: Judged) -> Iterator[Row]:
             cause = because[row.finding_id]
             values = (*values, cause, next_steps(row, cause, known_of_group))
         yield TABLE_OF[type(row)], values
-    for proof in proofs(judged.facts, judged.rows):
+    for proof in proofs(judged.facts, judged.rows, judged.times):
         yield QUOTED, unquoted(proof)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from election_replay.election_core.fold.identity import is_snapshot
 from election_replay.election_core.fold.process_runs import LATE, START_KINDS
 from election_replay.election_core.protocols.metadata.log import SETTLES
+from election_replay.election_core.replay.checkpoint import LIVED
 from election_replay.election_core.replay.registry import PROTOCOLS
 from election_replay.jobs.engines.engine import After, Among, Engine, OneOf, Rows
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -45,7 +46,7 @@ class Known:
     last file of each stream.
 
     ``folded`` is the last landing that was folded; from there to ``batch`` the source was at rest. ``torn``: a replay
-    was killed when it had written half of the checkpoint, which is worth nothing.
+    was killed when it had written half of the checkpoint, which is worth nothing. ``was_set``: its clock was put back.
     """
 
     cluster: str
@@ -55,6 +56,7 @@ class Known:
     last_files: Files = field(default_factory=dict)
     folded: int = 0
     torn: bool = False
+    was_set: bool = False
 
     @property
     def source(self) -> tuple[str, str]:
@@ -80,7 +82,7 @@ class New:
 
 def known_sources(engine: Engine, warehouse: Warehouse, ends: Rows) -> list[Known]:
     """The sources that have a checkpoint, as the ``ends`` of all sources tell of them, a few rows each."""
-    return _known_by(engine, warehouse, ends.select((*SOURCE, "batch", "until", "folded")))
+    return _known_by(engine, warehouse, ends.select((*SOURCE, "batch", "until", "folded", "kind", "count")))
 
 
 def sources_of_checkpoints(engine: Engine, warehouse: Warehouse, folds: Rows, at_rest: Rows) -> list[Known]:
@@ -88,7 +90,9 @@ def sources_of_checkpoints(engine: Engine, warehouse: Warehouse, folds: Rows, at
 
     ``folds`` are the rows that folds left, ``at_rest`` those of the nights at rest since then.
     """
-    by_folds = _known_by(engine, warehouse, folds.select((*SOURCE, "batch", "until"), {"folded": "batch"}))
+    by_folds = _known_by(
+        engine, warehouse, folds.select((*SOURCE, "batch", "until", "kind", "count"), {"folded": "batch"})
+    )
     known = {source.source: source for source in by_folds}
     for found in known_sources(engine, warehouse, at_rest):
         before = known.get(found.source, replace(found, batch=0, folded=0))
@@ -102,7 +106,8 @@ def sources_of_checkpoints(engine: Engine, warehouse: Warehouse, folds: Rows, at
 
 def _known_by(engine: Engine, warehouse: Warehouse, rows: Rows) -> list[Known]:
     sql = (
-        "SELECT cluster, source_node, max(batch) AS batch, max(until) AS until, max(folded) AS folded FROM {rows} "
+        "SELECT cluster, source_node, max(batch) AS batch, max(until) AS until, max(folded) AS folded, "
+        f"coalesce(max(\"count\") FILTER (kind = '{LIVED}'), 0) > 0 AS was_set FROM {{rows}} "
         "GROUP BY cluster, source_node"
     )
     return [Known(**row) for row in engine.answer(warehouse, sql, rows).to_pylist()]
@@ -176,7 +181,7 @@ def late_sources(news: Iterable[New], known: Iterable[Known]) -> set[tuple[str, 
     """The sources of whose former nights new events tell more than their checkpoints can take in.
 
     They show a start long before the last sign of life, or stand in a file that belongs before the last one of its
-    stream, or long before the last sign of life of a source with snapshots.
+    stream, or long before the last sign of life of a source with snapshots; or the clock was put back.
     """
     before = {source.source: source for source in known}
     return {
@@ -187,8 +192,8 @@ def late_sources(news: Iterable[New], known: Iterable[Known]) -> set[tuple[str, 
 
 
 def is_late(news: New, known: Known) -> bool:
-    """Whether new events of a source belong before the end of its checkpoint."""
-    if is_before(news.first_start, known.until, LATE):
+    """Whether new events of a source belong before the end of its checkpoint, or may."""
+    if known.was_set or is_before(news.first_start, known.until, LATE):
         return True
     if any(map(is_snapshot, known.last_files)) and is_before(news.first_line, known.until, SETTLES):
         return True

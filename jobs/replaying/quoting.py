@@ -58,7 +58,7 @@ def unquoted(proof: Proof) -> tuple[Any, ...]:
     """A row of ``evidence_lines`` without the line itself; its time says where to look for it."""
     of = proof.finding
     place = (of.finding_id, of.cluster, of.replica_group, of.protocol, of.rule, proof.position, proof.event_id)
-    return (*place, proof.node, proof.source_node, proof.about, *([None] * (len(LINE) - 2)))
+    return (*place, proof.node, proof.source_node, proof.about, proof.common, *([None] * (len(LINE) - 2)))
 
 
 def quote(work: Work, unquoted_files: Sequence[DataFile], groups: Among | None) -> None:

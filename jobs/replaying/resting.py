@@ -305,7 +305,7 @@ def _moved_on(
     former = known.take(pa.array([number for number in kept if number < len(known)], pa.int64()))
     new = whole.take(pa.array([number - len(known) for number in kept if number >= len(known)], pa.int64()))
     signs = [
-        lived_row(source, ended[source].lines[0].stream, segment, None, ended[source].bound_ms)
+        lived_row(source, ended[source].lines[0].stream, segment, None, 0, ended[source].bound_ms)
         for source, segments in lived.items()
         for segment in segments
     ]

@@ -162,9 +162,8 @@ def role_details(found: Incident, row: Row) -> Iterator[Element]:
     """One role in words, with the lines that begin and end it."""
     source = row["source_node"]
     shifted = dict(row)
-    if not found.raw:
-        shifted["start_time"] = found.clocks.adjusted(source, row["start_time"])
-        shifted["end_time"] = row["end_time"] and found.clocks.adjusted(source, row["end_time"])
+    if found.raw:
+        shifted |= {name: row[f"{name}_logged"] or row[name] for name in ("start_time", "end_time")}
     term = "" if row["term"] is None else f" in {term_word(row['protocol'])} {row['term']}"
     yield tag("h2", f"{found.called(row['node'], source)}: {role_word(row['role'], row['protocol'])}{term}")
     details: list[tuple[str, str]] = [("When", when(shifted))]

@@ -1,11 +1,9 @@
 """What is known of a run from outside its logs: the ``facts`` of its ``run.json``, and clocks that were set wrong."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -141,47 +139,12 @@ class Known:
     # clocks
 
     @cached_property
-    def _set_to(self) -> dict[str, list[tuple[float, float]]]:
-        """When each node's clock was set, and by how many seconds it was ahead from then on."""
-        told: dict[str, list[tuple[float, float]]] = {
-            name: [(float("-inf"), node["clock_ms"] / 1000)]
-            for name, node in self.about["nodes"].items()
-            if node.get("clock_ms")
-        }
-        for line in (self.path / "truth.jsonl").read_text().splitlines():
-            row = json.loads(line)
-            if row["action"] == "clock":
-                told.setdefault(row["node"], [(float("-inf"), 0.0)]).append((row["t"], row["clock_ms"] / 1000))
-        return told
-
-    @property
     def set_clocks(self) -> set[str]:
         """The nodes whose clocks were not those of the machine, always or at some time."""
-        return set(self._set_to)
-
-    def own(self, node: str, moment: float) -> float:
-        """What the node's clock showed at a moment of true time."""
-        ahead = [ahead for since, ahead in self._set_to.get(node, []) if since <= moment]
-        return moment + (ahead[-1] if ahead else 0.0)
-
-    def shown_twice(self, node: str, shown: float, near: float = 1) -> bool:
-        """Whether the node's clock showed this time twice, or one nearer than ``near`` seconds: it was set back over
-        it."""
-        return any(later < shown + near and shown - near < before for before, later in self._set_back(node))
+        always = {name for name, node in self.about["nodes"].items() if node.get("clock_ms")}
+        lines = map(json.loads, (self.path / "truth.jsonl").read_text().splitlines())
+        return always | {row["node"] for row in lines if row["action"] == "clock"}
 
     def undecided(self, overlap: AtOnce) -> bool:
-        """Whether no log tells if two led at once: a clock showed the older one's end, or the newer one's beginning,
-        twice, since it was set back. What lasts less than a second is hidden for half a minute longer: until a message
-        bounds the clock again, it may have been set once more."""
-        near = 30 if overlap.seconds < 1 else 1
-        older, newer = min(overlap.terms), max(overlap.terms)
-        ends = [(led.node, led.until) for led in self.leaders if led.term == older and led.node in overlap.nodes]
-        begins = [(led.node, led.since) for led in self.leaders if led.term == newer and led.node in overlap.nodes]
-        return any(self.shown_twice(node, self.own(node, moment), near) for node, moment in ends + begins)
-
-    def _set_back(self, node: str) -> Iterator[tuple[float, float]]:
-        """What the clock showed just before it was set back, and just after."""
-        steps = self._set_to.get(node, [])
-        for (_, was), (when, is_now) in pairwise(steps):
-            if is_now < was:
-                yield when + was, when + is_now
+        """Whether no log tells if two led at once: what a clock that was set shows is known less exactly than that."""
+        return overlap.seconds < 0.5 and bool(self.set_clocks & overlap.nodes)

@@ -59,7 +59,7 @@ def test_all_runs_with_facts_are_asked(runs: dict[str, Path]) -> None:
 
 
 def test_each_leader_led_its_term_as_long_as_it_did(known: Known, tables: Tables) -> None:
-    """By the clock of the leader itself, as exactly as its log can tell."""
+    """In common time, whatever the clock of the leader showed."""
     wrong = [text for led in known.leaders for text in contradictions(led, known, tables)]
     assert not wrong, "\n".join(wrong)
 
@@ -71,7 +71,7 @@ def contradictions(led: Led, known: Known, tables: Tables) -> Iterator[str]:
         yield f"{led} is not one interval:\n{show(own)}"
         return
     [role] = own
-    begin, until = known.own(led.node, led.since), known.own(led.node, led.until)
+    begin, until = led.since, led.until
     if abs(start(role) - begin) > known.step:
         yield f"{led} begins by its role at {role['start_time']}"
     if not _ends(role, led, until, known.step):
@@ -105,10 +105,7 @@ def test_nobody_else_led(known: Known, tables: Tables) -> None:
 
 
 def test_who_led_at_once_and_how_long(known: Known, tables: Tables) -> None:
-    """Each overlap has its finding, whose bounds hold its length; no other one is claimed as more than possible.
-
-    None is expected of an overlap that a clock hides which was set back over it.
-    """
+    """Each overlap has its finding, whose bounds hold its length; no other one is claimed as more than possible."""
     name_of = members(tables, known)
     found = [row for row in tables["findings"] if row["rule"] in SPLITS]
     told: list[Row] = []

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.known import Known
 from tests.acceptance.observed import SETTLED, Observed, Sample
 from tests.acceptance.published import Row, Warehouse
 
@@ -107,13 +106,11 @@ class Compared:
 
     ``open`` are those between the earliest and the latest moment at which a role may have ended by its log, of which
     one of the roles that are possible then is the observed one: a process that is killed may have written its last line
-    long before. ``unknown`` are those at a time that the node's clock showed twice, because it was set back: no log
-    says which of the two it means.
+    long before.
     """
 
     agreed: Counter[str]
     open: Counter[str]
-    unknown: Counter[str]
     wrong: list[Disagreement]
 
     @property
@@ -125,14 +122,11 @@ class Compared:
         """Print the number, and every run, the worst first."""
         print(
             f"\n{self.agreement:.5f} of {self.agreed.total() + len(self.wrong)} samples agree; "
-            f"{len(self.wrong)} do not, {self.open.total()} are left open, {self.unknown.total()} have no certain time"
+            f"{len(self.wrong)} do not, {self.open.total()} are left open"
         )
         bad = Counter(one.run for one in self.wrong)
         for run in sorted(self.agreed | bad, key=lambda run: (-bad[run], run)):
-            print(
-                f"{run:32} {self.agreed[run]:5} of {self.agreed[run] + bad[run]:5} agree, "
-                f"{self.open[run]:3} open, {self.unknown[run]:3} without a time"
-            )
+            print(f"{run:32} {self.agreed[run]:5} of {self.agreed[run] + bad[run]:5} agree, {self.open[run]:3} open")
 
 
 @pytest.fixture(scope="module")
@@ -141,18 +135,15 @@ def compare(gold: Warehouse, elections: dict[str, Path]) -> Callable[[float], Co
     intervals: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in gold.rows("gold/role_intervals"):
         intervals[row["cluster"], row["source_node"]].append(row)
-    observers = {run: (Observed(path), Known(path)) for run, path in elections.items()}
+    observers = {run: Observed(path) for run, path in elections.items()}
 
     def with_margin(margin: float) -> Compared:
-        done = Compared(Counter(), Counter(), Counter(), [])
-        for run, (observed, known) in observers.items():
+        done = Compared(Counter(), Counter(), [])
+        for run, observed in observers.items():
             for sample in observed.settled(margin):
-                # the observer has a clock of its own; roles are told on the clock of the node
-                shown, gone = known.own(sample.node, sample.t), observed.is_gone(sample.node, sample.t)
+                shown, gone = sample.t, observed.is_gone(sample.node, sample.t)
                 own = intervals[run, sample.node]
-                if known.shown_twice(sample.node, shown):
-                    done.unknown[run] += 1
-                elif (problem := disagreement(sample, at(own, shown), gone)) is None:
+                if (problem := disagreement(sample, at(own, shown), gone)) is None:
                     done.agreed[run] += 1
                 elif any(disagreement(sample, [row], gone) is None for row in possible(own, shown)):
                     done.open[run] += 1

@@ -10,7 +10,7 @@ stories about that alone.
 import gzip
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import groupby
@@ -22,7 +22,7 @@ from election_replay.election_core.dialects.rocketmq import metadata as rocketmq
 from election_replay.election_core.fold.roles import ACTING, LEADER
 from election_replay.election_core.model.events import Unparsable
 from election_replay.election_core.model.facts import Fact, Role
-from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.fold_event import LINE_FIELDS, FoldEvent
 from election_replay.election_core.model.introductions import Introduced, Introduction
 from election_replay.election_core.model.inventory import NOT_LISTED, Listed
 from election_replay.election_core.model.rows import (
@@ -45,8 +45,6 @@ DAY = "2026-03-01"
 CLUSTER = "story"
 BOUND_MS = 500
 INVENTORY = ("the", "inventory")
-
-_COPIED = [f.name for f in fields(FoldEvent) if f.name not in {"event_id", "stream", "kind", "at", "by"}]
 
 
 def parse(text: str) -> dict[tuple[str, str], list[str]]:
@@ -182,7 +180,7 @@ def _feed(source: SourceLog, stream: str, lines: Sequence[str], shift_us: int) -
         event = dialect.parse(Record(line, _continuation(lines, number, dialect), stream, dialect.utc_offset_minutes))
         if event is None or event.kind not in INTERESTING:
             continue
-        columns: dict[str, Any] = {name: getattr(event, name) for name in _COPIED}
+        columns: dict[str, Any] = {name: getattr(event, name) for name in LINE_FIELDS}
         if columns["epoch_entries"] is not None:
             columns["epoch_entries"] = tuple((e.epoch, e.start_offset, e.end_offset) for e in columns["epoch_entries"])
         at = event.event_time + shift_us
@@ -198,7 +196,7 @@ def _snapshot(node: str, stream: str, data: bytes, shift_us: int = 0) -> Iterato
         return
     for number, entry in enumerate(found, 1):
         if entry.event.kind in INTERESTING:
-            columns: dict[str, Any] = {name: getattr(entry.event, name) for name in _COPIED}
+            columns: dict[str, Any] = {name: getattr(entry.event, name) for name in LINE_FIELDS}
             at = entry.event.event_time + shift_us
             yield FoldEvent(f"{node}/{stream}:{number}", stream, entry.event.kind, at, at + 1_000_000, **columns)
 
@@ -337,7 +335,7 @@ def _logged(folder: str, stream: str, lines: list[str], number: int, dialect: An
     event = dialect.parse(record)
     if event is None or event.kind not in INTERESTING:
         return None
-    columns: dict[str, Any] = {name: getattr(event, name) for name in _COPIED}
+    columns: dict[str, Any] = {name: getattr(event, name) for name in LINE_FIELDS}
     if columns["epoch_entries"] is not None:
         columns["epoch_entries"] = tuple((e.epoch, e.start_offset, e.end_offset) for e in columns["epoch_entries"])
     by = event.event_time + event.time_resolution_ms * 1000

@@ -110,7 +110,7 @@ class _Services:
     def of(cls, group: Group) -> "_Services":
         serving = sorted(
             (role for role in group.roles if role.role in (LEADER, ACTING) and role.node is not None),
-            key=lambda role: (_in_order(group, role), role.source_node),
+            key=lambda role: (_in_order(role), role.source_node),
         )
         roles = {_tenure(group, number, role): role for number, role in enumerate(serving, 1)}
         return cls(replace(group, tenures=list(roles)), roles)
@@ -132,8 +132,8 @@ class _Services:
         return f"{tenure.name} ({'acting master' if self.acts(tenure) else 'master'})"
 
 
-def _in_order(group: Group, role: Role) -> tuple[int, int]:
-    moment = group.clocks.adjusted(since(role))
+def _in_order(role: Role) -> tuple[int, int]:
+    moment = since(role)
     return moment.at, moment.by
 
 
@@ -693,7 +693,7 @@ def _gap_findings(group: Group, services: _Services, gap: Gap, cause: Finding | 
 def _gap_finding(group: Group, services: _Services, gap: Gap, rule: RuleId, cause: Finding | None) -> Finding:
     loss = "No master, and nobody acted" if rule == RuleId.LEADERLESS else "Nobody ran the special services"
     ended = {STOPPED: "was stopped", DIED: "died", SILENT: "fell silent"}.get(gap.before.end_cause or "", "gave up")
-    if began_early(group, gap.begin, gap.before):
+    if began_early(gap.begin, gap.before):
         ended = "fell silent"
     then = f"until {services.words(gap.after)} served" if gap.after is not None else "to the end of the logs"
     long = gap.least > _normal_gap(group)

@@ -7,6 +7,7 @@ from itertools import pairwise
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER
 from election_replay.election_core.judge.clock import Message, Moment
 from election_replay.election_core.judge.group import since
+from election_replay.election_core.judge.printed_times import PrintedTimes
 from election_replay.election_core.model.facts import Alive, ContactLost, Fact, Role
 from election_replay.election_core.protocols.controller.checks import ELECTED
 from election_replay.election_core.protocols.controller.controller_log import SET_CHANGED
@@ -26,6 +27,7 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
     broker's own clock, so the controller's line alone ties both clocks together.
     """
     facts = list(facts)
+    printed = PrintedTimes(facts)
     elected: dict[int, Moment] = {}
     sources: dict[str, set[str]] = {}
     for fact in facts:
@@ -42,7 +44,7 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
             makers = sources.get(fact.register_code, set())
             if len(makers) == 1:
                 made = fact.made_ms * 1000
-                cause = Moment(made, made + 999, next(iter(makers)), fact.since_event)
+                cause = printed.moment(made, made + 999, next(iter(makers)), fact.since_event)
         if cause is not None:
             yield Message(cause, since(fact))
     yield from _asked_by_masters(facts)

@@ -133,7 +133,7 @@ def overlap_finding(group: Group, overlap: Overlap, cuts: list[LogCut], bound: f
         former_leader=stale.node,
         former_leader_fate=fate_of(group, stale, newer.begin, stale.end),
         next_leader=newer.node,
-        served_time=group.time(newer.begin),
+        served_time=newer.begin.at,
         **_measures(cuts),
     )
 

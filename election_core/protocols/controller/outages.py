@@ -164,7 +164,7 @@ def _without_master(group: Group, gap: Gap, decided: list[Decision], sets: list[
         terms=tuple(dict.fromkeys([gap.before.term, *([gap.after.term] if gap.after else [])])),
         start_time=gap.begin.at,
         end_time=None if gap.after is None else gap.end.at if producer is None else producer.by,
-        summary=f"No master for {lasted}: {who} {_how_ended(group, gap)}, {_until(gap, producer)}.{why}",
+        summary=f"No master for {lasted}: {who} {_how_ended(gap)}, {_until(gap, producer)}.{why}",
         evidence=(
             *gap.evidence,
             producer.event_id if producer else None,
@@ -190,8 +190,8 @@ def _until(gap: Gap, producer: Moment | None) -> str:
     return then if producer is None else f"{then} and the first producer came to it"
 
 
-def _how_ended(group: Group, gap: Gap) -> str:
-    if began_early(group, gap.begin, gap.before):
+def _how_ended(gap: Gap) -> str:
+    if began_early(gap.begin, gap.before):
         return "fell silent"
     if gap.before.open:
         return "was heard of no more"

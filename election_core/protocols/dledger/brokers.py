@@ -67,8 +67,8 @@ def _finding(
         certainty=DEFINITE,
         nodes=(former.node, newer.node),
         terms=tuple(dict.fromkeys((former.term, newer.term))),
-        start_time=group.time(former.end),
-        end_time=group.time(end) if end else None,
+        start_time=former.end.at,
+        end_time=end.at if end else None,
         summary=f"The broker of {former.with_detail(f'term {former.term}')} was still changing to slave for "
         f"{between(*lasted)} when it led no more and the broker of {newer.name} was master of term {newer.term}: those "
         "who write may be led to either, and what they send to the former fails.",

@@ -489,6 +489,7 @@ class DledgerLog:
         reading = local_reading(event.last_heartbeat_local)
         if reading is None:
             return None
+        reading += event.ahead
         latest = last_heartbeat(reading, event.by)
         by_zone = None if self._zone is None else reading - self._zone
         if self._now.last_at is not None and event.at - self._now.last_at > _UNAMBIGUOUS:

@@ -209,8 +209,8 @@ def _overlap(group: Group, overlap: Overlap, words: Words) -> Finding:
         certainty=DEFINITE if sure else POSSIBLE,
         nodes=(stale.node, newer.node),
         terms=(stale.term, newer.term),
-        start_time=group.time(newer.begin),
-        end_time=group.time(stale.end),
+        start_time=newer.begin.at,
+        end_time=stale.end.at,
         summary=f"{stale.name} and {newer.name} both called themselves {words.leader} for "
         f"{between(overlap.least, overlap.most)}: {why}.",
         evidence=tuple(dict.fromkeys((*stale.evidence, *newer.evidence))),

@@ -108,7 +108,7 @@ def _sets(group: Group) -> Iterator[InSync]:
     first: dict[tuple[int, int], InSync] = {}
     for fact in group.of(InSync):
         key = (fact.term, fact.set_epoch)
-        if key not in first or group.time(since(fact)) < group.time(since(first[key])):
+        if key not in first or since(fact).at < since(first[key]).at:
             first[key] = fact
     yield from (first[key] for key in sorted(first))
 
@@ -205,7 +205,7 @@ def _unclean_leaders(group: Group) -> dict[int, UncleanLeader]:
 
 def _unclean_finding(group: Group, fact: UncleanLeader, lack: Lack | None) -> Finding:
     led = next((tenure for tenure in group.tenures if tenure.term == fact.term), None)
-    at = group.time(led.begin if led is not None else since(fact))
+    at = led.begin if led is not None else since(fact).at
     was = f"{{{', '.join(fact.members)}}}" if fact.members else "nobody"
     count = None if lack is None else lack.commit.index - lack.leader.index
     then = "no log shows that something committed was lost" if count is None else f"{_lost(count)}, though committed"
@@ -266,8 +266,8 @@ def _overlap(group: Group, overlap: Overlap) -> Finding:
         certainty=certainty,
         nodes=(stale.node, newer.node),
         terms=(stale.term, newer.term),
-        start_time=group.time(newer.begin),
-        end_time=group.time(stale.end),
+        start_time=newer.begin.at,
+        end_time=stale.end.at,
         summary=f"{old} and {newer.with_detail(f'{CLOCK} {newer.term}')} both led for "
         f"{between(overlap.least, overlap.most)}; {why}.",
         evidence=[*stale.evidence, *newer.evidence, *(event for fact in cut for event in fact.evidence)],
@@ -340,8 +340,8 @@ def _unreachable(group: Group) -> Iterator[Finding]:
             certainty=DEFINITE,
             nodes=(stale.node, newer.node),
             terms=(stale.term, newer.term),
-            start_time=group.time(since(ceased)),
-            end_time=group.time(newer.begin),
+            start_time=since(ceased).at,
+            end_time=newer.begin.at,
             summary=f"No leader that could be reached for {between(max(least, 0), most)}: "
             f"{stale.with_detail(f'{CLOCK} {stale.term}')} led on, but the controllers heard of it no more and gave "
             f"the partition to {newer.name} when its session had ended.",

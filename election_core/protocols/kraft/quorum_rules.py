@@ -137,8 +137,8 @@ def _needless(group: Group, tenure: Tenure, member: str, rises: Sequence[Candida
         certainty=PROVEN,
         nodes=tuple(dict.fromkeys((member, tenure.node))),
         terms=tuple(dict.fromkeys((tenure.term, terms[-1], *([following.term] if following else [])))),
-        start_time=group.time(tenure.end),
-        end_time=group.time(following.begin) if following is not None else None,
+        start_time=tenure.end.at,
+        end_time=following.begin.at if following is not None else None,
         summary=f"{member} had raised its epoch to {terms[-1]} alone, in {alone} that nobody else took part in, and "
         f"made {tenure.with_detail(f'epoch {tenure.term}')} give up when it was heard again{then}: nobody needed that "
         "election.",

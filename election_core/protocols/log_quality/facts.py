@@ -59,6 +59,13 @@ class ListedAs(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class PassedOver(Fact):
+    """The source wrote nothing for about as long as its clock was put back elsewhere: it may have been set forward."""
+
+    kind: ClassVar[str] = "PASSED_OVER"
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class LogCopied(Fact):
     """The source holds the same log of ``node`` as the folder ``original``; its facts are counted once, as that
     folder's."""
@@ -69,5 +76,5 @@ class LogCopied(Fact):
     evidence: tuple[str, ...]
 
 
-KINDS: tuple[type[Fact], ...] = (Release, Claim, SpeaksFor, ListedAs, LogCopied)
+KINDS: tuple[type[Fact], ...] = (Release, Claim, SpeaksFor, ListedAs, LogCopied, PassedOver)
 """All of them."""

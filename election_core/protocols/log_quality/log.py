@@ -4,7 +4,7 @@ A source is judged in the group of which its process is a member, as the facts o
 server, which is a member of none, and a process whose group nothing tells, only where there is something to say.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from election_replay.election_core.fold.declared import SYSTEMS, Deed, systems_by_kind
@@ -22,19 +22,15 @@ from election_replay.election_core.fold.identity import (
     process_of,
 )
 from election_replay.election_core.fold.members import set_in_one_log, slave_of_itself, speak_at_once
-from election_replay.election_core.fold.process_runs import REORDERED, STEPPED_FOR
+from election_replay.election_core.fold.process_runs import Hole
+from election_replay.election_core.fold.program_order import Timeline
 from election_replay.election_core.fold.versions import RELEASE_CLAIMS, release_claim
 from election_replay.election_core.model.facts import Alive, ClockSteppedBack, Fact
 from election_replay.election_core.model.fold_event import FoldEvent
-from election_replay.election_core.model.timing import Timeout
-from election_replay.election_core.protocols.log_quality.facts import Claim, ListedAs, Release, SpeaksFor
+from election_replay.election_core.model.timing import US_PER_MS
+from election_replay.election_core.protocols.log_quality.facts import Claim, ListedAs, PassedOver, Release, SpeaksFor
 
 PROTOCOL = "sources"
-
-STEPPED_LINES = 3
-"""A step shows in at least so many lines that go on from the earlier time. A single old line is one that its thread had
-begun before the process was frozen."""
-ONE_STEP = Timeout.ONE_STEP.us
 
 BROKER_SET, BROKER_ID, ADDRESS, DLEDGER_GROUP = "broker set", "broker id", "address", "DLedger group"
 DLEDGER_MEMBER, SERVER = "DLedger member", "server id"
@@ -80,72 +76,12 @@ NAMED_BY_OTHERS = frozenset({"controller", "metadata", "order_lock"}) | OF_MANY_
 name."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClockStep:
-    """The clock went back by ``size`` microseconds between two lines of one file."""
-
-    size: int
-    at: int
-    by: int
-    event_id: str
-    before: str
-    stream: str
-
-
-@dataclass(slots=True)
-class FileClock:
-    """The times of one file, line by line: finds where its clock was put back."""
-
-    high: int | None = None
-    high_event: str = ""
-    _lower: list[tuple[int, int, str]] = field(default_factory=list)
-
-    def seen(self, time: int, by: int, event_id: str, stream: str) -> ClockStep | None:
-        """The step that this line proves, if it does."""
-        if self.high is None or time >= self.high:
-            self.high, self.high_event = time, event_id
-            self._lower.clear()
-            return None
-        if time > self.high - REORDERED:
-            self._lower.clear()
-            return None
-        self._lower.append((time, by, event_id))
-        first, first_by, first_event = self._lower[0]
-        if len(self._lower) < STEPPED_LINES or time - first < STEPPED_FOR:
-            return None
-        step = ClockStep(self.high - first, first, first_by, first_event, self.high_event, stream)
-        self.high, self.high_event = time, event_id
-        self._lower.clear()
-        return step
-
-
 @dataclass(slots=True)
 class SourcesLog:
-    """The fold of one source about itself. Feed ``seen`` and ``on`` in program order, then take ``facts``."""
+    """The fold of one source about itself. Feed ``on`` in program order, then take ``facts``."""
 
     releases: dict[tuple[str, str, str], FoldEvent] = field(default_factory=dict)
     claims: list[tuple[str, str, str, FoldEvent]] = field(default_factory=list)
-    steps: list[ClockStep] = field(default_factory=list)
-    _stream: str = ""
-    _file: str = ""
-    _clock: FileClock = field(default_factory=FileClock)
-
-    def seen(self, stream: str, file: str, time: int, by: int, event_id: str) -> bool:
-        """A line was written; ``file`` tells the files of a stream apart. Whether the clock just went on."""
-        if self._file != file or self._stream != stream:
-            self._stream, self._file, self._clock = stream, file, FileClock()
-        step = self._clock.seen(time, by, event_id, stream)
-        if step is not None:
-            self.steps.append(step)
-        return step is None and time == self._clock.high
-
-    def highest(self, stream: str, file: str) -> int | None:
-        """The latest time in this file, if it is the one that was seen last."""
-        return self._clock.high if (self._stream, self._file) == (stream, file) else None
-
-    def put_back(self, process: str) -> list[tuple[int, int]]:
-        """Each step of the clock that files of a process show: from the second reading back to the first one."""
-        return [(step.at, step.at + step.size) for step in self.steps if process_of(step.stream) == process]
 
     def on(self, event: FoldEvent) -> None:
         """Take an event of one of :data:`KINDS`."""
@@ -192,25 +128,34 @@ class SourcesLog:
             )
         yield from _at_once(process, crowded, emit)
 
-    def clock_steps(
-        self, speaker: Speaker, stated: list[tuple[str, Fact]], processes: Collection[str]
-    ) -> Iterator[Fact]:
-        """Each step of the clock that the ``processes`` show, in every group that the source speaks of."""
-        if not self.steps:
-            return
-        homes, groups = _homes(stated), {fact.replica_group for _, fact in stated}
-        home_groups = {home.replica_group for home in homes.values()}
-        for step in _distinct([step for step in self.steps if process_of(step.stream) in processes]):
-            for group in sorted(groups | home_groups) or [_group_of(process_of(step.stream), None, speaker)]:
-                member = group in home_groups or not home_groups
-                process = process_of(step.stream)
-                yield ClockSteppedBack(
-                    *_about(speaker, process, group, homes.get(process)).at(step),
-                    back_ms=step.size // 1000,
-                    of_member=member,
-                    stream=step.stream,
-                    evidence=(step.before, step.event_id),
-                )
+
+def clock_steps(
+    timeline: Timeline, holes: Sequence[Hole], speaker: Speaker, stated: list[tuple[str, Fact]]
+) -> Iterator[Fact]:
+    """Each step of a source's clock, in every group that the source speaks of; and of the ``holes`` in its logs those
+    in which it may have been set forward as far."""
+    if not timeline.steps:
+        return
+    homes, groups = _homes(stated), {fact.replica_group for _, fact in stated}
+    home_groups = {home.replica_group for home in homes.values()}
+    for step, begin in zip(timeline.steps, timeline.begins(), strict=True):
+        process = process_of(step.stream)
+        for group in sorted(groups | home_groups) or [_group_of(process, None, speaker)]:
+            home = homes.get(process)
+            during = (home.node if home else None, begin, begin + step.width, step.event_id)
+            yield ClockSteppedBack(
+                *_about(speaker, process, group, home).during(*during),
+                back_ms=step.size // US_PER_MS,
+                of_member=group in home_groups or not home_groups,
+                stream=step.stream,
+                evidence=(step.before, step.event_id),
+            )
+    least = min(step.size for step in timeline.steps) // 2
+    for hole in holes:
+        if hole.end_by - hole.begin >= least:
+            for group in sorted(groups | home_groups):
+                first, last = (hole.begin, hole.begin_by, hole.begin_event), (hole.end, hole.end_by, hole.end_event)
+                yield PassedOver(*_about(speaker, BROKER, group, None).during(None, *first, *last))
 
 
 def _homes(stated: Iterable[tuple[str, Fact]]) -> dict[str, Alive]:
@@ -258,17 +203,6 @@ def _at_once(process: str, crowded: Sequence[NamedId], emit: FactWriter) -> Iter
             name=line.node,
             evidence=(line.event_id,),
         )
-
-
-def _distinct(steps: list[ClockStep]) -> list[ClockStep]:
-    """The steps of a machine's clock; of the files that show one, that which was being written closest to it."""
-    found: list[ClockStep] = []
-    for step in sorted(steps, key=lambda step: (step.at, -step.size, step.event_id)):
-        if found and step.at - found[-1].at <= ONE_STEP:
-            found[-1] = max(found[-1], step, key=lambda candidate: (candidate.size, -candidate.at, candidate.event_id))
-        else:
-            found.append(step)
-    return found
 
 
 def _members(speaker: Speaker, stated: list[tuple[str, Fact]]) -> Iterator[Fact]:

@@ -3,28 +3,21 @@
 Nothing here is an incident of the system. It says how far the logs can be trusted, and why.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
 
 from election_replay.election_core.fold.versions import ReleaseClaim, range_of
-from election_replay.election_core.judge.clock import Clocks, Step
+from election_replay.election_core.judge.clock import Clocks
 from election_replay.election_core.judge.coverage import coverage
 from election_replay.election_core.judge.group import Group, group_of, least_together, since, until
 from election_replay.election_core.judge.wording import name_of, seconds
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
-from election_replay.election_core.model.facts import ClockSteppedBack, Fact
+from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.rows import Finding, Row
 from election_replay.election_core.protocols.log_quality.facts import Claim, ListedAs, LogCopied, Release, SpeaksFor
 from election_replay.election_core.protocols.log_quality.log import PROTOCOL
 
-__all__ = ["PROTOCOL", "judge", "stepped", "tells_of_two_sources"]
-
-
-def stepped(all_facts: Iterable[Fact]) -> Iterator[Step]:
-    """Where the own lines of a source show that its clock was put back."""
-    for fact in all_facts:
-        if isinstance(fact, ClockSteppedBack):
-            yield Step(fact.source_node, fact.since + fact.back_ms * 1000, fact.since, fact.evidence)
+__all__ = ["PROTOCOL", "judge", "tells_of_two_sources"]
 
 
 Evident = ListedAs | Claim | SpeaksFor

@@ -17,6 +17,7 @@ from operator import attrgetter
 from election_replay.election_core.fold.roles import ACTING, LEADER
 from election_replay.election_core.judge.clock import Message, Moment, copier_of
 from election_replay.election_core.judge.group import since
+from election_replay.election_core.judge.printed_times import PrintedTimes
 from election_replay.election_core.judge.timing import timing_of
 from election_replay.election_core.model.facts import Fact, Role, Silence
 from election_replay.election_core.model.timing import DEFAULT, US_PER_MS, Timeout, Timing
@@ -41,21 +42,22 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
     seen = [fact for fact in every if isinstance(fact, VersionSeen)]
     if not seen:
         return
+    printed = PrintedTimes(every)
     served = _by_source(fact for fact in every if isinstance(fact, Role) and fact.role in (LEADER, ACTING))
-    makers = _makers(seen, served)
+    makers = _makers(seen, served, printed)
     for fact in _first_copies(seen, makers):
-        yield Message(_when(fact, makers[_made(fact)]), _copied(fact))
+        yield Message(_when(fact, makers[_made(fact)], printed), _copied(fact))
     silences = _by_source(fact for fact in every if isinstance(fact, Silence))
     for before, after, within in _changes_of_makers(seen, makers, timing_of(every)):
         source = after.source_node
-        made = _when(after, source)
+        made = _when(after, source, printed)
         written = replace(made, at=made.at + within, by=made.by + within)
         holes = silences.get(source, ())
         if _during(served[source], made.at, written.by) and not any(_meets(hole, made, written) for hole in holes):
             yield Message(replace(since(before), source=copier_of(source)), written)
 
 
-def _makers(seen: Sequence[VersionSeen], served: Periods) -> dict[Made, str]:
+def _makers(seen: Sequence[VersionSeen], served: Periods, printed: PrintedTimes) -> dict[Made, str]:
     """Who made each version, as far as one alone can have. A table that nobody changed yet has no number.
 
     A slave's file has versions of its master. One whose clock is wrong may seem to have served when they were made, but
@@ -65,8 +67,12 @@ def _makers(seen: Sequence[VersionSeen], served: Periods) -> dict[Made, str]:
     for fact in seen:
         made = _made(fact)
         if made[2] and made not in found:
-            at = made[1] * US_PER_MS
-            makers = {source for source, periods in served.items() if _during(periods, at, at)}
+            times = {source: _when(fact, source, printed) for source in served}
+            makers = {
+                source
+                for source, periods in served.items()
+                if _during(periods, times[source].at, max(times[source].at, times[source].by - US_PER_MS))
+            }
             found[made] = makers.pop() if len(makers) == 1 else ""
     shown = {(fact.source_node, _made(fact)) for fact in seen}
     return {made: maker for made, maker in found.items() if (maker, made) in shown}
@@ -129,10 +135,10 @@ def _made(fact: VersionSeen) -> Made:
     return fact.table_name, fact.version_timestamp or 0, fact.counter or 0
 
 
-def _when(fact: VersionSeen, maker: str) -> Moment:
+def _when(fact: VersionSeen, maker: str, printed: PrintedTimes) -> Moment:
     """When a version was made, as a copy of it tells."""
     at = (fact.version_timestamp or 0) * US_PER_MS
-    return Moment(at, at + US_PER_MS, maker, fact.since_event)
+    return printed.moment(at, at + US_PER_MS, maker, fact.since_event)
 
 
 def _copied(fact: VersionSeen) -> Moment:

@@ -11,6 +11,7 @@ class VersionSeen(Fact):
     """The file of the table ``table_name`` bore this DataVersion when it was looked at (null: none)."""
 
     kind: ClassVar[str] = "VERSION_SEEN"
+    BY_COPIER: ClassVar[bool] = True
 
     table_name: str
     state_version: int | None
@@ -24,6 +25,7 @@ class TableCopied(Fact):
     it has names."""
 
     kind: ClassVar[str] = "TABLE_COPIED"
+    BY_COPIER: ClassVar[bool] = True
 
     names: tuple[str, ...] | None
     table_name: str
@@ -37,6 +39,7 @@ class OffsetCopied(Fact):
     """One entry of such a table: ``offset`` is the next message of a queue, or of the delay level ``queue_id``."""
 
     kind: ClassVar[str] = "OFFSET_COPIED"
+    BY_COPIER: ClassVar[bool] = True
     SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("consumer_group", "topic", "queue_id")
 
     offset: int

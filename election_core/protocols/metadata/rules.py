@@ -194,7 +194,7 @@ class Tables:
         offsets: dict[tuple[str, str, int], list[OffsetCopied]] = {}
         for entry in group.of(OffsetCopied):
             offsets.setdefault((entry.source_node, entry.table_name, entry.since), []).append(entry)
-        self._clocks = group.clocks
+        self.clocks = group.clocks
         self._of: dict[tuple[str, str], list[Table]] = {}
         for copied in group.of(TableCopied):
             entries = offsets.get((copied.source_node, copied.table_name, copied.since), [])
@@ -223,7 +223,7 @@ class Tables:
     def _taken(self, copied: TableCopied) -> Moment:
         """When a file was copied: by the clock of its broker, unless the copier's is known to be another one."""
         taken, source = since(copied), copied.source_node
-        return taken if self._clocks.copies_itself(source) else replace(taken, source=copier_of(source))
+        return taken if self.clocks.copies_itself(source) else replace(taken, source=copier_of(source))
 
     def in_order(self, earlier: Moment, later: Moment) -> bool:
         """Whether one surely came before the other.
@@ -232,7 +232,7 @@ class Tables:
         """
         if earlier.source == later.source:
             return earlier.at <= later.at
-        return self._clocks.elapsed(earlier, later)[0] >= 0
+        return self.clocks.elapsed(earlier, later)[0] >= 0
 
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
@@ -545,7 +545,7 @@ def _sync_by_version(
     left = hand_over.left
     held, exact = _stored(hand_over, tables, kind)
     least, most = (look(left.source_node, kind, since(sync)) for look in (tables.before, tables.after))
-    if most is not None and not _made_while_acting(hand_over, most, least):
+    if most is not None and not _made_while_acting(tables.clocks, hand_over, most, least):
         most = None
     took = kind in sync.tables
     if replaced or held is None or not exact:
@@ -562,13 +562,14 @@ def _sync_by_version(
         stale.why.append("the version that the acting master had, or the line that it was taken over, is not known")
 
 
-def _made_while_acting(hand_over: HandOver, table: Table, before: Table | None) -> bool:
+def _made_while_acting(clocks: Clocks, hand_over: HandOver, table: Table, before: Table | None) -> bool:
     """Whether a copy, perhaps from after the hand-over, shows a version that the acting master had of itself: it was
     made in its time, or is the one that it had before. Later the version may be that of the new master."""
     if before is not None and before.version == table.version:
         return True
     made_ms = table.version[1]
-    return made_ms is not None and hand_over.left.since <= made_ms * 1000 <= hand_over.end.by
+    since_us, by_us = clocks.reading(since(hand_over.left))[0], clocks.reading(hand_over.end)[1]
+    return made_ms is not None and since_us <= made_ms * 1000 <= by_us
 
 
 def _older_finding(hand_over: HandOver, kind: str, held: Table, read: Table) -> Finding:

@@ -85,8 +85,8 @@ def _overlap(group: Group, overlap: Overlap) -> Finding:
         certainty=certainty,
         nodes=(stale.node, newer.node),
         terms=tuple(dict.fromkeys((stale.term, newer.term))),
-        start_time=group.time(max(stale.begin, newer.begin, key=group.time)),
-        end_time=group.time(min(stale.end, newer.end, key=group.time)),
+        start_time=max(stale.begin.at, newer.begin.at),
+        end_time=min(stale.end.at, newer.end.at),
         summary=f"{stale.with_detail(f'epoch {stale.term}')} and {newer.with_detail(f'epoch {newer.term}')} were both "
         f"master for {between(overlap.least, overlap.most)}{refusing}: {consequence}.",
         evidence=[*stale.evidence, *newer.evidence, *([answer.since_event] if answer else [])],
@@ -241,7 +241,7 @@ def _wiped(group: Group) -> Iterator[Finding]:
             nodes=(began.node or began.source_node, *replicas),
             terms=(),
             start_time=began.since,
-            end_time=max(group.time(since(copy)) for copy, _ in emptied),
+            end_time=max(since(copy).at for copy, _ in emptied),
             summary=f"{name_of(began.node, began.source_node)} began anew without a key, and "
             f"{' and '.join(replicas)} copied that; at least {keys:,} keys had been there.",
             evidence=[began.since_event, *(fact.since_event for pair in emptied for fact in pair)],

@@ -368,7 +368,7 @@ def _still(group: Group, word: SentinelSaid, moment: Moment) -> bool:
 
 
 def _unreachable_finding(group: Group, former: Tenure, tenure: Tenure, missed: list[SentinelSaid]) -> Finding:
-    first = min(missed, key=lambda word: group.time(since(word)))
+    first = min(missed, key=lambda word: since(word).at)
     begin = since(first)
     least = max(group.clocks.elapsed(begin, tenure.begin)[0], 0)
     most = group.clocks.elapsed(begin, tenure.begin)[1] + silent_for(group, first)
@@ -380,8 +380,8 @@ def _unreachable_finding(group: Group, former: Tenure, tenure: Tenure, missed: l
         certainty=DEFINITE if least >= Timeout.NOTICEABLE.us else POSSIBLE,
         nodes=(former.node, tenure.node),
         terms=(former.term, tenure.term),
-        start_time=group.time(begin),
-        end_time=group.time(tenure.begin),
+        start_time=begin.at,
+        end_time=tenure.begin.at,
         summary=f"No master for {between(least, most)} for those who could not reach {former.name}: {who} missed it, "
         f"until {tenure.name} led epoch {tenure.term}.",
         evidence=[*(word.since_event for word in missed), tenure.begin.event_id],
@@ -405,7 +405,7 @@ def _by_word(group: Group, epochs: Epochs) -> Iterator[Finding]:
         ]
         if not missed:
             continue
-        first = min(missed, key=lambda word: group.time(since(word)))
+        first = min(missed, key=lambda word: since(word).at)
         least, most = group.clocks.elapsed(since(first), since(promoted))
         most += silent_for(group, first)
         yield group.finding(
@@ -415,8 +415,8 @@ def _by_word(group: Group, epochs: Epochs) -> Iterator[Finding]:
             certainty=DEFINITE if least >= Timeout.NOTICEABLE.us else POSSIBLE,
             nodes=tuple(name for name in (first.node, address) if name),
             terms=(epoch,),
-            start_time=group.time(since(first)),
-            end_time=group.time(since(promoted)),
+            start_time=since(first).at,
+            end_time=since(promoted).at,
             summary=f"No master for {between(max(least, 0), most)} by the word of sentinels: "
             f"{_counted({word.peer or word.source_node for word in missed}, 'sentinel')} missed {first.node}, until "
             f"{address} led epoch {epoch}.",
@@ -448,8 +448,8 @@ def _refusing(group: Group) -> Iterator[Finding]:
             certainty=DEFINITE,
             nodes=(tenure.node,),
             terms=(tenure.term,),
-            start_time=group.time(begin),
-            end_time=group.time(end) if ended else None,
+            start_time=begin.at,
+            end_time=end.at if ended else None,
             summary=f"{tenure.with_detail(f'epoch {tenure.term}')} answered no client for {between(least, most)}: its "
             "view of the cluster was fail.",
             evidence=[fact.since_event, fact.until_event],

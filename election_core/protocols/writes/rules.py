@@ -59,8 +59,8 @@ def _refused(group: Group, fact: RefusedWrites) -> Iterator[Finding]:
         certainty=PROVEN,
         nodes=(fact.node or fact.source_node,),
         terms=(),
-        start_time=group.time(since(fact)),
-        end_time=group.time(end) if end else None,
+        start_time=since(fact).at,
+        end_time=end.at if end else None,
         summary=f"{name_of(fact.node, fact.source_node)} {verb} for {between(least, most)}"
         f"{'' if end else ', to the end of the logs'}: {reason}.{lines}",
         evidence=[*fact.evidence, fact.since_event, fact.until_event],
@@ -98,8 +98,8 @@ def _finding(group: Group, fact: AnsweredTooLate) -> Finding:
         certainty=PROVEN,
         nodes=(name,),
         terms=(),
-        start_time=group.time(since(fact)),
-        end_time=group.time(end) if end else None,
+        start_time=since(fact).at,
+        end_time=end.at if end else None,
         summary=f"Within {seconds(most)} {who} stored {writes}{details} and answered when nobody waited for it any "
         f"more: {slow} too slow for those who write. A client that tries again stores its message twice.{refused}",
         evidence=[fact.since_event, *fact.evidence, fact.until_event],

@@ -2,18 +2,20 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from election_replay.election_core.fold.roles import LEADER
 from election_replay.election_core.judge.clock import Message, Moment
 from election_replay.election_core.judge.group import since
+from election_replay.election_core.judge.moments import SLACK_US
 from election_replay.election_core.model.facts import Fact, MessageReceived, MessageSent, Role, TermRaised
 from election_replay.election_core.protocols.raft_family.causality import process_begins
 from election_replay.election_core.protocols.zab.log import PROTOCOL
-from election_replay.election_core.protocols.zab.passed_votes import CAST, VOTE, voted_for
+from election_replay.election_core.protocols.zab.passed_votes import CAST, LEADING, VOTE, voted_for
 
 
 def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
-    """What follows from an established leader, and the votes of an election."""
+    """What follows from an established leader, the votes of an election, and who leads by its own notices."""
     of_ensemble = [fact for fact in facts if fact.protocol == PROTOCOL]
     yield from _after_establishment(of_ensemble)
     yield from _votes_heard(of_ensemble)
@@ -53,7 +55,8 @@ def _epoch_told(fact: Fact, leaders: Mapping[int, str | None]) -> int | None:
 
 
 def _votes_heard(facts: Iterable[Fact]) -> Iterator[Message]:
-    """A vote of a round is heard only after its sender went into the election of that round.
+    """A vote of a round is heard only after its sender went into the election of that round, and that a server leads
+    only after it won that round: it prints so right after it says so (``QuorumPeer#run``).
 
     A server that starts again may cast the same vote in a round of the same number: such votes are left out. So are
     those of which it is not known since when they were cast.
@@ -61,11 +64,13 @@ def _votes_heard(facts: Iterable[Fact]) -> Iterator[Message]:
     sent: dict[tuple[object, ...], set[Moment | None]] = {}
     begins = process_begins(facts, PROTOCOL)
     for fact in facts:
-        if isinstance(fact, MessageSent) and fact.message in (VOTE, CAST):
-            cause = since(fact) if fact.message == VOTE else None
+        if isinstance(fact, MessageSent) and fact.message in (VOTE, CAST, LEADING):
+            cause = since(fact) if fact.message != CAST else None
+            if cause is not None and fact.message == LEADING:
+                cause = replace(cause, at=cause.at - SLACK_US)
             sent.setdefault((fact.replica_group, fact.node, fact.term, fact.ids), set()).add(cause)
     for fact in facts:
-        if isinstance(fact, MessageReceived) and fact.message == VOTE:
+        if isinstance(fact, MessageReceived) and fact.message in (VOTE, LEADING):
             causes = sent.get((fact.replica_group, fact.peer, fact.term, fact.ids), set())
             if len(causes) == 1:
                 (cause,) = causes

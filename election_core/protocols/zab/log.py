@@ -278,6 +278,8 @@ class ZabLog:
     def _on_leading(self, event: FoldEvent) -> None:
         self._now.attempts += 1
         self._now.leading = event
+        if self._now.election.round is not None:
+            self.passed.leading.append((event, self._now.election.round))
 
     def _on_established(self, event: FoldEvent) -> None:
         if event.term is None:

@@ -15,6 +15,8 @@ from election_replay.election_core.model.fold_event import FoldEvent
 
 VOTE = "vote"
 """What goes from server to server; its ``term`` is the number of the round."""
+LEADING = "leading"
+"""That a server leads since the round ``term`` told it so: others read it in its notices (``n.state:LEADING``)."""
 CAST = "vote cast before"
 """A vote that was sent at some time before the line that tells of it: others may have heard of it earlier."""
 
@@ -25,6 +27,8 @@ class PassedVotes:
 
     sent: dict[tuple[str | None, int, str], tuple[str, FoldEvent]] = field(default_factory=dict)
     heard: dict[tuple[str | None, str, int, str], FoldEvent] = field(default_factory=dict)
+    leading: list[tuple[FoldEvent, int]] = field(default_factory=list)
+    told_to_lead: dict[tuple[str, int], FoldEvent] = field(default_factory=dict)
     _began: FoldEvent | None = None
 
     def election(self, began: FoldEvent | None) -> None:
@@ -33,6 +37,8 @@ class PassedVotes:
 
     def vote(self, event: FoldEvent, node: str | None) -> None:
         """A vote came in, the server's own or another's; only one that looks for a leader sends votes of a round."""
+        if event.result == LEADING.upper() and event.peer not in (None, node) and event.count is not None:
+            self.told_to_lead.setdefault((event.peer or "", event.count), event)
         if event.result != "LOOKING" or event.peer is None or event.count is None:
             return
         ids = f"{event.value} {event.peer_ledger_end_term} {event.peer_ledger_end} {event.term}"
@@ -50,6 +56,10 @@ class PassedVotes:
             yield MessageSent(*emit.at(event), term=number, peer=None, message=message, ids=ids)
         for (_, peer, number, ids), event in self.heard.items():
             yield MessageReceived(*emit.at(event), term=number, peer=peer, message=VOTE, ids=ids)
+        for event, number in self.leading:
+            yield MessageSent(*emit.at(event), term=number, peer=None, message=LEADING, ids=None)
+        for (peer, number), event in self.told_to_lead.items():
+            yield MessageReceived(*emit.at(event), term=number, peer=peer, message=LEADING, ids=None)
 
 
 def voted_for(ids: str | None) -> tuple[str, int | None]:

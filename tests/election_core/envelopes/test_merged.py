@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 
 from election_replay.election_core.dialects import dialect_for, speaker_of
 from election_replay.election_core.model.facts import Fact
-from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.fold_event import LINE_FIELDS, FoldEvent
 from election_replay.election_core.replay.source_fold import INTERESTING, SourceLog
 from election_replay.jobs.landing.listing import log_files
 from tests.election_core import story
@@ -33,7 +32,6 @@ RUNS = [
     ("rocketmq-controller/controller-leader-lost", "compose of version 1"),
     ("rocketmq-dledger/kill-leader-533", "fluent bit"),
 ]
-_COPIED = [field.name for field in fields(FoldEvent) if field.name not in {"event_id", "stream", "kind", "at", "by"}]
 
 
 def logs_of(run: Path) -> dict[str, dict[str, list[str]]]:
@@ -67,7 +65,7 @@ def facts_of(rows: Iterable[dict[str, Any]]) -> Iterator[Fact]:
             by = at + 1000 * row["time_resolution_ms"]
             source.seen(row["stream"], at, by, row["event_id"], row["fingerprint"])
             if row["kind"] in INTERESTING:
-                known = {name: row[name] for name in _COPIED}
+                known = {name: row[name] for name in LINE_FIELDS}
                 source.on(FoldEvent(row["event_id"], row["stream"], row["kind"], at, by, **known))
         yield from source.facts()
 

@@ -202,27 +202,3 @@ def test_a_start_without_a_gap_leaves_the_last_line_before_it_open() -> None:
     one.marker(Start(10 * SECOND, 10 * SECOND + US_PER_MS, "boot"), "broker.log BRK_BOOT")
     before, _ = one.incarnations()
     assert (before.last_seen, before.last_by) == (8 * SECOND, 10 * SECOND)
-
-
-def test_a_clock_put_back_soon_after_a_start_leaves_its_life_whole() -> None:
-    """Lines behind the step read as if they came before the start; none of them is of the life before it."""
-    one = activity(*range(0, 31, 3), *range(60, 64), *range(38, 120, 3))
-    one.marker(start(60, "boot"), "broker.log BRK_BOOT")
-    before, after = one.incarnations([(38 * SECOND, 63 * SECOND)])
-    assert (before.last_seen, before.ended_by) == (30 * SECOND, 63 * SECOND), "which life wrote what, no reading tells"
-    assert (after.start, after.start_event, after.last_seen) == (38 * SECOND, "boot", 119 * SECOND)
-
-
-def test_around_a_step_of_the_clock_no_silence_is_proven() -> None:
-    """Written from 60 on, put back to 38 at 90, and written to 41: nothing was silent from 41 to 60."""
-    one = activity(*range(60, 91, 3), 38, 41)
-    assert one.incarnations([(38 * SECOND, 90 * SECOND)])[0].silences == ()
-    assert len(one.incarnations()[0].silences) == 1
-
-
-def test_two_starts_around_a_step_of_the_clock_are_told_as_one() -> None:
-    one = activity(*range(0, 31, 3), *range(60, 120, 3))
-    one.marker(start(60, "first"), "broker.log BRK_BOOT")
-    one.marker(start(80, "second"), "broker.log BRK_BOOT")
-    assert [life.start_event for life in one.incarnations([(45 * SECOND, 90 * SECOND)])] == [None, "first"]
-    assert [life.start_event for life in one.incarnations([(45 * SECOND, 70 * SECOND)])] == [None, "first", "second"]

@@ -22,7 +22,7 @@ from election_replay.election_core.judge.calm import (
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import Alive, Committed, Fact, Growth, KnownCommitted, Role
 from election_replay.election_core.model.rows import Row, RuleCoverage
-from election_replay.election_core.replay.group_judge import judged, rows_as_ended
+from election_replay.election_core.replay.group_judge import as_ended, judged
 from election_replay.election_core.simulate.catalogue import SCENARIOS
 from election_replay.election_core.simulate.judged import facts_of
 from election_replay.election_core.simulate.scenario import played
@@ -87,7 +87,7 @@ def unlike(where: str, facts: list[Fact], count: Counter[str]) -> Iterator[str]:
         now = gone_on(facts, more, chance)
         found = judged(now)
         count["calm" if found.calm else "not calm"] += 1
-        if [*told(found.rows)] != [*told(rows_as_ended(now))]:
+        if [*told(found.rows)] != [*told(as_ended(now)[0])]:
             yield f"{where}, {more / HOUR:.1f} h later: other rows than those of logs that end there"
         if before is not None and before.calm is not None:
             stands = before.calm.holds([fact for fact in now if fact.is_open])

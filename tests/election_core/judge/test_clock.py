@@ -1,5 +1,6 @@
 """Clocks against a world in which every offset is known."""
 
+from collections.abc import Callable, Iterable
 from itertools import accumulate, pairwise, permutations
 
 import pytest
@@ -7,6 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from election_replay.election_core.judge.clock import Clocks, Message, Moment, Step
+from election_replay.election_core.judge.group import since
+from election_replay.election_core.model.facts import QuietLog
 
 SOURCES = ("a", "b", "c")
 SECOND = 1_000_000
@@ -28,6 +31,33 @@ def seen(source: str, true_time: int, world: dict[str, int]) -> Moment:
     shown = true_time + world[source]
     start = shown // SECOND * SECOND
     return Moment(start, start + SECOND, source)
+
+
+class Set:
+    """The clock of a source that is ``off`` by some microseconds at a true time, and set at some; its log shows each
+    time that it is put back. What its log shows of a true time lies on its own timeline."""
+
+    def __init__(self, source: str, off: Callable[[int], int], times: Iterable[int]) -> None:
+        self.source, self._off, self._steps = source, off, list[tuple[int, Step]]()
+        for time in sorted(times):
+            before, after = self._read(time - 1), self._read(time)
+            if after.at < before.at:
+                at, ahead = before.by + self._ahead(time - 1), before.by + 1 - after.at
+                self._steps.append((time, Step(source, at, ahead, before.at - after.at, ("before", "after"))))
+
+    @property
+    def steps(self) -> list[Step]:
+        return [step for _, step in self._steps]
+
+    def shown(self, true_time: int) -> Moment:
+        read, ahead = self._read(true_time), self._ahead(true_time)
+        return Moment(read.at + ahead, read.by + ahead, self.source)
+
+    def _ahead(self, true_time: int) -> int:
+        return sum(step.ahead for time, step in self._steps if time <= true_time)
+
+    def _read(self, true_time: int) -> Moment:
+        return seen(self.source, true_time, {self.source: self._off(true_time)})
 
 
 def messages_in(world: dict[str, int], pairs: list[tuple[str, str, int, int]]) -> list[Message]:
@@ -127,63 +157,116 @@ def apart(clocks: Clocks, one: Moment, other: Moment) -> int:
     return most - least
 
 
+def clocks_with(a: Set, pairs: list[tuple[str, str, int, int]]) -> Clocks:
+    """What messages prove where only the clock of a is off."""
+    return Clocks(dict.fromkeys(SOURCES, 400_000), list(messages_with(a, pairs)), a.steps)
+
+
+def messages_with(a: Set, pairs: list[tuple[str, str, int, int]]) -> Iterable[Message]:
+    return (
+        Message(shown_with(a, sender, sent), shown_with(a, receiver, sent + took))
+        for sender, receiver, sent, took in pairs
+    )
+
+
+def shown_with(a: Set, source: str, true_time: int) -> Moment:
+    return a.shown(true_time) if source == "a" else seen(source, true_time, {"b": 100_000, "c": -100_000})
+
+
 @pytest.mark.parametrize("step", [-63 * SECOND, 55 * SECOND])
 def test_a_step_costs_only_what_compares_with_that_clock_around_it(step: int) -> None:
     """Before and after it the clock is as good as the others; those compare all the time."""
-    world = {"a": 0, "b": 100_000, "c": -100_000}
-    moved = {**world, "a": step}
-    messages = messages_in(world, chatter(0, 500, *SOURCES)) + messages_in(moved, chatter(500, 1000, *SOURCES))
-    lines = [Step("a", 499 * SECOND, 500 * SECOND + step, ("before", "after"))] if step < 0 else []
-    clocks = Clocks(dict.fromkeys(SOURCES, 400_000), messages, lines)
+    a = Set("a", lambda at: step if at >= 500 * SECOND else 0, [500 * SECOND])
+    clocks = clocks_with(a, [*chatter(0, 500, *SOURCES), *chatter(500, 1000, *SOURCES)])
     (wrong,) = clocks.wrong
     assert (wrong.source, wrong.or_else) == ("a", ())
     (offset,) = wrong.offsets
     assert offset.least is not None
     assert offset.most is not None
     assert offset.least <= step <= offset.most <= offset.least + 5 * SECOND
-    for at, offsets in ((100 * SECOND, world), (900 * SECOND, moved)):
-        one, other = seen("a", at, offsets), seen("b", at + 7 * SECOND, offsets)
-        least, most = clocks.elapsed(one, other)
+    common, in_common_time = clocks.in_common_time()
+    for at in (100 * SECOND, 900 * SECOND):
+        least, most = clocks.elapsed(a.shown(at), shown_with(a, "b", at + 7 * SECOND))
         assert least <= 7 * SECOND <= most <= least + 5 * SECOND
-        assert clocks.adjusted(one).at in range(at - 3 * SECOND, at + 3 * SECOND)
-    assert apart(clocks, seen("b", 505 * SECOND, world), seen("c", 505 * SECOND, world)) <= 4 * SECOND
-    across = clocks.elapsed(seen("a", 100 * SECOND, world), seen("a", 900 * SECOND, moved))
+        put_right = in_common_time.fact(fact_at(a.shown(at)))
+        assert put_right.since in range(at - 3 * SECOND, at + 3 * SECOND)
+        assert common.elapsed(since(put_right), shown_with(a, "b", at + 7 * SECOND)) == (least, most)
+    across_others = shown_with(a, "b", 505 * SECOND), shown_with(a, "c", 505 * SECOND)
+    assert apart(clocks, *across_others) <= 4 * SECOND
+    across = clocks.elapsed(a.shown(100 * SECOND), a.shown(900 * SECOND))
     assert across[0] <= 800 * SECOND <= across[1] <= across[0] + 6 * SECOND
+
+
+def fact_at(moment: Moment) -> QuietLog:
+    place = ("c1", "g", "raft", None, moment.source)
+    return QuietLog(*place, moment.at, moment.by, None, None, None, None, 400, 0, None)
+
+
+def test_a_hole_in_its_log_shows_when_a_clock_was_set_forward() -> None:
+    """The messages before it and behind it are far apart; nothing of what was logged in between is in doubt."""
+    a = Set("a", lambda at: 55 * SECOND if at >= 500 * SECOND else 0, [])
+    pairs = [*chatter(0, 300, *SOURCES), *chatter(700, 1000, *SOURCES)]
+    hole = a.shown(498 * SECOND).by, a.shown(501 * SECOND).at
+    bounds = dict.fromkeys(SOURCES, 400_000)
+    vague, exact = (
+        Clocks(bounds, list(messages_with(a, pairs))),
+        Clocks(bounds, list(messages_with(a, pairs)), (), {"a": [hole]}),
+    )
+    for at in (400 * SECOND, 600 * SECOND):
+        pair = a.shown(at), shown_with(a, "b", at)
+        assert apart(exact, *pair) <= 4 * SECOND
+        assert apart(vague, *pair) > 50 * SECOND
+        assert exact.in_common_time()[1].fact(fact_at(pair[0])).since in range(at - 3 * SECOND, at + 3 * SECOND)
+
+
+def test_what_was_logged_later_is_later_in_common_time() -> None:
+    """However often a clock is set, and wherever messages leave open how far."""
+    offs = [(-1, 0), (100, 40), (200, -30), (300, 90), (305, 10), (600, 10)]
+    a = Set(
+        "a",
+        lambda at: [by for when, by in offs if when * SECOND <= at][-1] * SECOND,
+        [when * SECOND for when, _ in offs[1:]],
+    )
+    clocks = clocks_with(a, [*chatter(0, 90, *SOURCES), *chatter(210, 290, *SOURCES), *chatter(400, 800, *SOURCES)])
+    _, common_time = clocks.in_common_time()
+    facts = [common_time.fact(fact_at(a.shown(at * SECOND))) for at in range(800)]
+    for before, after in pairwise(facts):
+        assert before.since <= after.since
+        assert before.since_by <= after.since_by
+    for at in (*range(5, 90), *range(400, 800)):
+        assert facts[at].since - 3 * SECOND <= at * SECOND <= facts[at].since_by + 3 * SECOND
 
 
 def test_a_clock_that_is_right_after_it_was_put_back_had_been_set_forward_before() -> None:
     """Nobody hears of the clock while it is ahead: from the last message that shows it right, up to the step."""
-    world = {"a": 0, "b": 0, "c": 0}
-    messages = messages_in(world, [*chatter(0, 300, *SOURCES), *chatter(600, 900, *SOURCES)])
-    clocks = Clocks(dict.fromkeys(SOURCES, 400_000), messages, [Step("a", 650 * SECOND, 595 * SECOND)])
-    ahead = {**world, "a": 55 * SECOND}
-    for at, offsets in ((100, world), (200, world), (400, ahead), (590, ahead), (700, world)):
-        least, most = clocks.elapsed(seen("b", (at - 50) * SECOND, world), seen("a", at * SECOND, offsets))
+    a = Set("a", lambda at: 55 * SECOND if 320 * SECOND <= at < 595 * SECOND else 0, [320 * SECOND, 595 * SECOND])
+    clocks = clocks_with(a, [*chatter(0, 300, *SOURCES), *chatter(600, 900, *SOURCES)])
+    for at in (100, 200, 310, 400, 590, 700):
+        least, most = clocks.elapsed(shown_with(a, "b", (at - 50) * SECOND), a.shown(at * SECOND))
         assert least <= 50 * SECOND <= most
-    assert apart(clocks, seen("a", 200 * SECOND, world), seen("b", 200 * SECOND, world)) <= 4 * SECOND
-    assert apart(clocks, seen("a", 700 * SECOND, world), seen("b", 700 * SECOND, world)) <= 4 * SECOND
+    for at in (200, 700):
+        assert apart(clocks, a.shown(at * SECOND), shown_with(a, "b", at * SECOND)) <= 4 * SECOND
 
 
 def test_a_clock_that_was_put_back_is_the_one_that_was_set_right_again() -> None:
     """Only b hears of it, which could as well have been set: b and c compare as before, and a but near its steps."""
-    world = {"a": 0, "b": 0, "c": 0}
-    behind = {**world, "a": -40 * SECOND}
+    a = Set("a", lambda at: -40 * SECOND if 100 * SECOND <= at < 185 * SECOND else 0, [100 * SECOND, 185 * SECOND])
     few = [("a", "b", 145 * SECOND, SECOND), ("b", "a", 150 * SECOND, 15 * SECOND)]
     later = [("b", "a", 190 * SECOND, 6 * SECOND), ("a", "b", 195 * SECOND, 17 * SECOND)]
     others = [("c", "b", 130 * SECOND, SECOND), ("b", "c", 145 * SECOND, 20 * SECOND)]
-    messages = messages_in(behind, few) + messages_in(world, [*others, *later])
-    clocks = Clocks(dict.fromkeys(SOURCES, 400_000), messages, [Step("a", 99 * SECOND, 60 * SECOND)])
+    clocks = clocks_with(a, [*few, *others, *later])
     (wrong,) = clocks.wrong
     assert (wrong.source, wrong.or_else, wrong.set_by[0]) == ("a", (), -39 * SECOND)
     (offset,) = wrong.offsets
     assert offset.first is not None
-    assert 59 * SECOND <= offset.first <= 61 * SECOND, "it was right before its lines show that it was put back"
+    assert 99 * SECOND <= offset.first <= 101 * SECOND, "it was right before its lines show that it was put back"
     for at in (50, 150, 250):
-        assert apart(clocks, seen("b", at * SECOND, world), seen("c", at * SECOND, world)) <= 4 * SECOND
-    for at, offsets in ((40, world), (150, behind), (250, world)):
-        least, most = clocks.elapsed(seen("b", at * SECOND, world), seen("a", (at + 7) * SECOND, offsets))
+        pair = shown_with(a, "b", at * SECOND), shown_with(a, "c", at * SECOND)
+        assert apart(clocks, *pair) <= 4 * SECOND
+    for at in (40, 150, 250):
+        least, most = clocks.elapsed(shown_with(a, "b", at * SECOND), a.shown((at + 7) * SECOND))
         assert least <= 7 * SECOND <= most
-    assert apart(clocks, seen("b", 40 * SECOND, world), seen("a", 40 * SECOND, world)) <= 4 * SECOND
+    assert apart(clocks, shown_with(a, "b", 40 * SECOND), a.shown(40 * SECOND)) <= 4 * SECOND
 
 
 jumped = st.integers(-90, 90).filter(lambda by: abs(by) > 5)
@@ -222,24 +305,16 @@ def test_steps_never_make_a_claim_false(
     """
     steps = sorted(dict(jumps).items())
 
-    def world(at: int) -> dict[str, int]:
-        return {"a": sum(by for when, by in steps if at >= when * SECOND) * SECOND, "b": 0, "c": 0}
+    def off(at: int) -> int:
+        return sum(by for when, by in steps if at >= when * SECOND) * SECOND
 
-    def shown(source: str, at: int) -> Moment:
-        return seen(source, at, world(at))
-
-    lines = [
-        Step(
-            "a",
-            (at * SECOND - 1 + world(at * SECOND - 1)["a"]) // SECOND * SECOND,
-            (at + world(at * SECOND)["a"] // SECOND) * SECOND,
-        )
-        for at, by in steps
-        if by < 0
-    ]
-    dense = chatter(0, 130, *SOURCES)
-    messages = [Message(shown(s, sent), shown(r, sent + took)) for s, r, sent, took in [*dense, *pairs]]
-    clocks = Clocks(dict.fromkeys(SOURCES, 400_000), messages, lines)
+    a = Set("a", off, [when * SECOND for when, _ in steps])
+    clocks = clocks_with(a, [*chatter(0, 130, *SOURCES), *pairs])
+    common, common_time = clocks.in_common_time()
     for (one, at), (other, by) in pairwise(moments):
-        least, most = clocks.elapsed(shown(one, at), shown(other, by))
+        shown = shown_with(a, one, at), shown_with(a, other, by)
+        least, most = clocks.elapsed(*shown)
+        assert least <= by - at <= most
+        put_right = (since(common_time.fact(fact_at(moment))) for moment in shown)
+        least, most = common.elapsed(*put_right)
         assert least <= by - at <= most

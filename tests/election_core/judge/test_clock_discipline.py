@@ -21,7 +21,11 @@ ONE_CLOCK = {
         "_of": "what a leader's own log says of its tenure",
         "_busy": "what a leader's own log says of its tenure",
     },
+    "judge/leaderless.py": {
+        "began_early": "moments in common time, for a word in a sentence",
+    },
     "judge/quorum_contact.py": {
+        "lost": "moments in common time, of which the earliest is looked for",
         "_left_in": "a role of a member and the connections that its own log lost",
         "_led_on": "two roles of one member",
         "_by_itself": "what a leader's own log says of its tenure",
@@ -29,8 +33,8 @@ ONE_CLOCK = {
     },
     "judge/silent_logs.py": {"_within": "spans of one log"},
     "judge/storm.py": {
-        "storm": "elections on one clock, adjusted where an offset is proven",
-        "_dense": "elections on one clock",
+        "storm": "elections in common time",
+        "_dense": "elections in common time",
         "_storm_of": "elections on one clock",
     },
     "protocols/dledger/causality.py": {"_at_once": "a raise and an election of one source, which it asks for"},
@@ -70,7 +74,6 @@ ONE_CLOCK = {
         "hand_overs": "lines of the broker that returned",
         "_life_before": "lives and a beginning of one broker",
         "_at_the_end": "the hand-over and a copy of one broker",
-        "_made_while_acting": "a version that an acting master made of itself, by its own clock",
         "_lost_names": "the hand-over and lines of one broker",
     },
     "protocols/order_lock/rules.py": {

@@ -14,7 +14,8 @@ LOGS = parse("""
 [n1 broker_default.log]
 10:00:01 INFO main - listen the port: 40911
 10:00:03 INFO StateMaintainer - [n1][ChangeRoleToFollower] from term: 1 leaderId: n0 and currTerm: 1
-10:09:50 INFO StateMaintainer - [n1][HeartBeatTimeOut] lastLeaderHeartBeatTime: 2026-03-01 02:09:44.2 heartBeatTimeIntervalMs: 2000 lastLeader=n0
+10:09:50 INFO StateMaintainer - [n1][HeartBeatTimeOut] lastLeaderHeartBeatTime: 2026-03-01 02:09:44.2 \
+heartBeatTimeIntervalMs: 2000 lastLeader=n0
 10:09:50 INFO StateMaintainer - [n1] [ChangeRoleToCandidate] from term: 1 and currTerm: 1
 10:09:58 INFO StateMaintainer - [n1] [ChangeRoleToLeader] from term: 2 and currTerm: 2
 """)

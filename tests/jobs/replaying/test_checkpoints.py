@@ -180,7 +180,10 @@ def known_of(state: pa.Table) -> list[Known]:
     for node, end in columns(state, "source_node", "until"):
         until[node] = max(until[node], end or NEVER)
     files = files_of(state)
-    return [Known("c1", node, 1, end, at_the_end(files[node], max)) for node, end in until.items()]
+    was_set = {node for node, kind, steps in columns(state, "source_node", "kind", "count") if kind == LIVED and steps}
+    return [
+        Known("c1", node, 1, end, at_the_end(files[node], max), was_set=node in was_set) for node, end in until.items()
+    ]
 
 
 def columns(rows: pa.Table, *names: str) -> Iterator[tuple[Any, ...]]:

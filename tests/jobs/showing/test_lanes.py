@@ -40,15 +40,13 @@ spans = st.lists(
 
 
 class Roles:
-    """Published tables that hold nothing but roles, and when each log ends."""
+    """Published tables that hold nothing but roles."""
 
     def __init__(self, roles: list[dict[str, Any]]) -> None:
         schema = TABLES["role_intervals"].arrow_schema()
         full = [dict.fromkeys(schema.names) | row for row in roles]
-        ends = [{"cluster": "c1", "source_node": source, "log_end": LOG_END} for source in ("a", "b")]
         self._database = duckdb.connect()
         self._database.register("role_intervals", pa.Table.from_pylist(full, schema))
-        self._database.register("log_ends", pa.Table.from_pylist(ends))
 
     def rows(self, sql: str, values: dict[str, Any]) -> list[dict[str, Any]]:
         """As :class:`Published` answers."""
@@ -60,7 +58,8 @@ def drawn(roles: list[dict[str, Any]], clocks: Clocks = Clocks()) -> lanes.Lanes
     """What is drawn of these alone."""
     counts = Counter((row["node"], row["source_node"]) for row in roles)
     members = [{"node": node, "source_node": source, "roles": count} for (node, source), count in counts.items()]
-    return lanes.lanes(Roles(roles), "c1", "g1", (BEGIN, END), members, clocks)  # type: ignore[arg-type]
+    ends = dict.fromkeys(("a", "b"), LOG_END)
+    return lanes.lanes(Roles(roles), "c1", "g1", (BEGIN, END), members, clocks, ends)  # type: ignore[arg-type]
 
 
 def told(findings: list[dict[str, Any]]) -> Incident:
@@ -161,7 +160,7 @@ def test_two_machines_under_one_id_that_lead_at_once_are_a_band_as_well() -> Non
     assert [(band["source_node"], band["other_source_node"]) for band in drawn(machines).bands] == [("a", "b")]
 
 
-def test_a_clock_that_is_proven_wrong_shifts_its_lane() -> None:
+def test_what_a_wrong_clock_showed_shifts_its_lane() -> None:
     behind = WrongClock("b", at(0), at(200), timedelta(seconds=-10.5))
     roles = [role("n0", "leader", 30, 40, source_node="a"), role("n1", "leader", 30, 40, source_node="b")]
     found = drawn(roles, Clocks((behind,)))
@@ -181,6 +180,11 @@ def test_times_above_the_lanes_are_round(length: float) -> None:
         assert all(tick.second == 0 for tick in ticks)
 
 
+def behind(second: float) -> datetime:
+    """What a clock that is 88.5 s behind shows at a second."""
+    return at(second - 88.5)
+
+
 @pytest.fixture(scope="module")
 def twins(tmp_path_factory: pytest.TempPathFactory) -> Published:
     """Two machines under one id, both leaders at once, a third one whose clock is 88.5 s behind, and followers."""
@@ -192,15 +196,24 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Published:
         role("n0", "leader", 0, None, term=1, source_node="host-a"),
         role("n0", "leader", 10, 60, term=2, source_node="host-b"),
         role("n0", "follower", 60, None, term=3, source_node="host-b"),
-        role("n1", "follower", 2 - 88.5, 30 - 88.5, term=1, source_node="host-c"),
-        role("n1", "follower", 30 - 88.5, None, term=2, source_node="host-c"),
+        role(
+            "n1",
+            "follower",
+            2,
+            30,
+            term=1,
+            source_node="host-c",
+            start_time_logged=behind(2),
+            end_time_logged=behind(30),
+        ),
+        role("n1", "follower", 30, None, term=2, source_node="host-c", start_time_logged=behind(30)),
     )
     put(tables, "terms", term(1, "n0", 0, None), term(2, "n0", 10, 60))
     skew = {"clock_least_ms": -89_000, "clock_most_ms": -88_000, "nodes": ["n1"]}
     put(
         tables,
         "findings",
-        finding("s1", "CLOCK_SKEW", -100, 60, summary="The clock of n1 (host-c) was behind.", **skew),
+        finding("s1", "CLOCK_SKEW", 0, 60, summary="The clock of n1 (host-c) was behind.", **skew),
     )
     put(tables, "events", event("e1", "host-c", 30 - 88.5))
     columns = TABLES["landed_files"].columns
@@ -245,7 +258,7 @@ def test_the_drawn_picture_has_a_lane_a_machine_a_band_a_hatch_and_the_shift(twi
     assert len(of_class(shown, "edge")) == 1
     raw = picture(incident(twins, "c1", "g1", raw=True), NOWHERE)
     assert of_class(raw, "shift") == []
-    assert int(raw.get("data-begin", 0)) == int(shown.get("data-begin", 0)) - 88_500
+    assert int(raw.get("data-begin", 0)) == int(shown.get("data-begin", 0)) - 86_500
 
 
 def test_the_text_has_the_same_lanes(twins: Published) -> None:

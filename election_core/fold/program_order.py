@@ -1,0 +1,264 @@
+"""Program order: what a source wrote first comes first, whatever its clock shows.
+
+    readings           12:38  12:39  12:40 | 12:37  12:38  12:39      the clock is put back by three minutes
+    its own timeline   12:38  12:39  12:40 | 12:40  12:41  12:42      what was written later, is later
+
+Lines of one file are in program order. Where their readings go back, the clock was put back: from there on the source's
+timeline is ahead of the reading by as much. All files of a machine have one clock, so each step that one of them shows
+holds for all. A file that is silent around a step may leave open on which side of it a line lies: such a line is as
+wide as that. The reading is had again by the steps, which go with the facts.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from election_replay.election_core.fold.process_runs import REORDERED, STEPPED_FOR
+from election_replay.election_core.model.timing import US_PER_MS, Timeout
+
+STEPPED_LINES = 3
+"""A step shows in at least so many lines that go on from the earlier time. A single old line is one that its thread had
+begun before the process was frozen."""
+ONE_STEP = Timeout.ONE_STEP.us
+ONE_PROCESS = Timeout.BEFORE_MARKER.us
+"""Lines of one start in several files are no further apart than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClockStep:
+    """The clock showed up to ``before_by``, and then ``after``, which is earlier; microseconds UTC as it was read.
+
+    ``width`` is that of the stamp of the line behind it, ``event_id``; ``before`` is the line before it.
+    """
+
+    before_by: int
+    after: int
+    width: int
+    before: str
+    event_id: str
+    stream: str
+
+    @property
+    def size(self) -> int:
+        """How far it went back at least, in whole milliseconds: so that all behind it comes after all before it."""
+        return (self.before_by - self.after) // US_PER_MS * US_PER_MS + US_PER_MS
+
+
+@dataclass(slots=True)
+class FileClock:
+    """The times of one file, line by line: finds where its clock was put back.
+
+    A line is known by its ``place`` among all lines of the source.
+    """
+
+    high: int | None = None
+    high_by: int = 0
+    high_event: str = ""
+    _lower: list[tuple[int, int, str, int]] = field(default_factory=list)
+
+    def seen(self, time: int, by: int, event_id: str, stream: str, place: int = 0) -> tuple[int, ClockStep] | None:
+        """The step that this line proves, if it does, and the place of the first line behind it."""
+        if self.high is None or time >= self.high:
+            self.high, self.high_by, self.high_event = time, max(self.high_by, by), event_id
+            self._lower.clear()
+            return None
+        if time > self.high - REORDERED:
+            self._lower.clear()
+            return None
+        self._lower.append((time, by, event_id, place))
+        first, first_by, first_event, first_place = self._lower[0]
+        if len(self._lower) < STEPPED_LINES or time - first < STEPPED_FOR:
+            return None
+        step = ClockStep(self.high_by, first, first_by - first, self.high_event, first_event, stream)
+        self.high, self.high_by, self.high_event = time, by, event_id
+        self._lower.clear()
+        return first_place, step
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """The readings of a clock between two of its steps, and by how much the timeline is ahead of them."""
+
+    first: int
+    last: int
+    ahead: int
+
+
+class Timeline:
+    """The timeline of a source, by the steps of its clock in their order."""
+
+    def __init__(self, steps: Sequence[ClockStep] = ()) -> None:
+        self.steps = tuple(steps)
+        self._stretches: list[Stretch] = []
+        first, ahead = -(1 << 62), 0
+        for step in self.steps:
+            self._stretches.append(Stretch(first, step.before_by, ahead))
+            first, ahead = step.after, ahead + step.size
+        self._stretches.append(Stretch(first, 1 << 62, ahead))
+
+    def ahead(self, number: int) -> int:
+        """By how much the timeline is ahead of the readings behind so many steps."""
+        return self._stretches[number].ahead
+
+    def begins(self) -> list[int]:
+        """The first moment of the timeline behind each step."""
+        return [step.after + self.ahead(number) for number, step in enumerate(self.steps, 1)]
+
+    def place(self, time: int, least: int, most: int) -> tuple[int, int]:
+        """Behind how many steps a line may lie that bears a time: at least, and at most.
+
+        Its file shows that it lies behind the ``least``, and not behind more than the ``most``. The files that show the
+        others may have been silent for a while around them.
+        """
+        fits = [
+            number
+            for number in range(least, most + 1)
+            if self._stretches[number].first - ONE_STEP <= time <= self._stretches[number].last + ONE_STEP
+        ]
+        return (fits[0], fits[-1]) if fits else (least, least)
+
+
+def one_after_the_other(files: Sequence[Sequence[ClockStep]]) -> tuple[list[ClockStep], list[list[int]]]:
+    """The steps of a machine's clock, each once, and behind which of them each step of a file lies.
+
+    Each of ``files`` shows its steps in order; the one with the most shows them best. A file that is silent between two
+    steps shows one, from before the first to behind the second.
+    """
+    known: list[ClockStep] = []
+    behind: list[list[int]] = [[] for _ in files]
+    for number in sorted(range(len(files)), key=lambda number: (-len(files[number]), number)):
+        done = 0
+        for step in files[number]:
+            first, last = _same(step, known, done)
+            if first is None:
+                done = _inserted(step, known, done, behind)
+            else:
+                _sharpen(known, step, first, last)
+                done = last + 1
+            behind[number].append(done)
+    return known, behind
+
+
+def _same(step: ClockStep, known: Sequence[ClockStep], done: int) -> tuple[int | None, int]:
+    """From which to which of the known steps a step goes that lies behind ``done`` of them."""
+    for first in range(done, len(known)):
+        if abs(known[first].before_by - step.before_by) > ONE_STEP:
+            continue
+        for last in range(first, len(known)):
+            if abs(known[last].after - step.after) <= ONE_STEP:
+                return first, last
+    return None, done
+
+
+def _inserted(step: ClockStep, known: list[ClockStep], done: int, behind: list[list[int]]) -> int:
+    """Let a step that no other file shows be one more; it returns behind how many it lies then."""
+    place = next((place for place in range(done, len(known)) if known[place].before_by > step.before_by), len(known))
+    known.insert(place, step)
+    for of_file in behind:
+        of_file[:] = [count + (count > place) for count in of_file]
+    return place + 1
+
+
+def _sharpen(known: list[ClockStep], step: ClockStep, first: int, last: int) -> None:
+    """Let known steps reach as far as another file shows them to."""
+    if step.before_by > known[first].before_by and first == last:
+        known[first] = replace(known[first], before_by=step.before_by, before=step.before)
+    if step.after < known[last].after and first == last:
+        known[last] = replace(known[last], after=step.after, width=step.width, event_id=step.event_id)
+
+
+@dataclass(slots=True)
+class _File:
+    """A file as it is read: from which place among the source's lines, and which steps it shows, each behind a place.
+
+    ``follows``: it goes on where another file of its stream, whose number it is, ends.
+    """
+
+    clock: FileClock = field(default_factory=FileClock)
+    steps: list[ClockStep] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+    follows: int | None = None
+
+
+@dataclass(slots=True)
+class ProgramOrder:
+    """The lines of a source, file by file as they are read; then, where each lies on its :class:`Timeline`.
+
+    Lines are ``waiting`` until all of them are read, whatever stands for one.
+    """
+
+    timeline: Timeline = field(default_factory=Timeline)
+    waiting: list[Any] = field(default_factory=list)
+    _taken: int = 0
+    _files: list[_File] = field(default_factory=list)
+    _stream: str = ""
+    _file: str = ""
+    _behind: list[list[int]] = field(default_factory=list)
+    _least: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def place(self) -> int:
+        """The place of the next line that waits, among all of the source."""
+        return self._taken + len(self.waiting)
+
+    def taken(self) -> tuple[list[Any], int]:
+        """All lines that wait, and the place of the first; they wait no more."""
+        lines, begun = self.waiting, self._taken
+        self.waiting, self._taken = [], self.place
+        return lines, begun
+
+    @property
+    def file(self) -> int:
+        """The number of the file that is being read."""
+        return len(self._files) - 1
+
+    def seen(self, stream: str, file: str, time: int, by: int, event_id: str, place: int) -> bool:
+        """A line was written; ``file`` tells the files of a stream apart. Whether the clock just went on."""
+        if not self._files or self._file != file or self._stream != stream:
+            follows = self.file if self._files and self._stream == stream else None
+            self._files.append(_File(follows=follows))
+            self._stream, self._file = stream, file
+        last = self._files[-1]
+        found = last.clock.seen(time, by, event_id, stream, place)
+        if found is not None:
+            last.places.append(found[0])
+            last.steps.append(found[1])
+        return found is None and time == last.clock.high
+
+    def highest(self, stream: str, file: str) -> int | None:
+        """The latest time in this file, if it is the one that was seen last."""
+        return self._files[-1].clock.high if self._files and (self._stream, self._file) == (stream, file) else None
+
+    def settle(self) -> None:
+        """All lines were seen: find the steps."""
+        steps, self._behind = one_after_the_other([file.steps for file in self._files])
+        self.timeline, self._least = Timeline(steps), {}
+
+    def on_timeline(
+        self, file: int, place: int, time: int, by: int, starts: Sequence[tuple[int, int]] = ()
+    ) -> tuple[int, int]:
+        """When a line of a file was written, by the timeline: not before, and not after. Lines come as they stand.
+
+        A line that a process writes when it starts comes with those of its ``starts`` that other files show: when, by
+        the clock, and behind how many steps.
+        """
+        first, last = self.behind(file, place, time)
+        alike = {steps for at, steps in starts if abs(at - time) <= ONE_PROCESS and first <= steps <= last}
+        if len(alike) == 1:
+            first = last = alike.pop()
+        self._least[file] = first
+        return time + self.timeline.ahead(first), by + self.timeline.ahead(last)
+
+    def behind(self, file: int, place: int, time: int) -> tuple[int, int]:
+        """Behind how many steps a line of a file lies: at least, and at most."""
+        behind, places = self._behind[file], self._files[file].places
+        passed = bisect_right(places, place)
+        least = max(behind[passed - 1] if passed else 0, self._begun(file))
+        most = behind[passed] - 1 if passed < len(behind) else len(self.timeline.steps)
+        return self.timeline.place(time, least, max(least, most))
+
+    def _begun(self, file: int) -> int:
+        """Behind how many steps the next line of a file lies at least."""
+        follows = self._files[file].follows
+        return self._least.get(file, 0 if follows is None else self._least.get(follows, 0))

@@ -1,0 +1,107 @@
+"""Common time: all moments of a group on one clock, as well as it can be known.
+
+A clock is put right segment by segment: each moment is earlier by how far its timeline is ahead there. What came later
+in a log stays later. A moment around a step that no line shows is as wide as the time in which the clock was set.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
+
+from election_replay.election_core.judge.moments import Moment, Segment
+from election_replay.election_core.model.facts import F, Fact, Silence
+from election_replay.election_core.model.rows import Election, RoleInterval, Term
+from election_replay.election_core.model.timing import US_PER_MS, Timeout
+
+
+@dataclass(frozen=True, slots=True)
+class CommonTime:
+    """Puts the moments of sources right whose clocks were off, or were set.
+
+    ``rows`` are the segments of clocks, ``ahead`` is by how much each one's timeline is ahead of common time.
+    ``copied_by`` is the clock of who copied the files of each source.
+    """
+
+    rows: Mapping[str, Sequence[Segment]]
+    copied_by: Mapping[str, str]
+    ahead: Mapping[int, int]
+
+    def fact(self, fact: F) -> F:
+        """A fact in common time."""
+        row = self._row(fact)
+        if row is None:
+            return fact
+        early = {name: self._early(row, getattr(fact, name)) for name in ("since", "until")}
+        late = {
+            name: self._late(row, getattr(fact, name))
+            for name in ("since_by", "until_by", *_ALSO_TIMES)
+            if hasattr(fact, name)
+        }
+        times = {name: time for name, time in {**early, **late}.items() if time is not None}
+        return replace(fact, **times)  # type: ignore[arg-type]
+
+    def _row(self, fact: Fact) -> Sequence[Segment] | None:
+        if not fact.BY_COPIER:
+            return self.rows.get(fact.source_node)
+        row = self.rows.get(self.copied_by.get(fact.source_node, fact.source_node))
+        return row if row is None or len(row) == 1 else None  # a copy does not say between which steps it was made
+
+    def _early(self, row: Sequence[Segment], moment: int | None) -> int | None:
+        if moment is None:
+            return None
+        place = next(place for place, segment in enumerate(row) if segment.last >= moment)
+        around = place + 1 < len(row) and row[place + 1].first <= moment
+        return (row[place + 1].first if around else moment) - self.ahead[row[place].number]
+
+    def _late(self, row: Sequence[Segment], moment: int | None) -> int | None:
+        if moment is None:
+            return None
+        place = next(place for place in range(len(row) - 1, -1, -1) if row[place].first <= moment)
+        around = place > 0 and row[place - 1].last >= moment
+        return (row[place - 1].last if around else moment) - self.ahead[row[place].number]
+
+
+_ALSO_TIMES = ("sure_until", "last_at")
+"""Other fields of facts that are moments of the source's timeline."""
+
+
+def passed_over(fact: Fact) -> bool:
+    """Whether a silence is none: a clock that was set forward passed over it."""
+    return isinstance(fact, Silence) and fact.until is not None and fact.until - fact.since < Timeout.SILENCE.us
+
+
+class ReadsClocks(Protocol):
+    """What knows which readings belong to moments in common time, and how much of that is not known."""
+
+    def reading(self, moment: Moment) -> tuple[int, int]:
+        """What the machine's clock showed at a moment: at least, and at most."""
+
+    def blur(self, moment: Moment) -> int:
+        """How much of the time of a moment is not known, in microseconds."""
+
+
+R = TypeVar("R", bound=RoleInterval | Term | Election)
+
+
+def as_logged(row: R, source: str | None, clocks: ReadsClocks) -> R:
+    """A row of a wrong clock with what that showed; a role as early as it may have begun, and as late."""
+    if source is None:
+        return row
+    begin = Moment(row.start_time, row.start_time, source)
+    end = None if row.end_time is None else Moment(row.end_time, row.end_time, source)
+    shown = clocks.reading(begin)[0], None if end is None else clocks.reading(end)[0]
+    row = replace(
+        row,
+        start_time_logged=None if shown[0] == row.start_time else shown[0],
+        end_time_logged=None if shown[1] == row.end_time else shown[1],
+    )
+    if not isinstance(row, RoleInterval):
+        return row
+    before, after = clocks.blur(begin), 0 if end is None else clocks.blur(end)
+    return replace(
+        row,
+        start_time=row.start_time - before // 2,
+        start_uncertainty_ms=row.start_uncertainty_ms + before // US_PER_MS,
+        end_time=None if row.end_time is None else row.end_time - after // 2,
+        end_uncertainty_ms=None if row.end_uncertainty_ms is None else row.end_uncertainty_ms + after // US_PER_MS,
+    )

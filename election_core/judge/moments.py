@@ -1,0 +1,89 @@
+"""Moments of machines, what ties them together, and the segments of a clock (:mod:`.clock_segments`)."""
+
+from dataclasses import dataclass, field
+
+from election_replay.election_core.judge.difference_constraints import UNBOUNDED
+from election_replay.election_core.model.timing import Timeout
+
+SLACK_US = Timeout.CLOCK_SLACK.us
+"""A line of another file may have been written so long after the last line before a step, or before the first after."""
+
+
+@dataclass(slots=True, order=True, unsafe_hash=True)
+class Moment:
+    """A moment on the clock of ``source``: it lies in ``[at, by]`` (microseconds UTC of that clock).
+
+    Nobody changes one; it is not frozen because a frozen one takes eight times as long to make, and very many are made.
+    """
+
+    at: int
+    by: int
+    source: str
+    event_id: str | None = field(default=None, compare=False)
+
+    @property
+    def width(self) -> int:
+        """How exactly its clock tells it: the width of a stamp, or of a time between two lines."""
+        return self.by - self.at
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Message:
+    """``effect`` was logged because of ``cause``, on another machine: it cannot have happened before."""
+
+    cause: Moment
+    effect: Moment
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Step:
+    """The clock of ``source`` was put back, by ``size`` microseconds at least, right after the moment ``at`` of its
+    timeline, which is ahead of its readings by ``ahead`` more from there on."""
+
+    source: str
+    at: int
+    ahead: int
+    size: int
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """Only messages show that a clock was set: they contradict each other by ``at_least`` microseconds.
+
+    ``or_else`` are the sources of which one, set instead, would explain the messages as well.
+    """
+
+    source: str
+    at_least: int
+    or_else: tuple[str, ...]
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """The moments of a timeline from ``first`` to ``last``, all with one offset; it is ``ahead`` of its readings there.
+
+    Those up to the ``last`` of the segment before it may belong to that one: they lie around a step. ``known``:
+    messages and bounds hold for it. Beside steps that no line shows, messages show that it had ``begun`` by a reading,
+    and that it ``lasted`` up to one.
+    """
+
+    number: int
+    source: str
+    first: int
+    last: int
+    known: bool = True
+    begun: int = -UNBOUNDED
+    lasted: int = UNBOUNDED
+    ahead: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A moment: not before the reading ``at`` of the segment ``begin``, not after the reading ``by`` of ``end``."""
+
+    begin: int
+    at: int
+    end: int
+    by: int

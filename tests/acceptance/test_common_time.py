@@ -1,0 +1,104 @@
+"""Clusters whose clocks were set while they worked: what is told of them stands in common time, and nothing is lost."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from election_replay.election_core.fold.roles import LEADER
+from election_replay.election_core.model.rows import Finding, RoleInterval, Term
+from election_replay.election_core.model.timing import SECOND
+from tests.election_core.story import run_rows
+
+SET = {
+    "compound-clusters/chaos-stock": ("srv-12", 1_795_331_330, 1_795_332_100),
+    "compound-clusters/chaos-wh-533": ("wh-b", 1_795_332_090, 1_795_332_850),
+    "compound-clusters/chaos-keeper-394": ("keeper-2", 1_795_331_690, 1_795_332_590),
+}
+"""Runs, the machine whose clock was set, and from when to when the run may have lasted, in seconds of true time."""
+
+
+def findings(run: Path, rule: str, *terms: int) -> list[Finding]:
+    return [row for row in run_rows(run) if isinstance(row, Finding) and row.rule == rule and row.terms == terms]
+
+
+@pytest.mark.parametrize("run", SET)
+def test_terms_follow_one_another_and_only_the_last_goes_on(corpora: Path, run: str) -> None:
+    terms = [row for row in run_rows(corpora / run) if isinstance(row, Term) and row.leader is not None and row.term]
+    for group in {(row.replica_group, row.protocol) for row in terms}:
+        of_group = sorted(
+            (row for row in terms if (row.replica_group, row.protocol) == group), key=lambda row: row.term
+        )
+        assert all(before.start_time <= after.start_time for before, after in pairwise(of_group)), group
+        assert [row.term for row in of_group if row.end_time is None] == [of_group[-1].term]
+
+
+@pytest.mark.parametrize("run", SET)
+def test_no_time_lies_outside_of_the_run(corpora: Path, run: str) -> None:
+    _, first, last = SET[run]
+    for row in run_rows(corpora / run):
+        if isinstance(row, Finding | Term | RoleInterval):
+            for time in (row.start_time, row.end_time):
+                assert time is None or first * SECOND <= time <= last * SECOND, row
+
+
+@pytest.mark.parametrize("run", SET)
+def test_what_the_clock_showed_stands_beside_the_common_time(corpora: Path, run: str) -> None:
+    machine, _, _ = SET[run]
+    roles = [row for row in run_rows(corpora / run) if isinstance(row, RoleInterval)]
+    assert any(row.start_time_logged for row in roles if row.source_node == machine)
+    assert not any(row.start_time_logged for row in roles if row.source_node not in (machine, None))
+
+
+def test_a_clock_that_is_set_forward_is_no_gap_in_a_log(corpora: Path) -> None:
+    assert findings(corpora / "compound-clusters/chaos-stock", "LOG_GAP") != []
+    for run, nodes in (("compound-clusters/chaos-stock", {"3"}), ("compound-clusters/chaos-wh-533", set())):
+        gaps = findings(corpora / run, "LOG_GAP")
+        assert all((gap.duration_max_ms or 0) < 30_000 for gap in gaps)
+        assert not nodes & {node for gap in gaps for node in gap.nodes}
+
+
+def test_a_freeze_that_a_step_had_hidden_is_told(corpora: Path) -> None:
+    """keeper-2 was frozen for 33.6 s and led on 28 s after epoch 15 was served; wh-b was paused for 24 s."""
+    keeper = corpora / "compound-clusters/chaos-keeper-394"
+    (overlap,) = findings(keeper, "SPLIT_BRAIN_OVERLAP", 14, 15)
+    assert 27_000 <= (overlap.overlap_min_ms or 0) <= (overlap.overlap_max_ms or 0) <= 29_000
+    assert any(33_000 <= (gap.duration_max_ms or 0) <= 34_000 for gap in findings(keeper, "LOG_GAP"))
+    (outage,) = findings(keeper, "LEADERLESS", 10, 11)
+    assert 5_000 <= (outage.duration_min_ms or 0) <= (outage.duration_max_ms or 0) <= 9_800
+    gaps = findings(corpora / "compound-clusters/chaos-wh-533", "LOG_GAP")
+    assert any(23_000 <= (gap.duration_max_ms or 0) <= 26_000 and gap.nodes == ("n4",) for gap in gaps)
+
+
+def test_outages_beside_a_step_are_as_long_as_they_were(corpora: Path) -> None:
+    """By clients' acknowledgements: 9.4 s in chaos-stock, 10.0 s and 11.9 s in chaos-wh-533."""
+    stock, wh = corpora / "compound-clusters/chaos-stock", corpora / "compound-clusters/chaos-wh-533"
+    for run, terms, seconds in ((stock, (12, 13), 11.4), (wh, (1, 2), 10), (wh, (5, 7), 11.9)):
+        (outage,) = findings(run, "LEADERLESS", *terms)
+        assert (outage.duration_min_ms or 0) - 1000 <= seconds * 1000 <= (outage.duration_max_ms or 0) + 5000
+        assert outage.start_time < (outage.end_time or 0)
+
+
+def test_what_a_stepped_master_lost_is_found(corpora: Path) -> None:
+    (loss,) = findings(corpora / "compound-clusters/chaos-stock", "POSSIBLE_DATA_LOSS", 12)
+    assert (loss.offset_after, loss.offset_before) == (536_957, 537_216)
+
+
+def test_starts_behind_a_step_are_dated_by_common_time(corpora: Path) -> None:
+    cuts = findings(corpora / "compound-clusters/chaos-wh-533", "QUEUES_CUT_AT_START", 11)
+    assert [round(cut.start_time / SECOND) for cut in cuts] == [1_795_332_446, 1_795_332_523], "07:27:26 and 07:28:43"
+
+
+def test_a_notice_of_who_leads_shows_a_clock_behind(corpora: Path) -> None:
+    """coord-b was 40 s behind: it reads that coord-a leads 37 s before coord-a says so."""
+    (skew,) = findings(corpora / "compound-clusters/clock-coord", "CLOCK_SKEW")
+    assert skew.nodes == ("12",)
+    assert -41_500 <= (skew.clock_least_ms or 0) <= -40_000 <= (skew.clock_most_ms or 0) <= -35_000
+
+
+def test_a_leader_in_office_is_one_by_all_clocks(corpora: Path) -> None:
+    for run in SET:
+        roles = [row for row in run_rows(corpora / run) if isinstance(row, RoleInterval)]
+        leading = [row for row in roles if row.role == LEADER and row.end_time is None]
+        groups = [(row.replica_group, row.protocol) for row in leading]
+        assert len(groups) == len(set(groups)), leading
