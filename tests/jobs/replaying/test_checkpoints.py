@@ -169,7 +169,7 @@ def news_of(new: pa.Table) -> list[New]:
 def files_of(rows: pa.Table) -> Mapping[str, list[dict[str, Any]]]:
     """The files of each node, as :mod:`jobs.replaying.news` reads them."""
     found: dict[str, list[dict[str, Any]]] = {}
-    for row in rows.select(["source_node", *FILE]).to_pylist():
+    for row in rows.select(["source_node", *FILE, "line_no"]).to_pylist():
         found.setdefault(row["source_node"], []).append(row)
     return found
 
