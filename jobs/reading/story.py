@@ -49,6 +49,10 @@ NO_FAREWELL = frozenset(
 """Protocols whose processes print nothing when they are told to stop: one that is there no more may have been."""
 
 BECAUSE = {
+    "user_request": "an operator asked for it",
+    "takeover": "an operator had it take over without votes",
+    "master_down": "enough sentinels took {old} for down",
+    "master_failed": "a majority of the masters took {old} for failed",
     "first_leader": "the first one",
     "first_master": "the first one",
     "election_timeout": "the heartbeats of {old} did not arrive any more",
@@ -69,6 +73,10 @@ BECAUSE = {
 
 HANDED_OVER = frozenset({"leadership_transfer", "preferred_leader"})
 """Why an election began that the old leader itself wanted."""
+
+AT_REQUEST = frozenset({"user_request", "takeover"})
+"""Why a master was replaced that lived: nobody tells it before the new one leads."""
+NOT_TOLD = "{old} was alive and had not been told, and led on{until}."
 
 MISSED_FROM_ANOTHER = frozenset({"election_timeout", "heartbeat_timeout"})
 """Why somebody asks for votes who led itself before: it says nothing of the heartbeats that it had sent."""
@@ -203,6 +211,8 @@ def change_in_words(incident: Incident, change: Row) -> str:
     why = f": {BECAUSE.get(cause, spoken(cause)).format(old=old)}" if cause else ""
     until = f" until {clock(change['old_leader_end'])}" if change["old_leader_end"] else ""
     state = ended(change["old_leader_state"], change["protocol"])
+    if cause in AT_REQUEST and state == "cut_off":
+        return f"{who}{why}. {NOT_TOLD.format(old=old, until=until)}"
     if cause in HANDED_OVER and state == "reachable":
         return f"{who}{why}."
     if again:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
 
-from election_replay.election_core.fold.roles import LEADER, STOPPED
+from election_replay.election_core.fold.roles import LEADER, STOPPED, TRANSFER
 from election_replay.election_core.judge.availability import common_coverage
 from election_replay.election_core.judge.clock import Clocks, Moment
 from election_replay.election_core.judge.coverage import (
@@ -95,9 +95,12 @@ def _is_told(epochs: Epochs, tenure: Tenure) -> bool:
 
 
 def _roles(group: Group, epochs: Epochs) -> Iterator[RoleInterval]:
+    """The roles as rows: a master that was started again when another one had its place has no epoch."""
+    in_turn = {(tenure.source, tenure.begin.at) for tenure in in_succession(group)}
     for row in role_intervals(group):
-        ordering = row.role == LEADER and (row.source_node or "", row.start_time) in epochs.ordering
-        yield replace(row, term=None) if ordering else row
+        begun = row.source_node or "", row.start_time
+        without = row.role == LEADER and (begun in epochs.ordering or begun not in in_turn)
+        yield replace(row, term=None) if without else row
     yield from _by_sentinels(group, epochs)
 
 
@@ -137,8 +140,14 @@ def _terms(group: Group, epochs: Epochs) -> Iterator[Term]:
             held.setdefault((tenure.term, tenure.node), []).append(tenure)
     causes = {campaign.term: campaign.cause for campaign in group.of(Candidacy) if campaign.outcome == "won"}
     first = min((epoch for epoch, _ in held), default=None)
+    taken = {(role.source_node, role.since): role.cause for role in group.roles if role.cause in (TAKEOVER, TRANSFER)}
+
+    def cause(epoch: int, tenures: list[Tenure]) -> str:
+        begun = next((taken[t.source, t.begin.at] for t in tenures if (t.source, t.begin.at) in taken), None)
+        return begun or causes.get(epoch) or ("first_leader" if epoch == first else "unknown")
+
     for (epoch, node), tenures in sorted(held.items()):
-        yield term_held(group, epoch, node, tenures, causes.get(epoch, "first_leader" if epoch == first else "unknown"))
+        yield term_held(group, epoch, node, tenures, cause(epoch, tenures))
     yield from _terms_by_sentinels(group, epochs, {node for _, node in held})
     led = {epoch for epoch, _ in held} | {epoch for epoch, _ in epochs.promotions}
     for epoch in sorted({campaign.term or 0 for campaign in group.of(Candidacy)} - led):
