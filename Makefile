@@ -13,7 +13,7 @@ unexport SPARK_HOME PYTHONPATH
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo check test lint prove compare mutations texts site java bench bench-landing bench-many-files bench-dashboard release-check shipping-test worker-archive cluster-test object-store-test stores-check kubernetes-test airflow-test airflow-up clean
+.PHONY: help setup demo check test lint prove compare mutations texts site java bench bench-landing bench-many-files bench-dashboard release-check sbom shipping-test worker-archive cluster-test object-store-test stores-check kubernetes-test airflow-test airflow-up clean
 
 help: ## list what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,15 +30,19 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
-java:
-	@found=$$("$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version 2>&1 | sed -n 's/.* version "\([^"]*\)".*/\1/p' | head -n 1); \
-	major=$${found%%[!0-9]*}; \
-	[ "$${major:-0}" -ge 17 ] || { \
-	  echo "Spark needs a JDK 17 or newer; found: $${found:-none}. Install one (Debian and Ubuntu: openjdk-17-jdk-headless) or set JAVA_HOME." >&2; exit 1; }
+# The version of the Java that is found; nothing where there is none.
+JAVA_FOUND = "$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version 2>&1 | sed -n 's/.* version "\([^"]*\)".*/\1/p' | head -n 1
+JDK = Install one (Debian and Ubuntu: apt-get install openjdk-17-jdk-headless; macOS: brew install openjdk@17) or set JAVA_HOME.
 
-demo: java $(READY) ## replay the bundled real logs and say where to look
+java:
+	@found=$$($(JAVA_FOUND)); major=$${found%%[!0-9]*}; [ "$${major:-0}" -ge 17 ] || { \
+	  echo "Spark needs a JDK 17 or newer; found: $${found:-none}. $(JDK)" >&2; exit 1; }
+
+demo: $(READY) ## replay the bundled real logs and say where to look; without a JDK on the local engine
 	@rm -rf demo-warehouse
-	@$(BIN)/election-replay run --landing examples/landing --warehouse demo-warehouse
+	@found=$$($(JAVA_FOUND)); major=$${found%%[!0-9]*}; engine=spark; [ "$${major:-0}" -ge 17 ] || { \
+	  engine=local; echo "No JDK 17 or newer was found: the demo runs on the local engine, which gives the same rows. For Spark: $(JDK)"; }; \
+	$(BIN)/election-replay run --engine $$engine --landing examples/landing --warehouse demo-warehouse
 	@echo "election-replay lives in .venv/bin; put it on the PATH of this shell first:  . .venv/bin/activate"
 
 lint: $(READY)
@@ -125,6 +129,14 @@ release-check: java ## wheel and sdist: built, installed into a clean environmen
 	  home=$$("$$bin/python" -c "import election_replay, pathlib; print(pathlib.Path(election_replay.__file__).parent)") && \
 	  "$$bin/election-replay" config check --config "$$home/conf/pipeline.yaml" && \
 	  "$$bin/spark-submit" --properties-file "$$home/conf/spark/local.conf" "$$home/jobs/replay.py" --warehouse warehouse
+
+sbom: ## build/sbom.json: what an installation with all extras consists of, in CycloneDX
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && set -e && mkdir -p build && \
+	  $(PYTHON) -m venv "$$folder/installed" && $(PYTHON) -m venv "$$folder/tool" && \
+	  "$$folder/installed/bin/pip" install --quiet --disable-pip-version-check -c constraints.txt '.[spark,hdfs,gates,dashboard]' && \
+	  "$$folder/tool/bin/pip" install --quiet --disable-pip-version-check 'cyclonedx-bom>=7,<8' && \
+	  "$$folder/tool/bin/cyclonedx-py" environment --pyproject pyproject.toml --output-reproducible --of JSON -o build/sbom.json "$$folder/installed" && \
+	  ls -l build/sbom.json
 
 shipping-test: java $(READY) ## the shippers and loggers of docs/shipping.md, installed (Debian and Ubuntu, as root or by sudo) and run for real
 	@missing=; for pair in rsync:rsync rsyslogd:rsyslog logrotate:logrotate journalctl:systemd systemd-journal-remote:systemd-journal-remote mvn:maven; do \

@@ -19,12 +19,16 @@ JUDGED_BY = ("rules_version", "facts_version", "inventory_version")
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """What one validation found: its id in ``gold.validations``, the tables, the checks, and the first page of docs."""
+    """What one validation found: its id in ``gold.validations``, the tables, the checks, and the first page of docs.
+
+    ``failed`` are the user's own validation definitions of Great Expectations that failed.
+    """
 
     validation_id: str
     tables: tuple[str, ...]
     checks: tuple[Check, ...]
     page: Path | None = None
+    failed: tuple[str, ...] = ()
 
 
 def validate(
@@ -57,8 +61,13 @@ def validate(
         else check(warehouse, tables, clusters, as_of)
     )
     validation_id = record(warehouse, checks)
-    page = written_docs(warehouse, checks) if docs else None
-    return Validation(validation_id, tuple(tables), tuple(checks), page)
+    if not docs:
+        return Validation(validation_id, tuple(tables), tuple(checks))
+    from election_replay.jobs.gates.data_docs import data_docs  # it takes seconds, and is only imported where asked for
+
+    if (pages := data_docs(warehouse, checks, as_of)) is None:
+        return Validation(validation_id, tuple(tables), tuple(checks))
+    return Validation(validation_id, tuple(tables), tuple(checks), pages.first, pages.failed)
 
 
 def since_published(warehouse: Warehouse) -> tuple[int, set[str] | None]:
@@ -73,13 +82,6 @@ def since_published(warehouse: Warehouse) -> tuple[int, set[str] | None]:
     rows = warehouse.dataset("landed_files").to_table(["cluster", "lines_event"], filter=pc.field("batch") > since)
     news = rows.filter(pc.greater(rows["lines_event"], 0))["cluster"].unique().to_pylist()
     return since, {*news, *(published["held"] or ())}
-
-
-def written_docs(warehouse: Warehouse, checks: Collection[Check]) -> Path | None:
-    """The first page of the data docs, once they are written; Great Expectations is only imported for them."""
-    from election_replay.jobs.gates.data_docs import data_docs
-
-    return data_docs(warehouse, tuple(checks))
 
 
 if __name__ == "__main__":

@@ -118,8 +118,8 @@ def gates(tables: Any, done: "Replay | Outcome | None") -> bool:
     if stops and data_docs_wanted():
         from election_replay.jobs.gates.data_docs import data_docs
 
-        if page := data_docs(tables, done.checks):
-            tell(f"Data docs: {page}")
+        if pages := data_docs(tables, done.checks):
+            tell(f"Data docs: {pages.first}")
     return stops
 
 

@@ -1,5 +1,6 @@
 """The commands that write to a warehouse: the night and its steps."""
 
+import logging
 import sys
 from contextlib import closing
 from itertools import chain
@@ -277,7 +278,8 @@ def validate(
 ) -> None:
     """Check the newest tables against everything that must hold for them; exit code 3 when a gate fails.
 
-    The results are rows of gold.validations, and pages of Great Expectations in WAREHOUSE/data_docs.
+    The results are rows of gold.validations, and pages of Great Expectations in WAREHOUSE/data_docs. Its project is
+    WAREHOUSE/gx: validation definitions that you add there are run too.
 
     \b
     Examples
@@ -298,7 +300,9 @@ def validate(
     tell(text, validation_id=done.validation_id, expectations=len(done.checks), held=held)
     if done.page:
         tell(f"Data docs: {done.page}")
-    leave(failed=any(check.stops for check in done.checks))
+    for name in done.failed:
+        tell(f"failed {name}: a validation definition of your own in {warehouse}/gx", logging.ERROR)
+    leave(failed=bool(done.failed) or any(check.stops for check in done.checks))
 
 
 @click.command()

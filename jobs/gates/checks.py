@@ -3,9 +3,9 @@
 What must hold stands in ``schemas/``, beside the columns. Each expectation is one SELECT of the rows that break it, so
 that a gate can be read, and its rows looked for in any SQL. DuckDB counts those rows cluster by cluster over the newest
 versions of the tables, one expectation after the other, within bounds of memory, and only where it found some are they
-fetched to be named. The same expectations as suites of Great Expectations over Spark take seconds a table where this
-takes milliseconds, so that a small run would mostly wait for its gates; :mod:`jobs.gates.data_docs` hands the counts to
-Great Expectations for its checkpoint and its pages.
+fetched to be named. The same expectations as suites of Great Expectations take seconds a table where this
+takes milliseconds, so that a small run would mostly wait for its gates; :mod:`jobs.gates.data_docs` makes them of the
+same SELECTs where somebody looks.
 """
 
 import json

@@ -1,33 +1,48 @@
-"""What the gates found as validations of Great Expectations, with its data docs: pages for people.
+"""The gates as a project of Great Expectations, with its data docs: pages for people.
 
-Great Expectations gets one frame and one suite a table: a row for each cluster, a column for each expectation, with
-the number of rows that break it, which has to be 0. Its import takes seconds, so it is paid where somebody will look:
-by ``validate``, and when a gate fails.
+The project lies in ``gx/`` of a warehouse, and whoever knows Great Expectations can open it: the data source
+``election_replay`` is a DuckDB database of the newest rows, each table has a suite of our SQL expectations, and the
+checkpoint ``gates`` runs them all. Validation definitions that the user adds there are run too. Great Expectations
+takes seconds, so this is for ``validate``, and for when a gate fails.
 """
 
+import atexit
 import os
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from datetime import datetime
+from html import escape
 from importlib.resources import files
+from io import StringIO
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
+from uuid import uuid4
 
-import pandas as pd
-
-from election_replay.jobs.gates.checks import Check
+from election_replay.jobs import JobError
+from election_replay.jobs.engines.duckdb_rows import database_in
+from election_replay.jobs.gates.checks import MEMORY, THREADS, Check, Newest, columns_read
 from election_replay.jobs.warehouse.stores import is_uri
+from election_replay.jobs.warehouse.table_sets import JUDGED, LANDED
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
 if TYPE_CHECKING:
-    from great_expectations.data_context.data_context.ephemeral_data_context import EphemeralDataContext
-    from great_expectations.datasource.fluent.pandas_datasource import PandasDatasource
-    from great_expectations.expectations.core.expect_column_values_to_be_between import ExpectColumnValuesToBeBetween
+    from great_expectations.core import ExpectationValidationResult
+    from great_expectations.data_context.data_context.file_data_context import FileDataContext
+    from great_expectations.expectations.core.unexpected_rows_expectation import UnexpectedRowsExpectation
 
-NOBODY = "(rows without a cluster)"
+SOURCE, CHECKPOINT = "election_replay", "gates"
+"""What the data source and the checkpoint of our suites are called."""
+WHOLE = "whole table"
+
+VARIABLE = re.compile(r"getvariable\('(\w+)'\)")
+"""What of an expectation's SQL is set before it is asked."""
 
 STYLE = files("election_replay.jobs.gates").joinpath("data_docs.css").read_text(encoding="utf-8")
 
@@ -42,26 +57,78 @@ INDEX = """<!DOCTYPE html>
 <html lang="en">{head}<meta charset="utf-8"><title>Gates</title></head>
 <body><h1>Gates</h1><p>{summary}</p>
 <table><tr><th>table<th>expectations<th>hold<th>rows that break one</tr>
-{rows}</table></body></html>
+{rows}</table>
+{broken}</body></html>
 """
 
 
-def data_docs(warehouse: Warehouse, checks: Sequence[Check]) -> Path | None:
-    """Write the pages of what was found; the path of the first. ``None`` where the warehouse is no local folder."""
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The first page of data docs, how many rows Great Expectations found unexpected by table and expectation, and the
+    names of the user's own validation definitions that failed.
+    """
+
+    first: Path
+    unexpected: dict[tuple[str, str], int]
+    failed: tuple[str, ...]
+
+
+def data_docs(warehouse: Warehouse, checks: Sequence[Check], as_of: datetime | None = None) -> Pages | None:
+    """Run the suites of the tables that were checked, and the user's own; ``None`` where no local folder is there.
+
+    Raises :class:`~jobs.JobError` where the project of the warehouse cannot be opened.
+    """
     if is_uri(warehouse.root):
         return None
-    folder = Path(warehouse.root) / "data_docs"
+    folder = Path(warehouse.root).absolute() / "data_docs"
     shutil.rmtree(folder, ignore_errors=True)
-    context = context_with_pages(folder)
-    clusters = warehouse.distinct("landed_files", "cluster")
-    for table, found in groupby(checks, key=lambda check: check.table):
-        validate(context, table, list(found), clusters)
-    context.build_data_docs()
+    context = project(Path(warehouse.root).absolute(), folder)
+    database = newer_database(Path(context.root_directory, "uncommitted"))
+    fill(database, warehouse, [table for table, _ in groupby(checks, key=lambda check: check.table)], as_of)
+    with redirect_stdout(StringIO()):  # it prints of each suite that it reads whole tables, as it is to
+        unexpected = run_ours(context, database, checks, variables(warehouse, as_of))
+        looked_at = {check.table for check in checks}
+        failed = tuple(run_others(context)) if looked_at >= {*LANDED, *JUDGED} else ()
+        context.build_data_docs()
     for page in folder.rglob("*.html"):
         page.write_text(offline(page.read_text(encoding="utf-8")), encoding="utf-8")
     first = folder / "index.html"
     first.write_text(index(folder, checks), encoding="utf-8")
-    return first
+    return Pages(first, unexpected, failed)
+
+
+def newer_database(folder: Path) -> Path:
+    """Where the newest rows are to be; those of the validation before go, and what it found.
+
+    They stay for whoever writes a suite.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder / "validations", ignore_errors=True)
+    for older in folder.glob(f"{SOURCE}-*.duckdb*"):
+        older.unlink(missing_ok=True)
+    return folder / f"{SOURCE}-{uuid4().hex}.duckdb"
+
+
+def fill(database: Path, warehouse: Warehouse, tables: Collection[str], as_of: datetime | None) -> None:
+    """Write the newest rows of tables, and of those that their expectations read, into a DuckDB database, whole.
+
+    The others are there without rows: Great Expectations looks for each table that it has ever known.
+    """
+    read = {*tables, *columns_read(tables)}
+    with database_in(MEMORY, THREADS) as (memory, _):
+        Newest(memory, warehouse, as_of=as_of, columns={name: TABLES[name].names for name in read})
+        memory.execute(f"ATTACH {quoted(str(database))} AS project")
+        for name in sorted(read):
+            memory.execute(f"CREATE TABLE project.{name} AS FROM {name}")
+        for name in {*LANDED, *JUDGED} - read:
+            memory.register("no_rows", TABLES[name].arrow_schema().empty_table())
+            memory.execute(f"CREATE TABLE project.{name} AS FROM no_rows")
+
+
+def variables(warehouse: Warehouse, as_of: datetime | None) -> dict[str, str]:
+    """What the variables of expectations stand for, as literals."""
+    moment = f"TIMESTAMPTZ '{as_of.isoformat()}'" if as_of else "NULL"
+    return {"as_of": moment, "since": "0", "forgotten": str(warehouse.forgotten())}
 
 
 def offline(page: str) -> str:
@@ -80,7 +147,15 @@ def index(folder: Path, checks: Sequence[Check]) -> str:
         numbers = f"<td>{len(of_table)}<td>{sum(check.holds for check in of_table)}<td>{broken:,}"
         rows.append(f'<tr{" class=failed" * bool(broken)}><td><a href="{href}">{name}</a>{numbers}</tr>')
     summary = f"{sum(check.holds for check in checks):,} of {len(checks):,} expectations hold."
-    return INDEX.format(head=HEAD, summary=summary, rows="\n".join(rows))
+    shown = "".join(map(rows_of, (check for check in checks if not check.holds)))
+    return INDEX.format(head=HEAD, summary=summary, rows="\n".join(rows), broken=shown)
+
+
+def rows_of(check: Check) -> str:
+    """Some of the rows that break an expectation."""
+    some = "".join(f"<li><code>{escape(row)}</code>" for rows in check.examples.values() for row in rows)
+    heading = f"{name_of(check.table)} {check.expectation.name}: {check.expectation.says}"
+    return f"<h2>{escape(heading)}</h2><ul>{some}</ul>"
 
 
 def name_of(table: str) -> str:
@@ -88,78 +163,147 @@ def name_of(table: str) -> str:
     return TABLES[table].path.replace("/", ".")
 
 
-def context_with_pages(folder: Path) -> "EphemeralDataContext":
-    """Great Expectations with nothing but a site of pages; it calls nobody."""
+def project(root: Path, pages: Path) -> "FileDataContext":
+    """The project of a warehouse, made where there is none; it calls nobody, and writes its pages into a folder."""
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
     import great_expectations as gx
     from great_expectations.data_context.types.base import ProgressBarsConfig
+    from great_expectations.exceptions.exceptions import GreatExpectationsError
 
-    context = gx.get_context(mode="ephemeral")
+    keep_connections()
+    try:
+        context = gx.get_context(mode="file", project_root_dir=root)
+    except GreatExpectationsError as error:
+        raise JobError(f"the project of Great Expectations in {root / 'gx'} cannot be opened: {error}") from error
     context.variables.progress_bars = ProgressBarsConfig(globally=False)
-    for site in list(context.get_site_names()):
-        context.delete_data_docs_site(site)
-    context.add_data_docs_site(
-        "gates",
-        {
-            "class_name": "SiteBuilder",
-            "site_index_builder": {"class_name": "DefaultSiteIndexBuilder"},
-            "store_backend": {"class_name": "TupleFilesystemStoreBackend", "base_directory": str(folder.absolute())},
-        },
-    )
-    context.data_sources.add_pandas("failing rows")
+    site: Any = {
+        "class_name": "SiteBuilder",
+        "site_index_builder": {"class_name": "DefaultSiteIndexBuilder"},
+        "store_backend": {"class_name": "TupleFilesystemStoreBackend", "base_directory": str(pages)},
+    }
+    for name in list(context.get_site_names()):
+        context.delete_data_docs_site(name)
+    context.add_data_docs_site("gates", site)
     return context
 
 
-def validate(context: "EphemeralDataContext", table: str, checks: Sequence[Check], clusters: Iterable[str]) -> None:
-    """Let Great Expectations judge one table, with its failing rows only where there are some."""
+def keep_connections() -> None:
+    """Let Great Expectations fetch from DuckDB before it closes a connection, as it does with SQLite.
+
+    It closes others first, and an answer of DuckDB ends with its transaction.
+    """
+    from great_expectations.execution_engine import sqlalchemy_execution_engine as engine
+
+    if "duckdb" not in engine._PERSISTED_CONNECTION_DIALECTS:
+        known: Any = engine._PERSISTED_CONNECTION_DIALECTS
+        engine._PERSISTED_CONNECTION_DIALECTS = (*known, Dialect("duckdb"))
+        atexit.register(say_no_more)
+
+
+def say_no_more() -> None:
+    """Say nothing once the process has ended: DuckDB's library would tell of objects that its dialect still holds."""
+    sys.stderr.flush()
+    with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - a device
+        os.dup2(nowhere.fileno(), 2)
+
+
+class Dialect(str):
+    """The name of a dialect, as Great Expectations writes them."""
+
+    __slots__ = ()
+
+    @property
+    def value(self) -> str:
+        """The name."""
+        return str(self)
+
+
+def run_ours(
+    context: "FileDataContext", database: Path, checks: Sequence[Check], given: Mapping[str, str]
+) -> dict[tuple[str, str], int]:
+    """Run the checkpoint of our suites; how many rows are unexpected, by table and expectation."""
     import great_expectations as gx
 
-    name = name_of(table)
-    source = cast("PandasDatasource", context.data_sources.get("failing rows"))
-    batch = source.add_dataframe_asset(name).add_batch_definition_whole_dataframe("all clusters")
-    suite = context.suites.add(
-        gx.ExpectationSuite(name=name, expectations=[expectation(expected) for expected in checks])
-    )
-    definition = context.validation_definitions.add(gx.ValidationDefinition(name=name, data=batch, suite=suite))
-    failing = [check for check in checks if not check.holds]
-    details = {
-        "result_format": "COMPLETE",
-        "unexpected_index_column_names": ["cluster", *(examples_of(check) for check in failing)],
+    source = source_of(context, f"duckdb:///{database}")
+    known = {asset.name: asset for asset in source.assets}
+    definitions = []
+    for table, found in groupby(checks, key=lambda check: check.table):
+        name = name_of(table)
+        suite = gx.ExpectationSuite(name=name, expectations=[expectation(check, given) for check in found])
+        asset = known.get(name) or source.add_table_asset(name, table_name=table)
+        whole = [batch for batch in asset.batch_definitions if batch.name == WHOLE]
+        batch = whole[0] if whole else asset.add_batch_definition_whole_table(WHOLE)
+        kept = context.suites.add_or_update(suite)
+        definition = gx.ValidationDefinition(name=name, data=batch, suite=kept)
+        definitions.append(context.validation_definitions.add_or_update(definition))
+    checkpoint = gx.Checkpoint(name=CHECKPOINT, validation_definitions=definitions, result_format="SUMMARY")
+    done = context.checkpoints.add_or_update(checkpoint).run()
+    return {
+        (table_of(result.suite_name), meta_of(single)["name"]): unexpected_rows(single)
+        for result in done.run_results.values()
+        for single in result.results
     }
-    definition.run(
-        batch_parameters={"dataframe": frame(checks, clusters)},
-        result_format=details if failing else "BOOLEAN_ONLY",
-    )
 
 
-def expectation(check: Check) -> "ExpectColumnValuesToBeBetween":
-    """No cluster has a row that breaks it."""
-    from great_expectations.expectations.core.expect_column_values_to_be_between import ExpectColumnValuesToBeBetween
+def source_of(context: "FileDataContext", address: str) -> Any:
+    """The data source, with what users added to it; its database may lie elsewhere by now."""
+    if SOURCE not in context.data_sources.all():
+        return context.data_sources.add_sql(SOURCE, connection_string=address)
+    source: Any = context.data_sources.get(SOURCE)
+    if str(source.connection_string) != address:
+        source.connection_string = address
+        source = context.data_sources.update_sql(source)
+    return source
+
+
+def unexpected_rows(result: "ExpectationValidationResult") -> int:
+    """How many rows are unexpected. Raises :class:`~jobs.JobError` where Great Expectations could not ask."""
+    info = result.exception_info
+    if "raised_exception" not in info or info["raised_exception"]:
+        raise JobError(f"Great Expectations could not check {meta_of(result)['name']}: {readable_info(info)}")
+    return int(result.result["observed_value"])
+
+
+def meta_of(result: "ExpectationValidationResult") -> Mapping[str, Any]:
+    """What an expectation of ours says of itself."""
+    return (result.expectation_config and result.expectation_config.meta) or {"name": "an expectation"}
+
+
+def readable_info(info: Mapping[str, Any]) -> str:
+    """What Great Expectations says of an exception: by itself, or by each metric."""
+    found = info if "exception_message" in info else next(iter(info.values()), {})
+    return (str(found.get("exception_message") or "it does not say why").splitlines() or [""])[0]
+
+
+def run_others(context: "FileDataContext") -> Iterator[str]:
+    """Run the validation definitions that the user added; the names of those that failed."""
+    ours = set(map(name_of, (*LANDED, *JUDGED)))
+    for definition in context.validation_definitions.all():
+        if definition.name not in ours and definition.data_source.name == SOURCE and not definition.run().success:
+            yield definition.name
+
+
+def expectation(check: Check, given: Mapping[str, str]) -> "UnexpectedRowsExpectation":
+    """That no row breaks it: the same SELECT as the gate has."""
+    from great_expectations.expectations.core.unexpected_rows_expectation import UnexpectedRowsExpectation
     from great_expectations.expectations.metadata_types import FailureSeverity
 
-    return ExpectColumnValuesToBeBetween(
-        column=check.expectation.name,
-        min_value=0,
-        max_value=0,
+    failing = VARIABLE.sub(lambda found: given[found[1]], check.expectation.failing)
+    rows = failing.replace("{", "{{").replace("}", "}}")
+    return UnexpectedRowsExpectation(
+        # As texts: to fetch times with their zone DuckDB wants a package of its own.
+        unexpected_rows_query=f"SELECT CAST(COLUMNS(*) AS VARCHAR) FROM ({rows}) AS failing",  # noqa: S608
         severity=FailureSeverity(check.expectation.severity),
         description=f"{check.expectation.name}: {check.expectation.says}",
-        meta={"rows": check.rows, "version": check.version, "failing_rows": check.expectation.failing},
+        meta={"name": check.expectation.name, "rows": check.rows, "version": check.version},
     )
 
 
-def frame(checks: Sequence[Check], clusters: Iterable[str]) -> pd.DataFrame:
-    """How many rows of each cluster break each expectation, and some of these rows."""
-    failing = {cluster or NOBODY for check in checks for cluster in check.failed}
-    table = pd.DataFrame({"cluster": sorted(failing.union(clusters))})
-    for check in checks:
-        failed = {cluster or NOBODY: count for cluster, count in check.failed.items()}
-        table[check.expectation.name] = [failed.get(cluster, 0) for cluster in table["cluster"]]
-        if not check.holds:
-            examples = {cluster or NOBODY: "; ".join(rows) for cluster, rows in check.examples.items()}
-            table[examples_of(check)] = [examples.get(cluster, "") for cluster in table["cluster"]]
-    return table
+def table_of(name: str) -> str:
+    """The table that Great Expectations calls so."""
+    return name.rpartition(".")[2]
 
 
-def examples_of(check: Check) -> str:
-    """The column with examples of an expectation's failing rows."""
-    return f"rows that break {check.expectation.name}"
+def quoted(text: str) -> str:
+    """``text`` as a literal."""
+    return "'" + text.replace("'", "''") + "'"

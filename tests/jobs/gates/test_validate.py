@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import great_expectations as gx
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
@@ -475,8 +476,8 @@ def test_the_command_names_the_rows_and_writes_pages(warehouse: Warehouse, capsy
     assert len(pages) == len({*LANDED, *JUDGED})
     [page] = [page for page in pages if "silver.events" in str(page)]
     assert "No two rows have the same event_id" in page.read_text()
-    assert "c1/nodes/n1/logs/broker" in page.read_text()
     first = Path(warehouse.root, "data_docs", "index.html")
+    assert "c1/nodes/n1/logs/broker" in first.read_text()
     assert page.relative_to(first.parent).as_posix().replace(" ", "%20") in first.read_text()
     assert first.read_text().count("class=failed") == 2, "silver.events, and bronze.landed_files that counts them"
     for one in first.parent.rglob("*.html"):
@@ -520,6 +521,32 @@ def test_a_step_that_holds_a_cluster_back_fails_unless_others_are_to_be_publishe
 def test_nothing_landed_is_said(tmp_path: Path) -> None:
     with pytest.raises(JobError, match="nothing is landed"):
         chosen_tables(Warehouse(str(tmp_path)), ())
+
+
+@pytest.mark.slow
+def test_great_expectations_counts_the_rows_that_the_gates_count(warehouse: Warehouse) -> None:
+    twice("events")(warehouse)
+    change("role_intervals", lambda _: {"role": "boss"}, term=1)(warehouse)
+    remove("evidence_lines", "position = 2")(warehouse)
+    checks = check(warehouse)
+    pages = data_docs(warehouse, checks)
+    assert pages is not None
+    counted = {(one.table, one.expectation.name): sum(one.failed.values()) for one in checks}
+    assert pages.unexpected == counted
+    assert sum(map(bool, counted.values())) > 3
+
+
+@pytest.mark.slow
+def test_suites_of_the_user_are_run_too(warehouse: Warehouse, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", "--warehouse", warehouse.root]) == 0
+    project = gx.get_context(mode="file", project_root_dir=warehouse.root)
+    whole = project.data_sources.get("election_replay").get_asset("silver.events").get_batch_definition("whole table")
+    mine = gx.expectations.ExpectColumnDistinctValuesToBeInSet(column="cluster", value_set=["c2"])
+    suite = project.suites.add(gx.ExpectationSuite(name="mine", expectations=[mine]))
+    project.validation_definitions.add(gx.ValidationDefinition(name="my clusters", data=whole, suite=suite))
+    assert main(["validate", "--warehouse", warehouse.root]) == 3
+    assert "failed my clusters: a validation definition of your own" in "".join(capsys.readouterr())
+    assert main(["validate", "--warehouse", warehouse.root, "--layer", "gold"]) == 0, "it looks at some tables alone"
 
 
 def test_no_pages_where_there_is_no_folder() -> None:
