@@ -5,7 +5,7 @@ Everything here is derived from a set of facts; the order in which they came doe
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import groupby
@@ -88,7 +88,8 @@ class Tenure:
 class Group:
     """The facts of one group and protocol, indexed; build it with :func:`group_of`.
 
-    Nobody changes one: a rule that orders the tenures in its own way makes a group :meth:`with_tenures`.
+    ``written`` is the last line of each log. Nobody changes a group: a rule that orders the tenures in its own way
+    makes one :meth:`with_tenures`.
     """
 
     cluster: str
@@ -98,6 +99,7 @@ class Group:
     clocks: Clocks
     end: Moment
     electorates: Electorates
+    written: Mapping[str, Moment] = field(default_factory=dict)
     timing: Timing = DEFAULTS
     roles: Sequence[Role] = ()
     tenures: Sequence[Tenure] = ()
@@ -222,10 +224,21 @@ def group_of(all_facts: Iterable[Fact], clocks: Clocks) -> Group:
         clocks=clocks,
         end=_end_of(ordered),
         electorates=electorates,
+        written=_last_lines(every),
         timing=timing_of(ordered),
     )
     group = replace(group, roles=tuple(_closed(role, group) for role in group.of(Role)))
     return group.with_tenures(sorted(_tenures(group), key=lambda tenure: (tenure.term, tenure.begin, tenure.source)))
+
+
+def _last_lines(facts: Iterable[Fact]) -> dict[str, Moment]:
+    """The last line of each log; others may have heard of its process later."""
+    last: dict[str, Moment] = {}
+    for fact in facts:
+        end = until(fact) if isinstance(fact, Alive) else None
+        if end is not None and (fact.source_node not in last or last[fact.source_node] < end):
+            last[fact.source_node] = end
+    return last
 
 
 def _end_of(ordered: list[Fact]) -> Moment:

@@ -20,18 +20,16 @@ from operator import itemgetter
 from election_replay.election_core.fold.process_runs import SILENCE
 from election_replay.election_core.fold.roles import (
     DIED,
-    DOWN,
     FOLLOWER,
     HIGHER_NODE,
-    LEADER,
     PREFERRED,
     REMOVED,
     STOPPED,
     TRANSFER,
-    UNKNOWN,
 )
 from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Moment
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
+from election_replay.election_core.judge.led_between import nobody_led
 from election_replay.election_core.judge.outages import change_of
 from election_replay.election_core.judge.quorum_contact import Left, Majorities, Majority
 from election_replay.election_core.judge.serving import Service
@@ -110,7 +108,7 @@ def gaps(
         so_far = ends.so_far(before)
         in_force = [end for end in so_far if not fenced or not is_larger(before.term, end.tenure.term)]
         gap = _gap(served, in_force, (after, target), led_unseen, alive_times)
-        if gap is not None and majorities is not None and (gap.missed or not _nobody_led(group, gap)):
+        if gap is not None and majorities is not None and (gap.missed or not _nobody_else(group, gap)):
             gap = replace(gap, least=0) if gap.most >= BRIEF else None
         if gap is None or (inferred is not None and inferred(gap.before) and _may_be_none(gap)):
             continue
@@ -370,45 +368,10 @@ def _missed_when_its_log_stops(clocks: Clocks, end: Moment, heard: Sequence[Mome
     return bool(heard) and all(clocks.elapsed(last_line, moment)[0] <= SILENCE for moment in heard)
 
 
-def _nobody_led(group: Group, gap: Gap) -> bool:
-    """Whether surely nobody led between two leaders, of whom logs may be missing.
-
-    Leaders that never served had all terms between theirs, or so many voters followed nobody meanwhile, by their own
-    word, that no other one could have been elected.
-    """
-    last = gap.before.term
-    led = {tenure.term for tenure in group.tenures if gap.after is not None and last < tenure.term < gap.after.term}
-    if gap.after is not None and gap.after.term <= last + 1 + len(led):
-        return True
+def _nobody_else(group: Group, gap: Gap) -> bool:
+    """Whether surely nobody led in a gap, of whom logs may be missing."""
     begin = gap.lost.latest if gap.lost is not None else gap.begin
-    sources = {role.source_node for role in group.roles}
-    idle = {name for source in sources if (name := _followed_nobody(group, source, gap, begin)) is not None}
-    return group.electorates.lost(gap.before, gap.end, idle)
-
-
-def _followed_nobody(group: Group, source: str, gap: Gap, begin: Moment) -> str | None:
-    """The member of a source, if its log shows all of a time without a leader, in which it led and followed nobody."""
-    elapsed = group.clocks.elapsed
-    near = []
-    for role in group.roles_of(source, gap.end.by + group.clocks.widest):
-        last = until(role)
-        over = last is not None and elapsed(last, begin)[0] > 0
-        if not over and elapsed(since(role), gap.end)[1] > 0:
-            near.append(role)
-    if not near or elapsed(since(near[0]), begin)[1] < 0:
-        return None
-    last = until(near[-1])
-    elsewhere = near[-1].role == DOWN and near[-1] is group.roles_of(source, UNBOUNDED)[-1]  # in another group
-    shown = last is None or elapsed(last, gap.end)[0] <= 0 or elsewhere
-    served = any(_serves_later(role, gap) and elapsed(since(role), gap.end)[0] > 0 for role in near)
-    return (near[0].node or source) if shown and not served else None
-
-
-def _serves_later(role: Role, gap: Gap) -> bool:
-    """Whether a role may be one under a leader who came after the one before the time; of unknown terms ``Unseen``
-    says it."""
-    of_a_leader = role.role == LEADER or (role.role == FOLLOWER and role.leader is not None)
-    return role.role == UNKNOWN or (of_a_leader and is_larger(role.term, gap.before.term))
+    return nobody_led(group, gap.before, gap.after, begin, gap.end)
 
 
 def _led_unseen(group: Group) -> list[Role]:

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence, Set
 from operator import attrgetter
 
 from election_replay.election_core.fold.roles import CANDIDATE, PREFERRED, TRANSFER
-from election_replay.election_core.judge.group import Group, Tenure
+from election_replay.election_core.judge.group import Group, Tenure, since
 from election_replay.election_core.judge.role_rows import terms_by_hearsay
 from election_replay.election_core.model.catalogue import PROVEN
-from election_replay.election_core.model.facts import Candidacy
+from election_replay.election_core.model.facts import Candidacy, Role
 from election_replay.election_core.model.rows import Election, Term
 
 
@@ -103,9 +103,9 @@ def _unled(group: Group) -> set[int]:
     Of all others a leader may be missing in these logs.
     """
     heard_of = {role.term for role in group.roles if role.leader is not None}
-    terms = {campaign.term for campaign in group.of(Candidacy) if campaign.outcome != "won"}
-    terms |= {role.term for role in group.roles if role.cause == "start"}
-    if group.protocol == "raft":
+    terms = {role.term for role in group.roles if role.cause == "start"}
+    if group.protocol == "raft":  # DLedger holds its first round of votes in the term of the leader that it missed
+        terms |= {campaign.term for campaign in group.of(Candidacy) if campaign.outcome != "won"}
         terms.add(1)  # in which etcd writes down its first members
     return {term for term in terms - heard_of if term is not None}
 
@@ -130,7 +130,14 @@ def _cause(
         return cause
     roles = group.roles_of(tenure.source, tenure.begin.at)
     before = next((role for role in reversed(roles) if role.role == CANDIDATE), None)
-    return before.cause or "unknown" if before else "unknown"
+    if before is None or (before.cause == "start" and last is not None and _led_after(group, last, before)):
+        return "unknown"  # how it came to look for a leader once more is not in its log
+    return before.cause or "unknown"
+
+
+def _led_after(group: Group, tenure: Tenure, start: Role) -> bool:
+    """Whether a leader surely led on when a process started."""
+    return group.clocks.elapsed(since(start), tenure.end)[0] > 0
 
 
 def transfers(group: Group) -> frozenset[str | None]:

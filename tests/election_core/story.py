@@ -303,14 +303,17 @@ def _logs(files: Iterable[Path]) -> Iterator[tuple[tuple[str, int, str], list[Se
 
 
 def _seen(file: Path, stream: str) -> Iterator[Seen]:
+    raw = file.read_bytes()
+    text = gzip.decompress(raw) if file.suffix == ".gz" else raw
+    yield from seen_in(text.decode("utf-8", "replace").splitlines(), file.parent.name, stream)
+
+
+def seen_in(lines: list[str], folder: str, stream: str) -> Iterator[Seen]:
+    """What the landing would read of these lines."""
     dialect = dialect_for(stream)
     if dialect is None:
         return
-    raw = file.read_bytes()
-    text = gzip.decompress(raw) if file.suffix == ".gz" else raw
-    lines = text.decode("utf-8", "replace").splitlines()
     begins = re.compile(dialect.record_start)
-    folder = file.parent.name
     last = -1
     for number, line in enumerate(lines, 1):
         time = dialect.time_of(line, dialect.utc_offset_minutes) if begins.search(line) else None

@@ -1,0 +1,69 @@
+"""Whether somebody may have led between two leaders although no log says so: a log may be missing, or end before.
+
+leader, term 2   [=====]                      term 3 lies between: nobody led it if so many voters followed nobody
+voter            [= follows =][= candidate ============][= follows =   its log shows all of the time
+voter            [= follows =][= follows 2 ==    its log ends: it may have followed somebody since
+leader, term 4                                         [=====
+"""
+
+from election_replay.election_core.fold.roles import DOWN, FOLLOWER, LEADER, UNKNOWN
+from election_replay.election_core.judge.clock import UNBOUNDED, Moment
+from election_replay.election_core.judge.group import Group, Tenure, since, until
+from election_replay.election_core.model.facts import Candidacy, Role
+from election_replay.election_core.model.terms import is_larger
+from election_replay.election_core.model.timing import Timeout
+
+
+def nobody_led(group: Group, before: Tenure, after: Tenure | None, begin: Moment, end: Moment) -> bool:
+    """Whether surely nobody led between two leaders, of whom logs may be missing.
+
+    Leaders that never served had all terms between theirs, or so many voters followed nobody meanwhile, by their own
+    word, that no other one could have been elected.
+    """
+    last = before.term
+    led = {tenure.term for tenure in group.tenures if after is not None and last < tenure.term < after.term}
+    if after is not None and after.term <= last + 1 + len(led):
+        return True
+    sources = {role.source_node for role in group.roles}
+    idle = {name for source in sources if (name := _followed_nobody(group, source, before, begin, end)) is not None}
+    return group.electorates.lost(before, end, idle)
+
+
+def _followed_nobody(group: Group, source: str, before: Tenure, begin: Moment, end: Moment) -> str | None:
+    """The member of a source, if its log shows all of a time without a leader, in which it led and followed nobody.
+
+    A log that never says whom its member followed, as one without INFO lines, shows nothing by not saying it.
+    """
+    if not any(role.role in (LEADER, FOLLOWER) for role in group.roles_of(source, UNBOUNDED)):
+        return None
+    elapsed = group.clocks.elapsed
+    near = []
+    for role in group.roles_of(source, end.by + group.clocks.widest):
+        last = until(role)
+        over = last is not None and elapsed(last, begin)[0] > 0
+        if not over and elapsed(since(role), end)[1] > 0:
+            near.append(role)
+    if not near or elapsed(since(near[0]), begin)[1] < 0:
+        return None
+    written, last = group.written.get(source), until(near[-1])
+    elsewhere = near[-1].role == DOWN and near[-1] is group.roles_of(source, UNBOUNDED)[-1]  # in another group
+    ends = written is None or elapsed(begin, written)[1] <= 0 or elapsed(written, end)[0] > Timeout.FROZEN.us
+    if ends and not elsewhere:
+        return None  # its log, quiet as it may be, ends before
+    shown = last is None or elapsed(last, end)[0] <= 0 or elsewhere
+    served = any(_serves_later(group, role, before) and elapsed(since(role), end)[0] > 0 for role in near)
+    return (near[0].node or source) if shown and not served else None
+
+
+def _serves_later(group: Group, role: Role, before: Tenure) -> bool:
+    """Whether a role may be one under a leader who came after the one before the time.
+
+    Of a term that is not known it may be one under a leader whose log does not say that it was elected in vain.
+    """
+    if role.role not in (LEADER, FOLLOWER) or (role.role == FOLLOWER and role.leader is None):
+        return role.role == UNKNOWN
+    leader = role.leader or role.node
+    if role.term is None:
+        in_vain = {campaign.node for campaign in group.of(Candidacy) if campaign.outcome != "won"}
+        return leader != before.node and leader not in in_vain
+    return is_larger(role.term, before.term) or (role.term == before.term and leader != before.node)

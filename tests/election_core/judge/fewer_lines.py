@@ -1,0 +1,163 @@
+"""The law of fewer lines: what a part of the logs proves, the whole implies.
+
+Take away a member, a file, the head, the tail, all INFO lines, all but one member, all but some lines. A finding may
+weaken or vanish. None that is definite or proven may appear, no least may grow, no certainty may rise, and nobody is
+named as leader of a term of whom the whole says that another one was.
+"""
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from election_replay.election_core.judge.leaderless import BRIEF
+from election_replay.election_core.model.catalogue import POSSIBLE
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.rows import Finding, Row, Term
+from tests.election_core import story
+
+Lines = Mapping[str, Sequence[story.Seen]]
+"""The lines of each member's folder, stream by stream in the order in which they were written."""
+Fold = Callable[[str, Sequence[story.Seen]], Iterable[Fact]]
+"""What a folder's lines prove."""
+
+ABOUT_THE_LOGS = frozenset({"LOG_GAP", "UNKNOWN_VERSION", "CLOCK_SKEW"})
+"""What these say is true of the lines that are there, however few: a log with a hole in it has one."""
+SLACK_US = BRIEF
+"""A time is known as well as the lines around it. One follower's end of a connection and another one's time-out tell of
+one death, and are so far apart: what lasted for less is worth knowing, not an alarm."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A part of the logs, and how it was made."""
+
+    how: str
+    lines: Lines
+
+
+def cuts(lines: Lines, seed: int, count: int) -> Iterator[Cut]:
+    """So many parts of the logs, of all kinds in turn."""
+    source = random.Random(seed)
+    makers = [_without_a_member, _one_member, _no_head, _no_tail, _no_info, _some_lines, _no_stream]
+    for number in range(count):
+        yield makers[number % len(makers)](lines, source)
+
+
+def _some_of(lines: Lines, how: str, keep: Callable[[story.Seen], bool], only: str | None = None) -> Cut:
+    return Cut(how, {node: [line for line in of if node != (only or node) or keep(line)] for node, of in lines.items()})
+
+
+def _without_a_member(lines: Lines, source: random.Random) -> Cut:
+    gone = source.choice(sorted(lines))
+    return Cut(f"without {gone}", {node: of for node, of in lines.items() if node != gone})
+
+
+def _one_member(lines: Lines, source: random.Random) -> Cut:
+    alone = source.choice(sorted(lines))
+    return Cut(f"{alone} alone", {alone: lines[alone]})
+
+
+def _moment(lines: Lines, source: random.Random) -> int:
+    times = sorted(each.time for of in lines.values() for each in of)
+    return source.choice(times) if times else 0
+
+
+def _of_all_or_one(lines: Lines, source: random.Random) -> str | None:
+    return source.choice([None, *sorted(lines)])
+
+
+def _no_head(lines: Lines, source: random.Random) -> Cut:
+    cut, only = _moment(lines, source), _of_all_or_one(lines, source)
+    return _some_of(lines, f"{only or 'all'} from {cut} on", lambda line: line.time >= cut, only)
+
+
+def _no_tail(lines: Lines, source: random.Random) -> Cut:
+    cut, only = _moment(lines, source), _of_all_or_one(lines, source)
+    return _some_of(lines, f"{only or 'all'} until {cut}", lambda line: line.time < cut, only)
+
+
+def _no_info(lines: Lines, source: random.Random) -> Cut:
+    only = _of_all_or_one(lines, source)
+    return _some_of(lines, f"{only or 'all'} without INFO", lambda line: line.level != "INFO", only)
+
+
+def _some_lines(lines: Lines, source: random.Random) -> Cut:
+    """Fifty lines of one member that stand together, beside what another one has."""
+    node = source.choice(sorted(lines))
+    begin = source.randrange(max(len(lines[node]) - 50, 1))
+    kept = {node: lines[node][begin : begin + 50]}
+    if source.random() < 0.5:
+        other = source.choice(sorted(lines))
+        kept.setdefault(other, lines[other])
+    return Cut(f"{sorted(kept)}, of {node} the lines {begin} to {begin + 50}", kept)
+
+
+def _no_stream(lines: Lines, source: random.Random) -> Cut:
+    node = source.choice(sorted(lines))
+    gone = source.choice(sorted({each.stream for each in lines[node]}) or [""])
+    return _some_of(lines, f"{node} without {gone}", lambda line: line.stream != gone, node)
+
+
+def breaches(whole: Sequence[Row], part: Sequence[Row]) -> Iterator[str]:
+    """What a part of the logs says that the whole does not imply."""
+    implied = _Whole(whole)
+    for row in part:
+        if isinstance(row, Finding):
+            yield from implied.finding(row)
+        elif isinstance(row, Term):
+            yield from implied.term(row)
+
+
+class _Whole:
+    """What all of the logs say."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._findings: dict[str, list[Finding]] = {}
+        self._led: dict[tuple[str, int], list[Term]] = {}
+        for row in rows:
+            if isinstance(row, Finding):
+                self._findings.setdefault(row.rule, []).append(row)
+            elif isinstance(row, Term):
+                self._led.setdefault((row.replica_group, row.term), []).append(row)
+
+    def finding(self, found: Finding) -> Iterator[str]:
+        if found.certainty == POSSIBLE or found.rule in ABOUT_THE_LOGS:
+            return
+        alike = [each for each in self._findings.get(found.rule, ()) if _about_one_thing(each, found)]
+        sure = [each for each in alike if each.certainty != POSSIBLE]
+        if alike and found.duration_min_ms is not None and found.duration_min_ms * 1000 < SLACK_US:
+            return
+        if not sure:
+            yield f"{'risen' if alike else 'new'}: {found.severity} {found.certainty} {found.rule}: {found.summary}"
+            return
+        if found.duration_min_ms is not None:
+            least = max(each.duration_min_ms or 0 for each in sure)
+            if found.duration_min_ms * 1000 > least * 1000 + SLACK_US:
+                yield f"least grew from {least} ms: {found.summary}"
+
+    def term(self, term: Term) -> Iterator[str]:
+        led = [each for each in self._led.get((term.replica_group, term.term), []) if each.leader is not None]
+        if term.leader is None or not led:
+            return
+        names = {each.leader for each in led}
+        if term.leader not in names:
+            yield f"{term.leader} led {term.term}, of which the whole says that {sorted(map(str, names))} did"
+        causes = {each.cause for each in led if each.leader == term.leader}
+        if term.cause in (None, "unknown", "term_raised"):
+            return  # how it came, not why
+        if term.leader in names and not causes & {term.cause, "first_leader", *_MORE_EXACT.get(term.cause or "", ())}:
+            yield f"{term.leader} led {term.term} because of {term.cause}, by the whole {sorted(map(str, causes))}"
+
+
+_MORE_EXACT = {"leadership_transfer": {"preferred_leader"}}
+"""Causes of which the whole may know more: one that hands over by itself hands over."""
+
+
+def _about_one_thing(whole: Finding, part: Finding) -> bool:
+    """Whether two findings of a rule may be about one thing: of one group where both are known, and at one time."""
+    if part.rule != "LEADERLESS" and not {*whole.nodes} & {*part.nodes} and whole.nodes and part.nodes:
+        return False
+    begin, end = part.start_time, part.end_time
+    after = whole.end_time is not None and begin is not None and whole.end_time < begin - SLACK_US
+    before = end is not None and whole.start_time is not None and whole.start_time > end + SLACK_US
+    return not (after or before)

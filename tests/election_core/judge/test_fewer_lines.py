@@ -1,0 +1,105 @@
+"""The law of fewer lines, over real runs and worlds (:mod:`tests.election_core.judge.fewer_lines`), and that it can
+fail."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from election_replay.election_core.model.catalogue import DEFINITE, POSSIBLE
+from election_replay.election_core.model.rows import Finding, Row, Term
+from election_replay.election_core.simulate.catalogue import PROTOCOLS, SCENARIOS
+from election_replay.election_core.simulate.judged import logs_of
+from election_replay.election_core.simulate.scenario import played
+from tests.election_core import story
+from tests.election_core.judge.fewer_lines import Lines, breaches, cuts
+from tests.proving import amount
+
+VOTING = ("rocketmq-dledger", "etcd", "zookeeper")
+"""Systems whose members vote for a leader of a term."""
+PARTS = amount(3, 32)
+"""So many parts of each run and world."""
+
+
+LEFT_OPEN = {
+    "old-copy-497": "a DLedger leader prints the rounds that nobody answered, and not that one was answered again"
+}
+"""Runs whose parts let a least grow, and why that is not mended yet."""
+
+
+def judged(cluster: str, lines: Lines) -> list[Row]:
+    facts = [fact for folder, of_folder in lines.items() for fact in story.folder_facts(cluster, folder, of_folder)]
+    return story.judge(facts)
+
+
+def breaches_of(cluster: str, lines: Lines, seed: int) -> Iterator[str]:
+    whole = judged(cluster, lines)
+    for cut in cuts(lines, seed, PARTS):
+        for breach in breaches(whole, judged(cluster, cut.lines)):
+            if not (breach.startswith("least") and cluster in LEFT_OPEN):
+                yield f"{cluster}, {cut.how}: {breach}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", VOTING)
+def test_part_of_a_real_run_proves_nothing_that_the_whole_does_not(corpora: Path, system: str) -> None:
+    runs = sorted(path.parent for path in (corpora / system).glob("*/run.json"))
+    found = [line for number, run in enumerate(runs) for line in breaches_of(run.name, story.run_lines(run), number)]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("protocol", ["dledger", "raft", "zab"])
+def test_part_of_a_world_proves_nothing_that_the_whole_does_not(protocol: str) -> None:
+    names = sorted(scenario.name for scenario in PROTOCOLS[protocol].scenarios if not scenario.broken)
+    found = [
+        line for seed in range(amount(1, 5)) for name in names for line in breaches_of(name, lines_of(name, seed), seed)
+    ]
+    assert not found, "\n".join(found)
+
+
+def lines_of(name: str, seed: int) -> Lines:
+    lines: dict[str, list[story.Seen]] = {}
+    for (node, stream), texts in sorted(logs_of(played(SCENARIOS[name], seed)).items()):
+        lines.setdefault(node, []).extend(story.seen_in(texts, node, stream))
+    return lines
+
+
+# -- the law can fail --------------------------------------------------------------------------------------------
+
+
+def rows() -> tuple[Finding, Term]:
+    """A time without a leader, and a term, of the first scenario that has both."""
+    text = (Path(__file__).parents[2] / "scenarios/raft/joint_change_needs_both_majorities.txt").read_text()
+    of_story = story.judge(story.facts_of(story.parse(text)))
+    finding = next(row for row in of_story if isinstance(row, Finding) and row.rule == "LEADERLESS")
+    return finding, next(row for row in of_story if isinstance(row, Term) and row.term == 3)
+
+
+def test_what_the_whole_says_too_is_no_breach() -> None:
+    finding, term = rows()
+    assert not list(breaches([finding, term], [finding, term, replace(finding, certainty=POSSIBLE, nodes=("x",))]))
+
+
+def test_a_new_finding_is_a_breach() -> None:
+    finding, _ = rows()
+    assert [breach[:3] for breach in breaches([], [finding])] == ["new"]
+
+
+def test_a_certainty_that_rises_is_a_breach() -> None:
+    finding, _ = rows()
+    assert finding.certainty == DEFINITE
+    assert [breach[:5] for breach in breaches([replace(finding, certainty=POSSIBLE)], [finding])] == ["risen"]
+
+
+def test_a_least_that_grows_is_a_breach() -> None:
+    finding, _ = rows()
+    assert [breach[:5] for breach in breaches([replace(finding, duration_min_ms=10)], [finding])] == ["least"]
+
+
+def test_another_leader_or_cause_is_a_breach() -> None:
+    _, term = rows()
+    assert len(list(breaches([term], [replace(term, leader="other")]))) == 1
+    assert len(list(breaches([term], [replace(term, cause="leadership_transfer")]))) == 1
+    assert not list(breaches([replace(term, cause="first_leader")], [term]))
