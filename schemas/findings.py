@@ -139,6 +139,7 @@ TABLE = Table(
             comment="Messages that are consumed or delivered again, at most, since an offset went back.",
         ),
         Column(name="bytes_lost", type=BIGINT, comment="Bytes that were cut off.", unit="bytes"),
+        Column(name="entries_lost", type=BIGINT, comment="Committed entries that were lost, at least."),
         Column(name="offset_before", type=BIGINT, comment="Offset before."),
         Column(name="offset_after", type=BIGINT, comment="Offset after."),
         Column(name="rounds", type=BIGINT, comment="Rounds of voting."),

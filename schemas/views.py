@@ -417,7 +417,7 @@ LOSSES = View(
     "finding that tells of a loss, or tells of the same offsets, is the same cut.",
     columns=(
         *SHOWN_OF_A_FINDING,
-        *of("findings", "messages_lost", "bytes_lost", "offset_after", "offset_before"),
+        *of("findings", "messages_lost", "bytes_lost", "entries_lost", "offset_after", "offset_before"),
         text(
             "lost_from",
             "log: the messages are gone from a log; queues: they are in the log, and in no queue.",
@@ -428,7 +428,8 @@ LOSSES = View(
     ),
     sql=f"""
         WITH losing AS (
-            SELECT * FROM findings WHERE coalesce(bytes_lost, 0) > 0 OR coalesce(messages_lost, 0) > 0
+            SELECT * FROM findings
+            WHERE coalesce(bytes_lost, 0) > 0 OR coalesce(messages_lost, 0) > 0 OR coalesce(entries_lost, 0) > 0
         ),
         rooted AS (
             SELECT one.*, coalesce(grand.finding_id, root.finding_id, one.finding_id) AS root_id
@@ -458,7 +459,7 @@ LOSSES = View(
             FROM named
         )
         SELECT {", ".join(f"told.{column.name}" for column in SHOWN_OF_A_FINDING)},
-               told.messages_lost, told.bytes_lost, told.offset_after, told.offset_before,
+               told.messages_lost, told.bytes_lost, told.entries_lost, told.offset_after, told.offset_before,
                told.rule_kind AS lost_from, told.told_by, proof.path, proof.line_no
         FROM ranked AS told
         LEFT JOIN evidence_lines AS proof ON proof.finding_id = told.finding_id AND proof.position = 1

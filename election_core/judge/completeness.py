@@ -18,6 +18,7 @@ from election_replay.election_core.judge.coverage import RuleTally
 from election_replay.election_core.judge.group import Group
 from election_replay.election_core.model.catalogue import CRITICAL, RuleId
 from election_replay.election_core.model.facts import TermWentBack
+from election_replay.election_core.model.measures import Unit
 from election_replay.election_core.model.quorum import is_majority
 from election_replay.election_core.model.rows import Finding
 
@@ -77,8 +78,10 @@ def lacks(group: Group, leaders: Iterable[LogEnd], commits: Iterable[KnownCommit
             heappush(known, (-leader.index, term, number, replace(latest, index=leader.index)))
 
 
-def finding_of(group: Group, lack: Lack, summary: str, breaches: Iterable[Finding] = ()) -> Finding:
-    """``COMMITTED_ENTRY_LOST`` by the logs of two members.
+def finding_of(
+    group: Group, lack: Lack, summary: str, count: int, unit: Unit, breaches: Iterable[Finding] = ()
+) -> Finding:
+    """``COMMITTED_ENTRY_LOST`` by the logs of two members: at least ``count`` entries, in indexes of a ``unit``.
 
     It follows from the first one of ``breaches`` of the rules of voting in that term.
     """
@@ -94,6 +97,12 @@ def finding_of(group: Group, lack: Lack, summary: str, breaches: Iterable[Findin
         summary=summary,
         evidence=[commit.event_id, leader.event_id],
         implied_by=next((breach.finding_id for breach in breaches if leader.term in breach.terms), None),
+        entries_lost=count,
+        cut_node=leader.node,
+        cut_epoch=commit.term,
+        cut_from=leader.index,
+        cut_to=commit.index,
+        unit=unit,
     )
 
 

@@ -192,6 +192,7 @@ class Finding:
     messages_lost: int | None = None
     messages_repeated: int | None = None
     bytes_lost: int | None = None
+    entries_lost: int | None = None
     offset_before: int | None = None
     offset_after: int | None = None
     rounds: int | None = None

@@ -67,7 +67,8 @@ SIGHTINGS = f"""
 FINDINGS = f"SELECT {{columns}} FROM findings WHERE {OVERLAPPING} ORDER BY start_time, finding_id"
 COLUMNS_OF_A_LIST = (
     "finding_id, implied_by, protocol, rule, severity, certainty, summary, start_time, end_time, nodes, "
-    "messages_lost, bytes_lost, messages_repeated, overlap_min_ms, overlap_max_ms, duration_min_ms, duration_max_ms"
+    "messages_lost, bytes_lost, entries_lost, messages_repeated, overlap_min_ms, overlap_max_ms, duration_min_ms, "
+    "duration_max_ms"
 )
 BEGUN_BY = """
     LEFT JOIN (SELECT DISTINCT start_event_id, source_node FROM role_intervals

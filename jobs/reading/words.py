@@ -46,6 +46,7 @@ MEASURES = [column for column in TABLES["findings"].columns if column.type == BI
 LOSSES = (
     ("messages_lost", "messages", "were cut off"),
     ("bytes_lost", "bytes of messages", "were cut off"),
+    ("entries_lost", "committed entries", "were lost"),
     ("messages_repeated", "messages", "may be consumed again"),
 )
 """The columns that tell of damage, each with its unit and what became of them."""

@@ -16,8 +16,8 @@ pytestmark = pytest.mark.slow
 
 FOREVER = datetime(9999, 12, 30, tzinfo=UTC)
 RUNS = (
-    *("busy-shop", "chaos-stock", "embedded-all-ack", "flap-shop", "many-topics-full-disk", "restore-shop"),
-    *("sleepy-master", "upgrade-transfer-dl", "wiped-shop"),
+    *("busy-shop", "chaos-stock", "embedded-all-ack", "flap-shop", "many-topics-full-disk", "older-data-387"),
+    *("restore-shop", "sleepy-master", "upgrade-transfer-dl", "wiped-shop"),
 )
 
 
@@ -119,3 +119,10 @@ def test_a_master_whose_slaves_do_not_acknowledge_is_an_outage(compound: Warehou
     found = findings(compound, "embedded-all-ack", rule="WRITES_REFUSED")
     assert [row["severity"] for row in found] == ["warning"] * len(found)
     assert len(found) >= 2
+
+
+def test_what_a_client_had_seen_and_the_leader_never_had_is_lost(compound: Warehouse) -> None:
+    """59 writes that clients had acknowledgements of; both servers that elected the leader had older data."""
+    [lost] = findings(compound, "older-data-387", rule="COMMITTED_ENTRY_LOST")
+    assert (lost["severity"], lost["certainty"], lost["entries_lost"]) == ("critical", "proven", 59)
+    assert (lost["cut_from"], lost["cut_to"], lost["unit"]) == (0x100000044, 0x10000007F, "transactions")

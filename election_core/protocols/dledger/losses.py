@@ -20,6 +20,7 @@ from election_replay.election_core.judge.coverage import coverage
 from election_replay.election_core.judge.group import Group, Tenure, since
 from election_replay.election_core.model.catalogue import CRITICAL, INFO, WARNING, RuleId
 from election_replay.election_core.model.facts import Committed, LeaderLog, LogCut
+from election_replay.election_core.model.measures import Unit
 from election_replay.election_core.model.rows import Finding, RuleCoverage
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.dledger.facts import CommittedCut, QueuesCut
@@ -128,7 +129,7 @@ def _not_had_by_a_leader(group: Group) -> Iterator[Finding]:
             f"{commit.node} had committed entries up to {commit.index} in term {commit.term}: "
             f"{committed_entries(commit.index - leader.index)} lost."
         )
-        yield finding_of(group, lack, summary)
+        yield finding_of(group, lack, summary, commit.index - leader.index, Unit.ENTRIES)
 
 
 def _verdict(fact: QueuesCut) -> str:

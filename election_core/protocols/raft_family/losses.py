@@ -18,6 +18,7 @@ from election_replay.election_core.judge.completeness import (
 from election_replay.election_core.judge.coverage import RuleTally
 from election_replay.election_core.judge.group import Group
 from election_replay.election_core.model.facts import KnownCommitted, LeaderLog
+from election_replay.election_core.model.measures import Unit
 from election_replay.election_core.model.rows import Finding
 
 
@@ -56,4 +57,4 @@ def losses(group: Group, breaches: Iterable[Finding]) -> Iterator[Finding]:
             f"elected, although {commit.node} had known entries up to {commit.index} to be committed in term "
             f"{commit.term}: {committed_entries(commit.index - leader.index)} lost."
         )
-        yield finding_of(group, lack, summary, found)
+        yield finding_of(group, lack, summary, commit.index - leader.index, Unit.ENTRIES, found)

@@ -5,6 +5,9 @@ from typing import ClassVar
 
 from election_replay.election_core.model.facts import Fact, LineBrokeRule
 
+A_CLIENT = "a client"
+"""Who had seen an entry that a server does not have, where a fact tells what was committed."""
+
 
 @dataclass(slots=True, unsafe_hash=True)
 class Ballot(Fact):

@@ -46,7 +46,7 @@ from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.quorum import is_majority
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.zab.elected import Elected, Win
-from election_replay.election_core.protocols.zab.facts import Ballot, Truncated, ZabRuleBroken
+from election_replay.election_core.protocols.zab.facts import A_CLIENT, Ballot, Truncated, ZabRuleBroken
 from election_replay.election_core.protocols.zab.passed_votes import PassedVotes
 from election_replay.election_core.protocols.zab.tables import COUNTER_BITS, Vote, is_better, zxid_of
 
@@ -142,6 +142,7 @@ class ZabLog:
     checked: Checked = field(default_factory=Checked)
     went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     committed: dict[int, tuple[int, FoldEvent]] = field(default_factory=dict)
+    seen_by_clients: dict[int, tuple[int, FoldEvent]] = field(default_factory=dict)
     truncated: list[Cut] = field(default_factory=list)
     _settings: dict[str, int] = field(default_factory=dict)
     _sids: dict[str, str] = field(default_factory=dict)
@@ -206,6 +207,8 @@ class ZabLog:
     def _loss_facts(self, emit: FactWriter) -> Iterator[Fact]:
         for epoch, (zxid, event) in self.committed.items():
             yield KnownCommitted(*emit.at(event), term=epoch, to_index=zxid)
+        for epoch, (zxid, event) in self.seen_by_clients.items():
+            yield KnownCommitted(*emit.about(A_CLIENT, event), term=epoch, to_index=zxid)
         for cut in self.truncated:
             yield Truncated(*emit.at(cut.event), peer=cut.leader, from_index=cut.log_end, to_index=cut.to)
 
@@ -461,6 +464,15 @@ class ZabLog:
         if epoch not in self.committed or self.committed[epoch][0] < zxid:
             self.committed[epoch] = (zxid, event)
 
+    def _on_client_ahead(self, event: FoldEvent) -> None:
+        """A client had been answered by a server that had applied this zxid: it was committed.
+
+        Source: ``ZooKeeperServer#processConnectRequest``; a response bears the last zxid that its server has processed.
+        """
+        seen = _zxid(event.peer_ledger_end_term, event.peer_ledger_end)
+        if seen is not None and seen > self.seen_by_clients.get(seen >> COUNTER_BITS, (0, event))[0]:
+            self.seen_by_clients[seen >> COUNTER_BITS] = (seen, event)
+
     def _on_truncated(self, event: FoldEvent) -> None:
         zxid = _zxid(event.peer_ledger_end_term, event.peer_ledger_end)
         if zxid is not None and self._now.role in (FOLLOWER, OBSERVER):
@@ -546,6 +558,7 @@ def _not_worse(before: Vote, after: Vote, event: FoldEvent) -> Verdict:
 
 
 _HANDLERS: dict[str, Callable[[ZabLog, FoldEvent], None]] = {
+    "ZK_CLIENT_AHEAD": ZabLog._on_client_ahead,
     "ZK_BOOT": ZabLog._on_start,
     "ZK_START": ZabLog._on_start,
     "ZK_SETTING": ZabLog._on_setting,

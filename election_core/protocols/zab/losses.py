@@ -11,7 +11,7 @@ the leader's; entries of the leader's own epoch may still come again.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
 from election_replay.election_core.judge.completeness import (
@@ -28,9 +28,10 @@ from election_replay.election_core.judge.coverage import RuleTally
 from election_replay.election_core.judge.group import Group
 from election_replay.election_core.model.catalogue import CRITICAL, RuleId
 from election_replay.election_core.model.facts import Candidacy, KnownCommitted
+from election_replay.election_core.model.measures import Unit
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.protocols.zab.ballots import ballot_of
-from election_replay.election_core.protocols.zab.facts import Truncated
+from election_replay.election_core.protocols.zab.facts import A_CLIENT, Truncated
 from election_replay.election_core.protocols.zab.tables import COUNTER_BITS
 
 _NO_EPOCH = "the epoch of the leader that wanted the cut, or the log's end before it, is not printed"
@@ -58,10 +59,11 @@ def losses(group: Group, breaches: Iterable[Finding]) -> Iterator[Finding]:
         leader, commit = lack.leader, lack.commit
         summary = (
             f"{leader.node} was established in epoch {leader.term} with a log that ended at zxid "
-            f"{leader.index:#x}, although {commit.node} had committed entries up to zxid {commit.index:#x} in "
+            f"{leader.index:#x}, although {commit.node} {_knew(commit)} entries up to zxid {commit.index:#x} in "
             f"epoch {commit.term}: {_entries(leader.index, commit.index)} lost."
         )
-        lacking.append(finding_of(group, lack, summary, found))
+        finding = finding_of(group, lack, summary, _count(leader.index, commit.index), Unit.TRANSACTIONS, found)
+        lacking.append(replace(finding, nodes=tuple(node for node in finding.nodes if node != A_CLIENT)))
     yield from lacking
     for cut in _cuts(group):
         if cut.lost is not None:
@@ -114,27 +116,35 @@ def _cut_finding(group: Group, cut: _Cut, commit: KnownCommit, lacking: list[Fin
         RuleId.COMMITTED_ENTRY_LOST,
         (name, fact.since, fact.to_index),
         severity=CRITICAL,
-        nodes=tuple(dict.fromkeys(node for node in (name, fact.peer, commit.node) if node)),
+        nodes=tuple(dict.fromkeys(node for node in (name, fact.peer, commit.node) if node and node != A_CLIENT)),
         terms=tuple(dict.fromkeys(term for term in (commit.term, cut.epoch) if term is not None)),
         start_time=fact.since,
         end_time=fact.since,
         summary=f"{name} cut its log after zxid {fact.to_index:#x}, as {fact.peer}, its leader in epoch {cut.epoch}, "
-        f"wanted, although {commit.node} had committed entries up to zxid {commit.index:#x} in epoch {commit.term}: "
+        f"wanted, although {commit.node} {_knew(commit)} entries up to zxid {commit.index:#x} in epoch {commit.term}: "
         f"{_entries(fact.to_index, commit.index)} lost.",
         evidence=[commit.event_id, fact.since_event],
         implied_by=next((finding.finding_id for finding in lacking if cut.epoch in finding.terms[1:]), None),
     )
 
 
+def _knew(commit: KnownCommit) -> str:
+    return "had seen" if commit.node == A_CLIENT else "had committed"
+
+
 def _entries(end: int, committed: int) -> str:
+    """How many entries lie between two zxids, for a sentence."""
+    least = "" if end >> COUNTER_BITS == committed >> COUNTER_BITS else "at least "
+    return f"{least}{committed_entries(_count(end, committed))}"
+
+
+def _count(end: int, committed: int) -> int:
     """How many entries lie between two zxids: in one epoch their counters say so, else at least those of the later.
 
     The first entry of an epoch has the counter 1.
     """
-    counter = committed & ((1 << COUNTER_BITS) - 1)
-    if end >> COUNTER_BITS == committed >> COUNTER_BITS:
-        return committed_entries(committed - end)
-    return f"at least {committed_entries(counter)}"
+    same_epoch = end >> COUNTER_BITS == committed >> COUNTER_BITS
+    return committed - end if same_epoch else committed & ((1 << COUNTER_BITS) - 1)
 
 
 def loss_tallies(group: Group) -> Iterator[RuleTally]:
