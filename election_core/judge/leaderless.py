@@ -18,7 +18,7 @@ from math import inf
 from operator import itemgetter
 
 from election_replay.election_core.fold.process_runs import SILENCE
-from election_replay.election_core.fold.roles import (
+from election_replay.election_core.fold.roles import CANDIDATE, (
     DIED,
     FOLLOWER,
     HIGHER_NODE,
@@ -108,12 +108,14 @@ def gaps(
         so_far = ends.so_far(before)
         in_force = [end for end in so_far if not fenced or not is_larger(before.term, end.tenure.term)]
         gap = _gap(served, in_force, (after, target), led_unseen, alive_times)
+        if gap is not None:
+            gap = replace(gap, unserved=tuple(_never_served(group, gap, unserved, service)))
         if gap is not None and majorities is not None and (gap.missed or not _nobody_else(group, gap)):
             gap = replace(gap, least=0) if gap.most >= BRIEF else None
         if gap is None or (inferred is not None and inferred(gap.before) and _may_be_none(gap)):
             continue
         if unseen is None or not unseen(group, gap.begin, gap.end):
-            yield replace(gap, unserved=tuple(_never_served(group, gap, unserved, service)))
+            yield gap
     yield from _first_never_serves(group, ordered, service)
 
 
@@ -371,6 +373,11 @@ def _missed_when_its_log_stops(clocks: Clocks, end: Moment, heard: Sequence[Mome
 def _nobody_else(group: Group, gap: Gap) -> bool:
     """Whether surely nobody led in a gap, of whom logs may be missing."""
     begin = gap.lost.latest if gap.lost is not None else gap.begin
+    without = {(tenure.node, tenure.term) for tenure, _ in gap.unserved}
+    if without and gap.after is not None:  # who serves at its end led before that, and served nobody
+        without.add((gap.after.node, gap.after.term))
+        looked = (replace(role, role=CANDIDATE) if (role.leader, role.term) in without else role for role in group.roles)
+        group = replace(group, roles=tuple(looked))
     return nobody_led(group, gap.before, gap.after, begin, gap.end)
 
 
