@@ -32,6 +32,7 @@ from election_replay.election_core.model.catalogue import (
     RuleId,
 )
 from election_replay.election_core.model.facts import Fact, LastHeard, Role
+from election_replay.election_core.model.measures import Unit
 from election_replay.election_core.model.rows import Finding, Row, SyncStateSet, Term
 from election_replay.election_core.model.timing import SECOND
 from election_replay.election_core.protocols.kraft.facts import (
@@ -235,8 +236,8 @@ def _loss(group: Group, lack: Lack, election: Finding | None) -> Finding:
         f"{commit.node} had known all below offset {commit.index} to be committed in {CLOCK} {commit.term} or before: "
         f"{_lost(count)}."
     )
-    found = finding_of(group, lack, summary, [election] if election is not None else [])
-    return replace(found, messages_lost=count, offset_before=commit.index, offset_after=leader.index)
+    found = finding_of(group, lack, summary, count, Unit.MESSAGES, [election] if election is not None else [])
+    return replace(found, entries_lost=None, messages_lost=count, offset_before=commit.index, offset_after=leader.index)
 
 
 def _overlap(group: Group, overlap: Overlap) -> Finding:
