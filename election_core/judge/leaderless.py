@@ -112,7 +112,8 @@ def gaps(
             gap = replace(gap, unserved=tuple(_never_served(group, gap, unserved, service)))
         if gap is not None and majorities is not None and (gap.missed or not _nobody_else(group, gap)):
             gap = replace(gap, least=0) if gap.most >= BRIEF else None
-        if gap is None or (inferred is not None and inferred(gap.before) and _may_be_none(gap)):
+        may_be_none = gap is None or (gap.least <= 0 and gap.most <= Timeout.BLURRED_END.us + gap.end.width)
+        if gap is None or (inferred is not None and may_be_none and inferred(gap.before)):
             continue
         if unseen is None or not unseen(group, gap.begin, gap.end):
             yield gap
@@ -137,10 +138,6 @@ def _never_served(
     for tenure in unserved:
         if elapsed(gap.begin, tenure.begin)[1] > 0 and elapsed(tenure.begin, gap.end)[1] > 0:
             yield tenure, service.tried(tenure)
-
-
-def _may_be_none(gap: Gap) -> bool:
-    return gap.least <= 0 and gap.most <= Timeout.BLURRED_END.us + gap.end.width
 
 
 @dataclass(frozen=True, slots=True)
