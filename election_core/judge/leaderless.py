@@ -18,7 +18,8 @@ from math import inf
 from operator import itemgetter
 
 from election_replay.election_core.fold.process_runs import SILENCE
-from election_replay.election_core.fold.roles import CANDIDATE, (
+from election_replay.election_core.fold.roles import (
+    CANDIDATE,
     DIED,
     FOLLOWER,
     HIGHER_NODE,
@@ -373,8 +374,8 @@ def _nobody_else(group: Group, gap: Gap) -> bool:
     without = {(tenure.node, tenure.term) for tenure, _ in gap.unserved}
     if without and gap.after is not None:  # who serves at its end led before that, and served nobody
         without.add((gap.after.node, gap.after.term))
-        looked = (replace(role, role=CANDIDATE) if (role.leader, role.term) in without else role for role in group.roles)
-        group = replace(group, roles=tuple(looked))
+        roles = [replace(r, role=CANDIDATE) if (r.leader, r.term) in without else r for r in group.roles]
+        group = replace(group, roles=tuple(roles))
     return nobody_led(group, gap.before, gap.after, begin, gap.end)
 
 
