@@ -141,8 +141,7 @@ class ZabLog:
     without_quorum: list[tuple[int, int, int, FoldEvent]] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
     went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
-    committed: dict[int, tuple[int, FoldEvent]] = field(default_factory=dict)
-    seen_by_clients: dict[int, tuple[int, FoldEvent]] = field(default_factory=dict)
+    committed: dict[tuple[str | None, int], tuple[int, FoldEvent]] = field(default_factory=dict)
     truncated: list[Cut] = field(default_factory=list)
     _settings: dict[str, int] = field(default_factory=dict)
     _sids: dict[str, str] = field(default_factory=dict)
@@ -205,10 +204,9 @@ class ZabLog:
             yield QuorumLost(*during, term=epoch, rounds=None, regained=False)
 
     def _loss_facts(self, emit: FactWriter) -> Iterator[Fact]:
-        for epoch, (zxid, event) in self.committed.items():
-            yield KnownCommitted(*emit.at(event), term=epoch, to_index=zxid)
-        for epoch, (zxid, event) in self.seen_by_clients.items():
-            yield KnownCommitted(*emit.about(A_CLIENT, event), term=epoch, to_index=zxid)
+        for (who, epoch), (zxid, event) in self.committed.items():
+            about = emit.at(event) if who is None else emit.about(who, event)
+            yield KnownCommitted(*about, term=epoch, to_index=zxid)
         for cut in self.truncated:
             yield Truncated(*emit.at(cut.event), peer=cut.leader, from_index=cut.log_end, to_index=cut.to)
 
@@ -461,8 +459,8 @@ class ZabLog:
             return
         if zxid >> COUNTER_BITS > epoch:
             return  # lines are lost: it leads a later epoch, or is about to
-        if epoch not in self.committed or self.committed[epoch][0] < zxid:
-            self.committed[epoch] = (zxid, event)
+        if (None, epoch) not in self.committed or self.committed[None, epoch][0] < zxid:
+            self.committed[None, epoch] = (zxid, event)
 
     def _on_client_ahead(self, event: FoldEvent) -> None:
         """A client had been answered by a server that had applied this zxid: it was committed.
@@ -470,8 +468,9 @@ class ZabLog:
         Source: ``ZooKeeperServer#processConnectRequest``; a response bears the last zxid that its server has processed.
         """
         seen = _zxid(event.peer_ledger_end_term, event.peer_ledger_end)
-        if seen is not None and seen > self.seen_by_clients.get(seen >> COUNTER_BITS, (0, event))[0]:
-            self.seen_by_clients[seen >> COUNTER_BITS] = (seen, event)
+        key = A_CLIENT, 0 if seen is None else seen >> COUNTER_BITS
+        if seen is not None and seen > self.committed.get(key, (0, event))[0]:
+            self.committed[key] = (seen, event)
 
     def _on_truncated(self, event: FoldEvent) -> None:
         zxid = _zxid(event.peer_ledger_end_term, event.peer_ledger_end)
