@@ -372,8 +372,9 @@ def _nobody_else(group: Group, gap: Gap) -> bool:
     """Whether surely nobody led in a gap, of whom logs may be missing."""
     begin = gap.lost.latest if gap.lost is not None else gap.begin
     without = {(tenure.node, tenure.term) for tenure, _ in gap.unserved}
-    if without and gap.after is not None:  # who serves at its end led before that, and served nobody
-        without.add((gap.after.node, gap.after.term))
+    if without:
+        if gap.after is not None:  # it led before it served
+            without.add((gap.after.node, gap.after.term))
         roles = [replace(r, role=CANDIDATE) if (r.leader, r.term) in without else r for r in group.roles]
         group = replace(group, roles=tuple(roles))
     return nobody_led(group, gap.before, gap.after, begin, gap.end)
