@@ -36,7 +36,10 @@ ELSEWHERE = {
         (
             "election-replay dashboard --warehouse warehouse",
             "election-replay dashboard --warehouse warehouse --base-path /elections --allow-host ops.example.com",
-            "election-replay dashboard --warehouse warehouse --base-path /elections --allow-host ops.example.com \\",
+            (
+                "election-replay dashboard --warehouse warehouse --base-path /elections --allow-host ops.example.com"
+                " --allow-review --user-header X-Forwarded-User"
+            ),
         ),
         "tests/jobs/showing/test_dashboard.py and test_marks.py: they serve until somebody stops them",
     ),
@@ -45,8 +48,9 @@ ELSEWHERE = {
 
 
 def commands() -> list[str]:
-    """The indented lines of the page that are commands, in its order."""
-    lines = re.findall(r"(?m)^ {4,}(\S.*)$", re.sub(r"(?s)```.*?```", "", PAGE.read_text(encoding="utf-8")))
+    """The indented lines of the page that are commands, in its order; one that goes on in the next line is one."""
+    page = re.sub(r" \\\n +", " ", PAGE.read_text(encoding="utf-8"))
+    lines = re.findall(r"(?m)^ {4,}(\S.*)$", re.sub(r"(?s)```.*?```", "", page))
     return [line for line in lines if line.split()[0] in PROGRAMS]
 
 
