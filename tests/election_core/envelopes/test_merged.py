@@ -65,9 +65,16 @@ def facts_of(rows: Iterable[dict[str, Any]]) -> Iterator[Fact]:
             by = at + 1000 * row["time_resolution_ms"]
             source.seen(row["stream"], at, by, row["event_id"], row["fingerprint"])
             if row["kind"] in INTERESTING:
-                known = {name: row[name] for name in LINE_FIELDS}
+                known = {name: _plain(row[name]) for name in LINE_FIELDS}
                 source.on(FoldEvent(row["event_id"], row["stream"], row["kind"], at, by, **known))
         yield from source.facts()
+
+
+def _plain(value: Any) -> Any:
+    """A column's value as the fold gets it: lists are tuples, and so are the entries of a record of epochs."""
+    if isinstance(value, list):
+        return tuple(tuple(one.values()) if isinstance(one, dict) else one for one in value)
+    return value
 
 
 def separate(root: Path, logs: dict[str, dict[str, list[str]]]) -> Zone:
