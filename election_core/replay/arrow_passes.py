@@ -206,7 +206,7 @@ class _Folding:
 
     def _pass_over(self, passed: PassedOver, stream: str, begin: int, end: int) -> None:
         """Rows that say nothing but that who wrote them lived. A member is known by lines of interest alone."""
-        if not self._source.members:
+        if not self._source.several:
             self._source.lived(stream, passed.signs.part(begin, end))
             return
         kinds, nodes = (passed.rows.column(name).slice(begin, end - begin).to_pylist() for name in ("kind", "node"))

@@ -122,6 +122,7 @@ class SourceLog:
     members: dict[str, Members] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     """The protocols that could not be read here, each with the error; nothing that they read is told."""
+    _named: dict[str, set[str]] = field(default_factory=dict)
     _first: dict[str, tuple[str, int, int]] = field(default_factory=dict)
     _stream_of: dict[str, str] = field(default_factory=dict)
     _takers: dict[tuple[str, str], tuple[Callable[[FoldEvent], None], ...]] = field(default_factory=dict)
@@ -134,25 +135,32 @@ class SourceLog:
         Whether the clock just went on from the line before it in this file.
         """
         steady = self.order.seen(stream, file, time, by, event_id or "", self.order.place)
-        self.order.waiting.append(_Waiting(stream, self.order.file, time, by, event_id))
+        self._wait(_Waiting(stream, self.order.file, time, by, event_id))
         return steady
 
     def lived(self, stream: str, signs: Signs, speaker: str | None = None) -> None:
         """Lines of ``stream`` were written that say nothing else but that the clock went on; ``speaker`` is the member
         that they name."""
-        self.order.waiting.append(_Waiting(stream, self.order.file, held=signs, member=speaker))
+        self._wait(_Waiting(stream, self.order.file, held=signs, member=speaker))
 
     def recall_line(self, stream: str, time: int, by: int, event_id: str, file: str) -> bool:
         """A line of a former night, whose signs of life :meth:`recall_segment` tells; else as :meth:`seen`."""
         steady = self.order.seen(stream, file, time, by, event_id, self.order.place)
         if not steady:
-            self.order.waiting.append(_Waiting(stream, self.order.file, time, by, event_id))
+            self._wait(_Waiting(stream, self.order.file, time, by, event_id))
         return steady
 
     def recall_segment(self, stream: str, segment: Segment, member: str | None = None) -> None:
         """Lines of former nights were written through ``segment`` by the process that writes ``stream``, or by the
         ``member`` of several whose lines these are; the clock had not been put back by then."""
-        self.order.waiting.append(_Waiting(stream, -1, held=segment, member=member))
+        if member is not None:
+            self._named.setdefault(process_of(stream), {""}).add(member)
+        self._wait(_Waiting(stream, -1, held=segment, member=member))
+
+    @property
+    def several(self) -> bool:
+        """Whether the lines of a process that were read name a second member, or a former night knew of several."""
+        return any(len(names) > 1 for names in self._named.values())
 
     def digest(self) -> Iterator[tuple[str, Segment, str | None]]:
         """The signs of life of the lines that were ``seen``, each with a stream of its process, and with the member
@@ -172,31 +180,50 @@ class SourceLog:
         self._settle()
         return len(self.order.timeline.steps)
 
+    def _wait(self, line: _Waiting) -> None:
+        """Let a line wait for its place. Snapshots come last and have theirs: tables are large, and none waits."""
+        if is_snapshot(line.stream):
+            self._settle()
+            self._take_line(line)
+        else:
+            self.order.waiting.append(line)
+
     def _settle(self) -> None:
         """Take all lines that wait, on the timeline of the source."""
         if not self.order.waiting:
             return
         waiting, begun = self.order.taken()
         self.order.settle()
-        timeline = self.order.timeline if self.order.timeline.steps else None
-        starts = self._starts(waiting, begun) if timeline else {}
+        stepped = bool(self.order.timeline.steps)
+        starts = self._starts(waiting, begun) if stepped else {}
         for place, line in enumerate(waiting, begun):
-            held, (at, by) = line.held, (line.time, line.by)
-            if isinstance(held, Segment):
-                self._recall(line, held)
-            elif isinstance(held, Signs):
-                self._lived(line.stream, held if timeline is None else self._moved(line, place, held), line.member)
-            elif held is None:
-                if timeline is not None and not is_snapshot(line.stream):
-                    ahead = self.order.on_timeline(line.file, place, at, by)[0] - at
-                    at, by = at + ahead, by + ahead
-                self._activity(line.stream).seen(at, by, line.event_id)
-            else:
-                if timeline is not None and not is_snapshot(line.stream):
-                    alike = starts.get(process_of(line.stream), []) if _starts_process(held) else ()
-                    at, by = self.order.on_timeline(line.file, place, held.at, held.by, alike)
-                    held = replace(held, at=at, by=by, ahead=at - held.at)
-                self._on(held)
+            self._take_line(self._on_timeline(line, place, starts) if stepped else line)
+
+    def _on_timeline(self, line: _Waiting, place: int, starts: Mapping[str, list[tuple[int, int]]]) -> _Waiting:
+        """A line where it belongs; signs of life that may lie on either side of a step lie on the earlier one."""
+        held = line.held
+        if isinstance(held, Segment):
+            return line
+        if isinstance(held, Signs):
+            return replace(line, held=self._moved(line, place, held))
+        if held is None:
+            ahead = self.order.on_timeline(line.file, place, line.time, line.by)[0] - line.time
+            return replace(line, time=line.time + ahead, by=line.by + ahead)
+        alike = starts.get(process_of(line.stream), []) if _starts_process(held) else ()
+        at, by = self.order.on_timeline(line.file, place, held.at, held.by, alike)
+        return replace(line, held=replace(held, at=at, by=by, ahead=at - held.at))
+
+    def _take_line(self, line: _Waiting) -> None:
+        if isinstance(line.held, Segment):
+            self._recall(line, line.held)
+        elif isinstance(line.held, Signs):
+            self._lived(line.stream, line.held, line.member)
+        elif line.held is None:
+            self._activity(line.stream).seen(line.time, line.by, line.event_id)
+        else:
+            if line.member is not None:
+                self._note_speaker(line.member, line.held)
+            self._take(line.held)
 
     def _starts(self, waiting: Sequence[_Waiting], begun: int) -> dict[str, list[tuple[int, int]]]:
         """The starts of each process of which a file shows behind how many steps of the clock they are: when, by the
@@ -210,7 +237,7 @@ class SourceLog:
         return starts
 
     def _moved(self, line: _Waiting, place: int, signs: Signs) -> Signs:
-        """Signs of life on the timeline; where it is open on which side of a step they lie, on the earlier one."""
+        """Signs of life on the timeline."""
         since = [self.order.on_timeline(line.file, place, time, time)[0] for time in signs.since.tolist()]
         ahead = np.array(since, np.int64) - signs.since
         return Signs(signs.since + ahead, signs.by + ahead, signs.event_ids)
@@ -251,13 +278,10 @@ class SourceLog:
 
     def on(self, event: FoldEvent) -> None:
         """Take an event of one of :data:`INTERESTING`, in the line that was seen last."""
-        self.order.waiting.append(_Waiting(event.stream, self.order.file, held=event))
-
-    def _on(self, event: FoldEvent) -> None:
         speaker = speaker_of(event)
         if speaker is not None:
-            self._note_speaker(speaker, event)
-        self._take(event)
+            self._named.setdefault(process_of(event.stream), set()).add(speaker)
+        self._wait(_Waiting(event.stream, self.order.file, held=event, member=speaker))
 
     def _take(self, event: FoldEvent) -> None:
         takers = self._takers.get((event.kind, event.stream))
