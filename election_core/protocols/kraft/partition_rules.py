@@ -108,9 +108,7 @@ def _sets(group: Group) -> Iterator[InSync]:
     """The in-sync replicas of each partition epoch, as first told."""
     first: dict[tuple[int, int], InSync] = {}
     for fact in group.of(InSync):
-        key = (fact.term, fact.set_epoch)
-        if key not in first or since(fact).at < since(first[key]).at:
-            first[key] = fact
+        first.setdefault((fact.term, fact.set_epoch), fact)
     yield from (first[key] for key in sorted(first))
 
 

@@ -293,8 +293,16 @@ def _loss_of(line: Line, lost: int, *, acknowledged: bool) -> Claim:
 
 
 def _at(finding: Finding, line: Line) -> bool:
-    """Whether a finding is of the second of a line, by the clock that wrote it."""
-    return finding.start_time == line.wall_us // SECOND * SECOND
+    """Whether a finding is of a line: of its second, by the clock that wrote it, where that was right.
+
+    Findings are in common time: a clock that is wrong is put right as far as messages prove it wrong, which leaves two
+    seconds, of which the log's own seconds hide one.
+    """
+    shown_us = line.wall_us // SECOND * SECOND
+    if abs(line.wall_us - line.true_us) <= BOUND_US:
+        return finding.start_time == shown_us
+    least, most = sorted((shown_us, line.true_us))
+    return least - 2 * SECOND <= finding.start_time <= most + 2 * SECOND
 
 
 def _without_master(world: World) -> Iterator[Truth]:

@@ -76,6 +76,16 @@ ONE_CLOCK = {
         "_at_the_end": "the hand-over and a copy of one broker",
         "_lost_names": "the hand-over and lines of one broker",
     },
+    "protocols/kraft/partition_log.py": {
+        "note_set": "a fold: the lines of one broker",
+        "_on_renounced": "a fold: the lines of one broker",
+        "_cuts": "a fold: the lines of one broker",
+    },
+    "protocols/kraft/quorum_log.py": {
+        "_log_facts": "a fold: the lines of one member",
+        "_on_vote": "a fold: the lines of one member",
+        "_contact_facts": "a fold: the lines of one member",
+    },
     "protocols/order_lock/rules.py": {
         "after": "moments of one broker",
         "_earlier": "moments on the clock of one broker",
@@ -87,6 +97,21 @@ ONE_CLOCK = {
     "protocols/raft_family/two_leaders.py": {"_unshown_silence": "the holes and the growths of one leader's own log"},
     "protocols/zab/losses.py": {"_epoch_of_leader": "the roles of a learner and a cut of its own log"},
     "protocols/raft/own_clock.py": {"_stalls": "a fold: the lines of one member"},
+    "protocols/redis/causality.py": {"_copies": "what one replica asked for and copied"},
+    "protocols/redis/epochs.py": {"_between": "roles in common time, for an epoch that only orders and proves nothing"},
+    "protocols/redis/losses.py": {
+        "restarted": "the roles and a tenure of one server",
+        "_refused_clients": "a tenure of one master and the clients that it refused",
+        "_wiped": "the roles of one server and what it held",
+        "_had_keys": "what one server held",
+    },
+    "protocols/redis/rules.py": {"_refusing": "the tenures of one master and the clients that it refused"},
+    "protocols/redis/server_log.py": {
+        "_follow": "a fold: the lines of one server",
+        "_unmade": "a fold: the lines of one server",
+        "_on_epoch": "a fold: the lines of one server",
+        "_manual_before": "a fold: the lines of one server",
+    },
     "judge/term_rows.py": {"_cause": "the campaigns and the tenure of one node"},
     "protocols/highest_id/rules.py": {
         "_in_order": "widened by the bounds of both clocks: what messages prove of them needs the order first",
