@@ -310,10 +310,10 @@ class DledgerLog:
             return
         for event in self._of_broker:
             self.checked.note(broker_id(event, self.node) if event.broker_id else broker_role(event), event)
-        serving = list(_changes_to_master(self._of_broker))
+        incarnations = speaker.incarnations.get(process_of(stream), [])
+        serving = list(_changes_to_master(self._of_broker, incarnations))
         slaves = [event for event in self._of_broker if _becomes_slave(event)]
         self._of_broker.clear()
-        incarnations = speaker.incarnations.get(process_of(stream), [])
         emit = speaker.about(
             self._group(speaker, stream),
             PROTOCOL,
@@ -800,19 +800,24 @@ _HANDLERS: dict[str, Callable[[DledgerLog, FoldEvent], None]] = {
 }
 
 
-def _changes_to_master(events: Iterable[FoldEvent]) -> Iterator[tuple[FoldEvent, FoldEvent | None]]:
+def _changes_to_master(
+    events: Iterable[FoldEvent], incarnations: list[Incarnation]
+) -> Iterator[tuple[FoldEvent, FoldEvent | None]]:
     """The changes of role of a broker to master: how each began, and its end where it takes messages from then on.
 
     One thread works on them one after the other (``DLedgerRoleChangeHandler``); releases before 4.9 print no beginning.
+    Where that thread went on to another change, this one had ended by a line that is lost: nothing is known of it.
     """
     begin: FoldEvent | None = None
     for event in events:
-        if event.role != "LEADER" or event.term is None or event.kind == "DLB_SLAVE_BEGIN":
+        if event.kind == "DLB_SLAVE_BEGIN":
             continue
-        if event.kind == "DLB_ROLE_BEGIN":
-            if begin is not None:
-                yield begin, None
-            begin = event
+        if begin is not None and incarnation_at(incarnations, begin.at) != incarnation_at(incarnations, event.at):
+            yield begin, None  # the process ended meanwhile
+            begin = None
+        if event.kind == "DLB_ROLE_BEGIN" or event.role != "LEADER" or event.term is None:
+            begins = event.kind == "DLB_ROLE_BEGIN" and event.role == "LEADER" and event.term is not None
+            begin = event if begins else None
             continue
         works = event.kind == "DLB_ROLE_END" and event.flag is True and event.value_before != "SLAVE"
         begun = begin if begin is not None and begin.term == event.term else _begun(event)

@@ -39,7 +39,13 @@ FOUND = {
     ],
     "failover-skip-preonline": [
         (SKIPPED, "warning", "0 (broker-a-0) came back", "1 (broker-a-1) acted", None),
-        (ROLLBACK, "info", "of order-group on OrderEvents", "0: 5 to none, queue 1: 0 to none, queue 2: 3 to none", None),
+        (
+            ROLLBACK,
+            "info",
+            "of order-group on OrderEvents",
+            "0: 5 to none, queue 1: 0 to none, queue 2: 3 to none",
+            None,
+        ),
         (ROLLBACK, "warning", "LateTopic", "drops", None),
         (ROLLBACK, "warning", "late-group", "drops", None),
         # the third acting period, of a master that lives
