@@ -172,9 +172,10 @@ class Clocks:
         return self.elapsed(moment, other)[0] > 0
 
     def most_ahead(self, source: str, other: str) -> int:
-        """How far, at most, the clock of ``source`` was ever ahead of the clock of ``other``, in microseconds.
+        """How far, at most, moments of ``source`` were ever ahead of moments of ``other``, in microseconds.
 
-        ``source`` and ``other`` may be the same: then it is how far the clock was ever put back.
+        Of clocks that were put right (:meth:`in_common_time`) it is what is not known of them. ``source`` and ``other``
+        may be the same: then it is how far the clock was ever put back.
         """
         return self._most_ahead[source, other]
 
@@ -185,12 +186,16 @@ class Clocks:
 
     @cached_property
     def _most_ahead(self) -> dict[tuple[str, str], int]:
-        numbers = {source: self._segments.of(source) for source in self._sources}
+        rows = {source: self._segments.of(source) for source in self._sources}
         return {
-            (behind, ahead): max(self._most(b.number, a.number) for a in numbers[behind] for b in numbers[ahead])
-            for behind in self._sources
-            for ahead in self._sources
+            (source, other): max(self._moments_ahead(*pair) for pair in product(rows[source], rows[other]))
+            for source, other in product(self._sources, repeat=2)
         }
+
+    def _moments_ahead(self, segment: Segment, other: Segment) -> int:
+        """How far, at most, moments in a segment are ahead of moments in another: these are put right, readings not."""
+        most = self._most(other.number, segment.number)
+        return most if most >= UNBOUNDED else most + segment.ahead - other.ahead
 
     def shown_by(self, source: str, moment: Moment) -> tuple[int | None, int | None]:
         """The earliest and the latest reading of a source's clock at a moment of another's (``None``: no bound)."""
