@@ -41,13 +41,13 @@ class Service:
         return since(changes[-1]) if changes else None
 
     def _of(self, tenure: Tenure) -> list[Serving]:
-        """The changes of role that a leadership began, in order."""
+        """The changes of role that a leadership may have begun, in order; a beginning is as wide as its stamp."""
         changes = self._changes.get(tenure.source, [])
-        first = bisect_left(changes, tenure.begin.at, key=attrgetter("since"))
+        first = bisect_left(changes, tenure.begin.at, key=attrgetter("since_by"))
         return [change for change in changes[first:] if change.since < tenure.end.by and change.term == tenure.term]
 
     def _busy(self, tenure: Tenure) -> bool:
         """Whether a change of role that an earlier leadership of the same process began was still under way."""
         changes = self._changes.get(tenure.source, [])
-        before = changes[: bisect_left(changes, tenure.begin.at, key=attrgetter("since"))][-1:]
+        before = changes[: bisect_left(changes, tenure.begin.at, key=attrgetter("since_by"))][-1:]
         return any(change.until is not None and tenure.end.by <= change.until for change in before)
