@@ -15,6 +15,7 @@ from election_replay.election_core.protocols.log_quality import duplicate_logs, 
 from election_replay.election_core.protocols.log_quality import rules as log_quality
 from election_replay.election_core.protocols.log_quality.facts import PassedOver
 from election_replay.election_core.protocols.log_quality.log import OF_MANY_GROUPS
+from election_replay.election_core.protocols.writes.rules import of_leaders
 from election_replay.election_core.replay.failures import FAULT, error_text, failed, not_judged
 from election_replay.election_core.replay.proofs import ends_of, events_of
 from election_replay.election_core.replay.registry import PROTOCOLS, Judge
@@ -66,7 +67,8 @@ def as_ended(facts: Iterable[Fact]) -> tuple[list[Row], dict[str, int]]:
     """
     by_protocol = sorted(duplicate_logs.judged_once(mixed_logs.sources_apart(facts)), key=lambda fact: fact.protocol)
     in_order = _InCommonTime.of(by_protocol)
-    return [*with_roots(mixed_logs.sources_again(in_order.rows(), by_protocol))], in_order.times
+    rows = of_leaders(in_order.rows())
+    return [*with_roots(mixed_logs.sources_again(rows, by_protocol))], in_order.times
 
 
 def _causal_pairs(facts: list[Fact]) -> Iterator[Message]:

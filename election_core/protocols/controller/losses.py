@@ -55,7 +55,8 @@ def roots_of_cuts(
 ) -> tuple[dict[Overlap, list[LogCut]], dict[Decision, list[LogCut]]]:
     """What was cut by the overlap, or by the election, that it follows from: each cut has one root.
 
-    It follows from the first overlap of the tenure whose epoch it cuts, else from the first unclean election after it.
+    It follows from the first overlap of the tenure whose epoch it cuts, in which that master was awake, else from the
+    first unclean election after it: a master that was frozen had taken before what the elected one never had.
     """
     known = set[str | None]()
 
@@ -65,11 +66,18 @@ def roots_of_cuts(
         return found
 
     at_once = [overlap for overlap in overlaps(group) if overlap.least > 0 and overlap.stale.term != overlap.newer.term]
-    by_overlap = {
-        overlap: new(cuts_of(group, overlap.stale.source, overlap.newer.begin, overlap.stale.term))
-        for overlap in sorted(at_once, key=lambda overlap: (overlap.stale.term, overlap.newer.term))
-    }
-    return by_overlap, {fact: new(_cuts_after(group, (fact, before))) for fact, before in unclean}
+    at_once.sort(key=lambda overlap: (overlap.stale.term, overlap.newer.term))
+
+    def of_overlaps(*, frozen: bool) -> dict[Overlap, list[LogCut]]:
+        return {
+            overlap: new(cuts_of(group, overlap.stale.source, overlap.newer.begin, overlap.stale.term))
+            for overlap in at_once
+            if bool(overlap.frozen) == frozen
+        }
+
+    awake = of_overlaps(frozen=False)
+    by_election = {fact: new(_cuts_after(group, (fact, before))) for fact, before in unclean}
+    return awake | of_overlaps(frozen=True), by_election
 
 
 def _parted_wrongly(group: Group, cut: LogCut) -> bool:

@@ -4,8 +4,10 @@ That is no election's fault, and none follows from it: heartbeats and registrati
 told because those who write see the same as in a time without a leader.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
+from election_replay.election_core.fold.roles import FOLLOWER, OBSERVER
 from election_replay.election_core.judge.clock import Clocks
 from election_replay.election_core.judge.coverage import coverage
 from election_replay.election_core.judge.group import Group, group_of, since, until
@@ -13,12 +15,12 @@ from election_replay.election_core.judge.wording import between, name_of, second
 from election_replay.election_core.model.catalogue import INFO, PROVEN, WARNING, RuleId
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.measures import Refusal
-from election_replay.election_core.model.rows import Finding, Row
+from election_replay.election_core.model.rows import Finding, RoleInterval, Row
 from election_replay.election_core.model.timing import US_PER_MS, Timeout
 from election_replay.election_core.protocols.writes.facts import AnsweredTooLate, RefusedWrites
 from election_replay.election_core.protocols.writes.log import PROTOCOL
 
-__all__ = ["PROTOCOL", "judge"]
+__all__ = ["PROTOCOL", "judge", "of_leaders"]
 
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
@@ -67,6 +69,31 @@ def _refused(group: Group, fact: RefusedWrites) -> Iterator[Finding]:
         duration_min_ms=least // US_PER_MS,
         duration_max_ms=most // US_PER_MS,
         former_leader=fact.node or fact.source_node,
+    )
+
+
+def of_leaders(rows: Iterable[Row]) -> Iterator[Row]:
+    """The rows of a group, of all its protocols; a refusal of writes by a follower is no outage: no client asks it."""
+    every = list(rows)
+    roles = [row for row in every if isinstance(row, RoleInterval)]
+    for row in every:
+        if isinstance(row, Finding) and row.rule == RuleId.WRITES_REFUSED and _followed(row, roles):
+            summary = f"{row.summary} It followed at that time, and no client writes to a follower."
+            row = replace(row, severity=INFO, summary=summary)  # noqa: PLW2901
+        yield row
+
+
+def _followed(refused: Finding, roles: Iterable[RoleInterval]) -> bool:
+    """Whether a member was a follower for the whole time of a finding, by its own log."""
+    begin = refused.start_time
+    end = begin if refused.end_time is None else refused.end_time
+    return any(
+        role.node in refused.nodes
+        and role.source_node is not None
+        and role.role in (FOLLOWER, OBSERVER)
+        and role.start_time <= begin
+        and (role.end_time is None or end <= role.end_time)
+        for role in roles
     )
 
 
