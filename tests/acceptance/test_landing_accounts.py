@@ -15,7 +15,7 @@ import pytest
 from election_replay.jobs.warehouse.table_sets import CARRIED
 from election_replay.schemas import TABLES
 from election_replay.schemas.findings import OF_RUNS
-from tests.acceptance.published import Row, Warehouse, election_replay, replay, replay_in
+from tests.acceptance.published import OF_THE_RUN, Row, Warehouse, election_replay, replay, replay_in
 from tests.conftest import Landing
 from tests.proving import amount
 
@@ -34,7 +34,7 @@ ENGINE = ("--engine", amount("local", "spark"))
 JUDGED = tuple(
     table.path
     for table in TABLES.values()
-    if table.layer == "gold" and table.name not in {"runs", "validations", *CARRIED}
+    if table.layer == "gold" and table.name not in OF_THE_RUN | {*CARRIED}
 )
 
 
