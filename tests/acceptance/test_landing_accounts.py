@@ -32,9 +32,7 @@ SMALL = ("rocketmq-dledger/kill-leader-533", "rocketmq-controller/zombie-master"
 ENGINE = ("--engine", amount("local", "spark"))
 
 JUDGED = tuple(
-    table.path
-    for table in TABLES.values()
-    if table.layer == "gold" and table.name not in OF_THE_RUN | {*CARRIED}
+    table.path for table in TABLES.values() if table.layer == "gold" and table.name not in OF_THE_RUN | {*CARRIED}
 )
 
 
