@@ -244,7 +244,7 @@ def test_layouts_say_how_files_are_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rule", "reason"),
     [
-        ("{files: x, system: kafka}", "system must be one of rocketmq, zookeeper, etcd"),
+        ("{files: x, system: pulsar}", "system must be one of rocketmq, zookeeper, etcd, "),
         ("{files: x, system: etcd, layout: '%p %m'}", "has no date"),
         ("{system: etcd}", "files is missing"),
     ],
