@@ -27,11 +27,14 @@ FEW = (
 
 
 def held(names: Iterable[str], seed: int) -> Iterator[tuple[str, str, object]]:
-    """The critical expectations that worlds break, and of which; proofs are looked for where events are landed."""
+    """The critical expectations that worlds break, and of which; proofs are looked for where events are landed.
+
+    The run names itself in its rows where it writes them.
+    """
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
     for name in names:
         for row in rows_of(played(SCENARIOS[name], seed), name):
-            rows[TABLE_OF[type(row)]].append(asdict(row))
+            rows[TABLE_OF[type(row)]].append(asdict(row) | {"run_id": "a run"})
     assert rows["role_intervals"]
     with duckdb.connect() as database:
         database.execute("SET TimeZone = 'UTC'")
