@@ -12,6 +12,7 @@ from tests.jobs.tables import publish, put, role
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> str:
     tables = Warehouse(str(tmp_path_factory.mktemp("far") / "w"))
+    tables.create()
     put(tables, "role_intervals", role("n1", "leader", 1, 0))
     publish(tables)
     return tables.root
