@@ -6,11 +6,11 @@ import sys
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import cache
 from shutil import get_terminal_size
 from textwrap import wrap
 from typing import Any
 
-from election_replay.election_core.dialects import SYSTEMS
 from election_replay.election_core.judge.wording import between
 from election_replay.election_core.judge.wording import seconds as duration
 from election_replay.election_core.model.catalogue import DEFINITE, PROVEN, RULES
@@ -51,14 +51,8 @@ LOSSES = (
 )
 """The columns that tell of damage, each with its unit and what became of them."""
 
-_SPOKEN = {spoken.protocol: spoken for system in SYSTEMS for spoken in system.protocols}
-CLOCKS = {**dict.fromkeys(("controller", "zab"), "epoch"), **{name: spoken.clock for name, spoken in _SPOKEN.items()}}
-"""What protocols call their logical clock; all others count terms."""
-LEADERS = {
-    **dict.fromkeys(("controller", "acting_master"), "master"),
-    **{name: spoken.leader for name, spoken in _SPOKEN.items()},
-}
-"""What protocols call the one who decides; all others elect leaders."""
+OWN_NOUNS = {"controller": ("epoch", "master"), "zab": ("epoch", "leader"), "acting_master": ("term", "master")}
+"""What protocols without a row call their logical clock and the one who decides, but for term and leader."""
 
 
 def harmless(text: str, keep: str = "\t") -> str:
@@ -148,14 +142,25 @@ def some(names: list[str]) -> str:
     return (", ".join(names[:20]) + more) or "nothing"
 
 
+@cache
+def nouns(protocol: str) -> tuple[str, str]:
+    """What the protocol calls its logical clock, and the one who decides."""
+    if protocol in OWN_NOUNS:
+        return OWN_NOUNS[protocol]
+    from election_replay.election_core.dialects import SYSTEMS  # a thousand texts, which a quiet night never needs
+
+    spoken = (spoken for system in SYSTEMS for spoken in system.protocols if spoken.protocol == protocol)
+    return next(((one.clock, one.leader) for one in spoken), ("term", "leader"))
+
+
 def term_word(protocol: str) -> str:
     """What the protocol calls its logical clock."""
-    return CLOCKS.get(protocol, "term")
+    return nouns(protocol)[0]
 
 
 def leader_word(protocol: str) -> str:
     """What the protocol calls the one who decides."""
-    return LEADERS.get(protocol, "leader")
+    return nouns(protocol)[1]
 
 
 def role_word(role: str, protocol: str) -> str:

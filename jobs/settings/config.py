@@ -15,8 +15,8 @@ from pydantic.dataclasses import dataclass
 from pydantic_core import ErrorDetails, core_schema
 from yaml import YAMLError
 
-from election_replay.election_core.dialects import SYSTEMS as ROWS_OF_SYSTEMS
 from election_replay.election_core.model.inventory import Inventory, Listed
+from election_replay.election_core.model.next_steps.steps import SYSTEMS as OF_PROTOCOLS
 from election_replay.election_core.model.timing import SETTABLE, TimingRule
 from election_replay.jobs import JobError, WrongCommand
 from election_replay.jobs.settings.raw_lines import PRESETS
@@ -33,7 +33,7 @@ FARTHEST_ZONE = 14 * 60
 NODE_FROM = ("envelope", "folder")
 """Who wrote a line, where its envelope names a node: that node, or that of the file's folder."""
 
-SYSTEMS = ("rocketmq", "zookeeper", "etcd", *(system.name for system in ROWS_OF_SYSTEMS))
+SYSTEMS = tuple(dict.fromkeys(OF_PROTOCOLS.values()))
 """The systems whose layouts can be set."""
 
 MOST_PARTITIONS = 100_000

@@ -31,11 +31,6 @@ CAUSES = {
 """The closed set of causes that ask for other steps, in words."""
 
 SYSTEMS = {
-    "raft": ETCD,
-    "zab": ZOOKEEPER,
-    "redis": REDIS,
-    "kraft": KAFKA,
-    "partition": KAFKA,
     "dledger": ROCKETMQ,
     "controller": ROCKETMQ,
     "acting_master": ROCKETMQ,
@@ -43,6 +38,11 @@ SYSTEMS = {
     "order_lock": ROCKETMQ,
     "writes": ROCKETMQ,
     "metadata": ROCKETMQ,
+    "zab": ZOOKEEPER,
+    "raft": ETCD,
+    "kraft": KAFKA,
+    "partition": KAFKA,
+    "redis": REDIS,
 }
 """The system whose tools are at hand, by protocol; of all others nothing is known."""
 
