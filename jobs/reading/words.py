@@ -149,8 +149,11 @@ def nouns(protocol: str) -> tuple[str, str]:
         return OWN_NOUNS[protocol]
     from election_replay.election_core.dialects import SYSTEMS  # a thousand texts, which a quiet night never needs
 
-    spoken = (spoken for system in SYSTEMS for spoken in system.protocols if spoken.protocol == protocol)
-    return next(((one.clock, one.leader) for one in spoken), ("term", "leader"))
+    for system in SYSTEMS:
+        for spoken in system.protocols:
+            if spoken.protocol == protocol:
+                return spoken.clock, spoken.leader
+    return "term", "leader"
 
 
 def term_word(protocol: str) -> str:
