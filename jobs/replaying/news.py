@@ -107,7 +107,7 @@ def sources_of_checkpoints(engine: Engine, warehouse: Warehouse, folds: Rows, at
 def _known_by(engine: Engine, warehouse: Warehouse, rows: Rows) -> list[Known]:
     sql = (
         "SELECT cluster, source_node, max(batch) AS batch, max(until) AS until, max(folded) AS folded, "
-        f"coalesce(max(\"count\") FILTER (kind = '{LIVED}'), 0) > 0 AS was_set FROM {{rows}} "
+        f"coalesce(max(count) FILTER (WHERE kind = '{LIVED}'), 0) > 0 AS was_set FROM {{rows}} "
         "GROUP BY cluster, source_node"
     )
     return [Known(**row) for row in engine.answer(warehouse, sql, rows).to_pylist()]
