@@ -60,7 +60,7 @@ def mail_in(folder: Path, unpacked: Path, config: Config, skipped: list[Skipped]
     """What lies in a folder itself, and what lies in its archives."""
     roots = [alone(folder, unpacked)] if folder.is_file() and not is_archive(folder.name) else []
     roots += [folder] if folder.is_dir() else []
-    if unpack_all(folder, unpacked, skipped.append):
+    if unpack_all(folder, unpacked, skipped.append) and unpacked.is_dir():
         roots.append(unpacked)
     exports = [(root, unpacked.with_name(f"exports-{number}")) for number, root in enumerate(roots)]
     anew = {root: write_exports(str(root), into) for root, into in exports}
@@ -79,7 +79,14 @@ def mail_in(folder: Path, unpacked: Path, config: Config, skipped: list[Skipped]
         yield mail
     if not found:
         why = [f"{file.path}: {file.reason}" for file in skipped[:3]]
-        raise JobError(*(str(problems[0]).replace(str(unpacked), str(folder)) if problems else nothing(folder), *why))
+        raise JobError(*(as_given(str(problems[0]), roots, folder) if problems else nothing(folder), *why))
+
+
+def as_given(text: str, roots: Collection[Path], folder: Path) -> str:
+    """A message with the name that was given in place of those of our own copies."""
+    for root in roots:
+        text = text.replace(str(root), str(folder))
+    return text
 
 
 def alone(file: Path, unpacked: Path) -> Path:
