@@ -17,7 +17,7 @@ from election_replay.jobs import JobError
 from election_replay.jobs.cli.ending import leave
 from election_replay.jobs.cli.log import tell
 from election_replay.jobs.cli.options import config_option
-from election_replay.jobs.cli.output import as_json, say
+from election_replay.jobs.cli.output import as_json, say, write_file
 from election_replay.jobs.cli.stages import PRELOAD
 
 if TYPE_CHECKING:
@@ -121,21 +121,13 @@ def build_verdict(published: "Published", junit: str | None, sarif: str | None, 
 
     when = files.condition(fail_on or files.DEFAULT)
     if junit:
-        put(junit, files.junit(published, when))
+        write_file(junit, files.junit(published, when))
     if sarif:
-        put(sarif, as_json(files.sarif(published)))
+        write_file(sarif, as_json(files.sarif(published)))
     bad = files.failing(published, when) if fail_on else []
     if bad:
         tell(f"{len(bad):,} findings of the kind `{fail_on}`: {', '.join(sorted({row['rule'] for row in bad}))}")
     return bool(bad)
-
-
-def put(file: str, text: str) -> None:
-    """Write a file. Raises :class:`~jobs.JobError` where that is not possible."""
-    try:
-        Path(file).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise JobError(f"cannot write {file}: {error.strerror}") from None
 
 
 def contradictions(done: "Looked", keep: str | None) -> Iterator[str]:

@@ -7,12 +7,14 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
+from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table as Grid
 
+from election_replay.jobs import JobError
 from election_replay.jobs.cli.log import OUT, for_machines, tell
 from election_replay.jobs.reading.words import cell, harmless, harmless_json, no_formula
 
@@ -32,6 +34,14 @@ def say(line: str) -> None:
 def write(text: str) -> None:
     """Print a text for other programs: as it is, but on a terminal without what would command that."""
     sys.stdout.write(harmless(text, keep="\t\n") if sys.stdout.isatty() else text)
+
+
+def write_file(file: str, text: str) -> None:
+    """Write a file that was asked for. Raises :class:`~jobs.JobError` where that is not possible."""
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise JobError(f"cannot write {file}: {error.strerror}") from None
 
 
 def plan(lines: Iterable[str]) -> None:

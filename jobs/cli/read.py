@@ -5,10 +5,19 @@ from pathlib import Path
 
 import click
 
-from election_replay.jobs import JobError
 from election_replay.jobs.cli.ending import published
 from election_replay.jobs.cli.options import run_option, warehouse_option
-from election_replay.jobs.cli.output import FORMS, TABLE_ROWS, as_json, print_safe_csv, rows_of, say, while_read, write
+from election_replay.jobs.cli.output import (
+    FORMS,
+    TABLE_ROWS,
+    as_json,
+    print_safe_csv,
+    rows_of,
+    say,
+    while_read,
+    write,
+    write_file,
+)
 from election_replay.jobs.reading.words import end_moment, moment
 
 
@@ -136,10 +145,7 @@ def report(
     from election_replay.jobs.showing.report import page
 
     shown = found(published(warehouse), cluster, group, moment(since), end_moment(until), raw=clock == "raw")
-    try:
-        Path(output).write_text(page(shown), encoding="utf-8")
-    except OSError as error:
-        raise JobError(f"cannot write {output}: {error.strerror}") from None
+    write_file(output, page(shown))
     say(f"Wrote {output}: {len(shown.findings):,} findings, {len(shown.moments):,} moments. It needs no network.")
 
 
