@@ -51,6 +51,7 @@ NO_FAREWELL = frozenset(
 BECAUSE = {
     "user_request": "an operator asked for it",
     "takeover": "an operator had it take over without votes",
+    "unclean": "no replica in sync was left, and one that lacked messages was taken",
     "master_down": "enough sentinels took {old} for down",
     "master_failed": "a majority of the masters took {old} for failed",
     "first_leader": "the first one",
@@ -58,11 +59,16 @@ BECAUSE = {
     "election_timeout": "the heartbeats of {old} did not arrive any more",
     "elected_again": "the controllers had taken {old} for dead and elected it again",
     "heartbeat_timeout": "the heartbeats of {old} did not arrive any more",
+    "larger_term": "a member came with a larger {word} and toppled {old}",
+    "leader_died": "{old} had died",
     "leader_lost": "{old} was lost",
+    "leader_silent": "{old} was not heard any more",
+    "leader_stopped": "{old} had been stopped",
     "leadership_transfer": "it was handed over",
     "master_inactive": "the controllers had lost the heartbeats of {old}",
     "master_lost": "{old} was gone",
     "master_silent": "{old} did not answer",
+    "moved": "the controllers moved it",
     "master_stopped": "{old} had been stopped",
     "preferred_leader": "it is the preferred one and was back",
     "quorum_lost": "a leader had lost its quorum",
@@ -77,6 +83,17 @@ HANDED_OVER = frozenset({"leadership_transfer", "preferred_leader"})
 AT_REQUEST = frozenset({"user_request", "takeover"})
 """Why a master was replaced that lived: nobody tells it before the new one leads."""
 NOT_TOLD = "{old} was alive and had not been told, and led on{until}."
+
+SAYS_FATE = frozenset(
+    {
+        ("leader_died", "died"),
+        ("leader_died", "ended"),
+        ("leader_silent", "silent"),
+        ("leader_stopped", "stopped"),
+        ("master_stopped", "stopped"),
+    }
+)
+"""Causes that say what had become of the old leader: the state says nothing more."""
 
 MISSED_FROM_ANOTHER = frozenset({"election_timeout", "heartbeat_timeout"})
 """Why somebody asks for votes who led itself before: it says nothing of the heartbeats that it had sent."""
@@ -208,12 +225,12 @@ def change_in_words(incident: Incident, change: Row) -> str:
         return f"{who}, the first one that is seen."
     old = "it" if again else incident.called(change["old_leader"])
     cause = "" if again and change["cause"] in MISSED_FROM_ANOTHER else change["cause"] or ""
-    why = f": {BECAUSE.get(cause, spoken(cause)).format(old=old)}" if cause else ""
+    why = f": {BECAUSE.get(cause, spoken(cause)).format(old=old, word=word)}" if cause else ""
     until = f" until {clock(change['old_leader_end'])}" if change["old_leader_end"] else ""
     state = ended(change["old_leader_state"], change["protocol"])
     if cause in AT_REQUEST and state == "cut_off":
         return f"{who}{why}. {NOT_TOLD.format(old=old, until=until)}"
-    if cause in HANDED_OVER and state == "reachable":
+    if (cause in HANDED_OVER and state == "reachable") or (cause, state) in SAYS_FATE:
         return f"{who}{why}."
     if again:
         return f"{who}{why}. {AGAIN.get(state, MEANWHILE[state]).format(old='It', until=until)}"

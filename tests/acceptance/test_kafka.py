@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from election_replay.jobs.cli.app import main
+from election_replay.jobs.reading.story import BECAUSE
 from tests.acceptance.published import Row, Warehouse, replay
 from tests.acceptance.verdict import show
 from tests.conftest import Landing
@@ -139,6 +141,20 @@ def test_the_lonely_member_is_named(kafka: Warehouse) -> None:
     [needless] = [row for row in of(kafka, "gold/findings", "isolate-active") if row["rule"] == "NEEDLESS_ELECTION"]
     assert needless["nodes"] == ["1", "2"]
     assert needless["summary"].startswith("1 had raised its epoch to 15 alone, in 12 elections that nobody else")
+
+
+def test_a_story_says_in_words_why_a_leader_changed_and_what_became_of_the_old_one_once(
+    kafka: Warehouse, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever cause a term has here: no code, and no fate that the cause has said."""
+    causes = {row["cause"] for row in kafka.rows("gold/terms") if row["cause"]}
+    assert {"leader_stopped", "larger_term"} <= causes <= {*BECAUSE, "start", "unknown"}
+    stopped = next(row for row in kafka.rows("gold/terms") if row["cause"] == "leader_stopped")
+    where = ["--cluster", stopped["cluster"], "--group", stopped["replica_group"]]
+    main(["incident", "--warehouse", str(kafka.path), *where])
+    story = " ".join(capsys.readouterr().out.split())
+    assert " had been stopped." in story
+    assert "had been shut down" not in story
 
 
 def test_two_leaders_at_once_as_long_as_they_were(kafka: Warehouse) -> None:

@@ -124,6 +124,20 @@ def test_two_masters_and_what_they_lost(gold: Warehouse, runs: dict[str, Path]) 
         assert bool(critical) == bool(known["writes"]["lost"]), name
 
 
+def test_a_master_that_was_started_again_has_no_epoch_in_its_lane_and_in_its_finding(gold: Warehouse) -> None:
+    """It serves beside the one that has its place: the finding names that one first, and no epoch that nobody gave."""
+    intervals, findings = gold.rows("gold/role_intervals"), gold.rows("gold/findings")
+    for name in ("kill-master", "kill-master-62"):
+        [found] = of(findings, name, rule="SPLIT_BRAIN_OVERLAP")
+        incumbent, back = found["nodes"]
+        assert not found["terms"]
+        [lane] = of(intervals, name, node=back, role="leader", start_time=found["start_time"])
+        assert lane["term"] is None
+        assert of(intervals, name, node=incumbent, role="leader", term=1)
+        assert f"{incumbent} (" in found["summary"]
+        assert "epoch 0" not in found["summary"]
+
+
 def test_times_without_a_master(gold: Warehouse, runs: dict[str, Path]) -> None:
     findings = gold.rows("gold/findings")
     for name in ("kill-master", "kill-master-62", "kill-a-master"):

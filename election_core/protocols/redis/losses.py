@@ -78,17 +78,19 @@ def _overlap(group: Group, overlap: Overlap) -> Finding:
     bytes_lost = _bytes_of(answer)
     severity, certainty, consequence = _consequence(group, overlap, answer, bytes_lost)
     refusing = _refused_clients(group, stale)
+    back = out_of_place(group, stale)
+    named = newer.with_detail(f"epoch {newer.term}")
+    who = f"{named} and {stale.name}" if back else f"{stale.with_detail(f'epoch {stale.term}')} and {named}"
     return group.finding(
         RuleId.SPLIT_BRAIN_OVERLAP,
         (stale.term, newer.term, stale.node, newer.node, newer.begin.at // SECOND),
         severity=severity,
         certainty=certainty,
-        nodes=(stale.node, newer.node),
-        terms=tuple(dict.fromkeys((stale.term, newer.term))),
+        nodes=(newer.node, stale.node) if back else (stale.node, newer.node),
+        terms=() if back else tuple(dict.fromkeys((stale.term, newer.term))),
         start_time=max(stale.begin.at, newer.begin.at),
         end_time=min(stale.end.at, newer.end.at),
-        summary=f"{stale.with_detail(f'epoch {stale.term}')} and {newer.with_detail(f'epoch {newer.term}')} were both "
-        f"master for {between(overlap.least, overlap.most)}{refusing}: {consequence}.",
+        summary=f"{who} were both master for {between(overlap.least, overlap.most)}{refusing}: {consequence}.",
         evidence=[*stale.evidence, *newer.evidence, *([answer.since_event] if answer else [])],
         overlap_min_ms=overlap.least // 1000,
         overlap_max_ms=overlap.most // 1000,
@@ -155,15 +157,14 @@ def restarted(group: Group, tenure: Tenure) -> bool:
 def in_succession(group: Group) -> list[Tenure]:
     """The times of masters one after the other: a master that was started again when another one had its place is out
     of place until it is told so."""
-    return [
-        tenure
-        for tenure in group.tenures
-        if not restarted(group, tenure)
-        or not any(
-            other.term > tenure.term and group.clocks.elapsed(other.begin, tenure.begin)[0] > 0
-            for other in group.tenures
-        )
-    ]
+    return [tenure for tenure in group.tenures if not out_of_place(group, tenure)]
+
+
+def out_of_place(group: Group, tenure: Tenure) -> bool:
+    """Whether a master was started again when another one had its place: nobody gave it the epoch in which it leads."""
+    return restarted(group, tenure) and any(
+        other.term > tenure.term and group.clocks.elapsed(other.begin, tenure.begin)[0] > 0 for other in group.tenures
+    )
 
 
 def _missed_for(group: Group, overlap: Overlap) -> int:
@@ -189,11 +190,11 @@ def _refused_clients(group: Group, stale: Tenure) -> str:
 
 def losses(group: Group, found: Sequence[Finding]) -> Iterator[Finding]:
     """``POSSIBLE_DATA_LOSS``: bytes that replicas threw away, and masters that came back empty."""
-    overlapped = {(finding.nodes[0], finding.nodes[1]): finding for finding in found}
+    overlapped = {frozenset(finding.nodes) for finding in found}
     for fact, lost in refused(group):
-        if lost is None or lost <= 0 or (fact.peer, fact.node) in overlapped:
+        if lost is None or lost <= 0 or {fact.peer, fact.node} in overlapped:
             continue
-        because = next((finding for finding in found if finding.nodes[1] == fact.node), None)
+        because = next((finding for finding in found if fact.node in finding.nodes), None)
         master = name_of(fact.node, fact.source_node)
         client = lost > heartbeats(group, Timeout.REDIS_TOLD.us)
         yield group.finding(
