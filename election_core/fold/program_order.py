@@ -49,31 +49,39 @@ class ClockStep:
 class FileClock:
     """The times of one file, line by line: finds where its clock was put back.
 
-    A line is known by its ``place`` among all lines of the source.
+    A line is known by its ``place`` among all lines of the source. ``bursts`` are lower lines that are too few, or too
+    close together, to show a step: they lie behind one that another file shows.
     """
 
     high: int | None = None
     high_by: int = 0
     high_event: str = ""
+    bursts: list[tuple[int, ClockStep]] = field(default_factory=list)
     _lower: list[tuple[int, int, str, int]] = field(default_factory=list)
 
     def seen(self, time: int, by: int, event_id: str, stream: str, place: int = 0) -> tuple[int, ClockStep] | None:
         """The step that this line proves, if it does, and the place of the first line behind it."""
-        if self.high is None or time >= self.high:
-            self.high, self.high_by, self.high_event = time, max(self.high_by, by), event_id
+        if self.high is None or time > self.high - REORDERED:
+            self.bursts += self.burst(stream)
             self._lower.clear()
-            return None
-        if time > self.high - REORDERED:
-            self._lower.clear()
+            if self.high is None or time >= self.high:
+                self.high, self.high_by, self.high_event = time, max(self.high_by, by), event_id
             return None
         self._lower.append((time, by, event_id, place))
-        first, first_by, first_event, first_place = self._lower[0]
-        if len(self._lower) < STEPPED_LINES or time - first < STEPPED_FOR:
+        if len(self._lower) < STEPPED_LINES or time - self._lower[0][0] < STEPPED_FOR:
             return None
-        step = ClockStep(self.high_by, first, first_by - first, self.high_event, first_event, stream)
+        found = self._step(stream)
         self.high, self.high_by, self.high_event = time, by, event_id
         self._lower.clear()
-        return first_place, step
+        return found
+
+    def burst(self, stream: str) -> list[tuple[int, ClockStep]]:
+        """The place of the first of the lower lines, and their step, if they are a burst."""
+        return [self._step(stream)] if len(self._lower) >= STEPPED_LINES else []
+
+    def _step(self, stream: str) -> tuple[int, ClockStep]:
+        first, by, event_id, place = self._lower[0]
+        return place, ClockStep(self.high_by, first, by - first, self.high_event, event_id, stream)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +176,20 @@ def _sharpen(known: list[ClockStep], step: ClockStep, first: int, last: int) -> 
         known[last] = replace(known[last], after=step.after, width=step.width, event_id=step.event_id)
 
 
+def _told_by_another(place: int, step: ClockStep, known: list[ClockStep], places: list[int], behind: list[int]) -> None:
+    """Let a burst of a file that begins at a place lie behind the step that another file shows, if one does.
+
+    ``places`` are those of the file's steps, ``behind`` tells behind how many of the known ones each of them lies.
+    """
+    passed = bisect_right(places, place)
+    done = behind[passed - 1] if passed else 0
+    first, last = _same(step, known[: behind[passed] - 1 if passed < len(behind) else None], done)
+    if first is not None:
+        _sharpen(known, step, first, last)
+        places.insert(passed, place)
+        behind.insert(passed, last + 1)
+
+
 @dataclass(slots=True)
 class _File:
     """A file as it is read: from which place among the source's lines, and which steps it shows, each behind a place.
@@ -175,6 +197,7 @@ class _File:
     ``follows``: it goes on where another file of its stream, whose number it is, ends.
     """
 
+    stream: str = ""
     clock: FileClock = field(default_factory=FileClock)
     steps: list[ClockStep] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
@@ -195,6 +218,7 @@ class ProgramOrder:
     _stream: str = ""
     _file: str = ""
     _behind: list[list[int]] = field(default_factory=list)
+    _places: list[list[int]] = field(default_factory=list)
     _least: dict[int, int] = field(default_factory=dict)
 
     @property
@@ -217,7 +241,7 @@ class ProgramOrder:
         """A line was written; ``file`` tells the files of a stream apart. Whether the clock just went on."""
         if not self._files or self._file != file or self._stream != stream:
             follows = self.file if self._files and self._stream == stream else None
-            self._files.append(_File(follows=follows))
+            self._files.append(_File(stream, follows=follows))
             self._stream, self._file = stream, file
         last = self._files[-1]
         found = last.clock.seen(time, by, event_id, stream, place)
@@ -233,6 +257,10 @@ class ProgramOrder:
     def settle(self) -> None:
         """All lines were seen: find the steps."""
         steps, self._behind = one_after_the_other([file.steps for file in self._files])
+        self._places = [list(file.places) for file in self._files]
+        for file, places, behind in zip(self._files, self._places, self._behind, strict=True):
+            for place, step in [*file.clock.bursts, *file.clock.burst(file.stream)] if steps else ():
+                _told_by_another(place, step, steps, places, behind)
         self.timeline, self._least = Timeline(steps), {}
 
     def on_timeline(
@@ -252,7 +280,7 @@ class ProgramOrder:
 
     def behind(self, file: int, place: int, time: int) -> tuple[int, int]:
         """Behind how many steps a line of a file lies: at least, and at most."""
-        behind, places = self._behind[file], self._files[file].places
+        behind, places = self._behind[file], self._places[file]
         passed = bisect_right(places, place)
         least = max(behind[passed - 1] if passed else 0, self._begun(file))
         most = behind[passed] - 1 if passed < len(behind) else len(self.timeline.steps)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from election_replay.election_core.fold.program_order import ClockStep, FileClock
+from election_replay.election_core.fold.program_order import ClockStep, FileClock, ProgramOrder
 from election_replay.election_core.judge.clock import Clocks, Message, Moment, Step
 from election_replay.election_core.judge.printed_times import stepped
 from election_replay.election_core.model.facts import ClockSteppedBack, Fact
@@ -55,6 +55,26 @@ def test_a_clock_that_is_put_back_is_noticed_with_both_lines(size: int, every: f
 def test_two_steps_are_two() -> None:
     times = [*range(100, 200), *range(150, 250), *range(50, 150)]
     assert [step.size // SECOND for step in steps(list(times))] == [50, 200]
+
+
+@pytest.mark.parametrize(("lines", "behind"), [(1, (0, 1)), (2, (0, 1)), (3, (1, 1)), (9, (1, 1))])
+def test_a_burst_that_is_too_short_to_be_a_step_lies_behind_the_one_of_another_file(
+    lines: int, behind: tuple[int, int]
+) -> None:
+    """All in one second, and the next line comes after those before the step: the file alone shows none."""
+    order = ProgramOrder()
+    written = {"broker.log": [*range(100, 107), *range(72, 100, 3)], "store.log": [104, *[89] * lines, 106]}
+    places: dict[str, list[int]] = {}
+    for stream, seconds in written.items():
+        for at in seconds:
+            places.setdefault(stream, []).append(order.place)
+            order.seen(stream, "1", at * SECOND, (at + 1) * SECOND, "e", order.place)
+            order.waiting.append(at)
+    order.settle()
+    assert len(order.timeline.steps) == 1
+    assert order.behind(1, places["store.log"][0], 104 * SECOND)[0] == 0
+    assert order.behind(1, places["store.log"][1], 89 * SECOND) == behind
+    assert order.behind(1, places["store.log"][-1], 106 * SECOND)[0] == behind[0]
 
 
 def test_one_name_in_groups_that_nobody_named_is_no_contradiction() -> None:

@@ -54,6 +54,11 @@ def few_worlds(protocol: str) -> list[tuple[str, int]]:
     return [(names[number % len(names)], number // len(names)) for number in range(max(30, len(names)))]
 
 
+def test_a_burst_behind_a_step_is_no_outage() -> None:
+    """All of a role's change is logged in one second, behind a step of the clock that another file shows."""
+    assert judged("controller-clock-steps", 4).false == ()
+
+
 def test_every_protocol_is_expected() -> None:
     assert set(EXPECTED) == set(PROTOCOLS)
     assert {one.protocol for one in SCENARIOS.values()} == set(PROTOCOLS)
