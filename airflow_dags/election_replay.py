@@ -19,6 +19,7 @@ The Spark master is the Airflow connection `spark_default`. The pool `election_r
 import json
 import logging
 import os
+import re
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from urllib.request import Request, urlopen
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import DAG, Asset, CronDataIntervalTimetable, Param
+from airflow.sdk.exceptions import AirflowException, AirflowFailException
 from airflow.task.trigger_rule import TriggerRule
 
 HOME = Path(os.environ.get("ELECTION_REPLAY_HOME", Path(__file__).resolve().parent.parent))
@@ -77,6 +79,32 @@ def tell(context: dict[str, Any]) -> None:
             pass
 
 
+STATES = {"3": "gate", "4": "unread"}
+"""What exit codes say: a gate failed, or something of the landing zone could not be read."""
+EXIT_CODE = re.compile(r"Error code is: (\d+)")
+
+
+class Step(SparkSubmitOperator):
+    """A job by spark-submit, which tells other tasks how it ended (XCom `state`: done, gate, unread or failed).
+
+    A gate that failed would say the same again, so that it is not tried again; whatever else failed is.
+    """
+
+    def execute(self, context: Any) -> None:
+        """Run it."""
+        task = context["ti"]
+        try:
+            super().execute(context)
+        except AirflowException as error:
+            code = EXIT_CODE.search(str(error))
+            state = STATES.get(code[1] if code else "", "failed")
+            task.xcom_push(key="state", value=state)
+            if state == "gate":
+                raise AirflowFailException(str(error)) from error
+            raise
+        task.xcom_push(key="state", value="done")
+
+
 DEFAULTS = {
     "pool": POOL,
     "retries": 2,
@@ -90,16 +118,17 @@ COMMON: dict[str, Any] = {
     "start_date": datetime(2026, 1, 1),  # noqa: DTZ001 - the timetable has the zone
     "catchup": False,
     "max_active_runs": 1,
+    "dagrun_timeout": timedelta(hours=20),
     "default_args": DEFAULTS,
     "render_template_as_native_obj": True,
     "tags": ["election-replay"],
 }
 
 
-def step(job: str, *arguments: str, chosen: str = "", task_id: str | None = None, **more: Any) -> SparkSubmitOperator:
+def step(job: str, *arguments: str, chosen: str = "", task_id: str | None = None, **more: Any) -> Step:
     """One job by spark-submit. ``chosen`` is a template of further arguments that makes a list."""
     fixed = ["--warehouse", WAREHOUSE, *arguments]
-    return SparkSubmitOperator(
+    return Step(
         task_id=task_id or job,
         conn_id="spark_default",
         application=str(HOME / "jobs" / f"{job}.py"),
@@ -116,11 +145,11 @@ def step(job: str, *arguments: str, chosen: str = "", task_id: str | None = None
     )
 
 
-def night(land_chosen: str = "", replay_chosen: str = "") -> tuple[SparkSubmitOperator, EmptyOperator]:
+def night(land_chosen: str = "", replay_chosen: str = "") -> tuple[Step, EmptyOperator]:
     """Land, check, replay, check, publish; the last task fails if any of them did.
 
     A gate that fails does not stop the steps after it: they hold back the clusters that it names and publish the rest.
-    It is not tried again, as it would say the same. A landing that could not read everything is tried again, and does
+    It is not tried again, as it would say the same; a machine that failed is. A landing that could not read everything is tried again, and does
     not stop them either.
     """
     go_on = TriggerRule.ALL_DONE_MIN_ONE_SUCCESS
@@ -128,12 +157,11 @@ def night(land_chosen: str = "", replay_chosen: str = "") -> tuple[SparkSubmitOp
     landed = step(
         *("validate", "--new", "--layer", "bronze", "--layer", "silver", "--as-of", AS_OF),
         task_id="validate_landed",
-        retries=0,
         trigger_rule=TriggerRule.ALL_DONE,
     )
     replay = step("replay", *SETTINGS, "--unpublished", chosen=replay_chosen, trigger_rule=go_on)
-    judged = step("validate", "--new", "--layer", "gold", task_id="validate_judged", retries=0)
-    publish = step("publish", trigger_rule=go_on, outlets=GOLD, retries=0)
+    judged = step("validate", "--new", "--layer", "gold", task_id="validate_judged")
+    publish = step("publish", trigger_rule=go_on, outlets=GOLD)
     complete = EmptyOperator(task_id="complete", doc_md="Red when any step was: a run is as good as its gates.")
     land >> landed >> replay >> judged >> publish
     land >> replay >> publish
@@ -162,7 +190,7 @@ the next run tries them again. A run by hand (trigger) does the same as the sche
     **COMMON,
 ):
     published, complete = night()
-    upkeep = step("upkeep", retries=0)
+    upkeep = step("upkeep")
     published >> upkeep >> complete
 
 
@@ -207,4 +235,4 @@ Afterwards every gate is asked about the whole warehouse.
 """,
     **COMMON,
 ):
-    step("upkeep") >> step("validate", retries=0)
+    step("upkeep") >> step("validate")

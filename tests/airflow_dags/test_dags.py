@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from airflow.dag_processing.dagbag import DagBag
+from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+from airflow.sdk.exceptions import AirflowException, AirflowFailException
 from airflow.task.trigger_rule import TriggerRule
 
 FOLDER = Path(__file__).parents[2] / "airflow_dags"
@@ -70,17 +72,39 @@ def test_a_failed_gate_stops_nothing_but_a_failed_step_does(bag: DagBag) -> None
         assert dag.get_task(gate).trigger_rule == looked_at[gate]
 
 
-def test_gates_are_not_tried_again_but_steps_are(bag: DagBag) -> None:
-    dag = bag.dags["election_replay_nightly"]
-    assert {task.task_id: task.retries for task in dag.tasks} == {
-        "land": 2,
-        "validate_landed": 0,
-        "replay": 2,
-        "validate_judged": 0,
-        "publish": 0,
-        "upkeep": 0,
-        "complete": 2,
-    }
+@pytest.mark.parametrize(
+    ("code", "state", "again"),
+    [(0, "done", None), (3, "gate", False), (4, "unread", True), (1, "failed", True), (143, "failed", True)],
+)
+def test_a_gate_is_not_tried_again_but_a_machine_is(
+    bag: DagBag, monkeypatch: pytest.MonkeyPatch, code: int, state: str, again: bool | None
+) -> None:
+    """And other tasks see how a step ended."""
+    task = bag.dags["election_replay_nightly"].get_task("publish")
+    assert task.retries == 2
+
+    def execute(*_: object) -> None:
+        if code:
+            raise AirflowException(f"Cannot execute: spark-submit. Error code is: {code}. ")
+
+    monkeypatch.setattr(SparkSubmitOperator, "execute", execute)
+    pushed: dict[str, str] = {}
+
+    class Instance:
+        def xcom_push(self, key: str, value: str) -> None:
+            pushed[key] = value
+
+    if again is None:
+        task.execute({"ti": Instance()})
+    else:
+        with pytest.raises(AirflowException) as caught:
+            task.execute({"ti": Instance()})
+        assert isinstance(caught.value, AirflowFailException) is not again
+    assert pushed == {"state": state}
+
+
+def test_a_run_has_a_deadline(bag: DagBag) -> None:
+    assert {dag.dagrun_timeout for dag in bag.dags.values()} == {timedelta(hours=20)}
 
 
 def test_a_night_is_a_data_interval(bag: DagBag) -> None:

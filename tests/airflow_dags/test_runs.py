@@ -148,7 +148,7 @@ def test_a_failing_gate_names_the_rows_and_the_other_clusters_are_published(tmp_
     nights.land_twice(CLUSTERS[0])
     code, said = nights.run("nightly", "2026-11-23")
     assert code != 0
-    [failure] = re.findall(r"AirflowException: Cannot execute: (.*?)(?=\n20\d\d-)", said, flags=re.DOTALL)
+    [failure] = re.findall(r"AirflowFailException: Cannot execute: (.*?)(?=\n20\d\d-)", said, flags=re.DOTALL)
     assert "validate.py" in failure
     assert f"failed silver/events one_row_a_key, cluster {CLUSTERS[0]}: 1 rows" in failure
     assert '"source_file": "kill-leader-533/nodes/' in failure
