@@ -149,8 +149,8 @@ def night(land_chosen: str = "", replay_chosen: str = "") -> tuple[Step, EmptyOp
     """Land, check, replay, check, publish; the last task fails if any of them did.
 
     A gate that fails does not stop the steps after it: they hold back the clusters that it names and publish the rest.
-    It is not tried again, as it would say the same; a machine that failed is. A landing that could not read everything is tried again, and does
-    not stop them either.
+    It is not tried again, as it would say the same; a machine that failed is. A landing that could not read everything
+    is tried again, and does not stop them either.
     """
     go_on = TriggerRule.ALL_DONE_MIN_ONE_SUCCESS
     land = step("land", "--landing", LANDING, *SETTINGS, chosen=land_chosen, outlets=[EVENTS])
