@@ -18,8 +18,12 @@ from election_replay.jobs import JobError
 COMMIT = re.compile(r"\d{20}\.json")
 """How the files of Delta's log are called."""
 
-MISREAD = re.compile(r"%[0-9A-Fa-f]{2}|[\\\[\]^|\x00-\x1f\x7f]")
-"""What Delta-rs does not take word for word in a path: it decodes some twice, and refuses others by a panic."""
+MISREAD = re.compile(r"%[0-9A-Fa-f]{2}|[\\\[\]^|\x00-\x1f\x7f\ud800-\udfff]")
+"""What delta-rs does not take word for word in a path, nor in a ``file://`` URI, of which it makes the path again.
+
+It follows all links first. Then its kernel decodes ``%20`` twice and reads a backslash as a slash, its object_store
+refuses control characters, its DataFusion ends in a panic at ``[ ] ^ |``, and Python cannot hand it what is no UTF-8.
+"""
 
 
 def absolute(path: str) -> str:
@@ -40,13 +44,21 @@ def empty_commits(location: str) -> list[str]:
         return sorted(entry.name for entry in entries if COMMIT.fullmatch(entry.name) and not entry.stat().st_size)
 
 
-def refuse_misread(root: str) -> None:
-    """Raise :class:`JobError` for a folder that Delta-rs would take for another one, and write there, or for none."""
-    if not is_uri(root) and (found := MISREAD.search(root)):
+def as_deltas_library_reads_it(root: str) -> str:
+    """A folder by a name that delta-rs takes word for word: its own, or that of the one to which a link leads.
+
+    Raises :class:`JobError` where it would take it for another one, and write there, or for none.
+    """
+    if is_uri(root):
+        return root
+    place = os.path.realpath(root)
+    if found := MISREAD.search(place):
         raise JobError(
-            f"the warehouse {root!r} has {found[0]!r} in its path, by which Delta's library would look for another "
-            "folder: give one without % before two digits, \\ [ ] ^ | and control characters"
+            f"the tables would lie at {place!r}, and delta-rs, the library that reads and writes them, does not take "
+            f"{found[0]!r} in a path as it stands. Give a folder without % before two digits, \\ [ ] ^ | and control "
+            "characters; a link to such a folder may have any name"
         )
+    return place if MISREAD.search(root) else root
 
 
 def for_spark(path: str) -> str:

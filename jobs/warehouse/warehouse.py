@@ -26,11 +26,11 @@ from election_replay.jobs.warehouse.delta_form import delta_schema, properties, 
 from election_replay.jobs.warehouse.patience import Answer, patiently
 from election_replay.jobs.warehouse.stores import (
     act_for_spark,
+    as_deltas_library_reads_it,
     empty_commits,
     file_system,
     for_spark,
     is_uri,
-    refuse_misread,
 )
 from election_replay.schemas import TABLES, Table
 
@@ -67,8 +67,7 @@ class Warehouse:
     """Where the tables stand, how they are read and written. ``root`` is a local path or a URI."""
 
     def __init__(self, root: str) -> None:
-        self.root = for_spark(root)
-        refuse_misread(self.root)
+        self.root = as_deltas_library_reads_it(for_spark(root))
         act_for_spark()
         self._newest: dict[str, DeltaTable] = {}
         self._datasets: dict[str, tuple[int, ds.Dataset]] = {}

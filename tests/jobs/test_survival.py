@@ -113,27 +113,6 @@ def test_files_that_are_gone_are_not_committed(zone: Zone, local: LocalEngine) -
     assert warehouse.versions() == before
 
 
-@pytest.mark.parametrize("name", ["a b", "a%", "a#b", "a?b", "a*b", "a'b", 'a"b', "a{b}", "ü", "a:b", "~", "a%2x"])
-def test_a_warehouse_may_have_any_name_that_is_read_word_for_word(name: str, zone: Zone, local: LocalEngine) -> None:
-    root = zone.root.parent / name
-    zone.write("broker_default.log", election(0, 1))
-    night(local, zone.root, Warehouse(str(root)))
-    assert Published(Warehouse(str(root))).rows("SELECT DISTINCT cluster FROM terms") == [{"cluster": "c1"}]
-    assert {path.name for path in zone.root.parent.iterdir()} == {zone.root.name, name}
-
-
-@pytest.mark.parametrize("name", ["a%20b", "a%25b", "a\\b", "a[b]", "a^b", "a|b", "a\nb"])
-def test_a_name_that_deltas_library_reads_otherwise_is_refused_before_anything_is_written(
-    name: str, zone: Zone, capsys: pytest.CaptureFixture[str]
-) -> None:
-    zone.write("broker_default.log", election(0, 1))
-    root = zone.root.parent / name
-    command = ["run", "--engine", "local", "--landing", str(zone.root), "--warehouse", str(root), "--config", "none"]
-    assert main(command) == 1
-    assert "in its path, by which Delta's library would look for another folder" in capsys.readouterr().err
-    assert [path.name for path in zone.root.parent.iterdir()] == [zone.root.name]
-
-
 def test_erased_rows_are_written_in_the_types_of_the_table(one_night: tuple[Path, Warehouse]) -> None:
     _, warehouse = one_night
     forget(warehouse, "healthy-497")
