@@ -17,10 +17,10 @@ from election_replay.election_core.fold.roles import FOLLOWER, LEADER
 from election_replay.election_core.judge.coverage import RuleTally
 from election_replay.election_core.judge.group import Group
 from election_replay.election_core.model.catalogue import CRITICAL, RuleId
-from election_replay.election_core.model.facts import TermWentBack
+from election_replay.election_core.model.facts import TermWentBack, VoteGranted
 from election_replay.election_core.model.measures import Unit
 from election_replay.election_core.model.quorum import is_majority
-from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.model.rows import Finding, Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def finding_of(
 ) -> Finding:
     """``COMMITTED_ENTRY_LOST`` by the logs of two members: at least ``count`` entries, in indexes of a ``unit``.
 
-    It follows from the first one of ``breaches`` of the rules of voting in that term.
+    It follows from the first one of ``breaches``: of the rules of voting in that term, or a voter whose term went back.
     """
     leader, commit = lack.leader, lack.commit
     return group.finding(
@@ -96,7 +96,7 @@ def finding_of(
         end_time=leader.at,
         summary=summary,
         evidence=[commit.event_id, leader.event_id],
-        implied_by=next((breach.finding_id for breach in breaches if leader.term in breach.terms), None),
+        implied_by=next((breach.finding_id for breach in breaches if _lets_lead(group, breach, lack)), None),
         entries_lost=count,
         cut_node=leader.node,
         cut_epoch=commit.term,
@@ -104,6 +104,33 @@ def finding_of(
         cut_to=commit.index,
         unit=unit,
     )
+
+
+def _lets_lead(group: Group, breach: Finding, lack: Lack) -> bool:
+    """Whether a breach let a leader win that lacks entries.
+
+    A voter that had been in the term of the commit and came back in a smaller one may have lost them, and voted for a
+    log that it would have refused before.
+    """
+    leader, commit = lack.leader, lack.commit
+    if breach.rule != RuleId.TERM_REGRESSION:
+        return leader.term in breach.terms
+    before, after = breach.terms
+    return after < commit.term <= before and any(
+        (vote.voter, vote.node, vote.term) == (breach.nodes[0], leader.node, leader.term)
+        for vote in group.of(VoteGranted)
+    )
+
+
+def as_grave_as_losses(rows: Iterable[Row], lost: Iterable[Row]) -> Iterator[Row]:
+    """The ``rows`` of a group with what it ``lost``: that from which a loss follows is critical as the loss is."""
+    losses = list(lost)
+    roots = {row.implied_by for row in losses if isinstance(row, Finding)}
+    for row in rows:
+        if isinstance(row, Finding) and row.finding_id in roots:
+            row = replace(row, severity=CRITICAL)  # noqa: PLW2901
+        yield row
+    yield from losses
 
 
 def committed_entries(count: int) -> str:

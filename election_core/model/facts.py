@@ -310,7 +310,8 @@ class TermRaised(Fact):
 class TermWentBack(Fact):
     """``node`` was in the term or epoch ``before`` and later, by its own word, in ``after``, which is smaller.
 
-    A broker that takes two roles of one epoch is in that epoch ``before`` and ``after``.
+    A broker that takes two roles of one epoch is in that epoch ``before`` and ``after``. ``evidence``: the line that
+    shows ``before``, where another one than that of the fact does.
     """
 
     kind: ClassVar[str] = "TERM_WENT_BACK"
@@ -318,6 +319,7 @@ class TermWentBack(Fact):
 
     before: int
     after: int
+    evidence: tuple[str, ...]
 
 
 @dataclass(slots=True, unsafe_hash=True)

@@ -31,8 +31,8 @@ LOCKS: tuple[Rule, ...] = (
         id=RuleId.LOCK_NON_STRICT_RISK,
         severity="info",
         meaning=(
-            "Non-strict mode: locks stood in the tables of two brokers of a set at once, or moved to another broker "
-            "before their clients can have known that the first one was gone."
+            "Non-strict mode: the locks of a broker that ended went to another client at another broker of the set, "
+            "before their holders can have known that the first broker was gone."
         ),
         source="RIP-32 (lockInStrictMode); RocketMQ RebalanceLockManager",
         needs="the lock lines of both brokers",

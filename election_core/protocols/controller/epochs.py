@@ -1,6 +1,6 @@
 """Master epochs that went back, or that two masters had."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cmp_to_key, partial
 from itertools import pairwise
@@ -95,7 +95,8 @@ def epochs_back(group: Group, decided: list[Decision], split: list[Finding]) -> 
         name = fact.node or fact.source_node
         twice = next((found.finding_id for found in split if fact.after in found.terms), None)
         implied = twice if fact.after == fact.before else causes.get(fact.after, cause)
-        yield _epoch_back(group, fact, f"Broker {name}", (fact.before, fact.after), name, implied)
+        lines = (*fact.evidence, fact.since_event)
+        yield _epoch_back(group, fact, f"Broker {name}", (fact.before, fact.after), name, lines, implied)
     yield from decision_rules.epochs_ahead(group, cause)
 
 
@@ -109,7 +110,8 @@ def controllers_back(group: Group, decided: list[Decision]) -> Iterator[Finding]
         numbered = [(fact, fact.term) for fact in of_source if fact.term is not None]
         for (before, earlier), (fact, later) in pairwise(numbered):
             if later < earlier and not _anew_between(group, before, fact):
-                yield _epoch_back(group, fact, f"The controllers (on {source})", (earlier, later), "")
+                lines = (before.since_event, fact.since_event)
+                yield _epoch_back(group, fact, f"The controllers (on {source})", (earlier, later), "", lines)
 
 
 def _anew_between(group: Group, before: Decision, after: Decision) -> bool:
@@ -124,7 +126,13 @@ def _anew_between(group: Group, before: Decision, after: Decision) -> bool:
 
 
 def _epoch_back(
-    group: Group, fact: Fact, who: str, epochs: tuple[int, int], name: str, implied_by: str | None = None
+    group: Group,
+    fact: Fact,
+    who: str,
+    epochs: tuple[int, int],
+    name: str,
+    lines: Iterable[str | None],
+    implied_by: str | None = None,
 ) -> Finding:
     before, after = epochs
     return group.finding(
@@ -139,7 +147,7 @@ def _epoch_back(
         summary=f"{who} went back from master epoch {before} to {after}."
         if before != after
         else f"{who} took two roles of master epoch {before} in one life.",
-        evidence=(fact.since_event,) if fact.since_event else (),
+        evidence=lines,
         implied_by=implied_by,
     )
 

@@ -145,9 +145,14 @@ class BrokerLog:
             )
         for code, event in sorted(self.codes.items()):
             yield from code_fact(emit, code, event, accepted=False)
-        for before, after, step in self._epochs_back(emit.incarnations):
+        for before, step in self._epochs_back(emit.incarnations):
             speaking = step.node or emit.node_at(step.at)
-            yield TermWentBack(*emit.during(speaking, step.at, step.by, step.event_id), before=before, after=after)
+            yield TermWentBack(
+                *emit.during(speaking, step.at, step.by, step.event_id),
+                before=before.term or 0,
+                after=step.term or 0,
+                evidence=(before.event_id,) if before.event_id else (),
+            )
         for refused in self.refused:
             yield SetRefused(
                 *emit.at(refused),
@@ -181,24 +186,26 @@ class BrokerLog:
         named = self.following.without_following(named, emit.incarnations)
         return spans(merged_in_lives(named, emit.incarnations), emit.incarnations, UNKNOWN)
 
-    def _epochs_back(self, incarnations: list[Incarnation]) -> Iterator[tuple[int, int, Step]]:
-        """Role changes of ``broker.log`` to a smaller epoch within one life.
+    def _epochs_back(self, incarnations: list[Incarnation]) -> Iterator[tuple[Step, Step]]:
+        """Role changes of ``broker.log`` to a smaller epoch within one life, each with the one of the larger epoch.
 
         A broker takes a role only with a larger epoch (``ReplicasManager#changeToMaster``); the epoch is not
         persistent and starts at 0 with each process.
         """
-        largest: dict[int, int] = {}
+        largest: dict[int, tuple[int, Step]] = {}
         for step in self.steps:
             life = incarnation_at(incarnations, step.at)
             if step.term is None:
                 continue
-            if step.term < largest.get(life, 0):
-                yield largest[life], step.term, step
-            largest[life] = max(largest.get(life, 0), step.term)
+            epoch, of_epoch = largest.setdefault(life, (step.term, step))
+            if step.term < epoch:
+                yield of_epoch, step
+            elif step.term > epoch:
+                largest[life] = step.term, step
         for before, step in pairwise(self.began):
             same_life = incarnation_at(incarnations, before.at) == incarnation_at(incarnations, step.at)
             if same_life and before.term == step.term is not None and before.role != step.role:
-                yield step.term, step.term, step
+                yield before, step
 
     def _all_steps(self, incarnations: list[Incarnation]) -> list[Step]:
         """Steps of ``broker.log``, and of ``store.log`` where the appender dropped the line in ``broker.log``."""

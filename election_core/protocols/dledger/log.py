@@ -19,6 +19,7 @@ from election_replay.election_core.fold.campaign import Campaign
 from election_replay.election_core.fold.checks import Checked, either, undecidable
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import BROKER, CONTROLLER_GROUP, UNIDENTIFIED, process_of
+from election_replay.election_core.fold.own_term import OwnTerm
 from election_replay.election_core.fold.periodic import Periodic
 from election_replay.election_core.fold.process_runs import REORDERED, Incarnation, incarnation_at
 from election_replay.election_core.fold.roles import (
@@ -43,7 +44,6 @@ from election_replay.election_core.model.facts import (
     QuorumLost,
     Serving,
     TermRaised,
-    TermWentBack,
     VotersStated,
 )
 from election_replay.election_core.model.fold_event import FoldEvent
@@ -261,9 +261,8 @@ class DledgerLog:
     ledger: LedgerLines = field(default_factory=LedgerLines)
     heard: list[HeardLast] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
-    went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
+    own_term: OwnTerm = field(default_factory=OwnTerm)
     as_leader: AsLeader = field(default_factory=AsLeader)
-    _largest_term: int | None = None
     _now: Running = field(default_factory=Running)
     _of_broker: list[FoldEvent] = field(default_factory=list)
     _interval_ms: int = HEARTBEAT_INTERVAL_MS
@@ -394,8 +393,7 @@ class DledgerLog:
             )
         for (why, stranger), event in sorted(self.strangers.items(), key=lambda item: (item[0][0], item[0][1] or "")):
             yield StrangerMet(*emit.at(event), peer=stranger, why=why)
-        for before, after, event in self.went_back:
-            yield TermWentBack(*emit.at(event), before=before, after=after)
+        yield from self.own_term.facts(emit)
         for rounds, without_ms, event in self.as_leader.kept:
             yield LeaderKeptRole(*emit.at(event), term=event.term, without_quorum_ms=without_ms, rounds=rounds)
 
@@ -578,7 +576,7 @@ class DledgerLog:
         if event.term is None or (self.raised and _is_again(event, self.raised[-1][1])):
             return
         if event.from_term is not None:
-            self._note_smaller(event, event.from_term)
+            self.own_term.note(event.from_term, event)
         self.checked.note(term_raised(event, self._heard(event.at)), event)
         self.raised.append((event.term, event))
         self._close_campaign(event, NO_WINNER)
@@ -656,9 +654,8 @@ class DledgerLog:
     def _note_term(self, event: FoldEvent, term: int) -> None:
         """Follow the node's own term, which never gets smaller, also not after a restart (file ``currterm``)."""
         self._judge_doubtful(term)
-        self._note_smaller(event, term)
+        self.own_term.note(term, event)
         self._now.current_term = term
-        self._largest_term = term if self._largest_term is None else max(self._largest_term, term)
 
     def _judge_doubtful(self, own_term: int) -> None:
         """Answers that did not fit the last known term are judged by the next own term."""
@@ -668,11 +665,6 @@ class DledgerLog:
             verdict = either(RuleId.WRONG_VOTE_RESULT, False) if wrong else undecidable(RuleId.WRONG_VOTE_RESULT, why)
             self.checked.note(verdict, answer)
         self._now.doubtful.clear()
-
-    def _note_smaller(self, event: FoldEvent, term: int) -> None:
-        if self._largest_term is not None and term < self._largest_term:
-            self.went_back.append((self._largest_term, term, event))
-            self._largest_term = term
 
     def _on_vote_reply(self, event: FoldEvent) -> None:
         self._now.replies.append(event)

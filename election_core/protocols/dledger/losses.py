@@ -32,10 +32,10 @@ _NO_LEADER = "the logs do not say what the leader had that wanted the cut"
 _NO_END = "the end of the log is not printed at that start"
 
 
-def losses(group: Group) -> Iterator[Finding | RuleCoverage]:
-    """``COMMITTED_ENTRY_LOST`` and ``QUEUES_CUT_AT_START`` of a DLedger group."""
+def losses(group: Group, breaches: Sequence[Finding]) -> Iterator[Finding | RuleCoverage]:
+    """``COMMITTED_ENTRY_LOST`` and ``QUEUES_CUT_AT_START`` of a DLedger group, whose voters' terms went back so."""
     cuts = {id(fact): _leader_of(group, fact) for fact in group.of(CommittedCut)}
-    leaders = list(_not_had_by_a_leader(group))
+    leaders = list(_not_had_by_a_leader(group, breaches))
     lost = [*leaders, *_cut(group, leaders)]
     yield from lost
     unknown = sum(1 for leader in cuts.values() if leader is None)
@@ -111,7 +111,7 @@ def _cut(group: Group, leaders: Sequence[Finding]) -> Iterator[Finding]:
         )
 
 
-def _not_had_by_a_leader(group: Group) -> Iterator[Finding]:
+def _not_had_by_a_leader(group: Group, breaches: Sequence[Finding]) -> Iterator[Finding]:
     """A leader of a later term whose log ends below what an earlier term had committed."""
     leaders = (
         LogEnd(led.node or led.source_node, led.term, led.to_index, led.since, led.since_event)
@@ -129,7 +129,7 @@ def _not_had_by_a_leader(group: Group) -> Iterator[Finding]:
             f"{commit.node} had committed entries up to {commit.index} in term {commit.term}: "
             f"{committed_entries(commit.index - leader.index)} lost."
         )
-        yield finding_of(group, lack, summary, commit.index - leader.index, Unit.ENTRIES)
+        yield finding_of(group, lack, summary, commit.index - leader.index, Unit.ENTRIES, breaches)
 
 
 def _verdict(fact: QueuesCut) -> str:

@@ -7,6 +7,7 @@ One node leading one term twice is always fine: the first round after a timeout 
 from collections.abc import Iterator
 
 from election_replay.election_core.judge.clock import Clocks
+from election_replay.election_core.judge.completeness import as_grave_as_losses
 from election_replay.election_core.judge.coverage import coverage
 from election_replay.election_core.judge.group import Group, group_of
 from election_replay.election_core.model.catalogue import WARNING, RuleId
@@ -30,8 +31,9 @@ __all__ = ["PROTOCOL", "judge"]
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one DLedger group."""
     group = group_of(facts, clocks)
-    yield from raft_family.rows_of(group, voting_rules_broken(group))
-    yield from losses(group)
+    rows = list(raft_family.rows_of(group, voting_rules_broken(group)))
+    back = [row for row in rows if isinstance(row, Finding) and row.rule == RuleId.TERM_REGRESSION]
+    yield from as_grave_as_losses(rows, losses(group, back))
     yield from former_masters(group)
     yield from _strangers(group)
     yield _members_coverage(group)

@@ -17,6 +17,7 @@ from election_replay.election_core.fold.campaign import Campaign
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
 from election_replay.election_core.fold.contact import Contact
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
+from election_replay.election_core.fold.own_term import OwnTerm
 from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, OBSERVER, Step, spans
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import (
@@ -28,7 +29,6 @@ from election_replay.election_core.model.facts import (
     QuorumLost,
     Serving,
     TermRaised,
-    TermWentBack,
     VotersStated,
 )
 from election_replay.election_core.model.fold_event import FoldEvent
@@ -52,7 +52,6 @@ class _Now:
     """What is open as the lines are read."""
 
     campaign: Campaign | None = None
-    epoch: int | None = None
     fresh: bool = True
     cause: str | None = None
     believed: str | None = None
@@ -77,7 +76,7 @@ class QuorumLog:
     committed: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     led_with: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     serving: list[FoldEvent] = field(default_factory=list)
-    went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
+    own_epoch: OwnTerm = field(default_factory=OwnTerm)
     stated: list[FoldEvent] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
     _now: _Now = field(default_factory=_Now)
@@ -122,8 +121,7 @@ class QuorumLog:
                 began = (elected.at, elected.by, elected.event_id)
                 end = (event.at, event.by, event.event_id)
                 yield Serving(*emit.during(self.node, *began, *end), term=event.term or 0)
-        for before, after, event in self.went_back:
-            yield TermWentBack(*emit.at(event), before=before, after=after)
+        yield from self.own_epoch.facts(emit)
         for number, event in enumerate(self.stated):
             yield VotersStated(*emit.at(event, ordinal=number), voters=event.members)
         yield from self.checked.tallied(emit, self.node)
@@ -234,13 +232,12 @@ class QuorumLog:
         self.ever_voter |= alone or self.node in self.voters
 
     def _note_epoch(self, event: FoldEvent, epoch: int) -> None:
-        """Follow the node's own epoch, which is on its disk and may never get smaller."""
-        if self._now.epoch is not None and epoch < self._now.epoch:
-            self.went_back.append((self._now.epoch, epoch, event))
+        before = self.own_epoch.term
+        if before is not None and epoch < before:
             self._now.known = None
-        elif self._now.epoch is not None and epoch > self._now.epoch and event.role in ("CANDIDATE", "UNATTACHED"):
+        elif before is not None and epoch > before and event.role in ("CANDIDATE", "UNATTACHED"):
             self.raised.append((epoch, None, event))
-        self._now.epoch = epoch
+        self.own_epoch.note(epoch, event)
 
     def _note_commit(self, event: FoldEvent, epoch: int, offset: int) -> None:
         self.committed.append((epoch, offset, event))
@@ -341,7 +338,7 @@ class QuorumLog:
 
     def _on_epoch_lost(self, event: FoldEvent) -> None:
         if event.term is not None and event.from_term is not None:
-            self.went_back.append((event.from_term, event.term, event))
+            self.own_epoch.went_back(event.from_term, event.term, event)
 
     # -- the controller ---------------------------------------------------------------------------------
 

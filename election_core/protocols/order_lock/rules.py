@@ -582,9 +582,10 @@ def _missed_quorum(group: Group, hold: Hold, by_client: dict[tuple[Key, str], En
 
 
 def _risks(group: Group, entries: list[Hold], doubles: list[Finding]) -> Iterator[Finding]:
-    """``LOCK_NON_STRICT_RISK``: the locks of one queue stood in two tables at once, or moved with a lost table.
+    """``LOCK_NON_STRICT_RISK``: the locks of a lost table went to another client at another broker.
 
-    An echo where the same two brokers did grant one queue to two clients.
+    An echo where the same two brokers did grant one queue to two clients. A client that takes its own lock again at
+    another broker stays its one holder.
     """
     moves: dict[tuple[str, str], list[tuple[Hold, Hold]]] = {}
     for of_queue in _by_key(hold for hold in entries if hold.fact.strict is False).values():
@@ -597,10 +598,8 @@ def _risks(group: Group, entries: list[Hold], doubles: list[Finding]) -> Iterato
 
 
 def _moved_early(group: Group, first: Hold, second: Hold) -> bool:
-    """The second broker granted while the first one's lock lived, or while its client may still have believed in it."""
-    if first.client == second.client and _granted_within(group, first, second):
-        return True
-    if first.fact.end_cause not in (PROCESS_ENDED, None) or first.end is None:
+    """The second broker granted to another client while the first one's may still have believed in its lost lock."""
+    if first.client == second.client or first.fact.end_cause not in (PROCESS_ENDED, None) or first.end is None:
         return False
     gone = group.clocks.elapsed(first.end, second.begin)
     return gone[0] > 0 and gone[1] < group.timing.shortest_us(Timeout.LOCK_CLIENT_LIFE)
@@ -618,7 +617,7 @@ def _close_together(moves: list[tuple[Hold, Hold]]) -> Iterator[list[tuple[Hold,
 
 def _risk(group: Group, episode: list[tuple[Hold, Hold]], doubles: list[Finding]) -> Finding:
     first, second = episode[0]
-    other_clients = sorted({b.client for a, b in episode if a.client != b.client})
+    clients = sorted({later.client for _, later in episode})
     implied = next(
         (
             found.finding_id
@@ -630,18 +629,18 @@ def _risk(group: Group, episode: list[tuple[Hold, Hold]], doubles: list[Finding]
     )
     count = len({later.key for _, later in episode})
     locks = "The lock of one queue" if count == 1 else f"The locks of {count} queues"
-    to = f"to {', '.join(other_clients)}" if other_clients else "to the client that had it"
     return group.finding(
         RuleId.LOCK_NON_STRICT_RISK,
         (*(hold.fact.since_event for move in episode for hold in move),),
         severity=INFO,
-        certainty=POSSIBLE if other_clients else DEFINITE,
+        certainty=POSSIBLE,
         nodes=tuple(dict.fromkeys((first.broker, second.broker))),
         terms=(),
         start_time=second.begin.at,
         end_time=None,
-        summary=f"{locks} at broker {first.name} went {to} at broker {second.name}, which knew nothing of the "
-        "first lock, before its holder can have let it go. In non-strict mode nothing keeps another client out then.",
+        summary=f"{locks} at broker {first.name} went to {', '.join(clients)} at broker {second.name}, which knew "
+        "nothing of the first lock, before its holder can have let it go. In non-strict mode nothing keeps another "
+        "client out then.",
         evidence=_evidence(hold for move in episode for hold in move),
         implied_by=implied,
     )

@@ -21,6 +21,7 @@ from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIO
 from election_replay.election_core.fold.contact import Contact, lost_contact
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import UNIDENTIFIED
+from election_replay.election_core.fold.own_term import OwnTerm
 from election_replay.election_core.fold.process_runs import incarnation_at
 from election_replay.election_core.fold.roles import (
     CANDIDATE,
@@ -46,7 +47,6 @@ from election_replay.election_core.model.facts import (
     QuorumLost,
     Silence,
     TermRaised,
-    TermWentBack,
     VotersStated,
 )
 from election_replay.election_core.model.fold_event import FoldEvent
@@ -226,14 +226,13 @@ class Membership:
     own_clock: OwnClock = field(default_factory=OwnClock)
     contacts: list[Contact] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
-    went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
+    own_term: OwnTerm = field(default_factory=OwnTerm)
     gave_up: list[tuple[int, int, int, FoldEvent]] = field(default_factory=list)
     committed: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     led_with: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     stated: list[Configuration] = field(default_factory=list)
     quorums: list[tuple[int, FoldEvent]] = field(default_factory=list)
     _forced: bool = False
-    _largest_term: int | None = None
     _now: Running = field(default_factory=Running)
 
     def may_be(self, node: str | None, cluster: str | None) -> bool:
@@ -316,8 +315,7 @@ class Membership:
                 voters_in_force=event.member_count,
                 refusals=event.count,
             )
-        for before, after, event in self.went_back:
-            yield TermWentBack(*emit.at(event), before=before, after=after)
+        yield from self.own_term.facts(emit)
 
     # -- roles ------------------------------------------------------------------------------------------
 
@@ -470,9 +468,7 @@ class Membership:
 
     def _note_term(self, event: FoldEvent, term: int) -> None:
         """Follow the member's own term, which is on its disk and may never get smaller."""
-        if self._largest_term is not None and term < self._largest_term:
-            self.went_back.append((self._largest_term, term, event))
-        self._largest_term = term
+        self.own_term.note(term, event)
         # Other lines of a term come later than the one that raised it, which may be missing.
         heard, self._now.heard_of = self._now.heard_of, None
         if event.kind == "RAFT_TO_CANDIDATE":

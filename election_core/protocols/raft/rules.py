@@ -8,6 +8,7 @@ no alarm; two leaders of one term, or two votes of one member in one term, are.
 from collections.abc import Iterator
 
 from election_replay.election_core.judge.clock import Clocks
+from election_replay.election_core.judge.completeness import as_grave_as_losses
 from election_replay.election_core.judge.group import group_of
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import Fact, QuietLog
@@ -34,9 +35,9 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     has_quiet_log = any(True for _ in group.of(QuietLog))
     no_incident = raft_family.end_of_all_logs if has_quiet_log else None
     rows = list(raft_family.rows_of(group, broken, no_incident, tallies(group)))
-    yield from rows
-    rules = {fact.rule for fact in group.of(RaftRuleBroken)}
-    yield from losses(group, (row for row in rows if isinstance(row, Finding) and row.rule in rules))
+    rules = {RuleId.TERM_REGRESSION, *(fact.rule for fact in group.of(RaftRuleBroken))}
+    breaches = (row for row in rows if isinstance(row, Finding) and row.rule in rules)
+    yield from as_grave_as_losses(rows, losses(group, breaches))
 
 
 def _broken(fact: RaftRuleBroken) -> str:

@@ -152,7 +152,7 @@ def _terms_that_went_back(group: Group, double: Iterable[Finding]) -> Iterator[F
             end_time=fact.since,
             summary=f"{name} had reached term {fact.before} and was in term {fact.after} afterwards: it may vote "
             f"again in terms in which it has voted{then}.",
-            evidence=[fact.since_event],
+            evidence=[*fact.evidence, fact.since_event],
         )
 
 

@@ -236,7 +236,7 @@ def _epochs_that_went_back(group: Group) -> Iterator[Finding]:
             end_time=fact.since,
             summary=f"{name} had reached epoch {fact.before} and was in epoch {fact.after} afterwards: it may vote "
             "again in epochs in which it has voted.",
-            evidence=[fact.since_event],
+            evidence=[*fact.evidence, fact.since_event],
         )
 
 

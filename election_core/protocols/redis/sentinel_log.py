@@ -13,9 +13,10 @@ from dataclasses import dataclass, field, replace
 from election_replay.election_core.fold.campaign import Campaign
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
+from election_replay.election_core.fold.own_term import OwnTerm
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.digits import number
-from election_replay.election_core.model.facts import Candidacy, Fact, QuietLog, TermRaised, TermWentBack, VoteGranted
+from election_replay.election_core.model.facts import Candidacy, Fact, QuietLog, TermRaised, VoteGranted
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.quorum import majority
 from election_replay.election_core.protocols.redis.facts import Hindered, RedisRuleBroken, SentinelSaid
@@ -92,8 +93,7 @@ class SentinelLog:
 
     node: str | None = None
     masters: dict[str, Watched] = field(default_factory=dict)
-    went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
-    _epoch: int | None = None
+    own_epoch: OwnTerm = field(default_factory=OwnTerm)
     _raised: FoldEvent | None = None
     _tried: Watched | None = None
     _tilt: FoldEvent | None = None
@@ -131,7 +131,7 @@ class SentinelLog:
 
     def _on_id(self, event: FoldEvent) -> None:
         if event.node != self.node:
-            self.node, self._epoch = event.node, None
+            self.node, self.own_epoch.term = event.node, None
 
     def _on_tilt(self, event: FoldEvent) -> None:
         self._tilt = self._tilt or event
@@ -201,9 +201,9 @@ class SentinelLog:
     # -- epochs and votes ---------------------------------------------------------------------------------------------
 
     def _on_epoch(self, event: FoldEvent) -> None:
-        if self._epoch is not None and event.term is not None and event.term < self._epoch:
-            self.went_back.append((self._epoch, event.term, event))
-        self._epoch, self._raised = event.term, event
+        if event.term is not None:
+            self.own_epoch.note(event.term, event)
+        self._raised = event
         watched = self._meant(event)
         if watched is not None:
             watched.raised.append(event)
@@ -216,7 +216,7 @@ class SentinelLog:
         if watched.open is not None and watched.open.outcome == "open":
             watched.open.close(event, "no_winner")
         cause = BY_REQUEST if watched.forced else MASTER_DOWN
-        watched.open = Campaign(self.node, self._epoch, event.at, event.by, event.event_id, cause, rounds=1)
+        watched.open = Campaign(self.node, self.own_epoch.term, event.at, event.by, event.event_id, cause, rounds=1)
         watched.open.needed = max(majority(len(watched.sentinels) + 1), watched.quorum or 0)
         watched.campaigns.append(watched.open)
         watched.for_others = set()
@@ -331,8 +331,7 @@ class SentinelLog:
             )
         for event in watched.raised:
             yield TermRaised(*emit.at(event), term=event.term or 0, peer=None)
-        for before, after, event in self.went_back:
-            yield TermWentBack(*emit.at(event), before=before, after=after)
+        yield from self.own_epoch.facts(emit)
         yield from watched.checked.tallied(emit, self.node)
         for verdict, event in watched.checked.violations:
             yield RedisRuleBroken(

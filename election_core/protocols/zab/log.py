@@ -18,6 +18,7 @@ from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIO
 from election_replay.election_core.fold.contact import Contact, lost_contact
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import UNIDENTIFIED, ZOOKEEPER
+from election_replay.election_core.fold.own_term import OwnTerm
 from election_replay.election_core.fold.roles import (
     CANDIDATE,
     DOWN,
@@ -40,7 +41,6 @@ from election_replay.election_core.model.facts import (
     Role,
     Silence,
     TermRaised,
-    TermWentBack,
 )
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.quorum import is_majority
@@ -140,14 +140,13 @@ class ZabLog:
     passed: PassedVotes = field(default_factory=PassedVotes)
     without_quorum: list[tuple[int, int, int, FoldEvent]] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
-    went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
+    own_epoch: OwnTerm = field(default_factory=OwnTerm)
     committed: dict[tuple[str | None, int], tuple[int, FoldEvent]] = field(default_factory=dict)
     truncated: list[Cut] = field(default_factory=list)
     _settings: dict[str, int] = field(default_factory=dict)
     _sids: dict[str, str] = field(default_factory=dict)
     _seen_epoch: int = -1
     _now: Running = field(default_factory=Running)
-    _largest_epoch: int | None = None
     _led_until: int = 0
     _searched: FoldEvent | None = None
 
@@ -214,8 +213,7 @@ class ZabLog:
         yield from self.checked.tallied(emit, self.node)
         for verdict, event in self.checked.violations:
             yield ZabRuleBroken(*emit.at(event), term=event.term, why=verdict.why, rule=verdict.rule)
-        for before, after, event in self.went_back:
-            yield TermWentBack(*emit.at(event), before=before, after=after)
+        yield from self.own_epoch.facts(emit)
 
     # -- roles ------------------------------------------------------------------------------------------
 
@@ -293,7 +291,7 @@ class ZabLog:
         self.elected.voters.accepted(event.term, supporters, voters, event)
         self._now.attempts, self._now.leading = 0, None
         self._note_ballot(self.node, event.term, event)
-        self._note_epoch(event.term, event)
+        self.own_epoch.note(event.term, event)
         self._seen_epoch = max(self._seen_epoch, event.term)
         self._now.learners_lost.clear()
         self._step(event, LEADER, event.term, self.node, "elected")
@@ -446,7 +444,7 @@ class ZabLog:
         of_it = election.round is not None and election.round >= election.latest_round
         if of_it and election.initial is not None and election.initial.epoch >= 0:
             self.ballots.append(Cast(leader, election.initial, epoch, event))
-            self._note_epoch(election.initial.epoch, event)
+            self.own_epoch.note(election.initial.epoch, event)
         election.initial = None
 
     def _on_sync(self, event: FoldEvent) -> None:
@@ -492,14 +490,7 @@ class ZabLog:
         self.steps[-1] = replace(self.steps[-1], term=event.term)
         if self.ballots and self.ballots[-1].leader == self._now.leader:
             self.ballots[-1].epoch = event.term
-        self._note_epoch(event.term, event)
-
-    def _note_epoch(self, epoch: int, event: FoldEvent) -> None:
-        """Follow the server's own epoch, which is on its disk and may never get smaller."""
-        before = self._largest_epoch
-        if before is not None and epoch < before:
-            self.went_back.append((before, epoch, event))
-        self._largest_epoch = epoch
+        self.own_epoch.note(event.term, event)
 
     def _quorum(self, supporters: tuple[str, ...] | None) -> Verdict:
         """Whether the supporters are a majority of the servers that voted; weights are not printed."""

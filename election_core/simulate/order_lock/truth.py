@@ -220,26 +220,19 @@ def _double_of(world: World, stood: list[Stood], first: Stood, second: Stood, st
 
 
 def _risks(world: World, stood: list[Stood]) -> Iterator[Truth]:
-    """``LOCK_NON_STRICT_RISK``: a queue is locked at another broker while the first lock lives, or soon after the table
-    was lost."""
+    """``LOCK_NON_STRICT_RISK``: another client locks a queue at another broker soon after the table was lost."""
     if _rules(world).strict:
         return
     for first, second in _pairs(stood):
-        living = first.client == second.client and second.begin_us < first.alive_until_us
         lost_us = second.begin_us - first.end_us
         lost = first.how == PROCESS_ENDED and -_BLUR_US < lost_us < CLIENT_LIFE + 10 * SECOND
-        if not (living or lost):
+        if first.client == second.client or not lost:
             continue
         sure = first.shown and second.shown and clocks_agree(world, BOUND_US) and _lossless(world, first, second)
-        soon = (
-            living
-            and _BLUR_US < second.begin_us - first.begin_us < LOCK_LIFE - _BLUR_US
-            and second.begin_us < first.end_us
-        )
-        well_after = lost and 13 * SECOND < lost_us < CLIENT_LIFE - 8 * SECOND
+        well_after = 13 * SECOND < lost_us < CLIENT_LIFE - 8 * SECOND
         words = f"The lock of {first.key[2]} moved from {first.broker} to {second.broker}, which knew nothing of it."
         nodes = (first.broker, second.broker)
-        provable = sure and (soon or well_after)
+        provable = sure and well_after
         yield Truth("LOCK_NON_STRICT_RISK", nodes, (), second.begin_us, None, provable, words, _near(nodes, second))
 
 

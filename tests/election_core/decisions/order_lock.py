@@ -84,12 +84,6 @@ ORDER_LOCK = (
         "LOCK_DOUBLE_HOLD",
     ),
     Decision(
-        "moves-with-its-client",
-        "not strict: a lock is taken at another broker while, or right after, it stood in a first one's table",
-        "RIP-32",
-        "LOCK_NON_STRICT_RISK",
-    ),
-    Decision(
         "quorum-of-one",
         "strict with totalReplicas=1: one grant is the lock, as if not strict",
         _LOCK_BATCH,

@@ -50,3 +50,18 @@ def test_a_second_vote_without_an_old_store_is_a_root() -> None:
 def test_a_cut_follows_from_the_leader_that_lacks_the_entries() -> None:
     leader, cut = (found for found in judged(scenario("zab/committed_entries_lost")) if found.severity == CRITICAL)
     assert (leader.implied_by, cut.implied_by) == (None, leader.finding_id)
+
+
+def test_an_entry_is_lost_by_the_store_of_a_voter_that_was_emptied() -> None:
+    """That voter would have refused a log that ends below its own: the empty store is the root, and as grave."""
+    found = {finding.rule: finding for finding in judged(scenario("dledger/committed_entries_lost_by_a_wiped_voter"))}
+    old, lost = found["TERM_REGRESSION"], found["COMMITTED_ENTRY_LOST"]
+    assert (old.implied_by, lost.implied_by, old.severity) == (None, old.finding_id, CRITICAL)
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_rule_of_before_and_after_shows_both_lines(path: Path) -> None:
+    """A term that went back is proven by two lines, the larger one by the earlier; a refusal prints both in one."""
+    for finding in judged(path):
+        if finding.rule in ("TERM_REGRESSION", "EPOCH_REGRESSION") and " refused a role of " not in finding.summary:
+            assert len(finding.evidence) > 1, finding.summary
