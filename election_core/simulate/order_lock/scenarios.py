@@ -155,6 +155,18 @@ def _cut(stage: Stage) -> Script:
     yield from stage.seconds(50, 70)
 
 
+def _table_lost(stage: Stage) -> Script:
+    """The master dies with its table and a consumer loses its network: the other one gets its queues at the slave that
+    acts, while the first may still believe in its locks."""
+    yield from _shared(stage)
+    yield from stage.seconds(20, 40)
+    stage.kill(MASTER)
+    stage.isolate(CLIENTS[0])
+    yield from stage.seconds(12, 16)
+    _assign(stage, CLIENTS[1], QUEUES)
+    yield from stage.seconds(50, 70)
+
+
 def _frozen_client(stage: Stage) -> Script:
     """A consumer gets no time for more than a minute: its locks go to another, and it gives them back too late."""
     yield from _shared(stage)
@@ -190,6 +202,7 @@ def _any_faults(stage: Stage) -> Script:
 BROKEN: tuple[Scenario, ...] = (
     _story("cut", "the master and one consumer are cut off: two consumers lock one queue", _cut, broken=True),
     _story("strict-cut", "strict mode: the same cut, where only one side has a quorum", _cut, broken=True, strict=True),
+    _story("table-lost", "the locks of a dead master go to another consumer at once", _table_lost, broken=True),
     _story(
         "frozen-client", "a frozen consumer gives its locks back after another has them", _frozen_client, broken=True
     ),
