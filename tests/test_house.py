@@ -68,11 +68,21 @@ def test_a_jdk_that_is_too_old_is_named(version: str, tmp_path: Path) -> None:
 
 
 def test_every_link_in_the_documents_leads_somewhere() -> None:
-    documents = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *ROOT.glob("examples/*.md")]
+    documents = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")]
     for document in documents:
         prose = re.sub(r"```.*?```|`[^`]*`", "", document.read_text(), flags=re.DOTALL)
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", prose):
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
+
+
+@pytest.mark.parametrize("package", ["election_core", "jobs", "schemas", "conf", "airflow_dags", "proof", "texts"])
+def test_a_package_says_what_it_is_and_names_what_it_holds(package: str) -> None:
+    """A README of at most twenty lines; what it names in code type is there, so that it does not grow old."""
+    text = (ROOT / package / "README.md").read_text("utf-8")
+    assert len(text.splitlines()) <= 20
+    if package in ("election_core", "jobs"):
+        rooms = {folder.name for folder in (ROOT / package).iterdir() if (folder / "__init__.py").exists()}
+        assert rooms <= set(re.findall(r"`([\w/]+)`", text))
 
 
 def test_prose_of_the_documents_is_wrapped() -> None:
