@@ -19,6 +19,8 @@ OBSERVER = "observer"
 DOWN = "down"
 UNKNOWN = "unknown"
 
+SEEN = "status"
+"""How a role begins that is seen as it goes on: no line says since when."""
 STOPPED = "stopped"
 REMOVED = "removed"
 ENDED_ITSELF = "ended_itself"

@@ -116,9 +116,18 @@ def gaps(
         may_be_none = gap is None or (gap.least <= 0 and gap.most <= Timeout.BLURRED_END.us + gap.end.width)
         if gap is None or (inferred is not None and may_be_none and inferred(gap.before)):
             continue
+        if number == 1 and service.begun(before) is None and gap.before == before:
+            gap = _since_its_election(group, gap, service)
         if unseen is None or not unseen(group, gap.begin, gap.end):
             yield gap
     yield from _first_never_serves(group, ordered, service)
+
+
+def _since_its_election(group: Group, gap: Gap, service: Service) -> Gap:
+    """The time without a leader behind the first leader of a group that never served: it may have begun before it."""
+    first = gap.before
+    unserved = ((first, service.tried(first)), *gap.unserved)
+    return replace(gap, begin=first.begin, most=group.clocks.elapsed(first.begin, gap.end)[1], unserved=unserved)
 
 
 def _first_never_serves(group: Group, ordered: Sequence[Tenure], service: Service) -> Iterator[Gap]:

@@ -66,12 +66,12 @@ SIGHTINGS = f"""
 """What each member was, and how often."""
 FINDINGS = f"SELECT {{columns}} FROM findings WHERE {OVERLAPPING} ORDER BY start_time, finding_id"
 COLUMNS_OF_A_LIST = (
-    "finding_id, implied_by, protocol, rule, severity, certainty, summary, start_time, end_time, nodes, "
+    "finding_id, implied_by, protocol, rule, severity, certainty, summary, start_time, end_time, nodes, terms, "
     "messages_lost, bytes_lost, entries_lost, messages_repeated, overlap_min_ms, overlap_max_ms, duration_min_ms, "
     "duration_max_ms"
 )
 BEGUN_BY = """
-    LEFT JOIN (SELECT DISTINCT start_event_id, source_node FROM role_intervals
+    LEFT JOIN (SELECT DISTINCT start_event_id, source_node, start_cause FROM role_intervals
                WHERE cluster = $cluster AND replica_group = $group AND role = 'leader') AS begun
         ON begun.start_event_id = change.start_event_id
 """
@@ -83,7 +83,7 @@ CAMPAIGNS = """
             AND campaign.candidate = change.new_leader
 """
 FIRST = f"""
-    SELECT change.protocol, change.changed_at, change.new_term, change.new_leader, begun.source_node,
+    SELECT change.protocol, change.changed_at, change.new_term, change.new_leader, begun.source_node, begun.start_cause,
         campaign.asked_first, campaign.rounds
     FROM (
         SELECT protocol, start_time AS changed_at, term AS new_term, leader AS new_leader, start_event_id FROM terms
@@ -97,7 +97,7 @@ FIRST = f"""
     ORDER BY change.changed_at, change.new_term, change.new_leader LIMIT $at_most
 """
 CHANGES = f"""
-    SELECT change.*, begun.source_node, campaign.asked_first, campaign.rounds
+    SELECT change.*, begun.source_node, begun.start_cause, campaign.asked_first, campaign.rounds
     FROM leadership_changes AS change {BEGUN_BY} {CAMPAIGNS}
     WHERE change.cluster = $cluster AND change.replica_group = $group AND change.changed_at BETWEEN $since AND $until
     ORDER BY change.changed_at, change.new_term, change.new_leader LIMIT $at_most

@@ -12,8 +12,10 @@ from itertools import groupby
 from typing import Any
 
 from election_replay.election_core.dialects import SYSTEMS
+from election_replay.election_core.fold.roles import SEEN
 from election_replay.election_core.judge.wording import seconds as duration
 from election_replay.election_core.model.catalogue import POSSIBLE, RuleId
+from election_replay.election_core.model.timing import Timeout
 from election_replay.jobs.reading.incident import Incident
 from election_replay.jobs.reading.notices import Notice
 from election_replay.jobs.reading.words import (
@@ -72,7 +74,7 @@ BECAUSE = {
     "master_stopped": "{old} had been stopped",
     "preferred_leader": "it is the preferred one and was back",
     "quorum_lost": "a leader had lost its quorum",
-    "requested": "somebody asked for it",
+    "requested": "somebody asked for it, since the controllers had not lost {old}",
 }
 """Why an election began, in words."""
 
@@ -118,6 +120,9 @@ AGAIN = {
 }
 """The same of a leader that leads again, where it is said otherwise."""
 
+ALREADY = frozenset({SEEN, "others_followed"})
+"""How a leadership begins that the logs show as it goes on already."""
+
 ROLE_WORDS = {"leader": "leads", "acting_leader": "acts as leader"}
 
 
@@ -134,6 +139,11 @@ class StoryEntry:
 
 NOTICES_SHOWN = 40
 """Lines that no rule judges of which one story tells; the rest is counted."""
+
+SAYS_ITS_END = frozenset({"without_quorum", "reachable", "unknown"})
+"""What becomes of an old leader whose own log tells when its leadership ended."""
+
+NOTICEABLE = timedelta(microseconds=Timeout.NOTICEABLE.us)
 
 CAMPAIGN = timedelta(seconds=2)
 """An election that took longer than this is told with how long it took."""
@@ -220,11 +230,16 @@ def change_in_words(incident: Incident, change: Row) -> str:
     leader, word = leader_word(change["protocol"]), term_word(change["protocol"])
     who = incident.called(change["new_leader"], change["source_node"])
     again = change.get("old_leader") == change["new_leader"]
-    who = f"{who} becomes {leader}{' again' if again else ''} ({word} {change['new_term']}){campaign(change)}"
-    if "old_leader" not in change:  # it is the first one: FIRST has no such column
-        return f"{who}, the first one that is seen."
+    first = "old_leader" not in change  # FIRST has no such column
+    if change["start_cause"] in ALREADY and (first or change["start_cause"] == SEEN):
+        who = f"{who} leads ({word} {change['new_term']}); no line says since when"
+    else:
+        who = f"{who} becomes {leader}{' again' if again else ''} ({word} {change['new_term']}){campaign(change)}"
+    if first:
+        return f"{who}." if change["start_cause"] in ALREADY else f"{who}, the first one that is seen."
     old = "it" if again else incident.called(change["old_leader"])
-    cause = "" if again and change["cause"] in MISSED_FROM_ANOTHER else change["cause"] or ""
+    unsaid = change["cause"] == "unknown" or (again and change["cause"] in MISSED_FROM_ANOTHER)
+    cause = "" if unsaid else change["cause"] or ""
     why = f": {BECAUSE.get(cause, spoken(cause)).format(old=old, word=word)}" if cause else ""
     until = f" until {clock(change['old_leader_end'])}" if change["old_leader_end"] else ""
     state = ended(change["old_leader_state"], change["protocol"])
@@ -232,9 +247,22 @@ def change_in_words(incident: Incident, change: Row) -> str:
         return f"{who}{why}. {NOT_TOLD.format(old=old, until=until)}"
     if (cause in HANDED_OVER and state == "reachable") or (cause, state) in SAYS_FATE:
         return f"{who}{why}."
-    if again:
-        return f"{who}{why}. {AGAIN.get(state, MEANWHILE[state]).format(old='It', until=until)}"
-    return f"{who}{why}. {MEANWHILE[state].format(old=old, until=until)}"
+    meanwhile = AGAIN.get(state, MEANWHILE[state]) if again else MEANWHILE[state]
+    went = meanwhile.format(old="It" if again else old, until=until)
+    return f"{who}{why}. {went}{between(incident, change)}"
+
+
+def between(incident: Incident, change: Row) -> str:
+    """For how long no line shows a leader before this one, where the old one says when it ended and no finding does."""
+    end, state = change["old_leader_end"], change["old_leader_state"]
+    if end is None or state not in SAYS_ITS_END or change["changed_at"] - end < NOTICEABLE:
+        return ""
+    if any(each["rule"] == RuleId.LEADERLESS and change["new_term"] in each["terms"] for each in incident.findings):
+        return ""
+    length = duration((change["changed_at"] - end) // timedelta(microseconds=1))
+    if state == "unknown":
+        return f" The last sign of its lead is of {clock(end)}: no line shows a leader for {length}."
+    return f" It had led until {clock(end)}: no line shows a leader for {length}."
 
 
 def campaign(change: Row) -> str:

@@ -11,7 +11,7 @@ one node may lead one term several times; a term without a winner is normal; and
 its role for 6 to about 10 s, during which it cannot commit.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -50,6 +50,11 @@ from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.quorum import majority
 from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import US_PER_MS, Timeout
+from election_replay.election_core.protocols.dledger.broker_lines import (
+    becomes_slave,
+    changes_to_master,
+    steps_of_broker,
+)
 from election_replay.election_core.protocols.dledger.checks import (
     FOR_ANOTHER,
     ROLE_CHANGES,
@@ -304,14 +309,14 @@ class DledgerLog:
         """What this log proves about its DLedger group."""
         if not self.steps and not self.campaigns:
             self.node = self.node or speaker.identity.setting("dLegerSelfId")
-            self.steps += _steps_of_broker(self._of_broker, self.node)
+            self.steps += steps_of_broker(self._of_broker, self.node)
         if not self.steps and not self.campaigns:
             return
         for event in self._of_broker:
             self.checked.note(broker_id(event, self.node) if event.broker_id else broker_role(event), event)
         incarnations = speaker.incarnations.get(process_of(stream), [])
-        serving = list(_changes_to_master(self._of_broker, incarnations))
-        slaves = [event for event in self._of_broker if _becomes_slave(event)]
+        serving = list(changes_to_master(self._of_broker, incarnations))
+        slaves = [event for event in self._of_broker if becomes_slave(event)]
         self._of_broker.clear()
         emit = speaker.about(
             self._group(speaker, stream),
@@ -790,57 +795,6 @@ _HANDLERS: dict[str, Callable[[DledgerLog, FoldEvent], None]] = {
     "DL_VOTE_UNKNOWN": DledgerLog._on_stranger,
     "DL_VOTE_SELF": DledgerLog._on_stranger,
 }
-
-
-def _changes_to_master(
-    events: Iterable[FoldEvent], incarnations: list[Incarnation]
-) -> Iterator[tuple[FoldEvent, FoldEvent | None]]:
-    """The changes of role of a broker to master: how each began, and its end where it takes messages from then on.
-
-    One thread works on them one after the other (``DLedgerRoleChangeHandler``); releases before 4.9 print no beginning.
-    Where that thread went on to another change, this one had ended by a line that is lost: nothing is known of it.
-    """
-    begin: FoldEvent | None = None
-    for event in events:
-        if event.kind == "DLB_SLAVE_BEGIN":
-            continue
-        if begin is not None and incarnation_at(incarnations, begin.at) != incarnation_at(incarnations, event.at):
-            yield begin, None  # the process ended meanwhile
-            begin = None
-        if event.kind == "DLB_ROLE_BEGIN" or event.role != "LEADER" or event.term is None:
-            begins = event.kind == "DLB_ROLE_BEGIN" and event.role == "LEADER" and event.term is not None
-            begin = event if begins else None
-            continue
-        works = event.kind == "DLB_ROLE_END" and event.flag is True and event.value_before != "SLAVE"
-        begun = begin if begin is not None and begin.term == event.term else _begun(event)
-        yield begun, event if works else None
-        begin = None
-    if begin is not None:
-        yield begin, None
-
-
-def _begun(end: FoldEvent) -> FoldEvent:
-    """The beginning of a change of role of which only the end is printed, and how long it took."""
-    took = (end.duration_ms or 0) * US_PER_MS
-    return replace(end, at=end.at - took, by=end.by - took)
-
-
-def _steps_of_broker(events: Iterable[FoldEvent], node: str | None) -> Iterator[Step]:
-    """The roles of a member whose own log is not there, as the broker on top of it took them over: when it began to."""
-    for event in events:
-        if event.kind == "DLB_ROLE_END" and event.flag is True and event.term is not None and event.role in _ROLES:
-            began, leader = event.at - (event.duration_ms or 0) * US_PER_MS, node if event.role == "LEADER" else None
-            yield Step(began, event.by, _ROLES[event.role], event.term, leader, event.event_id, "status", node)
-
-
-_ROLES = {"LEADER": LEADER, "FOLLOWER": FOLLOWER, "CANDIDATE": CANDIDATE}
-"""``MemberState.Role`` and the role that it stands for."""
-
-
-def _becomes_slave(event: FoldEvent) -> bool:
-    """Whether the broker on top of a member that leads no more took a second or more to become slave."""
-    changed = event.kind == "DLB_ROLE_END" and event.flag is True and event.role != "LEADER"
-    return changed and event.term is not None and (event.duration_ms or 0) * US_PER_MS >= Timeout.NOTICEABLE.us
 
 
 _OWN_ID_KINDS = frozenset({"DL_HB_SELF", "DL_VOTE_SELF"})

@@ -31,6 +31,7 @@ from election_replay.election_core.fold.roles import (
     LEADER,
     OBSERVER,
     REMOVED,
+    SEEN,
     STOPPED,
     TRANSFER,
     UNKNOWN,
@@ -53,6 +54,7 @@ from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.quorum import is_majority, majority
 from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.raft.before_the_log import BeforeTheLog
 from election_replay.election_core.protocols.raft.facts import RaftRuleBroken
 from election_replay.election_core.protocols.raft.own_clock import OwnClock
 from election_replay.election_core.protocols.raft.tables import VOTE, is_behind
@@ -201,6 +203,7 @@ class Running:
     restarted: bool = False
     candidate_end: int | None = None
     missed: tuple[str | None, int | None] | None = None
+    before: BeforeTheLog | None = None
 
 
 def _tick_us(timeout_us: int) -> int:
@@ -233,7 +236,7 @@ class Membership:
     stated: list[Configuration] = field(default_factory=list)
     quorums: list[tuple[int, FoldEvent]] = field(default_factory=list)
     _forced: bool = False
-    _now: Running = field(default_factory=Running)
+    _now: Running = field(default_factory=lambda: Running(before=BeforeTheLog()))
 
     def may_be(self, node: str | None, cluster: str | None) -> bool:
         """Whether a line that names this member and cluster, as far as it does, may be this one's."""
@@ -356,10 +359,26 @@ class Membership:
     def _on_to_follower(self, event: FoldEvent) -> None:
         larger = self._now.open is not None and is_larger(event.term, self._now.open.term)
         self._close_campaign(event, NO_WINNER if larger else "lost")
+        if self._now.before is not None and self._now.before.left is not None and self._now.before.term is None:
+            self._now.before.term = event.term
+            self._was(self.node)
         self._step(event, FOLLOWER, event.term, None, self._now.cause or "start")
         self._now.cause = None
 
+    def _was(self, leader: str | None) -> None:
+        """The member had had this leader before its log begins."""
+        before, self._now.before = self._now.before, None
+        role = before.role(self.node, leader) if before is not None else None
+        if role is not None:
+            self.steps.insert(0, role)
+
+    def _leaves(self, event: FoldEvent, term: int | None) -> None:
+        """The line ends what the member was before, of which no other line has told."""
+        if self._now.before is not None and not self.steps:
+            self._now.before.leaves(event, term)
+
     def _on_election(self, event: FoldEvent) -> None:
+        self._leaves(event, event.term)
         self._now.cause = self._now.cause if self._now.cause == TRANSFER else "election_timeout"
         if self._role == FOLLOWER and self._leader is not None and self.timeout_us:
             least, most = event.at - 2 * self.timeout_us, event.by - self.timeout_us + _tick_us(self.timeout_us)
@@ -392,6 +411,7 @@ class Membership:
     def _on_no_quorum(self, event: FoldEvent) -> None:
         """CheckQuorum: at the check before, an election time-out ago, a majority had been active since the one before
         that (``raft.go``, ``tickHeartbeat`` and ``MsgCheckQuorum``)."""
+        self._leaves(event, None)
         term = self.steps[-1].term if self.steps else None
         if self._role == LEADER and term is not None and self.timeout_us:
             least, most = event.at - 2 * self.timeout_us, event.by - self.timeout_us
@@ -406,10 +426,12 @@ class Membership:
         self._step(event, DOWN, None, None, ENDED_ITSELF)
 
     def _on_leader_changed(self, event: FoldEvent) -> None:
+        self._was(event.value_before)
         self._now.led_until = None
         self._on_leader_known(event)
 
     def _on_leader_known(self, event: FoldEvent) -> None:
+        self._now.before = None
         if self._role != LEADER and self._now.led_until is not None and self._now.restarted:
             self._blur_end(self._now.led_until)
         self._now.restarted = False
@@ -421,7 +443,7 @@ class Membership:
             self._close_campaign(event, "lost")
             self._step(event, FOLLOWER, event.term, event.peer, "heartbeat")
         elif (self._role, self.steps[-1].term if self.steps else None) != (LEADER, event.term):
-            self._step(event, LEADER, event.term, self.node, "status")
+            self._step(event, LEADER, event.term, self.node, SEEN)
             self._close_campaign(event, "won")
         self._now.cause = None
 
@@ -438,6 +460,7 @@ class Membership:
         self._now.led_until = None
 
     def _on_leader_lost(self, event: FoldEvent) -> None:
+        self._was(event.peer)
         self._now.led_until = None
         if self._role == FOLLOWER:
             self._step(event, FOLLOWER, event.term, None, "leader_lost")
@@ -453,12 +476,15 @@ class Membership:
         self._step(event, DOWN, None, None, REMOVED)
 
     def _on_transfer(self, event: FoldEvent) -> None:
+        if not self.steps:
+            self._step(event, LEADER, event.term, self.node, SEEN)
         self._now.transfer_to = (event.peer, event.at)
 
     def _on_transfer_taken(self, event: FoldEvent) -> None:
         self._now.cause = TRANSFER
 
     def _on_term_higher(self, event: FoldEvent) -> None:
+        self._leaves(event, event.from_term)
         self._now.heard_of = event
         to, at = self._now.transfer_to or (None, 0)
         handed_over = to is not None and to == event.peer and event.at - at <= TRANSFER_LASTS
@@ -595,6 +621,8 @@ class Membership:
 
     def _on_late(self, event: FoldEvent) -> None:
         self.own_clock.late.append(event)
+        if self._now.before is not None and self._now.before.heartbeat is None and not self.steps:
+            self._now.before.heartbeat = event
 
     def _on_stopping(self, event: FoldEvent) -> None:
         self._now.stopping = True

@@ -1,0 +1,94 @@
+"""What the log of a broker says of the DLedger member below it: one thread changes the broker's role after the
+member's, one change after the other (``DLedgerRoleChangeHandler``).
+
+    Begin handling broker role change term=9 role=LEADER      the member leads term 9, and the broker is no master yet
+    Finish ... succ=false term=9 role=LEADER cost=146012      the member led no more: its broker never served
+    Begin handling broker role change term=10 role=CANDIDATE
+
+Releases before 4.9 print no beginning: it follows from the end, and how long that took.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
+from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, SEEN, Step
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.timing import US_PER_MS, Timeout
+
+ROLES = {"LEADER": LEADER, "FOLLOWER": FOLLOWER, "CANDIDATE": CANDIDATE}
+"""``MemberState.Role`` and the role that it stands for."""
+
+
+def changes_to_master(
+    events: Iterable[FoldEvent], incarnations: list[Incarnation]
+) -> Iterator[tuple[FoldEvent, FoldEvent | None]]:
+    """The changes of role of a broker to master: how each began, and its end where it takes messages from then on.
+
+    Where the thread went on to another change, this one had ended by a line that is lost: nothing is known of it.
+    """
+    begin: FoldEvent | None = None
+    for event in events:
+        if event.kind == "DLB_SLAVE_BEGIN":
+            continue
+        if begin is not None and incarnation_at(incarnations, begin.at) != incarnation_at(incarnations, event.at):
+            yield begin, None  # the process ended meanwhile
+            begin = None
+        if event.kind == "DLB_ROLE_BEGIN" or event.role != "LEADER" or event.term is None:
+            begins = event.kind == "DLB_ROLE_BEGIN" and event.role == "LEADER" and event.term is not None
+            begin = event if begins else None
+            continue
+        works = event.kind == "DLB_ROLE_END" and event.flag is True and event.value_before != "SLAVE"
+        begun = begin if begin is not None and begin.term == event.term else _begun(event)
+        yield begun, event if works else None
+        begin = None
+    if begin is not None:
+        yield begin, None
+
+
+def _begun(end: FoldEvent) -> FoldEvent:
+    """The beginning of a change of role of which only the end is printed, and how long it took."""
+    took = (end.duration_ms or 0) * US_PER_MS
+    return replace(end, at=end.at - took, by=end.by - took)
+
+
+def steps_of_broker(events: Iterable[FoldEvent], node: str | None) -> Iterator[Step]:
+    """The roles of a member whose own log is not there, as the broker on top of it learned of them.
+
+    A change waits for the one before it: what is printed at once after that may have begun while it lasted.
+    """
+    begun: FoldEvent | None = None
+    ended: FoldEvent | None = None
+    for event in events:
+        if event.kind not in ("DLB_ROLE_BEGIN", "DLB_ROLE_END") or event.term is None or event.role not in ROLES:
+            continue
+        if event.kind == "DLB_ROLE_END":
+            known = begun is not None and (begun.term, begun.role) == (event.term, event.role)
+            if event.flag is True and not known:
+                yield _step(_begun(event), event.by, node, SEEN)
+            begun, ended = begun if known else None, event
+            continue
+        waited = begun is not None and ended is not None and event.at <= ended.by
+        since = _given_up(ended) if waited and ended is not None else event.at
+        told = event.role == "LEADER" and since == event.at
+        yield _step(replace(event, at=since), event.by, node, "elected" if told else SEEN)
+        begun, ended = event, None
+
+
+def _given_up(end: FoldEvent) -> int:
+    """When a change of role ended, at the earliest; a change to master looks again and again whether its member leads,
+    and fails where it does not."""
+    looks = end.role == "LEADER" and end.flag is False
+    took = Timeout.NOTICEABLE.us if looks else (end.duration_ms or 0) * US_PER_MS
+    return end.at - min(took, (end.duration_ms or 0) * US_PER_MS)
+
+
+def _step(event: FoldEvent, by: int, node: str | None, cause: str) -> Step:
+    role = ROLES[event.role or ""]
+    return Step(event.at, by, role, event.term, node if role == LEADER else None, event.event_id, cause, node)
+
+
+def becomes_slave(event: FoldEvent) -> bool:
+    """Whether the broker on top of a member that leads no more took a second or more to become slave."""
+    changed = event.kind == "DLB_ROLE_END" and event.flag is True and event.role != "LEADER"
+    return changed and event.term is not None and (event.duration_ms or 0) * US_PER_MS >= Timeout.NOTICEABLE.us
