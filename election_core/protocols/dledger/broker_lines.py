@@ -70,8 +70,8 @@ def steps_of_broker(events: Iterable[FoldEvent], node: str | None) -> Iterator[S
             continue
         waited = begun is not None and ended is not None and event.at <= ended.by
         since = _given_up(ended) if waited and ended is not None else event.at
-        told = event.role == "LEADER" and since == event.at
-        yield _step(replace(event, at=since), event.by, node, "elected" if told else SEEN)
+        promptly = event.role == "LEADER" and since == event.at
+        yield _step(replace(event, at=since), event.by, node, "elected" if promptly else SEEN)
         begun, ended = event, None
 
 
