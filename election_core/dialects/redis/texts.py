@@ -107,6 +107,7 @@ REPLICATION = under(
             "Done loading RDB, keys loaded: {count:int}, keys expired: {:text}",
             "how many keys a server has loaded",
         ),
+        Text("RD_KEPT", "DB loaded from {:text}: {} seconds", "a server that starts has read what its disk holds"),
         Text(
             "RD_PROMOTED",
             "Setting secondary replication ID to {value_before}, valid up to offset: {max_offset:int}. New replication ID is {value}",

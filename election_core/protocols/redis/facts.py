@@ -41,7 +41,7 @@ class BytesRefused(Fact):
 class DataHeld(Fact):
     """What ``node`` says of its data: the history ``ids`` up to byte ``to_index``, or ``count`` keys, as ``message``
     says: it asks for what follows, it goes on as master from there, or it copied so many keys of its master ``peer``,
-    or loaded them at its start."""
+    or loaded them at its start. It began a history with no key (``count`` 0), or nobody knows with how many."""
 
     kind: ClassVar[str] = "DATA_HELD"
     SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("message", "ids")

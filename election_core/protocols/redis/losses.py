@@ -6,12 +6,15 @@
 
 The bytes that the new master refuses are of the stream that the former one would have sent. Not all are clients': a
 master adds a PING of 14 bytes each 10 s, and each sentinel that reaches it a hello of some 135 bytes each 2 s, which a
-cut holds back and delivers later. What is more than these can have been, half as much again, is of clients. Whether it
-was acknowledged no log says.
+cut holds back and delivers later. What is more than these can have been, half as much again, is of clients, but for a
+master that was frozen: each sentinel had a hundred hellos or some hundreds ready for it. Whether what is of clients was
+acknowledged no log says.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
+from election_replay.election_core.fold.roles import LEADER
 from election_replay.election_core.judge.group import Group, Tenure, since
 from election_replay.election_core.judge.overlap import Overlap, overlaps
 from election_replay.election_core.judge.wording import between, name_of, seconds
@@ -21,13 +24,20 @@ from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import SECOND, Timeout
 from election_replay.election_core.protocols.redis.facts import BytesRefused, DataHeld, Refusing, SentinelSaid
 from election_replay.election_core.protocols.redis.sentinel_log import DOWN
-from election_replay.election_core.protocols.redis.server_log import BEGAN, COPIED, FAILED
+from election_replay.election_core.protocols.redis.server_log import ASKS, BEGAN, BEGINS, COPIED, FAILED
 
 PING_BYTES, PING_EACH = 14, 10
 HELLO_BYTES, HELLO_EACH = 135, 2
 """Bytes, and seconds: ``replicationCron`` (repl-ping-replica-period), ``sentinelSendHello`` (measured)."""
 MORE = 1.5
 """By how much heartbeats may be more than their rate: what a cut holds back comes with what was sent again."""
+HELD_BACK = 100
+"""Hellos that wait on a connection of a sentinel, at most (``SENTINEL_MAX_PENDING_COMMANDS``): one more each 0.1 s."""
+CONNECTION = 15
+"""Seconds after which a sentinel connects anew to who does not answer (``SENTINEL_MIN_LINK_RECONNECT_PERIOD``). To a
+frozen process that succeeds, and what waits on the connections is written at once when it goes on."""
+LIKE_HELD_BACK = 0.12
+"""How much larger or smaller a hello may be than those that were measured: names and addresses are in it."""
 OF_CLIENTS = "writes of clients are among them, and no line says whether they were acknowledged"
 SENTINELS_UNKNOWN = 5
 """So many sentinels are assumed where none speaks: more hellos prove less."""
@@ -56,6 +66,17 @@ def heartbeats(group: Group, for_us: int) -> float:
     """The bytes that are no client's in a time, at most."""
     each_second = PING_BYTES / PING_EACH + sentinels_of(group) * HELLO_BYTES / HELLO_EACH
     return MORE * each_second * (for_us / SECOND + PING_EACH) + PING_BYTES
+
+
+def like_held_back(group: Group, lost: int, silent_us: int) -> bool:
+    """Whether bytes are just as many as sentinels hold back for a master that is frozen, on one connection or more."""
+    each = HELD_BACK * HELLO_BYTES * sentinels_of(group)
+    connections = range(1, 2 + silent_us // (CONNECTION * SECOND))
+    beside = heartbeats(group, silent_us)
+    return any(
+        (1 - LIKE_HELD_BACK) * each * number <= lost <= (1 + LIKE_HELD_BACK) * each * number + beside
+        for number in connections
+    )
 
 
 def refused(group: Group) -> Iterator[tuple[BytesRefused, int | None]]:
@@ -126,11 +147,13 @@ def _consequence(
     if bytes_lost == 0:
         return INFO, DEFINITE, f"{stale.node} took nothing that {overlap.newer.node} lacks"
     if bytes_lost is not None:
-        floor = heartbeats(group, overlap.most + _missed_for(group, overlap))
+        silent_us = overlap.most + _missed_for(group, overlap)
         thrown = f"{bytes_lost:,} bytes that {stale.node} took and {overlap.newer.node} never had were thrown away"
-        if bytes_lost > floor:
-            return CRITICAL, DEFINITE, f"{thrown}, more than heartbeats: {OF_CLIENTS}"
-        return WARNING, DEFINITE, f"{thrown}; they may be heartbeats alone"
+        if bytes_lost <= heartbeats(group, silent_us):
+            return WARNING, DEFINITE, f"{thrown}; they may be heartbeats alone"
+        if like_held_back(group, bytes_lost, silent_us):
+            return WARNING, DEFINITE, f"{thrown}; so many heartbeats wait for a master that is frozen"
+        return CRITICAL, DEFINITE, f"{thrown}, more than heartbeats: {OF_CLIENTS}"
     if restarted(group, stale):
         return (
             INFO,
@@ -151,7 +174,7 @@ def restarted(group: Group, tenure: Tenure) -> bool:
     """Whether a master's time began with a start of its process, which had been there before."""
     before = [role for role in group.roles if role.source_node == tenure.source and role.since < tenure.begin.at]
     began = (role for role in group.roles if role.source_node == tenure.source and role.since == tenure.begin.at)
-    return bool(before) and any(role.cause in ("start", "serves") for role in began)
+    return bool(before) and any(role.cause in BEGINS for role in began)
 
 
 def in_succession(group: Group) -> list[Tenure]:
@@ -217,44 +240,71 @@ def losses(group: Group, found: Sequence[Finding]) -> Iterator[Finding]:
     yield from _wiped(group)
 
 
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """What a replica had before it copied a master that had nothing: ``keys``, or ``bytes`` of a history, by ``had``.
+
+    ``sure``: keys, or more bytes than heartbeats can have been since the history began.
+    """
+
+    copy: DataHeld
+    had: DataHeld
+    keys: int
+    bytes: int
+    sure: bool
+
+
 def _wiped(group: Group) -> Iterator[Finding]:
     """A master came back without data, and its replicas copied that: what each log says in its own order, and the id
     of the history that the master began and the replicas copied."""
     held = sorted(group.of(DataHeld), key=lambda fact: (fact.source_node, fact.since, fact.ordinal))
-    copies = [fact for fact in held if fact.message == COPIED]
     for began in held:
-        led = any(role.source_node == began.source_node and role.since < began.since for role in _led(group))
-        if began.message != BEGAN or not began.ids or not led:
+        if began.message != BEGAN or not began.ids or not _led_before(group, began):
             continue
-        emptied = [
-            (copy, before[-1])
-            for copy in copies
-            if copy.ids == began.ids and copy.count == 0 and (before := list(_had_keys(held, copy)))
-        ]
+        emptied = list(_replaced(group, held, began))
         if not emptied:
             continue
-        replicas = dict.fromkeys(copy.node or copy.source_node for copy, _ in emptied)
-        keys = max(before.count or 0 for _, before in emptied)
+        replicas = dict.fromkeys(of.copy.node or of.copy.source_node for of in emptied)
+        keys, history = max(of.keys for of in emptied), max(of.bytes for of in emptied)
+        gone = f"at least {keys:,} keys had been there" if keys else f"{history:,} bytes of former writes are gone"
         yield group.finding(
             RuleId.POSSIBLE_DATA_LOSS,
             ("wiped", began.source_node, began.ids),
-            severity=CRITICAL,
+            severity=CRITICAL if any(of.sure for of in emptied) else WARNING,
             nodes=(began.node or began.source_node, *replicas),
             terms=(),
             start_time=began.since,
-            end_time=max(since(copy).at for copy, _ in emptied),
+            end_time=max(since(of.copy).at for of in emptied),
             summary=f"{name_of(began.node, began.source_node)} began anew without a key, and "
-            f"{' and '.join(replicas)} copied that; at least {keys:,} keys had been there.",
-            evidence=[began.since_event, *(fact.since_event for pair in emptied for fact in pair)],
+            f"{' and '.join(replicas)} copied that; {gone}.",
+            evidence=[began.since_event, *(fact.since_event for of in emptied for fact in (of.had, of.copy))],
         )
 
 
-def _had_keys(held: Sequence[DataHeld], copy: DataHeld) -> Iterator[DataHeld]:
-    """What the same server had before it copied."""
-    for fact in held:
-        if fact.source_node == copy.source_node and fact.since < copy.since and fact.count:
-            yield fact
+def _replaced(group: Group, held: Sequence[DataHeld], began: DataHeld) -> Iterator[Replaced]:
+    """The replicas that copied what a master began, and what the same servers had before."""
+    for copy in held:
+        if copy.message != COPIED or copy.ids != began.ids or (copy.count != 0 and began.count != 0):
+            continue
+        before = [fact for fact in held if fact.source_node == copy.source_node and fact.since < copy.since]
+        counted = [fact for fact in before if fact.count]
+        asked = [fact for fact in before if fact.message == ASKS and fact.ids != began.ids and fact.to_index]
+        if copy.count == 0 and counted:
+            yield Replaced(copy, counted[-1], counted[-1].count or 0, 0, sure=True)
+        elif began.count == 0 and asked:
+            history = (asked[-1].to_index or 1) - 1
+            begun = [fact.since for fact in held if (fact.message, fact.ids) == (BEGAN, asked[-1].ids)]
+            first = begun[0] if begun else min(fact.since for fact in group.facts)
+            if history > heartbeats(group, max(began.since - first, 0)):
+                yield Replaced(copy, asked[-1], 0, history, sure=bool(begun))
 
 
-def _led(group: Group) -> Iterator[Role]:
-    return (role for role in group.of(Role) if role.role == "leader")
+def _led_before(group: Group, began: DataHeld) -> bool:
+    """Whether a server had been master in an earlier life."""
+    return any(
+        role.source_node == began.source_node
+        and role.role == LEADER
+        and role.until is not None
+        and role.until <= began.since
+        for role in group.of(Role)
+    )

@@ -34,8 +34,22 @@ ASKS, GOES_ON, COPIED, LOADED, BEGAN = "asks", "goes_on", "copied", "loaded", "b
 """What a server says of its data."""
 AT_ONCE = Timeout.REDIS_AT_ONCE.us
 
+SERVES = "serves"
+"""Why a server is taken for a master: what it does, no line says since when."""
+BEGINS = frozenset({"start", SERVES})
+"""Why a role begins with a process, whatever the one before it had been."""
 ELECTED, BY_COMMAND, TAKEOVER = "elected", "told", "takeover"
 """Why a server became master: the masters of its cluster voted for it, it was told to, an operator took no vote."""
+
+
+@dataclass(slots=True)
+class Starting:
+    """How far a process has come with its start: when it began if its role is not known yet, whether it is still
+    ``loading``, and whether it is known to be ``empty``: its start is here, and it read nothing from its disk."""
+
+    began: int | None = None
+    loading: bool = True
+    empty: bool = False
 
 
 @dataclass(slots=True)
@@ -59,9 +73,8 @@ class ServerLog:
     _master: str | None = None
     _lost: FoldEvent | None = None
     _last: FoldEvent | None = None
-    _loading: bool = True
+    _start: Starting = field(default_factory=Starting)
     _copies: str | None = None
-    _started: int | None = None
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line of this log."""
@@ -90,10 +103,13 @@ class ServerLog:
         if event.role == MASTER_LETTER and self._role in (FOLLOWER, UNKNOWN, None):
             if self.cluster and event.kind not in _HAS_SLOTS:
                 return
-            after_replica = self._role == FOLLOWER
             if self._role == UNKNOWN:  # what it was before, it was as this one
-                since = self.steps.pop().at
-            self._step(event, LEADER, self.node, "unknown" if after_replica else "serves", since)
+                epoch = self.epoch if self.cluster else None
+                self.steps[-1] = replace(
+                    self.steps[-1], role=LEADER, term=epoch, leader=self.node, node=self.node, cause=SERVES
+                )
+            else:
+                self._step(event, LEADER, self.node, "unknown" if self._role == FOLLOWER else SERVES, since)
         elif event.role == REPLICA_LETTER and self._role in (LEADER, UNKNOWN):
             self._step(event, FOLLOWER, self._master, "unknown", since)
 
@@ -104,7 +120,7 @@ class ServerLog:
         for contact in self.contacts:
             contact.again = contact.again or event
         self._asker = self._master = self._lost = None
-        self._loading, self._started = True, event.at
+        self._start = Starting(event.at, empty=True)
 
     def _on_mode(self, event: FoldEvent) -> None:
         self._port, self.cluster = event.count or self._port, event.setting == CLUSTER_MODE
@@ -112,14 +128,14 @@ class ServerLog:
 
     def _first_role(self, event: FoldEvent) -> None:
         if event.role == REPLICA_LETTER:
-            self._step(event, FOLLOWER, None, "start", self._started)
+            self._step(event, FOLLOWER, None, "start", self._start.began)
         elif event.role == MASTER_LETTER:
             leads = not self.cluster
-            self._step(event, LEADER if leads else UNKNOWN, self.node if leads else None, "start", self._started)
-        self._started = None
+            self._step(event, LEADER if leads else UNKNOWN, self.node if leads else None, "start", self._start.began)
+        self._start.began = None
 
     def _on_ready(self, event: FoldEvent) -> None:
-        self._loading = False
+        self._start.loading = False
         if self._role is None:
             self._first_role(event)
 
@@ -158,10 +174,15 @@ class ServerLog:
         self.noted.append((event, ASKS))
 
     def _on_began(self, event: FoldEvent) -> None:
-        self.noted.append((event, BEGAN))
+        """Whether it has no data is known where its start is here: whoever finds some on its disk says so."""
+        self.noted.append((replace(event, count=0 if self._start.empty else None), BEGAN))
+
+    def _on_kept(self, event: FoldEvent) -> None:
+        self._start.empty = False
 
     def _on_loaded(self, event: FoldEvent) -> None:
-        copied = not self._loading and self._role != LEADER
+        self._start.empty = False
+        copied = not self._start.loading and self._role != LEADER
         history = self._copies if copied else None
         self.noted.append((replace(event, value=history), COPIED if copied else LOADED))
 
@@ -307,7 +328,7 @@ class ServerLog:
         for step in self.steps:
             leader = self.node if step.role == LEADER else known.names.get(step.leader or "", step.leader)
             last = (named[-1].role, named[-1].term, named[-1].leader) if named else None
-            if step.cause == "start" or last != (step.role, step.term, leader):
+            if step.cause in BEGINS or last != (step.role, step.term, leader):
                 named.append(replace(step, node=self.node, leader=leader))
         return named
 
@@ -332,7 +353,7 @@ class ServerLog:
                     ids=event.value_before if word == GOES_ON else event.value,
                     peer=other,
                     to_index=event.ledger_end if word == ASKS else event.max_offset,
-                    count=event.count if word in (COPIED, LOADED) else None,
+                    count=event.count if word in (COPIED, LOADED, BEGAN) else None,
                 )
 
     def _cluster_facts(self, emit: FactWriter) -> Iterator[Fact]:
@@ -377,6 +398,7 @@ _HANDLERS: dict[str, Callable[[ServerLog, FoldEvent], None]] = {
     "RD_FULL": ServerLog._on_linked,
     "RD_PARTIAL": ServerLog._on_linked,
     "RD_HISTORY": ServerLog._on_linked,
+    "RD_KEPT": ServerLog._on_kept,
     "RD_LOADED": ServerLog._on_loaded,
     "RD_PROMOTED": ServerLog._on_promoted,
     "RD_BACKLOG": ServerLog._on_began,
