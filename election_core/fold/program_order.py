@@ -49,8 +49,9 @@ class ClockStep:
 class FileClock:
     """The times of one file, line by line: finds where its clock was put back.
 
-    A line is known by its ``place`` among all lines of the source. ``bursts`` are lower lines that are too few, or too
-    close together, to show a step: they lie behind one that another file shows.
+    A line is known by its ``place`` among all lines of the source. ``bursts`` are lower lines that are too close
+    together to show a step, as old lines of frozen threads are: they lie behind one that another file shows. Those at
+    the end of a file are a step: whoever was frozen and goes on writes new lines too.
     """
 
     high: int | None = None
@@ -256,10 +257,12 @@ class ProgramOrder:
 
     def settle(self) -> None:
         """All lines were seen: find the steps."""
-        steps, self._behind = one_after_the_other([file.steps for file in self._files])
-        self._places = [list(file.places) for file in self._files]
+        ends = [file.clock.burst(file.stream) for file in self._files]
+        shown = [[*file.steps, *(step for _, step in end)] for file, end in zip(self._files, ends, strict=True)]
+        steps, self._behind = one_after_the_other(shown)
+        self._places = [[*file.places, *(at for at, _ in end)] for file, end in zip(self._files, ends, strict=True)]
         for file, places, behind in zip(self._files, self._places, self._behind, strict=True):
-            for place, step in [*file.clock.bursts, *file.clock.burst(file.stream)] if steps else ():
+            for place, step in file.clock.bursts if steps else ():
                 _told_by_another(place, step, steps, places, behind)
         self.timeline, self._least = Timeline(steps), {}
 

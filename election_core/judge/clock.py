@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import combinations, product
 
 from election_replay.election_core.judge.clock_segments import Segments
 from election_replay.election_core.judge.common_time import CommonTime
@@ -105,6 +105,7 @@ class Clocks:
         self._ahead = self._combined(doubted)
         self._wrong = frozenset(doubted)
         self._never_set = self._as_read()
+        self._put_right: frozenset[str] = frozenset()
 
     def _as_read(self) -> dict[str, int]:
         """The only segments of those clocks whose moments are what they showed."""
@@ -193,9 +194,14 @@ class Clocks:
         }
 
     def _moments_ahead(self, segment: Segment, other: Segment) -> int:
-        """How far, at most, moments in a segment are ahead of moments in another: these are put right, readings not."""
+        """How far, at most, moments in a segment are ahead of moments in another: these are put right, readings not.
+
+        A moment around a step may be earlier than the first reading that may lie behind that, and later than the last.
+        """
         most = self._most(other.number, segment.number)
-        return most if most >= UNBOUNDED else most + segment.ahead - other.ahead
+        early = self._segments.beyond(segment, put_right=segment.source in self._put_right)[0]
+        late = self._segments.beyond(other, put_right=other.source in self._put_right)[1]
+        return most if most >= UNBOUNDED else most + segment.ahead - other.ahead + early + late
 
     def shown_by(self, source: str, moment: Moment) -> tuple[int | None, int | None]:
         """The earliest and the latest reading of a source's clock at a moment of another's (``None``: no bound)."""
@@ -269,41 +275,45 @@ class Clocks:
             common.__dict__.pop(derived, None)
         rows = {clock: self._segments.of(clock) for clock in self._clocks}
         moved = {clock: row for clock, row in rows.items() if any(by[segment.number] for segment in row)}
+        common._put_right = frozenset(moved)
         copied_by = {source: source if self.copies_itself(source) else copier_of(source) for source in self._sources}
         return common, CommonTime(moved, copied_by, by)
 
     def _put_back_by(self, row: Sequence[Segment]) -> dict[int, int]:
         """By how much each segment of a timeline is ahead of common time, so that what came later stays later.
 
-        A clock within its bounds is taken at its word.
+        A clock within its bounds is taken at its word. What is known least moves first.
         """
         by = [segment.ahead + offset for segment, offset in zip(row, self._offsets_taken(row), strict=True)]
         for _ in row:
-            for place in range(len(row) - 1):
-                before, after = row[place], row[place + 1]
-                most = by[place] + max(before.last - after.first, after.first - before.last - 1)
-                if by[place + 1] <= most:
+            for (first, before), (second, after) in combinations(enumerate(row), 2):
+                beside = second == first + 1
+                if not beside and after.first >= before.last:
                     continue
-                if before.number in self._wrong or after.number not in self._wrong:
-                    by[place] += by[place + 1] - most
-                else:
-                    by[place + 1] = most
+                passed = max(before.last - after.first, after.first - before.last - 1)
+                excess = by[second] - by[first] - passed
+                if excess > 0 and self._is_wide(after.number):
+                    least, _ = self._bounds_of(after.number)
+                    moved = min(excess, max(by[second] - after.ahead - (least or 0), 0))
+                    by[second], excess = by[second] - moved, excess - moved
+                if excess > 0 and beside and (before.number in self._wrong or after.number not in self._wrong):
+                    by[first] += excess
+                elif excess > 0 and beside:
+                    by[second] -= excess
         return {segment.number: ahead for segment, ahead in zip(row, by, strict=True)}
 
     def _offsets_taken(self, row: Sequence[Segment]) -> list[int]:
         """How far a clock is taken to be ahead in each of its segments.
 
-        In the middle of what is known; where little is, as if a step had taken no time, as far as that is known.
+        In the middle of what is known well. Of what is known from a least to a most, as far as may be: then moments are
+        as early as they may have been (:meth:`late_by`). Where less is known, as if a step had taken no time.
         """
         limits = [self._bounds_of(segment.number) for segment in row]
         taken = [
-            0 if segment.number not in self._wrong else _middle(*known)
+            0 if segment.number not in self._wrong else _as_known(*known)
             for segment, known in zip(row, limits, strict=True)
         ]
-        known = [
-            segment.number not in self._wrong or (None not in of and of[1] - of[0] <= _NARROW)  # type: ignore[operator]
-            for segment, of in zip(row, limits, strict=True)
-        ]
+        known = [segment.number not in self._wrong or None not in of for segment, of in zip(row, limits, strict=True)]
         if not any(known):  # then it is taken at its word for as long as that may be
             place = next((place for place, of in enumerate(limits) if _within(0, of) == 0), 0)
             taken[place], known[place] = _within(0, limits[place]), True
@@ -322,14 +332,16 @@ class Clocks:
         behind = self._ahead.get((number, _TRUE_TIME))
         return None if behind is None else -behind, self._ahead.get((_TRUE_TIME, number))
 
-    def blur(self, moment: Moment) -> int:
-        """How much of the time of a moment is not known, in microseconds; zero for a clock that is as good as right,
-        and for one of which one side is not known at all."""
-        number = self._segments.span(moment).begin
-        least, most = self._bounds_of(number)
-        if number not in self._wrong or least is None or most is None or most - least <= _NARROW:
-            return 0
-        return most - least
+    def _is_wide(self, number: int) -> bool:
+        """Whether it is known from a least to a most how far a clock is ahead in a segment, and not well."""
+        return number in self._wrong and _wide(*self._bounds_of(number))
+
+    def late_by(self, moment: Moment) -> int:
+        """How much later than its common time a moment may have been, in microseconds: where little is known of its
+        clock, common time is as early as it may be. Zero for a clock of which one side is not known at all."""
+        segment = self._segments.at(moment)
+        least, _ = self._bounds_of(segment.number)
+        return -segment.ahead - least if least is not None and self._is_wide(segment.number) else 0
 
     @cached_property
     def wrong(self) -> tuple[WrongClock, ...]:
@@ -429,9 +441,16 @@ _NARROW = 4 * SLACK_US
 """An offset that is known to within so much is as good as known."""
 
 
-def _middle(least: int | None, most: int | None) -> int:
+def _wide(least: int | None, most: int | None) -> bool:
+    return least is not None and most is not None and most - least > _NARROW
+
+
+def _as_known(least: int | None, most: int | None) -> int:
+    """The middle of what is known well, else the most."""
     known = [bound for bound in (least, most) if bound is not None]
-    return sum(known) // len(known) if known else 0
+    if not known:
+        return 0
+    return max(known) if _wide(least, most) else sum(known) // len(known)
 
 
 def _set_by(before: Segment, after: Segment) -> int:

@@ -137,6 +137,27 @@ class Segments:
         at, by = min(moment.at, first, begin.lasted), max(moment.by, last, end.begun)
         return Span(begin.number, at - begin.ahead, end.number, by - end.ahead)
 
+    def at(self, moment: Moment) -> Segment:
+        """The segment of a moment; the first of those in which it may lie."""
+        return next(segment for segment in self._rows[moment.source] if segment.last >= moment.at)
+
+    def beyond(self, segment: Segment, *, put_right: bool) -> tuple[int, int]:
+        """How much earlier than it is said to be a moment of a segment may be, and how much later than of another one.
+
+        Around a step it is as early as the step behind its segment may be, and as late as the one before it. Moments
+        that were put right are as wide as the readings around a step; messages may leave open more.
+        """
+        row = self._rows[segment.source]
+        place = row.index(segment)
+        early = late = 0
+        if place + 1 < len(row):
+            first = row[place + 1].first
+            early = (first if put_right else segment.last) - min(first, segment.lasted)
+        if place:
+            last = row[place - 1].last
+            late = max(last, segment.begun) - (last if put_right else segment.first)
+        return max(early, 0), max(late, 0)
+
     def moved(self, by: Mapping[int, int]) -> "Segments":
         """The same segments, each earlier by so much; moments around a step that no line shows lie in both of them."""
         moved = copy(self)
@@ -527,15 +548,18 @@ def _between(source: str, regions: Iterable[tuple[int, int]], steps: Sequence[St
 
 
 def _moved(row: Sequence[Segment], by: Mapping[int, int]) -> Iterator[Segment]:
-    """The segments of a clock, each earlier by so much, and no moment of one before the one before it."""
-    for before, segment, after in zip([None, *row[:-1]], row, [*row[1:], None], strict=True):
+    """The segments of a clock, each earlier by so much, and no moment of one before the one before it.
+
+    A region of several steps begins in the first segment that reaches into it, and ends in the last.
+    """
+    for segment in row:
         here = by[segment.number]
-        begins = here if before is None or segment.first > before.last else by[before.number]
-        ends = here if after is None or after.first > segment.last else by[after.number]
+        begins = by[next(other for other in row if other.last >= segment.first).number]
+        ends = by[next(other for other in reversed(row) if other.first <= segment.last).number]
         yield replace(
             segment,
-            first=segment.first - (begins if before else 0),
-            last=segment.last - (ends if after else 0),
+            first=segment.first if segment.first <= -UNBOUNDED else segment.first - begins,
+            last=segment.last if segment.last >= UNBOUNDED else segment.last - ends,
             begun=segment.begun if segment.begun <= -UNBOUNDED else segment.begun - here,
             lasted=segment.lasted if segment.lasted >= UNBOUNDED else segment.lasted - here,
             ahead=segment.ahead - here,

@@ -1,7 +1,8 @@
 """Common time: all moments of a group on one clock, as well as it can be known.
 
 A clock is put right segment by segment: each moment is earlier by how far its timeline is ahead there. What came later
-in a log stays later. A moment around a step that no line shows is as wide as the time in which the clock was set.
+in a log stays later. A moment around a step that no line shows is as wide as the time in which the clock was set. Where
+little is known of how far a clock is ahead, its moments are as early as they may have been.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,6 +39,12 @@ class CommonTime:
             if hasattr(fact, name)
         }
         times = {name: time for name, time in {**early, **late}.items() if time is not None}
+        for begin, end in (
+            ("since", "since_by"),
+            ("until", "until_by"),
+        ):  # around steps that leave no time to each other
+            if begin in times and end in times and times[end] < times[begin]:
+                times[begin], times[end] = times[end], times[begin]
         return replace(fact, **times)  # type: ignore[arg-type]
 
     def _row(self, fact: Fact) -> Sequence[Segment] | None:
@@ -71,20 +78,20 @@ def passed_over(fact: Fact) -> bool:
 
 
 class ReadsClocks(Protocol):
-    """What knows which readings belong to moments in common time, and how much of that is not known."""
+    """What knows which readings belong to moments in common time, and how late those may have been."""
 
     def reading(self, moment: Moment) -> tuple[int, int]:
         """What the machine's clock showed at a moment: at least, and at most."""
 
-    def blur(self, moment: Moment) -> int:
-        """How much of the time of a moment is not known, in microseconds."""
+    def late_by(self, moment: Moment) -> int:
+        """How much later than its common time a moment may have been, in microseconds."""
 
 
 R = TypeVar("R", bound=RoleInterval | Term | Election)
 
 
 def as_logged(row: R, source: str | None, clocks: ReadsClocks) -> R:
-    """A row of a wrong clock with what that showed; a role as early as it may have begun, and as late."""
+    """A row of a wrong clock with what that showed; a role with how late it may have begun and ended."""
     if source is None:
         return row
     begin = Moment(row.start_time, row.start_time, source)
@@ -97,11 +104,9 @@ def as_logged(row: R, source: str | None, clocks: ReadsClocks) -> R:
     )
     if not isinstance(row, RoleInterval):
         return row
-    before, after = clocks.blur(begin), 0 if end is None else clocks.blur(end)
+    before, after = clocks.late_by(begin), 0 if end is None else clocks.late_by(end)
     return replace(
         row,
-        start_time=row.start_time - before // 2,
         start_uncertainty_ms=row.start_uncertainty_ms + before // US_PER_MS,
-        end_time=None if row.end_time is None else row.end_time - after // 2,
         end_uncertainty_ms=None if row.end_uncertainty_ms is None else row.end_uncertainty_ms + after // US_PER_MS,
     )

@@ -59,6 +59,11 @@ def test_a_burst_behind_a_step_is_no_outage() -> None:
     assert judged("controller-clock-steps", 4).false == ()
 
 
+def test_a_log_that_ends_right_behind_a_step_is_no_overlap() -> None:
+    """The clock goes back by twenty seconds, and the log ends half a second and thirty lines later."""
+    assert judged("zab-clock-steps", 178).false == ()
+
+
 def test_every_protocol_is_expected() -> None:
     assert set(EXPECTED) == set(PROTOCOLS)
     assert {one.protocol for one in SCENARIOS.values()} == set(PROTOCOLS)
