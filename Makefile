@@ -13,7 +13,7 @@ unexport SPARK_HOME PYTHONPATH
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo check test lint prove compare mutations texts site java bench bench-landing bench-many-files bench-dashboard release-check sbom shipping-test worker-archive cluster-test object-store-test stores-check kubernetes-test airflow-test airflow-up clean
+.PHONY: help setup demo check test lint prose prove compare mutations texts site java bench bench-landing bench-many-files bench-dashboard release-check sbom shipping-test worker-archive cluster-test object-store-test stores-check kubernetes-test airflow-test airflow-up clean
 
 help: ## list what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,7 +51,17 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-check: lint ## format, lint, types, import contracts, and the tests that need no Spark; about a minute and a half
+# Vale as the Go module proxy has it; its newer releases have another name there.
+VALE := $(or $(shell command -v vale),build/vale)
+
+build/vale:
+	@command -v go >/dev/null || { echo "Vale is not on the PATH, and there is no Go to build it: the prose is not checked." >&2; exit 0; }; \
+	GOBIN=$(CURDIR)/build go install github.com/errata-ai/vale/v3/cmd/vale@v3.7.1
+
+prose: $(VALE) ## our documents against docs/style (vale): one word for a concept, short sentences
+	@[ ! -x "$(VALE)" ] || "$(VALE)" --output=line *.md docs/*.md docs/adr/*.md */README.md
+
+check: lint prose ## format, lint, types, import contracts, and the tests that need no Spark; about a minute and a half
 	$(BIN)/pytest -q -m 'not slow' tests/election_core tests/schemas
 
 # Three parts at once, each a third of the time: Spark and what is waited for leave two cores half idle with two.

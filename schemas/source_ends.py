@@ -22,7 +22,7 @@ TABLE = replace(
         Column(
             name="nights",
             type=BIGINT,
-            comment="How many replays had found the source at rest when the row was written. With 0 it is one of "
+            comment="How many replays had found the source idle when the row was written. With 0 it is one of "
             "gold.replay_states too.",
             nullable=False,
             at_least=0,
