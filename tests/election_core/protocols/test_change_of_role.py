@@ -4,7 +4,7 @@ import pytest
 
 from election_replay.election_core.fold.process_runs import Incarnation
 from election_replay.election_core.model.fold_event import FoldEvent
-from election_replay.election_core.protocols.dledger.log import _changes_to_master
+from election_replay.election_core.protocols.dledger.broker_lines import changes_to_master
 
 BEGIN, END = "DLB_ROLE_BEGIN", "DLB_ROLE_END"
 LINES = {
@@ -32,12 +32,12 @@ def life(start: int, next_start: int | None) -> Incarnation:
     ],
 )
 def test_an_end_that_must_have_been_said_and_is_lost_says_nothing(said: tuple[str, ...], served: list[bool]) -> None:
-    assert [end is not None for _, end in _changes_to_master(events(said), [])] == served
+    assert [end is not None for _, end in changes_to_master(events(said), [])] == served
 
 
 def test_a_process_that_died_in_its_change_of_role_never_served() -> None:
     lives = [life(0, 1), life(1, None)]
-    assert [end for _, end in _changes_to_master(events(("begins to lead", "begins to follow")), lives)] == [None]
+    assert [end for _, end in changes_to_master(events(("begins to lead", "begins to follow")), lives)] == [None]
 
 
 def events(said: tuple[str, ...]) -> list[FoldEvent]:
