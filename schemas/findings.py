@@ -175,6 +175,28 @@ TABLE = Table(
         ),
         listed_proofs_exist("findings"),
         Expectation(
+            name="no_contradictions",
+            says="No verdict contradicts itself: what does is a fault of this software, and is told as one.",
+            failing="SELECT * FROM findings WHERE rule = 'NOT_JUDGED' "
+            "AND starts_with(summary, 'This verdict contradicts itself')",
+            severity="warning",
+        ),
+        Expectation(
+            name="least_in_interval",
+            says="What is known at least is no longer than from the start to the end.",
+            failing="SELECT * FROM findings WHERE greatest(duration_min_ms, overlap_min_ms) "
+            "> date_diff('millisecond', start_time, end_time) + 1",
+            severity="warning",
+        ),
+        Expectation(
+            name="one_root_a_cut",
+            says="What was cut off a log has one finding from which the others follow.",
+            failing="SELECT cluster, replica_group, cut_node, cut_epoch, cut_from, cut_to, unit, "
+            "list(rule) AS rules, list(finding_id) AS finding_ids FROM findings "
+            "WHERE cut_node IS NOT NULL AND root_finding_id IS NULL GROUP BY ALL HAVING count(*) > 1",
+            severity="warning",
+        ),
+        Expectation(
             name="causes_exist",
             says="The finding that another one follows from is there.",
             failing="SELECT echo.* FROM findings AS echo ANTI JOIN findings AS root "

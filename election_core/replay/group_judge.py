@@ -7,6 +7,7 @@ from itertools import groupby
 from election_replay.election_core.judge.calm import FIRST_END, SECOND_END, Calm, calm_since, ended, may_be_calm
 from election_replay.election_core.judge.clock import Clocks, Message
 from election_replay.election_core.judge.common_time import CommonTime, as_logged, passed_over
+from election_replay.election_core.judge.consistency import consistent
 from election_replay.election_core.judge.limits import tells_of_wrong_clock, wrong_clocks
 from election_replay.election_core.judge.printed_times import stepped
 from election_replay.election_core.model.facts import Fact, Silence
@@ -68,7 +69,8 @@ def as_ended(facts: Iterable[Fact]) -> tuple[list[Row], dict[str, int]]:
     by_protocol = sorted(duplicate_logs.judged_once(mixed_logs.sources_apart(facts)), key=lambda fact: fact.protocol)
     in_order = _InCommonTime.of(by_protocol)
     rows = of_leaders(in_order.rows())
-    return [*with_roots(mixed_logs.sources_again(rows, by_protocol))], in_order.times
+    rooted = with_roots(mixed_logs.sources_again(rows, by_protocol))
+    return consistent(rooted, in_order.facts), in_order.times
 
 
 def _causal_pairs(facts: list[Fact]) -> Iterator[Message]:

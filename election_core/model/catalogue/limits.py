@@ -8,12 +8,13 @@ LIMITS: tuple[Rule, ...] = (
         severity="warning",
         meaning=(
             "A log or a replica group could not be replayed because of a fault of this software; its rows are "
-            "missing. All others were judged."
+            "missing. All others were judged. Or a verdict contradicts itself: what it says cannot all be true, and "
+            "the finding that says it is only possible."
         ),
         source="This software",
-        needs="nothing: it says that something is missing",
-        refuted_by="Nothing: a replay by a version without the fault judges what is missing.",
-        judged_by=("replay.failures",),
+        needs="nothing: it says that something is missing, or cannot be",
+        refuted_by="Nothing: a replay by a version without the fault judges what is missing or cannot be.",
+        judged_by=("judge.consistency", "replay.failures"),
     ),
     Rule(
         id=RuleId.LOG_GAP,

@@ -227,7 +227,8 @@ def _slow_change(group: Group, gap: Gap) -> Iterator[Reason]:
     after = gap.after
     begun = next((r for r in group.roles if after is not None and _is_of(r, after)), None)
     if begun is not None and gap.end.at - begun.since >= BRIEF:
-        yield Reason(f"Its change of role took {seconds(gap.end.at - begun.since)} of that.", (begun.since_event,))
+        of_that = " of that" if group.clocks.elapsed(gap.begin, since(begun))[0] >= 0 else ""
+        yield Reason(f"Its change of role took {seconds(gap.end.at - begun.since)}{of_that}.", (begun.since_event,))
 
 
 def _is_of(role: Role, tenure: Tenure) -> bool:

@@ -16,6 +16,7 @@ import pytest
 from deltalake import DeltaTable
 
 import election_replay.jobs.cli.pipeline
+from election_replay.election_core.judge.consistency import CONTRADICTS
 from election_replay.jobs import JobError
 from election_replay.jobs.cli.app import main
 from election_replay.jobs.engines.duckdb_rows import database_in
@@ -245,6 +246,24 @@ def test_a_defect_is_stopped_by_its_gate(warehouse: Warehouse, defect: str) -> N
     assert stopped(checks, ["c1", "c2"]) == {"c1"}
     for one in checks:
         assert one.holds or (one.examples["c1"] and '"cluster": "c1"' in one.examples["c1"][0])
+
+
+CONTRADICTIONS = {
+    "no_contradictions": {"rule": "NOT_JUDGED", "summary": f"{CONTRADICTS}: LEADERLESS: 9 s are part of at most 7 s."},
+    "least_in_interval": {"start_time": at(0), "end_time": at(5), "duration_min_ms": 5002},
+    "one_root_a_cut": {"rule": "UNCLEAN_ELECTION", "cut_node": "1", "cut_from": 3, "cut_to": 9, "unit": "bytes"},
+}
+"""What a verdict that contradicts itself says, by the gate that warns of it."""
+
+
+@pytest.mark.parametrize("gate", CONTRADICTIONS)
+def test_a_night_warns_of_a_verdict_that_contradicts_itself(warehouse: Warehouse, gate: str) -> None:
+    said = CONTRADICTIONS[gate]
+    first = finding("f3", [], **said)
+    others = [finding("f4", [], **said)] if gate == "one_root_a_cut" else []
+    warehouse.append([first | {"rule": "SPLIT_BRAIN_OVERLAP"} if others else first, *others], "findings")
+    found = [one for one in check(warehouse) if not one.holds]
+    assert [(one.expectation.name, one.stops, set(one.failed)) for one in found] == [(gate, False, {"c1"})]
 
 
 def test_of_lines_only_those_of_landings_since_then_are_looked_at(warehouse: Warehouse) -> None:

@@ -1,0 +1,412 @@
+"""Whether the rows of a judged group can all be true at once, whatever happened to the cluster.
+
+    roles of one log      [leader 3]------[follower 4]        in the order of its lines, never two at once
+    leaders of a group    [==== n0, term 3 ====]
+                                 [== n1, term 4 ==]           at once only where a finding says so
+    a finding             |<- at least .. at most ->|         no longer than from its start to its end
+    the run               [first line ........... last line]  everything lies inside
+
+A breach is a fault of this software, not of the cluster. It is told as one (``NOT_JUDGED``), and the finding that it
+concerns is doubted rather than claimed: it is ``possible``, its least is zero, and its rule counts it as undecidable.
+Only what no reading of the clocks allows is a breach. One pass over facts and one over rows, but for sorting rows.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from operator import attrgetter
+
+from election_replay.election_core.fold.roles import ACTING, LEADER
+from election_replay.election_core.judge.wording import seconds
+from election_replay.election_core.model.catalogue import CRITICAL, POSSIBLE, PROVEN, WARNING, RuleId, finding_id
+from election_replay.election_core.model.facts import Fact, LogCut
+from election_replay.election_core.model.facts import Role as RoleFact
+from election_replay.election_core.model.measures import Fate, Unit
+from election_replay.election_core.model.rows import Election, Finding, RoleInterval, Row, RuleCoverage, Term
+from election_replay.election_core.model.timing import SECOND
+
+CONTRADICTS = "This verdict contradicts itself"
+"""How the findings begin that tell of a breach."""
+
+UNDECIDABLE = "the verdict contradicts itself"
+"""Why a rule could not be judged whose finding is doubted."""
+
+TWO_LEADERS = frozenset(
+    {
+        RuleId.SPLIT_BRAIN_SAME_TERM,
+        RuleId.SPLIT_BRAIN_OVERLAP,
+        RuleId.ACTING_MASTER_OVERLAP,
+        RuleId.FORMER_LEADER_STILL_MASTER,
+        RuleId.BROKER_ID_CONFLICT,
+        RuleId.IDENTITY_CONTRADICTION,
+    }
+)
+"""The findings that say that two led at once, or that it is not clear who did."""
+
+WENT_BACK = frozenset(
+    {RuleId.TERM_REGRESSION, RuleId.EPOCH_REGRESSION, RuleId.BROKER_IDENTITY_RESET, RuleId.IDENTITY_CONTRADICTION}
+)
+"""The findings that say that terms began anew, or that it is not clear whose they are."""
+
+ENDED = frozenset({Fate.DIED, Fate.STOPPED, Fate.REMOVED})
+"""What had become of a leader that led no more when the next one began."""
+
+FAR = 10 * 60 * SECOND
+"""A line so far from a finding proves it only if it is of one of its terms."""
+
+ENDLESS = 1 << 62
+"""The end of what still lasts, in microseconds."""
+
+_SINCE, _SINCE_BY, _BOUND_OF = attrgetter("since"), attrgetter("since_by"), attrgetter("source_node", "bound_ms")
+_UNTIL_MS = 1
+"""Measures are whole milliseconds, times are not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """What cannot be (``says``: a clause), since when, and the finding that says it, if one does."""
+
+    protocol: str
+    says: str
+    at: int
+    finding: Finding | None = None
+    nodes: tuple[str, ...] = ()
+    terms: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The rows of a group by kind and protocol, and its facts in common time.
+
+    ``bounds`` says how far each source's clock may be off, in microseconds; the run lasts from ``first`` to ``last``.
+    """
+
+    findings: Sequence[Finding]
+    roles: Mapping[str, Sequence[RoleInterval]]
+    terms: Mapping[str, Sequence[Term]]
+    elections: Sequence[Election]
+    facts: Sequence[Fact]
+    bounds: Mapping[str | None, int]
+    first: int
+    last: int
+
+    @classmethod
+    def of(cls, rows: Iterable[Row], facts: Sequence[Fact]) -> "Verdict":
+        """Index the rows of one group."""
+        findings, elections = list[Finding](), list[Election]()
+        roles: dict[str, list[RoleInterval]] = defaultdict(list)
+        terms: dict[str, list[Term]] = defaultdict(list)
+        for row in rows:
+            match row:
+                case RoleInterval():
+                    roles[row.protocol].append(row)
+                case Finding():
+                    findings.append(row)
+                case Term():
+                    terms[row.protocol].append(row)
+                case Election():
+                    elections.append(row)
+        bounds = {source: bound_ms * 1000 for source, bound_ms in set(map(_BOUND_OF, facts))}
+        until_by = max(fact.until_by or 0 for fact in facts)
+        last = max(until_by, *map(_SINCE_BY, facts))
+        return cls(findings, roles, terms, elections, facts, bounds, min(map(_SINCE, facts)), last)
+
+    @property
+    def widest(self) -> int:
+        """How far any clock may be off, in microseconds."""
+        return max(self.bounds.values(), default=0)
+
+    def surely_at_once(self, role: RoleInterval, other: RoleInterval) -> bool:
+        """Whether two members by their own logs were in two roles at once, by any reading of their clocks."""
+        sources = role.source_node, other.source_node
+        if None in sources or sources[0] == sources[1] or role.node == other.node:
+            return False
+        clocks = sum(self.bounds.get(source, self.widest) for source in sources)
+        return min(_end(role), _end(other), self.last) - max(_begun_by(role), _begun_by(other)) > clocks
+
+    def says(self, rules: Iterable[RuleId], *members: Iterable[str | None]) -> bool:
+        """Whether a finding of one of these rules is about each of these members, of whom any name counts."""
+        wanted = frozenset[str](rules)
+        return any(
+            finding.rule in wanted and all(set(names).intersection(finding.nodes) for names in members)
+            for finding in self.findings
+        )
+
+
+def _end(row: RoleInterval | Term) -> int:
+    return ENDLESS if row.end_time is None else row.end_time
+
+
+def _begun_by(row: RoleInterval) -> int:
+    return row.start_time + row.start_uncertainty_ms * 1000
+
+
+def _of(finding: Finding, says: str) -> Contradiction:
+    return Contradiction(finding.protocol, says, finding.start_time, finding)
+
+
+# -- roles, leaders and terms ------------------------------------------------------------------------------------------
+
+
+def roles_in_order(verdict: Verdict) -> Iterator[Contradiction]:
+    """What a log says later of its member's roles is later, whatever its clock showed."""
+    of_log: dict[tuple[str, str, str | None], RoleFact] = {}
+    for fact in sorted((fact for fact in verdict.facts if isinstance(fact, RoleFact)), key=attrgetter("ordinal")):
+        log = fact.protocol, fact.source_node, fact.node
+        before = of_log.get(log)
+        if before is not None and fact.since < before.since:
+            says = f"the log of {fact.source_node} says {before.role} before {fact.role}, and the times the reverse"
+            yield Contradiction(fact.protocol, says, fact.since, nodes=(fact.node or fact.source_node,))
+        of_log[log] = fact
+
+
+def roles_at_once(verdict: Verdict) -> Iterator[Contradiction]:
+    """A member has one role at a time by its own log; a process that is down has none."""
+    for protocol, roles in verdict.roles.items():
+        of_log: dict[tuple[str | None, str], list[RoleInterval]] = defaultdict(list)
+        for role in roles:
+            if role.source_node is not None:
+                of_log[role.source_node, role.node].append(role)
+        for (source, node), rows in of_log.items():
+            for before, after in pairwise(sorted(rows, key=lambda row: (row.start_time, _end(row)))):
+                if _end(before) > _begun_by(after):
+                    says = f"{source} is {before.role} and {after.role} at once"
+                    yield Contradiction(protocol, says, after.start_time, nodes=(node,))
+
+
+def leaders_at_once(verdict: Verdict) -> Iterator[Contradiction]:
+    """Two lead at once, in between or at the end, only where a finding says so."""
+    for protocol, roles in verdict.roles.items():
+        leading = list[RoleInterval]()
+        led = (role for role in roles if role.role in (LEADER, ACTING))
+        for role in sorted(led, key=attrgetter("start_time")):
+            leading = [other for other in leading if _end(other) > role.start_time]
+            for other in leading:
+                names = ((one.node, one.source_node) for one in (other, role))
+                if verdict.surely_at_once(other, role) and not verdict.says(TWO_LEADERS, *names):
+                    says = f"{other.node} and {role.node} lead at once, and no finding says so"
+                    terms = tuple(sorted({row.term for row in (other, role) if row.term is not None}))
+                    yield Contradiction(protocol, says, role.start_time, nodes=(other.node, role.node), terms=terms)
+            leading.append(role)
+
+
+def terms_in_order(verdict: Verdict) -> Iterator[Contradiction]:
+    """A larger term is led after a smaller one, and only the last one goes on."""
+    if verdict.says(WENT_BACK):
+        return
+    slack = 2 * verdict.widest + SECOND
+    for protocol, terms in verdict.terms.items():
+        led = sorted((row for row in terms if row.leader is not None), key=lambda row: (row.term, row.start_time))
+        for before, after in pairwise(led):
+            both = before.term, after.term
+            if before.term < after.term and after.start_time + slack < before.start_time:
+                yield Contradiction(
+                    protocol, f"term {after.term} begins before term {before.term}", after.start_time, terms=both
+                )
+            if before.term < after.term and before.end_time is None and not verdict.says(TWO_LEADERS, (before.leader,)):
+                says = f"term {before.term} never ends, though term {after.term} was led after it"
+                yield Contradiction(protocol, says, before.start_time, terms=both)
+
+
+# -- times -------------------------------------------------------------------------------------------------------------
+
+
+def outside_of_run(verdict: Verdict) -> Iterator[Contradiction]:
+    """Nothing happens before the first line or after the last one."""
+    first, last = verdict.first - verdict.widest, verdict.last + verdict.widest
+    for finding in verdict.findings:
+        yield from _outside(finding, "it", first, last, finding)
+    for roles in verdict.roles.values():
+        for role in roles:
+            yield from _outside(role, f"{role.node} as {role.role}", first, last)
+    for election in verdict.elections:
+        yield from _outside(election, f"the election of term {election.term}", first, last)
+    for terms in verdict.terms.values():
+        for term in terms:
+            yield from _outside(term, f"term {term.term}", first, last)
+
+
+def _outside(
+    row: Finding | RoleInterval | Election | Term, what: str, first: int, last: int, finding: Finding | None = None
+) -> Iterator[Contradiction]:
+    begin, end = row.start_time, row.end_time
+    if begin < first:
+        says = f"{what} begins {seconds(first - begin)} before the first line"
+    elif begin > last or (end is not None and end > last):
+        says = f"{what} lasts until {seconds(max(begin, end or 0) - last)} after the last line"
+    else:
+        return
+    yield Contradiction(row.protocol, says, begin, finding)
+
+
+def ended_before_the_next(verdict: Verdict) -> Iterator[Contradiction]:
+    """A leader that had died, or had been stopped or removed, led no more when the next one did."""
+    for finding in verdict.findings:
+        if finding.rule != RuleId.LEADERLESS or finding.former_leader_fate not in ENDED or len(finding.terms) < 2:
+            continue
+        roles = [role for role in verdict.roles.get(finding.protocol, ()) if role.role == LEADER]
+        former = [role for role in roles if (role.node, role.term) == (finding.former_leader, finding.terms[0])]
+        after = [role for role in roles if (role.node, role.term) == (finding.next_leader, finding.terms[-1])]
+        if any(verdict.surely_at_once(role, other) for role in former for other in after):
+            told = f"{finding.former_leader} had {_HAD[finding.former_leader_fate]} before {finding.next_leader} led"
+            yield _of(finding, f"{told}, and led on")
+
+
+_HAD = {Fate.DIED: "died", Fate.STOPPED: "been stopped", Fate.REMOVED: "been removed"}
+
+
+def evidence_of_its_time(verdict: Verdict) -> Iterator[Contradiction]:
+    """What proves a finding lies beside it, or is of one of its terms."""
+    named = {event for finding in verdict.findings if finding.terms for event in finding.evidence}
+    if not named:
+        return
+    said: dict[str, list[tuple[int, int | None]]] = defaultdict(list)
+    for fact in verdict.facts:
+        if fact.since_event in named and fact.since_event is not None:
+            said[fact.since_event].append((fact.since, getattr(fact, "term", None)))
+        if fact.until_event in named and fact.until_event is not None and fact.until is not None:
+            said[fact.until_event].append((fact.until, getattr(fact, "term", None)))
+    for finding in verdict.findings:
+        begin, end = finding.start_time - FAR, ENDLESS if finding.end_time is None else finding.end_time + FAR
+        for event in finding.evidence if finding.terms else ():
+            seen = said.get(event, ())
+            if seen and not any(begin <= at <= end or term in finding.terms for at, term in seen):
+                yield _of(finding, "a line proves it that is of another time and another term")
+                break
+
+
+# -- measures ----------------------------------------------------------------------------------------------------------
+
+
+def parts_in_wholes(verdict: Verdict) -> Iterator[Contradiction]:
+    """What is known at least is no more than what is known at most, and no longer than from the start to the end."""
+    for finding in verdict.findings:
+        lasts = None if finding.end_time is None else finding.end_time - finding.start_time
+        for least, most in (
+            (finding.duration_min_ms, finding.duration_max_ms),
+            (finding.overlap_min_ms, finding.overlap_max_ms),
+        ):
+            if least is None:
+                continue
+            if most is not None and least > most:
+                yield _of(finding, f"at least {seconds(least * 1000)} are at most {seconds(most * 1000)}")
+            elif lasts is not None and (least - _UNTIL_MS) * 1000 > lasts:
+                yield _of(finding, f"at least {seconds(least * 1000)} lie in {seconds(lasts)}")
+        if " s of " in finding.summary:
+            yield from _shares(finding)
+
+
+_SHARE = re.compile(r"(?:(\d+) min )?([\d.]+) s of (?:that|it)\b")
+
+
+def _shares(finding: Finding) -> Iterator[Contradiction]:
+    """Shares of its own duration in the words of a finding; they are rounded to a tenth of a second, or to one."""
+    most = finding.duration_max_ms if finding.duration_max_ms is not None else finding.overlap_max_ms
+    for found in _SHARE.finditer(finding.summary) if most is not None else ():
+        share = (int(found[1] or 0) * 60 + float(found[2])) * SECOND
+        if most is not None and share > most * 1000 + SECOND // 10:
+            yield _of(finding, f"{seconds(int(share))} are part of at most {seconds(most * 1000)}")
+
+
+def one_root_a_cut(verdict: Verdict) -> Iterator[Contradiction]:
+    """What was cut off a log was cut off once, and there where the line of the cut says."""
+    cuts = {(fact.cut_to, fact.log_end) for fact in verdict.facts if isinstance(fact, LogCut)}
+    roots: dict[tuple[object, ...], Finding] = {}
+    for finding in verdict.findings:
+        if finding.cut_node is None:
+            continue
+        in_bytes = finding.unit == Unit.BYTES and finding.cut_from is not None
+        if in_bytes and cuts and (finding.cut_from, finding.cut_to) not in cuts:
+            yield _of(finding, f"no line says that a log was cut from {finding.cut_to} to {finding.cut_from}")
+        if finding.root_finding_id is None:
+            place = finding.cut_node, finding.cut_epoch, finding.cut_from, finding.cut_to, finding.unit
+            if place in roots:
+                yield _of(finding, f"{roots[place].rule} tells of the same cut, and neither follows from the other")
+            roots.setdefault(place, finding)
+
+
+Check = Callable[[Verdict], Iterator[Contradiction]]
+
+CHECKS: tuple[Check, ...] = (
+    roles_in_order,
+    roles_at_once,
+    leaders_at_once,
+    terms_in_order,
+    outside_of_run,
+    ended_before_the_next,
+    evidence_of_its_time,
+    parts_in_wholes,
+    one_root_a_cut,
+)
+
+
+def contradictions(rows: Iterable[Row], facts: Sequence[Fact]) -> list[Contradiction]:
+    """Everything that cannot be in the rows of a group, whose facts are in common time."""
+    verdict = Verdict.of(rows, facts)
+    return [found for check in CHECKS for found in check(verdict)] if facts else []
+
+
+# -- what becomes of a breach ------------------------------------------------------------------------------------------
+
+
+def consistent(rows: Iterable[Row], facts: Sequence[Fact]) -> list[Row]:
+    """The rows of a group: each finding that contradicts itself, or the others, is doubted, and each breach told."""
+    every = list(rows)
+    found = contradictions(every, facts)
+    if not found:
+        return every
+    doubted = {one.finding.finding_id: one for one in reversed(found) if one.finding is not None}
+    sure = [
+        row for row in every if isinstance(row, Finding) and row.finding_id in doubted and row.certainty != POSSIBLE
+    ]
+    told = {row.finding_id: row for row in (_told(one, facts[0]) for one in found)}
+    return [*(_doubted(row, doubted, sure) for row in every), *told.values()]
+
+
+def _doubted(row: Row, doubted: Mapping[str, Contradiction], sure: Sequence[Finding]) -> Row:
+    if isinstance(row, Finding) and row.finding_id in doubted:
+        return replace(
+            row,
+            certainty=POSSIBLE,
+            severity=WARNING if row.severity == CRITICAL else row.severity,
+            summary=f"Undecidable, as {UNDECIDABLE} ({doubted[row.finding_id].says}): {row.summary}",
+            duration_min_ms=row.duration_min_ms and 0,
+            overlap_min_ms=row.overlap_min_ms and 0,
+        )
+    if isinstance(row, RuleCoverage):
+        times = sum(1 for one in sure if (one.protocol, one.rule) == (row.protocol, row.rule))
+        taken = min(times, row.violates)
+        if taken:
+            why = "; ".join(filter(None, (row.why_undecidable, UNDECIDABLE)))
+            return replace(row, violates=row.violates - taken, undecidable=row.undecidable + taken, why_undecidable=why)
+    return row
+
+
+def _told(one: Contradiction, any_fact: Fact) -> Finding:
+    """A breach as a finding about this software."""
+    about = one.finding
+    of = "" if about is None else f"{about.rule}: "
+    return Finding(
+        finding_id=finding_id(
+            any_fact.cluster,
+            any_fact.replica_group,
+            RuleId.NOT_JUDGED,
+            one.protocol,
+            about and about.finding_id,
+            one.says,
+        ),
+        cluster=any_fact.cluster,
+        replica_group=any_fact.replica_group,
+        protocol=one.protocol,
+        rule=RuleId.NOT_JUDGED.value,
+        severity=WARNING,
+        certainty=PROVEN,
+        nodes=one.nodes if about is None else about.nodes,
+        terms=one.terms if about is None else about.terms,
+        start_time=one.at,
+        end_time=one.at,
+        summary=f"{CONTRADICTS}: {of}{one.says}. Please report this; it is a fault of this software.",
+        evidence=() if about is None else about.evidence,
+    )
