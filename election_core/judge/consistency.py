@@ -20,7 +20,16 @@ from operator import attrgetter
 
 from election_replay.election_core.fold.roles import ACTING, LEADER
 from election_replay.election_core.judge.wording import seconds
-from election_replay.election_core.model.catalogue import CRITICAL, POSSIBLE, PROVEN, WARNING, RuleId, finding_id
+from election_replay.election_core.model.catalogue import (
+    CRITICAL,
+    POSSIBLE,
+    PROVEN,
+    TWO_LEADERS,
+    WARNING,
+    WENT_BACK,
+    RuleId,
+    finding_id,
+)
 from election_replay.election_core.model.facts import Fact, LogCut
 from election_replay.election_core.model.facts import Role as RoleFact
 from election_replay.election_core.model.measures import Fate, Unit
@@ -32,23 +41,6 @@ CONTRADICTS = "This verdict contradicts itself"
 
 UNDECIDABLE = "the verdict contradicts itself"
 """Why a rule could not be judged whose finding is doubted."""
-
-TWO_LEADERS = frozenset(
-    {
-        RuleId.SPLIT_BRAIN_SAME_TERM,
-        RuleId.SPLIT_BRAIN_OVERLAP,
-        RuleId.ACTING_MASTER_OVERLAP,
-        RuleId.FORMER_LEADER_STILL_MASTER,
-        RuleId.BROKER_ID_CONFLICT,
-        RuleId.IDENTITY_CONTRADICTION,
-    }
-)
-"""The findings that say that two led at once, or that it is not clear who did."""
-
-WENT_BACK = frozenset(
-    {RuleId.TERM_REGRESSION, RuleId.EPOCH_REGRESSION, RuleId.BROKER_IDENTITY_RESET, RuleId.IDENTITY_CONTRADICTION}
-)
-"""The findings that say that terms began anew, or that it is not clear whose they are."""
 
 ENDED = frozenset({Fate.DIED, Fate.STOPPED, Fate.REMOVED})
 """What had become of a leader that led no more when the next one began."""
@@ -184,7 +176,7 @@ def leaders_at_once(verdict: Verdict) -> Iterator[Contradiction]:
         for role in sorted(led, key=attrgetter("start_time")):
             leading = [other for other in leading if _end(other) > role.start_time]
             for other in leading:
-                names = ((one.node, one.source_node) for one in (other, role))
+                names = ((each.node, each.source_node) for each in (other, role))
                 if verdict.surely_at_once(other, role) and not verdict.says(TWO_LEADERS, *names):
                     says = f"{other.node} and {role.node} lead at once, and no finding says so"
                     terms = tuple(sorted({row.term for row in (other, role) if row.term is not None}))
@@ -229,13 +221,13 @@ def outside_of_run(verdict: Verdict) -> Iterator[Contradiction]:
 
 
 def _outside(
-    row: Finding | RoleInterval | Election | Term, what: str, first: int, last: int, finding: Finding | None = None
+    row: Finding | RoleInterval | Election | Term, subject: str, first: int, last: int, finding: Finding | None = None
 ) -> Iterator[Contradiction]:
     begin, end = row.start_time, row.end_time
     if begin < first:
-        says = f"{what} begins {seconds(first - begin)} before the first line"
+        says = f"{subject} begins {seconds(first - begin)} before the first line"
     elif begin > last or (end is not None and end > last):
-        says = f"{what} lasts until {seconds(max(begin, end or 0) - last)} after the last line"
+        says = f"{subject} lasts until {seconds(max(begin, end or 0) - last)} after the last line"
     else:
         return
     yield Contradiction(row.protocol, says, begin, finding)
@@ -244,14 +236,15 @@ def _outside(
 def ended_before_the_next(verdict: Verdict) -> Iterator[Contradiction]:
     """A leader that had died, or had been stopped or removed, led no more when the next one did."""
     for finding in verdict.findings:
-        if finding.rule != RuleId.LEADERLESS or finding.former_leader_fate not in ENDED or len(finding.terms) < 2:
+        lasted = finding.duration_max_ms is not None and len(finding.terms) > 1
+        if not lasted or finding.former_leader_fate not in ENDED:
             continue
         roles = [role for role in verdict.roles.get(finding.protocol, ()) if role.role == LEADER]
         former = [role for role in roles if (role.node, role.term) == (finding.former_leader, finding.terms[0])]
         after = [role for role in roles if (role.node, role.term) == (finding.next_leader, finding.terms[-1])]
         if any(verdict.surely_at_once(role, other) for role in former for other in after):
-            told = f"{finding.former_leader} had {_HAD[finding.former_leader_fate]} before {finding.next_leader} led"
-            yield _of(finding, f"{told}, and led on")
+            ended = f"{finding.former_leader} had {_HAD[finding.former_leader_fate]} before {finding.next_leader} led"
+            yield _of(finding, f"{ended}, and led on")
 
 
 _HAD = {Fate.DIED: "died", Fate.STOPPED: "been stopped", Fate.REMOVED: "been removed"}
@@ -262,16 +255,16 @@ def evidence_of_its_time(verdict: Verdict) -> Iterator[Contradiction]:
     named = {event for finding in verdict.findings if finding.terms for event in finding.evidence}
     if not named:
         return
-    said: dict[str, list[tuple[int, int | None]]] = defaultdict(list)
+    shown: dict[str, list[tuple[int, int | None]]] = defaultdict(list)
     for fact in verdict.facts:
         if fact.since_event in named and fact.since_event is not None:
-            said[fact.since_event].append((fact.since, getattr(fact, "term", None)))
+            shown[fact.since_event].append((fact.since, getattr(fact, "term", None)))
         if fact.until_event in named and fact.until_event is not None and fact.until is not None:
-            said[fact.until_event].append((fact.until, getattr(fact, "term", None)))
+            shown[fact.until_event].append((fact.until, getattr(fact, "term", None)))
     for finding in verdict.findings:
         begin, end = finding.start_time - FAR, ENDLESS if finding.end_time is None else finding.end_time + FAR
         for event in finding.evidence if finding.terms else ():
-            seen = said.get(event, ())
+            seen = shown.get(event, ())
             if seen and not any(begin <= at <= end or term in finding.terms for at, term in seen):
                 yield _of(finding, "a line proves it that is of another time and another term")
                 break
@@ -357,12 +350,12 @@ def consistent(rows: Iterable[Row], facts: Sequence[Fact]) -> list[Row]:
     found = contradictions(every, facts)
     if not found:
         return every
-    doubted = {one.finding.finding_id: one for one in reversed(found) if one.finding is not None}
+    doubted = {breach.finding.finding_id: breach for breach in reversed(found) if breach.finding is not None}
     sure = [
         row for row in every if isinstance(row, Finding) and row.finding_id in doubted and row.certainty != POSSIBLE
     ]
-    told = {row.finding_id: row for row in (_told(one, facts[0]) for one in found)}
-    return [*(_doubted(row, doubted, sure) for row in every), *told.values()]
+    faults = {row.finding_id: row for row in (_fault(breach, facts[0]) for breach in found)}
+    return [*(_doubted(row, doubted, sure) for row in every), *faults.values()]
 
 
 def _doubted(row: Row, doubted: Mapping[str, Contradiction], sure: Sequence[Finding]) -> Row:
@@ -376,7 +369,7 @@ def _doubted(row: Row, doubted: Mapping[str, Contradiction], sure: Sequence[Find
             overlap_min_ms=row.overlap_min_ms and 0,
         )
     if isinstance(row, RuleCoverage):
-        times = sum(1 for one in sure if (one.protocol, one.rule) == (row.protocol, row.rule))
+        times = sum(1 for each in sure if (each.protocol, each.rule) == (row.protocol, row.rule))
         taken = min(times, row.violates)
         if taken:
             why = "; ".join(filter(None, (row.why_undecidable, UNDECIDABLE)))
@@ -384,29 +377,29 @@ def _doubted(row: Row, doubted: Mapping[str, Contradiction], sure: Sequence[Find
     return row
 
 
-def _told(one: Contradiction, any_fact: Fact) -> Finding:
+def _fault(breach: Contradiction, any_fact: Fact) -> Finding:
     """A breach as a finding about this software."""
-    about = one.finding
+    about = breach.finding
     of = "" if about is None else f"{about.rule}: "
     return Finding(
         finding_id=finding_id(
             any_fact.cluster,
             any_fact.replica_group,
             RuleId.NOT_JUDGED,
-            one.protocol,
+            breach.protocol,
             about and about.finding_id,
-            one.says,
+            breach.says,
         ),
         cluster=any_fact.cluster,
         replica_group=any_fact.replica_group,
-        protocol=one.protocol,
+        protocol=breach.protocol,
         rule=RuleId.NOT_JUDGED.value,
         severity=WARNING,
         certainty=PROVEN,
-        nodes=one.nodes if about is None else about.nodes,
-        terms=one.terms if about is None else about.terms,
-        start_time=one.at,
-        end_time=one.at,
-        summary=f"{CONTRADICTS}: {of}{one.says}. Please report this; it is a fault of this software.",
+        nodes=breach.nodes if about is None else about.nodes,
+        terms=breach.terms if about is None else about.terms,
+        start_time=breach.at,
+        end_time=breach.at,
+        summary=f"{CONTRADICTS}: {of}{breach.says}. Please report this; it is a fault of this software.",
         evidence=() if about is None else about.evidence,
     )

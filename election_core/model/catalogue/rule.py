@@ -84,6 +84,24 @@ class RuleId(StrEnum):
     UNKNOWN_VERSION = "UNKNOWN_VERSION"
 
 
+TWO_LEADERS = frozenset(
+    {
+        RuleId.SPLIT_BRAIN_SAME_TERM,
+        RuleId.SPLIT_BRAIN_OVERLAP,
+        RuleId.ACTING_MASTER_OVERLAP,
+        RuleId.FORMER_LEADER_STILL_MASTER,
+        RuleId.BROKER_ID_CONFLICT,
+        RuleId.IDENTITY_CONTRADICTION,
+    }
+)
+"""The rules whose findings say that two led at once, or that it is not clear who did."""
+
+WENT_BACK = frozenset(
+    {RuleId.TERM_REGRESSION, RuleId.EPOCH_REGRESSION, RuleId.BROKER_IDENTITY_RESET, RuleId.IDENTITY_CONTRADICTION}
+)
+"""The rules whose findings say that terms began anew, or that it is not clear whose they are."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """One entry of the catalogue.
