@@ -182,13 +182,6 @@ TABLE = Table(
             severity="warning",
         ),
         Expectation(
-            name="least_in_interval",
-            says="What is known at least is no longer than from the start to the end.",
-            failing="SELECT * FROM findings WHERE greatest(duration_min_ms, overlap_min_ms) "
-            "> date_diff('millisecond', start_time, end_time) + 1",
-            severity="warning",
-        ),
-        Expectation(
             name="one_root_a_cut",
             says="What was cut off a log has one finding from which the others follow.",
             failing="SELECT cluster, replica_group, cut_node, cut_epoch, cut_from, cut_to, unit, "

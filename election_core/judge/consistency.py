@@ -1,6 +1,6 @@
 """Whether the rows of a judged group can all be true at once, whatever happened to the cluster.
 
-    roles of one log      [leader 3]------[follower 4]        in the order of its lines, never two at once
+    roles of one log      [leader 3]------[follower 4]        one after the other, never two at once
     leaders of a group    [==== n0, term 3 ====]
                                  [== n1, term 4 ==]           at once only where a finding says so
     a finding             |<- at least .. at most ->|         no longer than from its start to its end
@@ -19,6 +19,7 @@ from itertools import pairwise
 from operator import attrgetter
 
 from election_replay.election_core.fold.roles import ACTING, LEADER
+from election_replay.election_core.judge.clock import Clocks, Moment
 from election_replay.election_core.judge.wording import seconds
 from election_replay.election_core.model.catalogue import (
     CRITICAL,
@@ -30,7 +31,7 @@ from election_replay.election_core.model.catalogue import (
     RuleId,
     finding_id,
 )
-from election_replay.election_core.model.facts import Fact, LogCut
+from election_replay.election_core.model.facts import Alive, Fact, LogCut
 from election_replay.election_core.model.facts import Role as RoleFact
 from election_replay.election_core.model.measures import Fate, Unit
 from election_replay.election_core.model.rows import Election, Finding, RoleInterval, Row, RuleCoverage, Term
@@ -51,9 +52,7 @@ FAR = 10 * 60 * SECOND
 ENDLESS = 1 << 62
 """The end of what still lasts, in microseconds."""
 
-_SINCE, _SINCE_BY, _BOUND_OF = attrgetter("since"), attrgetter("since_by"), attrgetter("source_node", "bound_ms")
-_UNTIL_MS = 1
-"""Measures are whole milliseconds, times are not."""
+_SINCE, _SINCE_BY, _BOUND_MS = attrgetter("since"), attrgetter("since_by"), attrgetter("bound_ms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,8 @@ class Contradiction:
 class Verdict:
     """The rows of a group by kind and protocol, and its facts in common time.
 
-    ``bounds`` says how far each source's clock may be off, in microseconds; the run lasts from ``first`` to ``last``.
+    ``slack`` is how far a clock may be off, in microseconds; ``written`` says when the last line of each source was
+    written; the run lasts from ``first`` to ``last``.
     """
 
     findings: Sequence[Finding]
@@ -80,12 +80,14 @@ class Verdict:
     terms: Mapping[str, Sequence[Term]]
     elections: Sequence[Election]
     facts: Sequence[Fact]
-    bounds: Mapping[str | None, int]
+    clocks: Clocks
+    slack: int
+    written: Mapping[str | None, int]
     first: int
     last: int
 
     @classmethod
-    def of(cls, rows: Iterable[Row], facts: Sequence[Fact]) -> "Verdict":
+    def of(cls, rows: Iterable[Row], facts: Sequence[Fact], clocks: Clocks) -> "Verdict":
         """Index the rows of one group."""
         findings, elections = list[Finding](), list[Election]()
         roles: dict[str, list[RoleInterval]] = defaultdict(list)
@@ -100,23 +102,31 @@ class Verdict:
                     terms[row.protocol].append(row)
                 case Election():
                     elections.append(row)
-        bounds = {source: bound_ms * 1000 for source, bound_ms in set(map(_BOUND_OF, facts))}
+        slack = 1000 * max(map(_BOUND_MS, facts))
         until_by = max(fact.until_by or 0 for fact in facts)
         last = max(until_by, *map(_SINCE_BY, facts))
-        return cls(findings, roles, terms, elections, facts, bounds, min(map(_SINCE, facts)), last)
-
-    @property
-    def widest(self) -> int:
-        """How far any clock may be off, in microseconds."""
-        return max(self.bounds.values(), default=0)
+        written = dict[str | None, int]()
+        for fact in facts:
+            if isinstance(fact, Alive) and fact.until is not None:
+                written[fact.source_node] = max(fact.until, written.get(fact.source_node, 0))
+        return cls(findings, roles, terms, elections, facts, clocks, slack, written, min(map(_SINCE, facts)), last)
 
     def surely_at_once(self, role: RoleInterval, other: RoleInterval) -> bool:
-        """Whether two members by their own logs were in two roles at once, by any reading of their clocks."""
-        sources = role.source_node, other.source_node
-        if None in sources or sources[0] == sources[1] or role.node == other.node:
+        """Whether two members by their own logs were in two roles at once, by any reading of their clocks.
+
+        A role that goes on is shown by its log as far as that was written.
+        """
+        if role.source_node is None or other.source_node is None:
             return False
-        clocks = sum(self.bounds.get(source, self.widest) for source in sources)
-        return min(_end(role), _end(other), self.last) - max(_begun_by(role), _begun_by(other)) > clocks
+        if role.source_node == other.source_node or role.node == other.node:
+            return False
+        ends = [self._end_of(role, role.source_node), self._end_of(other, other.source_node)]
+        begins = [_begin_of(role, role.source_node), _begin_of(other, other.source_node)]
+        return all(self.clocks.elapsed(begin, end)[0] > 0 for begin in begins for end in ends)
+
+    def _end_of(self, row: RoleInterval, source: str) -> Moment:
+        at = min(_end(row), self.written.get(source, 0))
+        return Moment(at, at, source)
 
     def says(self, rules: Iterable[RuleId], *members: Iterable[str | None]) -> bool:
         """Whether a finding of one of these rules is about each of these members, of whom any name counts."""
@@ -131,6 +141,10 @@ def _end(row: RoleInterval | Term) -> int:
     return ENDLESS if row.end_time is None else row.end_time
 
 
+def _begin_of(row: RoleInterval, source: str) -> Moment:
+    return Moment(row.start_time, _begun_by(row), source)
+
+
 def _begun_by(row: RoleInterval) -> int:
     return row.start_time + row.start_uncertainty_ms * 1000
 
@@ -140,18 +154,6 @@ def _of(finding: Finding, says: str) -> Contradiction:
 
 
 # -- roles, leaders and terms ------------------------------------------------------------------------------------------
-
-
-def roles_in_order(verdict: Verdict) -> Iterator[Contradiction]:
-    """What a log says later of its member's roles is later, whatever its clock showed."""
-    of_log: dict[tuple[str, str, str | None], RoleFact] = {}
-    for fact in sorted((fact for fact in verdict.facts if isinstance(fact, RoleFact)), key=attrgetter("ordinal")):
-        log = fact.protocol, fact.source_node, fact.node
-        before = of_log.get(log)
-        if before is not None and fact.since < before.since:
-            says = f"the log of {fact.source_node} says {before.role} before {fact.role}, and the times the reverse"
-            yield Contradiction(fact.protocol, says, fact.since, nodes=(fact.node or fact.source_node,))
-        of_log[log] = fact
 
 
 def roles_at_once(verdict: Verdict) -> Iterator[Contradiction]:
@@ -185,21 +187,23 @@ def leaders_at_once(verdict: Verdict) -> Iterator[Contradiction]:
 
 
 def terms_in_order(verdict: Verdict) -> Iterator[Contradiction]:
-    """A larger term is led after a smaller one, and only the last one goes on."""
-    if verdict.says(WENT_BACK):
-        return
-    slack = 2 * verdict.widest + SECOND
+    """A larger term is led after a smaller one, unless terms began anew; and it goes on as long as its leader leads."""
+    anew = verdict.says(WENT_BACK)
+    slack = 2 * verdict.slack + SECOND
     for protocol, terms in verdict.terms.items():
         led = sorted((row for row in terms if row.leader is not None), key=lambda row: (row.term, row.start_time))
-        for before, after in pairwise(led):
-            both = before.term, after.term
-            if before.term < after.term and after.start_time + slack < before.start_time:
-                yield Contradiction(
-                    protocol, f"term {after.term} begins before term {before.term}", after.start_time, terms=both
-                )
-            if before.term < after.term and before.end_time is None and not verdict.says(TWO_LEADERS, (before.leader,)):
-                says = f"term {before.term} never ends, though term {after.term} was led after it"
-                yield Contradiction(protocol, says, before.start_time, terms=both)
+        begun_anew = anew or len({row.term for row in led}) < len(led)
+        for before, after in pairwise(() if begun_anew else led):
+            if after.start_time + slack < before.start_time:
+                says = f"term {after.term} begins before term {before.term}"
+                yield Contradiction(protocol, says, after.start_time, terms=(before.term, after.term))
+        ends: dict[tuple[str | None, int | None], set[bool]] = defaultdict(set)
+        for role in verdict.roles.get(protocol, ()):
+            ends[role.node, role.term].add(role.role in (LEADER, ACTING) and role.end_time is None)
+        for term in led:
+            if term.end_time is None and ends[term.leader, term.term] == {False}:
+                says = f"term {term.term} goes on, and {term.leader} leads it no more"
+                yield Contradiction(protocol, says, term.start_time, terms=(term.term,))
 
 
 # -- times -------------------------------------------------------------------------------------------------------------
@@ -207,7 +211,7 @@ def terms_in_order(verdict: Verdict) -> Iterator[Contradiction]:
 
 def outside_of_run(verdict: Verdict) -> Iterator[Contradiction]:
     """Nothing happens before the first line or after the last one."""
-    first, last = verdict.first - verdict.widest, verdict.last + verdict.widest
+    first, last = verdict.first - verdict.slack, verdict.last + verdict.slack
     for finding in verdict.findings:
         yield from _outside(finding, "it", first, last, finding)
     for roles in verdict.roles.values():
@@ -255,26 +259,38 @@ def evidence_of_its_time(verdict: Verdict) -> Iterator[Contradiction]:
     named = {event for finding in verdict.findings if finding.terms for event in finding.evidence}
     if not named:
         return
-    shown: dict[str, list[tuple[int, int | None]]] = defaultdict(list)
+    shown: dict[str, list[Fact]] = defaultdict(list)
     for fact in verdict.facts:
-        if fact.since_event in named and fact.since_event is not None:
-            shown[fact.since_event].append((fact.since, getattr(fact, "term", None)))
-        if fact.until_event in named and fact.until_event is not None and fact.until is not None:
-            shown[fact.until_event].append((fact.until, getattr(fact, "term", None)))
+        for event in {fact.since_event, fact.until_event}:
+            if event is not None and event in named:
+                shown[event].append(fact)
     for finding in verdict.findings:
         begin, end = finding.start_time - FAR, ENDLESS if finding.end_time is None else finding.end_time + FAR
         for event in finding.evidence if finding.terms else ():
-            seen = shown.get(event, ())
-            if seen and not any(begin <= at <= end or term in finding.terms for at, term in seen):
+            facts = shown.get(event, ())
+            if facts and not any(_touches(fact, begin, end) or _term_of(fact) in finding.terms for fact in facts):
                 yield _of(finding, "a line proves it that is of another time and another term")
                 break
+
+
+def _touches(fact: Fact, begin: int, end: int) -> bool:
+    """Whether a fact lasted at some time between two others; a role without end goes on."""
+    until = fact.until if fact.until is not None else ENDLESS if isinstance(fact, RoleFact) else fact.since
+    return fact.since <= end and until >= begin
+
+
+def _term_of(fact: Fact) -> int | None:
+    return getattr(fact, "term", None)
 
 
 # -- measures ----------------------------------------------------------------------------------------------------------
 
 
 def parts_in_wholes(verdict: Verdict) -> Iterator[Contradiction]:
-    """What is known at least is no more than what is known at most, and no longer than from the start to the end."""
+    """What is known at least is no more than what is known at most, and no longer than from the start to the end.
+
+    Both ends may be times of two machines, each off by as much as a clock may be.
+    """
     for finding in verdict.findings:
         lasts = None if finding.end_time is None else finding.end_time - finding.start_time
         for least, most in (
@@ -285,7 +301,7 @@ def parts_in_wholes(verdict: Verdict) -> Iterator[Contradiction]:
                 continue
             if most is not None and least > most:
                 yield _of(finding, f"at least {seconds(least * 1000)} are at most {seconds(most * 1000)}")
-            elif lasts is not None and (least - _UNTIL_MS) * 1000 > lasts:
+            elif lasts is not None and least * 1000 > lasts + 2 * verdict.slack:
                 yield _of(finding, f"at least {seconds(least * 1000)} lie in {seconds(lasts)}")
         if " s of " in finding.summary:
             yield from _shares(finding)
@@ -323,7 +339,6 @@ def one_root_a_cut(verdict: Verdict) -> Iterator[Contradiction]:
 Check = Callable[[Verdict], Iterator[Contradiction]]
 
 CHECKS: tuple[Check, ...] = (
-    roles_in_order,
     roles_at_once,
     leaders_at_once,
     terms_in_order,
@@ -335,19 +350,21 @@ CHECKS: tuple[Check, ...] = (
 )
 
 
-def contradictions(rows: Iterable[Row], facts: Sequence[Fact]) -> list[Contradiction]:
+def contradictions(rows: Iterable[Row], facts: Sequence[Fact], clocks: Clocks) -> list[Contradiction]:
     """Everything that cannot be in the rows of a group, whose facts are in common time."""
-    verdict = Verdict.of(rows, facts)
-    return [found for check in CHECKS for found in check(verdict)] if facts else []
+    if not facts:
+        return []
+    verdict = Verdict.of(rows, facts, clocks)
+    return [found for check in CHECKS for found in check(verdict)]
 
 
 # -- what becomes of a breach ------------------------------------------------------------------------------------------
 
 
-def consistent(rows: Iterable[Row], facts: Sequence[Fact]) -> list[Row]:
+def consistent(rows: Iterable[Row], facts: Sequence[Fact], clocks: Clocks) -> list[Row]:
     """The rows of a group: each finding that contradicts itself, or the others, is doubted, and each breach told."""
     every = list(rows)
-    found = contradictions(every, facts)
+    found = contradictions(every, facts, clocks)
     if not found:
         return every
     doubted = {breach.finding.finding_id: breach for breach in reversed(found) if breach.finding is not None}
@@ -355,7 +372,7 @@ def consistent(rows: Iterable[Row], facts: Sequence[Fact]) -> list[Row]:
         row for row in every if isinstance(row, Finding) and row.finding_id in doubted and row.certainty != POSSIBLE
     ]
     faults = {row.finding_id: row for row in (_fault(breach, facts[0]) for breach in found)}
-    return [*(_doubted(row, doubted, sure) for row in every), *faults.values()]
+    return [*(_doubted(row, doubted, sure) for row in every), *(faults[key] for key in sorted(faults))]
 
 
 def _doubted(row: Row, doubted: Mapping[str, Contradiction], sure: Sequence[Finding]) -> Row:

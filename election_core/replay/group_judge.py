@@ -68,9 +68,9 @@ def as_ended(facts: Iterable[Fact]) -> tuple[list[Row], dict[str, int]]:
     """
     by_protocol = sorted(duplicate_logs.judged_once(mixed_logs.sources_apart(facts)), key=lambda fact: fact.protocol)
     in_order = _InCommonTime.of(by_protocol)
-    rows = of_leaders(in_order.rows())
-    rooted = with_roots(mixed_logs.sources_again(rows, by_protocol))
-    return consistent(rooted, in_order.facts), in_order.times
+    rows: Iterable[Row] = of_leaders(in_order.rows())
+    rows = consistent(with_roots(rows), in_order.facts, in_order.clocks)
+    return [*mixed_logs.sources_again(rows, by_protocol)], in_order.times
 
 
 def _causal_pairs(facts: list[Fact]) -> Iterator[Message]:

@@ -91,10 +91,13 @@ TWO_LEADERS = frozenset(
         RuleId.ACTING_MASTER_OVERLAP,
         RuleId.FORMER_LEADER_STILL_MASTER,
         RuleId.BROKER_ID_CONFLICT,
+        RuleId.BULLY_NOT_HIGHEST,
+        RuleId.RING_NOT_HIGHEST,
         RuleId.IDENTITY_CONTRADICTION,
     }
 )
-"""The rules whose findings say that two led at once, or that it is not clear who did."""
+"""The rules whose findings say that two led at once, that one did beside another that should, or that it is not clear
+who did."""
 
 WENT_BACK = frozenset(
     {RuleId.TERM_REGRESSION, RuleId.EPOCH_REGRESSION, RuleId.BROKER_IDENTITY_RESET, RuleId.IDENTITY_CONTRADICTION}

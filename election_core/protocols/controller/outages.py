@@ -227,8 +227,9 @@ def _slow_change(group: Group, gap: Gap) -> Iterator[Reason]:
     after = gap.after
     begun = next((r for r in group.roles if after is not None and _is_of(r, after)), None)
     if begun is not None and gap.end.at - begun.since >= BRIEF:
-        of_that = " of that" if group.clocks.elapsed(gap.begin, since(begun))[0] >= 0 else ""
-        yield Reason(f"Its change of role took {seconds(gap.end.at - begun.since)}{of_that}.", (begun.since_event,))
+        took = gap.end.at - begun.since
+        of_that = " of that" if took <= gap.most else ""  # it may have begun while the former master was still there
+        yield Reason(f"Its change of role took {seconds(took)}{of_that}.", (begun.since_event,))
 
 
 def _is_of(role: Role, tenure: Tenure) -> bool:

@@ -204,7 +204,7 @@ def _unclean_leaders(group: Group) -> dict[int, UncleanLeader]:
 
 def _unclean_finding(group: Group, fact: UncleanLeader, lack: Lack | None) -> Finding:
     led = next((tenure for tenure in group.tenures if tenure.term == fact.term), None)
-    at = led.begin if led is not None else since(fact).at
+    at = led.begin.at if led is not None else fact.since
     was = f"{{{', '.join(fact.members)}}}" if fact.members else "nobody"
     count = None if lack is None else lack.commit.index - lack.leader.index
     then = "no log shows that something committed was lost" if count is None else f"{_lost(count)}, though committed"

@@ -250,7 +250,6 @@ def test_a_defect_is_stopped_by_its_gate(warehouse: Warehouse, defect: str) -> N
 
 CONTRADICTIONS = {
     "no_contradictions": {"rule": "NOT_JUDGED", "summary": f"{CONTRADICTS}: LEADERLESS: 9 s are part of at most 7 s."},
-    "least_in_interval": {"start_time": at(0), "end_time": at(5), "duration_min_ms": 5002},
     "one_root_a_cut": {"rule": "UNCLEAN_ELECTION", "cut_node": "1", "cut_from": 3, "cut_to": 9, "unit": "bytes"},
 }
 """What a verdict that contradicts itself says, by the gate that warns of it."""
