@@ -71,7 +71,7 @@ def deeds(run: Path) -> Iterator[Deed]:
     since: dict[tuple[str, frozenset[str]], float] = {}
     for line in (run / "truth.jsonl").read_text(encoding="utf-8").splitlines():
         entry = json.loads(line)
-        if "client" in entry:
+        if "client" in entry or "action" not in entry:
             continue
         action, at = entry["action"], float(entry["t"])
         kind, nodes = DEEDS.get(action), _done_to(entry)

@@ -1,0 +1,274 @@
+"""Each finding of a real run against the records of that run, and what the records show that no finding says.
+
+Every check compares with what somebody else wrote down, in common time: it counts as wrong only what that decides, and
+passes where it says nothing. A finding is *false* where its claim cannot be true, and *misleading* where its claim is
+true but a detail is not; what is *missing* was seen by clients or done to the cluster, and no finding says it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Protocol
+
+from benchmarks.deeds import CUT, ENDED, HELD, NEAR_S, during
+from benchmarks.outages import EXPLAINING, sources_of
+from election_replay.election_core.model.catalogue import TWO_LEADERS, RuleId
+from election_replay.election_core.model.measures import Fate
+from election_replay.election_core.model.rows import Finding, RoleInterval, Row
+from proof.audit.records import NOTICED_S, Gap, Records, leading
+
+FALSE, MISLEADING, MISSING = "false", "misleading", "missing"
+
+EARLIER_S, LATER_S = 1.0, 5.0
+"""Clients write once in so many seconds at the latest, and take so long to hear of a new leader."""
+
+STEP_S = 5.0
+"""A step of a clock that a finding must tell."""
+
+WRITING = frozenset({"dledger", "controller", "acting_master", "raft", "zab", "redis"})
+"""Protocols whose leaders take the clients' writes themselves."""
+
+NO_WRITES = frozenset[str](
+    {
+        *EXPLAINING,
+        *TWO_LEADERS,
+        RuleId.WRITES_REFUSED,
+        RuleId.LEADER_WITHOUT_QUORUM,
+        RuleId.SYNC_STATE_SET_STALE,
+        RuleId.SYNC_STATE_SET_SMALL,
+        RuleId.REPLICATION_STUCK,
+    }
+)
+"""The rules that tell of a time in which nobody could write, or why."""
+
+LOST = frozenset[str](
+    {
+        RuleId.POSSIBLE_DATA_LOSS,
+        RuleId.UNCLEAN_ELECTION,
+        RuleId.QUEUES_CUT_AT_START,
+        RuleId.COMMITTED_ENTRY_LOST,
+        RuleId.SPLIT_BRAIN_OVERLAP,
+        RuleId.SPLIT_BRAIN_SAME_TERM,
+        RuleId.BROKER_ID_CONFLICT,
+    }
+)
+"""The rules that tell that something was lost."""
+
+DEED_OF = {Fate.DIED: ENDED, Fate.STOPPED: ENDED, Fate.FROZEN: HELD, Fate.CUT_OFF: CUT}
+"""What must have been done to a leader of which that is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """Something that is wrong with a verdict, or missing from it."""
+
+    check: str
+    kind: str
+    rule: str
+    run: str
+    at: float
+    words: str
+
+
+class Audit(Protocol):
+    """A check of one run."""
+
+    def __call__(self, case: "Case") -> Iterator[Breach]:
+        """What is wrong."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """The rows of a run beside its records."""
+
+    records: Records
+    rows: tuple[Row, ...]
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """All findings of the run."""
+        return [row for row in self.rows if isinstance(row, Finding)]
+
+    @cached_property
+    def roles(self) -> list[RoleInterval]:
+        """The roles of members by their own logs."""
+        return [row for row in self.rows if isinstance(row, RoleInterval) and row.source_node is not None]
+
+    @cached_property
+    def groups(self) -> dict[str, bool]:
+        """The groups that take writes, and whether there is no other group."""
+        groups = {role.replica_group for role in self.roles if role.protocol in WRITING} - {"unidentified"}
+        return {group: len(groups) == 1 for group in sorted(groups)}
+
+    @cached_property
+    def sources(self) -> dict[tuple[str, str], frozenset[str]]:
+        """The folders whose logs speak for each member, by group and member."""
+        return sources_of(self.rows)
+
+    def of(self, group: str, rules: Iterable[str]) -> list[Finding]:
+        """The findings of some rules about a group."""
+        return [found for found in self.findings if found.replica_group == group and found.rule in rules]
+
+    def breach(self, check: str, kind: str, rule: str, at: float, words: str) -> Breach:
+        """Something wrong in this run."""
+        return Breach(check, kind, rule, self.records.name, at, words)
+
+
+def began(finding: Finding) -> float:
+    """When a finding begins, in seconds since 1970."""
+    return finding.start_time / 1e6
+
+
+def ended(finding: Finding, never: float) -> float:
+    """When it ends; one that still lasts ends ``never``."""
+    return never if finding.end_time is None else finding.end_time / 1e6
+
+
+def bounds(case: Case) -> Iterator[Breach]:
+    """Times without a leader against the longest time without an acknowledged write that touches them."""
+    for group, alone in case.groups.items():
+        moments = [ack.at for ack in case.records.acks(group, alone=alone)]
+        if len(moments) < 2:
+            continue
+        gaps = list(case.records.gaps(group, alone=alone))
+        for finding in case.of(group, [RuleId.LEADERLESS]):
+            yield from _too_long(case, finding, moments)
+            yield from _too_short(case, finding, gaps)
+
+
+def _too_long(case: Case, finding: Finding, moments: list[float]) -> Iterator[Breach]:
+    begin, end = began(finding), ended(finding, float("inf"))
+    points = [min(begin, moments[0]), *moments, max(moments[-1], end if finding.end_time else begin)]
+    pairs = pairwise(points)
+    touching = [after - before for before, after in pairs if before < end + EARLIER_S and after > begin - EARLIER_S]
+    least = (finding.duration_min_ms or 0) / 1000
+    if finding.end_time is not None and max(touching, default=0.0) < least - EARLIER_S:
+        words = (
+            f"at least {least:.1f} s, and no longer than {max(touching, default=0.0):.1f} s without an acknowledgement"
+        )
+        yield case.breach("bounds", FALSE, finding.rule, begin, words)
+
+
+def _too_short(case: Case, finding: Finding, gaps: list[Gap]) -> Iterator[Breach]:
+    if finding.duration_max_ms is None or finding.end_time is None:
+        return
+    begin, end, most = began(finding), ended(finding, 0), finding.duration_max_ms / 1000
+    for gap in gaps:
+        touches = gap.begin < end and gap.sure_end > begin
+        if touches and gap.least > most + LATER_S and _uncovered(case, finding.replica_group, gap) >= NOTICED_S:
+            words = f"at most {most:.1f} s, and nothing was acknowledged for {gap.least:.1f} s"
+            yield case.breach("bounds", MISLEADING, finding.rule, begin, words)
+
+
+def _uncovered(case: Case, group: str, gap: Gap) -> float:
+    """The longest part of a gap, in seconds, of which no finding says why nobody could write."""
+    longest, at = 0.0, gap.begin
+    spans = sorted((began(found) - EARLIER_S, ended(found, gap.end) + LATER_S) for found in case.of(group, NO_WRITES))
+    for begin, end in (*spans, (gap.sure_end, gap.sure_end)):
+        longest = max(longest, min(begin, gap.sure_end) - at)
+        at = max(at, end)
+    return longest
+
+
+def gaps(case: Case) -> Iterator[Breach]:
+    """Each time of three seconds and more in which nothing was acknowledged has a finding."""
+    for group, alone in case.groups.items():
+        for gap in case.records.gaps(group, alone=alone):
+            if gap.least >= NOTICED_S and _uncovered(case, group, gap) >= NOTICED_S:
+                words = f"{group}: nothing was acknowledged for {gap.least:.1f} s, and no finding says so"
+                yield case.breach("gaps", MISSING, "-", gap.begin, words)
+
+
+def losses(case: Case) -> Iterator[Breach]:
+    """Each acknowledged write that no member had at the end has a finding; in bytes, where clients know the place."""
+    for group, alone in case.groups.items():
+        found = case.of(group, LOST)
+        for ack in case.records.lost(group, alone=alone):
+            spans = [
+                one for one in found if one.cut_from is not None and one.cut_to is not None and one.unit == "bytes"
+            ]
+            inside = any((one.cut_from or 0) <= (ack.place or 0) < (one.cut_to or 0) for one in spans)
+            if not found or (ack.place is not None and spans and not inside):
+                where = "" if ack.place is None else f" at byte {ack.place}"
+                yield case.breach(
+                    "losses", MISSING, "-", ack.at, f"{group}: {ack.key[1]}{where} is lost, and no finding says so"
+                )
+
+
+def fates(case: Case) -> Iterator[Breach]:
+    """What is told of a former leader against what was done to it."""
+    for finding in case.findings:
+        deed = DEED_OF.get(finding.former_leader_fate) if finding.former_leader_fate else None
+        named = case.sources.get((finding.replica_group, finding.former_leader or ""), frozenset())
+        if deed is None or not named:
+            continue
+        begin = began(finding)
+        done = during(
+            case.records.deeds, begin - 2 * NEAR_S, min(ended(finding, begin + 2 * NEAR_S), begin + 2 * NEAR_S)
+        )
+        to_it = {one.kind for one in done if one.nodes & named}
+        if deed in to_it or (deed == CUT and any(one.kind == CUT for one in done)):
+            continue
+        told = f"{finding.former_leader} is told as {finding.former_leader_fate}"
+        if to_it & {ENDED, HELD, CUT}:
+            yield case.breach("fates", FALSE, finding.rule, begin, f"{told}, and it was {' and '.join(sorted(to_it))}")
+        elif deed == CUT and case.records.deeds:
+            yield case.breach("fates", MISLEADING, finding.rule, begin, f"{told}, and nothing was cut")
+
+
+def clocks(case: Case) -> Iterator[Breach]:
+    """Each step of a clock is told, and what is told of a clock is how far it was off."""
+    for node, errors in case.records.clock_errors.items():
+        mine = [
+            found
+            for found in case.findings
+            if found.rule == RuleId.CLOCK_SKEW
+            and any(node == name or node in case.sources.get((found.replica_group, name), ()) for name in found.nodes)
+        ]
+        if not any(role.source_node == node for role in case.roles):
+            continue
+        for (_, before), (at, after) in pairwise(errors):
+            if abs(after - before) >= STEP_S and not mine:
+                yield case.breach("clocks", MISSING, "-", at, f"the clock of {node} was set by {after - before:+.0f} s")
+        for found in mine:
+            least = float("-inf") if found.clock_least_ms is None else found.clock_least_ms / 1000 - 1.5
+            most = float("inf") if found.clock_most_ms is None else found.clock_most_ms / 1000 + 1.5
+            if not any(least <= error <= most for _, error in errors):
+                words = f"{node} is told {least + 1.5:+.1f} to {most - 1.5:+.1f} s ahead, and never was"
+                yield case.breach("clocks", FALSE, found.rule, began(found), words)
+
+
+def leaders(case: Case) -> Iterator[Breach]:
+    """Who told an observer again and again that it leads, leads by the verdict too."""
+    for node, first, last in leading(case.records.run):
+        begin, end = first + LATER_S, last - LATER_S
+        mine = [role for role in case.roles if role.source_node == node]
+        led = sorted(
+            (role.start_time / 1e6, (role.end_time or 1e18) / 1e6 + (role.end_uncertainty_ms or 0) / 1e3)
+            for role in mine
+            if role.role in ("leader", "acting_leader", "unknown")
+        )
+        at = begin
+        for since, until in led:
+            at = max(at, until) if since <= at + LATER_S else at
+        if mine and begin < end and at < end - LATER_S:
+            words = f"{node} told an observer that it leads until {end - at:.0f} s after its role ends"
+            yield case.breach("leaders", MISLEADING, "-", max(at, begin), words)
+
+
+CHECKS: dict[str, Callable[[Case], Iterator[Breach]]] = {
+    "bounds": bounds,
+    "gaps": gaps,
+    "losses": losses,
+    "fates": fates,
+    "clocks": clocks,
+    "leaders": leaders,
+}
+"""The checks by name."""
+
+
+def audited(records: Records, rows: Iterable[Row]) -> list[Breach]:
+    """Everything that the records of a run show to be wrong or missing in its rows."""
+    case = Case(records, tuple(rows))
+    return [breach for check in CHECKS.values() for breach in check(case)]
