@@ -171,10 +171,13 @@ def roles_at_once(verdict: Verdict) -> Iterator[Contradiction]:
 
 
 def leaders_at_once(verdict: Verdict) -> Iterator[Contradiction]:
-    """Two lead at once, in between or at the end, only where a finding says so."""
+    """Two lead at once, in between or at the end, only where a finding says so.
+
+    That an acting leader acts no more is one line, which may be lost.
+    """
     for protocol, roles in verdict.roles.items():
         leading = list[RoleInterval]()
-        led = (role for role in roles if role.role in (LEADER, ACTING))
+        led = (role for role in roles if role.role == LEADER or (role.role == ACTING and role.end_time is not None))
         for role in sorted(led, key=attrgetter("start_time")):
             leading = [other for other in leading if _end(other) > role.start_time]
             for other in leading:
