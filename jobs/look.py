@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from election_replay.election_core.model.inventory import Inventory, Listed
 from election_replay.jobs import JobError
 from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.land import Landing, land
@@ -18,6 +19,8 @@ from election_replay.jobs.landing.exports import write_exports
 from election_replay.jobs.landing.landing_zone import Skip, Skipped, open_landing
 from election_replay.jobs.landing.mailed import Assumed, Mail, read_mail
 from election_replay.jobs.landing.turned import turn
+from election_replay.jobs.reading.kinship import groups_by_kinship
+from election_replay.jobs.reading.published import Published
 from election_replay.jobs.replay import Replay, replay
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -26,14 +29,14 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 @dataclass(frozen=True, slots=True)
 class Looked:
     """What a look came to. ``mails`` are the files that it landed, ``skipped`` is what was not read or not understood;
-    harmless where nothing is missed. ``turned`` are the files whose newest line comes first."""
+    harmless where nothing is missed. ``read_otherwise`` are the files that are not read as they stand, and how."""
 
     mails: list[Mail]
     assumed: list[Assumed]
     landings: list[Landing]
     replay: Replay
     skipped: list[Skipped] = field(default_factory=list)
-    turned: list[str] = field(default_factory=list)
+    read_otherwise: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def unread(self) -> tuple[tuple[str, str], ...]:
@@ -50,10 +53,20 @@ def look(engine: Engine, folder: str, warehouse: Warehouse, config: Config, scra
     mails = list(mail_in(Path(folder), scratch / "unpacked", config, skipped))
     parts = [part for number, mail in enumerate(mails) for part in turn(mail, scratch / f"turned-{number}")]
     landings = [land(engine, part.files, part.root, warehouse, config) for part in parts if part.files]
-    done = replay(engine, warehouse, config.inventoried(), settings="the defaults")
+    done = replay_with_kin(engine, warehouse, config.inventoried())
     skipped += [item for mail in mails for item in mail.unknown]
     assumed = [item for mail in mails for item in mail.assumed]
-    return Looked(parts, assumed, landings, done, skipped, [path for part in parts for path in part.turned])
+    return Looked(parts, assumed, landings, done, skipped, [file for part in parts for file in part.read_otherwise])
+
+
+def replay_with_kin(engine: Engine, warehouse: Warehouse, inventory: Inventory) -> Replay:
+    """Judge what was landed; once more where a log does not say its group, and others do."""
+    done = replay(engine, warehouse, inventory, settings="the defaults")
+    kin = groups_by_kinship(Published(warehouse)) if done.run_id else {}
+    if not kin:
+        return done
+    listed = {source: Listed(group) for source, group in kin.items()} | dict(inventory.listed)
+    return replay(engine, warehouse, replace(inventory, listed=listed), settings="the defaults")
 
 
 def mail_in(folder: Path, unpacked: Path, config: Config, skipped: list[Skipped]) -> Iterator[Mail]:
@@ -64,7 +77,8 @@ def mail_in(folder: Path, unpacked: Path, config: Config, skipped: list[Skipped]
         roots.append(unpacked)
     exports = [(root, unpacked.with_name(f"exports-{number}")) for number, root in enumerate(roots)]
     anew = {root: write_exports(str(root), into) for root, into in exports}
-    roots += [into for root, into in exports if anew[root]]
+    written = {into: anew[root] for root, into in exports if anew[root]}
+    roots += written
     cluster = stem(folder.resolve().name) or "logs"
     problems: list[JobError] = []
     found = 0
@@ -74,7 +88,8 @@ def mail_in(folder: Path, unpacked: Path, config: Config, skipped: list[Skipped]
         except JobError as error:
             problems.append(error)
             continue
-        mail = without(mail, anew.get(root, set()))
+        mail = without(mail, anew.get(root, {}))
+        mail = replace(mail, read_otherwise=[(path, how) for path, how in written.get(root, {}).items() if how])
         found += bool(mail.files)
         yield mail
     if not found:
@@ -93,7 +108,7 @@ def alone(file: Path, unpacked: Path) -> Path:
     """A folder with nothing in it but this file."""
     folder = unpacked.with_name("alone")
     folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy(file, folder / file.name)
+    shutil.copy2(file, folder / file.name)
     return folder
 
 

@@ -33,7 +33,8 @@ class System:
     ``None``: each is written by a process of its own. ``places`` are names of folders that say what lies in them, and
     not whose it is. ``releases`` are the first and the last one whose sources were read. ``member`` is what a process
     names itself by. ``says_farewell``: a process that is stopped says so in its log. ``shared_streams`` are
-    names of files that another system gives too: their lines tell whose they are.
+    names of files that another system gives too: their lines tell whose they are. ``roles_stand_in``, where it is not
+    the whole log of each process, are the files that tell who leads, in words for people.
     """
 
     title: str
@@ -48,11 +49,17 @@ class System:
     places: tuple[str, ...] = ()
     says_farewell: bool = True
     shared_streams: tuple[str, ...] = ()
+    roles_stand_in: str = ""
 
     @property
     def name(self) -> str:
         """As settings name it."""
         return self.dialect.name
+
+    @property
+    def telling_files(self) -> str:
+        """The files that tell who leads, in words for people."""
+        return self.roles_stand_in or f"the whole log of each {self.title} node, from before its start or the trouble"
 
     @property
     def does(self) -> Mapping[Deed, frozenset[str]]:

@@ -162,8 +162,6 @@ def assumptions(done: "Looked", published: "Published") -> Iterator[str]:
     ):
         heard[row["cluster"], row["source_node"]].append(f"{row['node']} of {row['replica_group']}")
     inside = inside_envelopes(published)
-    from election_replay.jobs.landing.turned import TURNED
-
     yield "Assumed"
     cluster = None
     for node in done.assumed[:NODES_SHOWN]:
@@ -177,9 +175,9 @@ def assumptions(done: "Looked", published: "Published") -> Iterator[str]:
         says = f"its logs: {signs}" if signs else f"its lines name {len(named)} nodes: {'; '.join(of_others)}"
         yield f"    {node.node}: {files}, by {node.by}; {says if signs or of_others else 'no role in its logs'}"
     yield from more(len(done.assumed) - NODES_SHOWN, "nodes")
-    for path in done.turned[:SHOWN]:
-        yield f"  {path}: {TURNED}"
-    yield from more(len(done.turned) - SHOWN, "files that are read backwards")
+    for path, how in done.read_otherwise[:SHOWN]:
+        yield f"  {path}: {how}"
+    yield from more(len(done.read_otherwise) - SHOWN, "files that are not read as they stand")
     zones = zones_of(published)
     if zones:
         yield f"  Times: {', '.join(zones)}, as these systems write them unless they are told otherwise (--config)"
@@ -269,11 +267,11 @@ class Group(NamedTuple):
 
 
 def groups_by_gravity(published: "Published") -> list[Group]:
-    """All groups of which roles or terms are known, those with the gravest findings first."""
+    """All groups of which roles or leaders are known, those with the gravest findings first."""
     rows = published.rows(
         "SELECT cluster, replica_group, sum(critical) + sum(warning) > 0 AS grave FROM ("
         "SELECT cluster, replica_group, 0 AS critical, 0 AS warning FROM role_intervals "
-        "UNION ALL SELECT cluster, replica_group, 0, 0 FROM terms "
+        "UNION ALL SELECT cluster, replica_group, 0, 0 FROM terms WHERE leader IS NOT NULL "
         "UNION ALL SELECT cluster, replica_group, (severity = 'critical')::INT, (severity = 'warning')::INT "
         "FROM findings SEMI JOIN role_intervals USING (cluster, replica_group)) "
         "GROUP BY ALL ORDER BY sum(critical) DESC, sum(warning) DESC, cluster, replica_group"

@@ -20,6 +20,7 @@ from election_replay.election_core.model.streams import unpacked
 from election_replay.jobs.landing.archives import is_archive
 from election_replay.jobs.landing.blocks import Blocks, head
 from election_replay.jobs.landing.landing_zone import Entry, LandingZone, is_text, open_landing
+from election_replay.jobs.landing.years import with_years, without_year
 
 LOOKED_AT = 1 << 18
 """So many bytes of a file's beginning tell whether it is an export."""
@@ -45,39 +46,43 @@ _GLUED = re.compile(r'(?<=\})[ \t]*(?=\{"(?:level|ts|time|log|timestamp|@timesta
 _ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d.*(?:Z|[+-]\d\d:?\d\d)\Z")
 
 
-def write_exports(root: str, into: Path) -> set[str]:
-    """Write the exports below ``root`` anew into a folder; their paths."""
+def write_exports(root: str, into: Path) -> dict[str, str | None]:
+    """Write the exports below ``root``, and logs whose times have no year, anew into a folder; their paths, and what is
+    assumed of each."""
     zone = open_landing(root)
-    found: set[str] = set()
+    found: dict[str, str | None] = {}
     for entry in list(zone.walk(lambda _: None)):
         if entry.link is None and is_text(entry.path) and entry.size and not is_archive(entry.path):
-            lines = lines_of_export(entry, zone)
+            lines, assumed = lines_of_export(entry, zone)
             if lines is not None:
                 target = into / unpacked(entry.path)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", errors="surrogateescape")
-                found.add(entry.path)
+                found[entry.path] = assumed
     return found
 
 
-def lines_of_export(entry: Entry, zone: LandingZone) -> list[str] | None:
-    """The lines that a file holds, if it is an export."""
+def lines_of_export(entry: Entry, zone: LandingZone) -> tuple[list[str] | None, str | None]:
+    """The lines that a file holds, if they have to be written anew, and what is assumed of them."""
     beginning = head(zone, entry.path, entry.size, LOOKED_AT).data.decode("utf-8", "replace")
-    if not (is_json(beginning) or is_table(beginning) or _GLUED.search(beginning)):
-        return None
+    yearless = without_year(beginning.splitlines())
+    if not (is_json(beginning) or is_table(beginning) or _GLUED.search(beginning) or yearless):
+        return None, None
     blocks = Blocks(zone, entry.path, entry.size)
     data, size = [], 0
     for block in blocks:
         data.append(block.data)
         size += len(block.data)
         if size > LARGEST:
-            return None
+            return None, None
     text = (b"".join(data) + blocks.rest).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
     if is_json(beginning):
-        return lines_of_json(text)
+        return lines_of_json(text), None
     if is_table(beginning):
-        return [as_line(row) for row in rows_of_table(text)]
-    return [part for line in text.splitlines() for part in _GLUED.split(line)]
+        return [as_line(row) for row in rows_of_table(text)], None
+    if yearless:
+        return with_years(text.splitlines(), entry.modified)
+    return [part for line in text.splitlines() for part in _GLUED.split(line)], None
 
 
 def is_json(beginning: str) -> bool:

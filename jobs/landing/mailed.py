@@ -70,14 +70,14 @@ class Assumed:
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """The logs of a folder. ``unknown`` are files that no dialect knows, by path, and why; ``turned`` are those whose
-    newest line comes first."""
+    """The logs of a folder. ``unknown`` are files that no dialect knows, by path, and why; ``read_otherwise`` are
+    those that are not read as they stand, and how."""
 
     root: str
     files: list[LogFile]
     assumed: list[Assumed]
     unknown: list[Skipped] = field(default_factory=list)
-    turned: list[str] = field(default_factory=list)
+    read_otherwise: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

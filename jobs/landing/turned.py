@@ -107,7 +107,7 @@ def turn(mail: Mail, into: Path) -> Iterator[Mail]:
         return
     kept = [file for file in mail.files if file not in backwards]
     paths = {file.path for file in backwards}
-    yield replace(mail, files=kept, turned=sorted(paths))
+    yield replace(mail, files=kept, read_otherwise=[*mail.read_otherwise, *((path, TURNED) for path in sorted(paths))])
     yield Mail(str(into), [written(file, zone, into) for file in backwards], [])
 
 

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
+from election_replay.election_core.fold.roles import SEEN
 from election_replay.election_core.model import notices
 from election_replay.jobs import JobError
 from election_replay.jobs.reading.clocks import Clocks, clocks_of, in_words
@@ -32,7 +33,7 @@ ROLES = f"""
     FROM role_intervals WHERE {OVERLAPPING} ORDER BY node, source_node, start_time, end_time, role
 """
 SERVICES = f"""
-    SELECT node, source_node, role, start_time, end_time, end_cause FROM role_intervals
+    SELECT protocol, node, source_node, role, start_time, end_time, start_cause, end_cause FROM role_intervals
     WHERE {OVERLAPPING} AND role IN ('leader', 'acting_leader') AND term IS NULL
     ORDER BY start_time, node, source_node LIMIT ?
 """
@@ -282,9 +283,10 @@ def incident(
 
 
 def little_is_known(happened: "Course", findings: list[Row]) -> bool:
-    """Whether nobody is known to have led, and nothing grave is found."""
+    """Whether nobody is known to have begun to lead, and nothing grave is found."""
     grave = any(finding["severity"] != "info" for finding in findings)
-    return not (happened.changes or happened.services or grave)
+    served = any(service["start_cause"] != SEEN for service in happened.services)
+    return not (happened.changes or served or grave)
 
 
 def noticed(

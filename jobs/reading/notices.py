@@ -5,7 +5,7 @@ Which kinds are told, and in which words, stands in :mod:`election_core.model.no
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
@@ -21,6 +21,9 @@ from election_replay.jobs.reading.words import Row, clock, listed, times
 
 TOGETHER = timedelta(minutes=10)
 """What says the same so soon again is told with it."""
+
+AT_ONCE = timedelta(seconds=5)
+"""Members that say the same within this time say it of one thing."""
 
 LONGEST_MS = 30 * 86_400_000
 """A duration beyond this is none: some systems print a time since 1970 in its place."""
@@ -72,7 +75,7 @@ def notices_of(
     Of a machine that runs several processes only those of the one that belongs to the ``group``.
     """
     columns = columns_of(texts.values())
-    kinds = sorted({kind.partition("/")[0] for kind in texts} | notices.STARTS)
+    kinds = sorted({kind.partition("/")[0] for kind in texts} | notices.STARTS | notices.LEADER_IS_KNOWN)
     values = {
         "cluster": cluster,
         "sources": sorted(sources),
@@ -109,27 +112,48 @@ def columns_of(texts: Iterable[str]) -> list[str]:
 
 def of_interest(rows: list[Row], texts: Mapping[str, str]) -> Iterator[Row]:
     """Lines without those that only repeat what a start reads, and without a release that was told before."""
-    started: dict[str, datetime] = {}
-    release: dict[tuple[str, str], Any] = {}
-    removed: set[tuple[str, Any]] = set()
+    known = Known()
     for row in rows:
+        known.starts(row)
+        if text_of(row, texts) is not None and not known.repeats(row):
+            yield row
+
+
+@dataclass(slots=True)
+class Known:
+    """What the lines up to one have told: when members started, which of them still read their logs, which releases
+    run, and which changes of members were made."""
+
+    started: dict[str, datetime] = field(default_factory=dict)
+    reading: set[str] = field(default_factory=set)
+    release: dict[tuple[str, str], Any] = field(default_factory=dict)
+    changed: set[tuple[str, Any]] = field(default_factory=set)
+    removed: set[tuple[str, Any]] = field(default_factory=set)
+
+    def starts(self, row: Row) -> None:
+        """A member starts, or has read its log."""
+        if row["kind"] in notices.STARTS:
+            self.started[row["source_node"]] = row["event_time"]
+            self.reading.add(row["source_node"])
+        if row["kind"] in notices.LEADER_IS_KNOWN:
+            self.reading.discard(row["source_node"])
+
+    def repeats(self, row: Row) -> bool:
+        """Whether a line only says again what is known."""
         kind, source = row["kind"], row["source_node"]
-        if kind in notices.STARTS:
-            started[source] = row["event_time"]
-        if text_of(row, texts) is None:
-            continue
         if kind in notices.RELEASES:
-            before = release.get((source, kind))
-            release[source, kind] = row["value"]
-            if before in (None, row["value"]):
-                continue
-        if kind in notices.AT_STARTS and reads_its_log(started.get(source), row["event_time"]):
-            continue
+            before = self.release.get((source, kind))
+            self.release[source, kind] = row["value"]
+            return before in (None, row["value"])
+        if kind in notices.AT_STARTS:
+            again = reads_its_log(self.started.get(source), row["event_time"]) and (kind, row["peer"]) in self.changed
+            self.changed.add((kind, row["peer"]))
+            return again or source in self.reading
         if kind == "ETCD_MEMBER_REMOVED":
-            if (source, row["peer"]) in removed:
-                continue
-            removed.add((source, row["peer"]))
-        yield row
+            again = (source, row["peer"]) in self.removed
+            self.removed.add((source, row["peer"]))
+            return again
+        return False
 
 
 def text_of(row: Row, texts: Mapping[str, str]) -> str | None:
@@ -144,25 +168,38 @@ def reads_its_log(started: datetime | None, at: datetime) -> bool:
 
 
 def together(rows: Iterable[Row], texts: Mapping[str, str]) -> Iterator[Notice]:
-    """Lines that say the same in the same words, by whomever, as one where they follow soon."""
+    """Lines that say the same in the same words as one: by one member where they follow soon, by others at once."""
     worded = [(in_words(row, text_of(row, texts) or ""), row | {"place": place}) for place, row in enumerate(rows)]
     worded.sort(key=lambda pair: (pair[1]["kind"], pair[0], pair[1]["event_time"]))
     for (kind, words), alike in groupby(worded, key=lambda pair: (pair[1]["kind"], pair[0])):
-        run: list[Row] = []
+        runs: list[list[Row]] = []
         for _, row in alike:
-            if run and row["event_time"] - run[-1]["event_time"] > TOGETHER:
-                yield as_notice(kind, words, run)
-                run = []
-            run.append(row)
-        yield as_notice(kind, words, run)
+            run = None if kind in notices.APART else run_of(row, runs)
+            if run is None:
+                runs.append([row])
+            else:
+                run.append(row)
+        yield from (as_notice(kind, words, run) for run in runs)
+
+
+def run_of(row: Row, runs: list[list[Row]]) -> list[Row] | None:
+    """The lines with which another one is told: the last ones of its member, else those that begin as it comes."""
+    for run in reversed(runs):
+        if row["event_time"] - run[-1]["event_time"] > TOGETHER:
+            continue
+        of_member = any(row["source_node"] == other["source_node"] for other in run)
+        if of_member or row["event_time"] - run[0]["event_time"] <= AT_ONCE:
+            return run
+    return None
 
 
 def as_notice(kind: str, words: str, rows: list[Row]) -> Notice:
     """Lines that say the same as one entry."""
-    speakers = tuple(dict.fromkeys((row["node"], row["source_node"]) for row in rows))
+    named = [(None if kind in notices.OF_ANOTHER else row["node"], row["source_node"]) for row in rows]
+    speakers = tuple(dict.fromkeys(named))
     lengths = [row["duration_ms"] for row in rows if row["duration_ms"] is not None and row["duration_ms"] < LONGEST_MS]
     length = length_in_words(min(lengths), max(lengths)) if lengths else "some time"
-    by_speaker = max(sum((row["node"], row["source_node"]) == speaker for row in rows) for speaker in speakers)
+    by_speaker = max(map(named.count, speakers))
     first, last = rows[0]["event_time"], rows[-1]["event_time"]
     return Notice(first, last, speakers, kind, words.replace(LENGTH, length), by_speaker, rows[0]["place"])
 

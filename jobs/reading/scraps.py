@@ -1,10 +1,10 @@
 """Sources whose lines tell no role: what they do say, and which file would say more."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from election_replay.election_core.dialects import KINDS
+from election_replay.election_core.dialects import KINDS, SYSTEMS
 from election_replay.election_core.fold.identity import CONTROLLER, ETCD, NAMESERVER, ZOOKEEPER, process_of
 from election_replay.election_core.model import notices
 from election_replay.jobs.reading.clocks import Clocks
@@ -13,10 +13,10 @@ from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import FOREVER, listed, name_of, times
 
 SILENT = """
-    SELECT DISTINCT cluster, source_node, stream FROM events
+    SELECT cluster, source_node, stream, list(DISTINCT kind) AS kinds FROM events
     WHERE (cluster, source_node) NOT IN (
         SELECT (cluster, source_node) FROM role_intervals WHERE source_node IS NOT NULL)
-    ORDER BY ALL
+    GROUP BY cluster, source_node, stream ORDER BY cluster, source_node, stream
 """
 
 ASK_FOR = {
@@ -37,19 +37,15 @@ OF_A_BROKER = (
 
 @dataclass(frozen=True, slots=True)
 class Scrap:
-    """A source, the streams of which are here, what its lines say, and how many more of known kinds there are."""
+    """A source, the streams of which are here, what its lines say, how many more of known kinds there are, and which
+    files would say who leads."""
 
     cluster: str
     source_node: str
     streams: tuple[str, ...]
     notices: list[Notice]
     others: list[tuple[str, int]]
-
-    @property
-    def ask_for(self) -> list[str]:
-        """Which files would say who leads."""
-        processes = dict.fromkeys(map(process_of, self.streams))
-        return list(dict.fromkeys(ASK_FOR.get(process, OF_A_BROKER) for process in processes))
+    ask_for: list[str]
 
     def lines(self) -> Iterator[tuple[datetime | None, str]]:
         """What they say, in order of time, then what is not told one by one."""
@@ -66,8 +62,10 @@ class Scrap:
 def scraps(published: Published) -> Iterator[Scrap]:
     """All sources without a role; of a cluster where others have roles, those that tell what is always told."""
     streams: dict[tuple[str, str], list[str]] = {}
+    asked: dict[tuple[str, str], list[str]] = {}
     for row in published.rows(SILENT):
         streams.setdefault((row["cluster"], row["source_node"]), []).append(row["stream"])
+        asked.setdefault((row["cluster"], row["source_node"]), []).append(asked_for(row["stream"], row["kinds"]))
     speaking = {row["cluster"] for row in published.rows("SELECT DISTINCT cluster FROM role_intervals")}
     for (cluster, source), of_source in streams.items():
         texts = {**notices.ALWAYS, **({} if cluster in speaking else notices.WHERE_LITTLE_IS_KNOWN)}
@@ -76,4 +74,12 @@ def scraps(published: Published) -> Iterator[Scrap]:
             continue
         others = [] if cluster in speaking else counted_kinds(published, cluster, [source], texts)
         known = [(KINDS[row["kind"]], row["n"]) for row in others if KINDS.get(row["kind"])]
-        yield Scrap(cluster, source, tuple(of_source), found, known)
+        wanted = list(dict.fromkeys(asked[cluster, source]))
+        yield Scrap(cluster, source, tuple(of_source), found, known, wanted)
+
+
+def asked_for(stream: str, kinds: Collection[str]) -> str:
+    """Which files would say who leads, beside one with lines of these kinds."""
+    of_lines = (system for system in SYSTEMS if not system.table.kinds.keys().isdisjoint(kinds))
+    system = next(of_lines, None) or next((system for system in SYSTEMS if system.writes(stream)), None)
+    return ASK_FOR.get(process_of(stream), OF_A_BROKER) if system is None else system.telling_files

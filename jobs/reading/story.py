@@ -293,7 +293,9 @@ def beyond(incident: Incident) -> Iterator[str]:
     left = len(incident.course.notices) - NOTICES_SHOWN
     if left > 0:
         yield f"And {left:,} more lines of this sort, to {clock(incident.course.notices[-1].until)}."
-    if not (incident.course.sightings or incident.course.notices or incident.course.changes or incident.findings):
+    course = incident.course
+    entries = (course.sightings, course.notices, course.changes, course.services, course.endings, incident.findings)
+    if not any(entries):
         yield f"No line of {clock(incident.begin)} to {clock(incident.end)} tells a role, an end or a fault."
     if incident.course.sightings:
         protocol = incident.course.sightings[0]["protocol"]
@@ -343,13 +345,26 @@ def losses_below(incident: Incident, finding: Row, column: str) -> Iterator[Row]
         yield from losses_below(incident, echo, column)
 
 
+SERVICE_ENDED = {
+    "died": ": it died",
+    "stopped": ": it was stopped",
+    "silent": ": its log just stops",
+    "quorum_lost": ": it gave up for want of a quorum",
+}
+"""Why a time of service ended, where that is known."""
+
+
 def service_in_words(incident: Incident, role: Row) -> str:
     """One time of service of a master, or of a slave that acts for it."""
     service = "serves as master" if role["role"] == "leader" else "acts as master, read only"
-    ended = {"died": " it died", "stopped": " it was stopped", "silent": " its log just stops"}
-    end = role["end_time"]
-    until = f", until {clock(end)}{':' + ended[role['end_cause']] if role['end_cause'] in ended else ''}" if end else ""
-    return f"{incident.called(role['node'], role['source_node'])} {service}{until}."
+    who, end = incident.called(role["node"], role["source_node"]), role["end_time"]
+    why = SERVICE_ENDED.get(role["end_cause"], "")
+    if role["start_cause"] == SEEN:
+        unknown = f"({term_word(role['protocol'])} not known)"
+        led = f"led {unknown} until {clock(end)}{why}" if end else f"leads {unknown}"
+        return f"{who} {led}; no line says since when."
+    until = f", until {clock(end)}{why}" if end else ""
+    return f"{who} {service}{until}."
 
 
 def outcome(incident: Incident) -> Iterator[str]:

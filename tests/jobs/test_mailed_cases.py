@@ -24,6 +24,71 @@ NEVER = (
 """What nobody is told who asked for a look."""
 
 SAID = {
+    "dledger-one-candidate": (r"No line says who became leader", r"Seen of n0 .*: follower .*; candidate"),
+    "dledger-preferred-hands-over": (
+        r"18:04:53 n0 leads \(term 3\); no line says since when",
+        r"18:05:08 n2 becomes leader \(term 4\)",
+    ),
+    "etcd-already-bootstrapped": (
+        r"its times have no year: taken for 20\d\d",
+        r"08:00:01 .*cannot start, or not join its cluster.* \(2 times, to .*08:00:06\)",
+    ),
+    "etcd-cluster-id-mismatch": (
+        r"its times have no year: taken for 20\d\d",
+        r"a member of another cluster is at a configured address \(332a8a315e5ccccc\)",
+        r"To tell who leads, ask for the whole log of each etcd member",
+    ),
+    "etcd-cut-lines": (r"becomes leader \(term 902\)",),
+    "etcd-journal-no-year": (
+        r"its times have no year: taken for 20\d\d",
+        r"15:54:38 134af6e5d3cccccc leads \(term 12282\); no line says since when",
+        r"15:54:39 2a09651707aaaaaa \(master-1\) becomes leader \(term 12284\)",
+    ),
+    "etcd-k3s-no-quorum": (
+        r"hears no leader for its timeout \(term 2\) \(2 times, to 08:00:06\.092\)",
+        r"706ca1e01eedbbbb does not answer its health check",
+        r"No line says who became leader",
+    ),
+    "etcd-warn-only": (
+        r"its heartbeats, as leader, are late by 2\.7 s",
+        r"04:12:31\.773 .*gives up the lead: it hears no quorum",
+        r"No line says who became leader",
+    ),
+    "kafka-broker-not-leader": (
+        r"10:20:41\.340 2 .*leads orders-3 in epoch 14",
+        r"ask for server\.log, controller\.log and state-change\.log",
+    ),
+    "kraft-epochs-climb": (r"a round of votes brings no majority", r"No line says who became leader"),
+    "redis-cluster-no-majority": (
+        r"06:14:31\.284 replica: asks for votes for epoch 6",
+        r"does not take over: Waiting for votes, but majority still not reached",
+        r"ask for the whole log of each server and of each sentinel",
+    ),
+    "redis-no-good-slave": (
+        r"the master of cache cannot be replaced: no replica is fit to take over \(2 times, to 17:05:52\.390\)",
+    ),
+    "redis-sentinel-pingpong": (
+        r"13:34:43\.218 .*names 10\.31\.0\.10:6380 as master of intra from here on.*"
+        r"13:37:48\.473 .*names 10\.31\.0\.11:6380 as master of intra.*"
+        r"13:38:10\.133 .*names 10\.31\.0\.10:6380 as master of intra",
+    ),
+    "redis28-sentinel-no-year": (
+        r"its times have no year: taken for 20\d\d",
+        r"10:26:07\.224 10\.20\.0\.230:6379 becomes master \(epoch 61\)",
+    ),
+    "rmq-controller-nobody": (
+        r"06:02:11 rmq-controller-nobody: broker 1 of b0 is silent for too long",
+        r"no replica can become master of b0 \(2 times, to 06:02:16\)",
+    ),
+    "zk-compose-three": (r"13:22:13\.401 3 \(zoo3_1\) becomes leader \(epoch 1\)", r"1 \(zoo1_1\) follows"),
+    "zk-confluent-layout": (r"No leader for 60\.2 s", r"cannot reach server 5 for elections at zk-4\.zk-headless:3888"),
+    "zk-follower-loses-leader": (
+        r"09:49:48\.747 0 .*loses its leader: java\.io\.EOFException",
+        r"follower from 09:49:48\.971 to the end of its log",
+    ),
+    "zk-leader-known-by-its-end": (
+        r"2 \(zk2\) led \(epoch not known\) until 03:17:41\.006: it gave up for want of a quorum; no line says since when",
+    ),
     "etcd-cks-one-node": (
         r"57aee66a9503bbbb does not answer its health check: dial tcp 10\.1\.0\.38:2380: connect: connection refused",
         r"No leader for 70\.2 s",
@@ -88,7 +153,9 @@ SAID = {
     "small-newest-first": (r"it is read backwards", r"10:39:01 c3c3c3c3c3c3c3c3 leads \(term 2\)"),
     "small-removed-member": (r"learns that its cluster removed it, and ends",),
     "talos-prefixed-learner": (
-        r"09:46:29\.425 .*member 69fe75323e12bbbb at https://192\.168\.7\.12:2380 is added to the cluster",
+        r"1 cluster, 1 replica group",
+        r"192\.168\.7\.12 is 69fe75323e12bbbb of 8138989705480001",
+        r"09:46:29\.425 .*member 69fe75323e12bbbb at https://192\.168\.7\.12:2380 is added to the cluster as a learner",
         r"a change of members is refused: learner is not ready \(13 times, to 09:58:29\.438\)",
     ),
     "zk-brackets-eaten": (

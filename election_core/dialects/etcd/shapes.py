@@ -170,7 +170,7 @@ FIELDS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "number-of-discarded-entries": ("count", _whole),
     "remote-peer-cluster-id": ("value", _text),
     "raft-conf-change": ("request", _text),
-    "pre-vote": ("flag", _flag),
+    **dict.fromkeys(("pre-vote", "added-peer-is-learner"), ("flag", _flag)),
     "local-member-attributes": ("", _of_text(_attributes)),
 }
 """The fields beside the message of a JSON line, and the columns that they fill; an empty name fills several."""

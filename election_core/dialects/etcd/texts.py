@@ -581,6 +581,7 @@ TROUBLE = (
             ("failed to start etcd", ""),
             ("bootstrap failed", ""),
             ("listener failed", ""),
+            ("member {node:id} has already been bootstrapped", ""),
         )
     ),
 )

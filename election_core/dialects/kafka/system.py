@@ -14,6 +14,8 @@ SYSTEM = System(
     releases=((3, 3), (4, 1)),
     member="node id",
     process="kafka",
+    roles_stand_in="server.log, controller.log and state-change.log of each node, at level INFO, from before the trouble: "
+    "controllers tell who leads the metadata quorum, brokers who leads a partition",
     places=("kafka", "kraft-combined-logs"),
 )
 """A node writes all of its files, as controller, as broker or as both."""

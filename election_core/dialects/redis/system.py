@@ -12,6 +12,8 @@ SYSTEM = System(
     protocols=(Spoken("redis", clock="epoch", leader="master"),),
     releases=((6, 2), (8, 1)),
     member="node id",
+    roles_stand_in="the whole log of each server and of each sentinel (redis-server.log, redis-sentinel.log, or what "
+    "they print), from before the trouble: a server says when it becomes master, a sentinel whom it replaces",
     places=("redis-server", "sentinel", "redis-sentinel", "redis-cluster", "valkey"),
 )
 """Each file is written by a process of its own: a machine mostly runs a server and a sentinel."""

@@ -12,9 +12,9 @@ drown it elsewhere.
 
 from collections.abc import Mapping
 
-from election_replay.election_core.model.notices import etcd, rocketmq, zookeeper
+from election_replay.election_core.model.notices import etcd, kafka, redis, rocketmq, zookeeper
 
-SYSTEMS = (etcd, rocketmq, zookeeper)
+SYSTEMS = (etcd, kafka, redis, rocketmq, zookeeper)
 
 ALWAYS: Mapping[str, str] = {kind: text for system in SYSTEMS for kind, text in system.ALWAYS.items()}
 WHERE_LITTLE_IS_KNOWN: Mapping[str, str] = {
@@ -23,7 +23,7 @@ WHERE_LITTLE_IS_KNOWN: Mapping[str, str] = {
 NEVER = frozenset[str]().union(*(system.NEVER for system in SYSTEMS))
 """Kinds of lines that a system prints while all goes on as it should: signs of life, settings, requests of clients."""
 
-RELEASES = frozenset({"ETCD_VERSION", "ZK_VERSION"})
+RELEASES = frozenset({"ETCD_VERSION", "ZK_VERSION", "RD_VERSION", "KAFKA_VERSION"})
 """Lines that name a release; only another one than before is told."""
 
 AT_STARTS = frozenset({"ETCD_MEMBER_ADDED", "ETCD_MEMBER_PROMOTED", "ETCD_MEMBER_UPDATED"})
@@ -32,5 +32,14 @@ AT_STARTS = frozenset({"ETCD_MEMBER_ADDED", "ETCD_MEMBER_PROMOTED", "ETCD_MEMBER
 STARTS = frozenset({"ETCD_BOOT", "ETCD_MEMBER_STARTS", "ETCD_MEMBER_RESTARTS", "ETCD_SERVER_STARTS", "RAFT_START"})
 """Lines of such a start."""
 
+LEADER_IS_KNOWN = frozenset({"RAFT_LEADER_KNOWN", "RAFT_TO_LEADER"})
+"""Lines from which on a member that has started has read its log."""
+
 READS_ITS_LOG_FOR_US = 60_000_000
-"""So long after its start, at most, a member prints old changes again."""
+"""So long after its start, at most, a member prints old changes again that it applies late."""
+
+OF_ANOTHER = frozenset({"CTL_BROKER_EXPIRED", "CTL_ELECT_DONE", "CTL_ELECT_OK", "RC_FAILED_OVER", "RC_FAIL_TOLD"})
+"""Lines whose ``node`` is not the member that wrote them."""
+
+APART = redis.APART | kafka.APART
+"""Lines each of which undoes what another one says: those that say the same are not told together."""

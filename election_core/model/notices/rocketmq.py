@@ -78,7 +78,7 @@ WHERE_LITTLE_IS_KNOWN = {
     "NS_UNREG_ADDR": "the broker at {address} leaves its broker set",
     "NS_UNREG_NAME": "the last address of a broker set leaves",
     "NS_MIN_CHANGED": "the smallest live id of the set is {broker_id}[ now][: {value}]",
-    "CTL_BROKER_EXPIRED": "broker {peer}[ of {replica_group}] is silent for too long",
+    "CTL_BROKER_EXPIRED": "broker[ {node}][ of {replica_group}] is silent for too long",
     "CTL_BROKER_CHANNEL_CLOSED": "the connection of a broker closes[: {peer}]",
     "CTL_INACTIVE": "broker {peer}[ of {replica_group}] counts as gone",
     "SRV_SHUTDOWN_BEGIN": "is being shut down",

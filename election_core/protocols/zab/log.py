@@ -25,6 +25,7 @@ from election_replay.election_core.fold.roles import (
     FOLLOWER,
     LEADER,
     OBSERVER,
+    SEEN,
     STOPPED,
     TRANSFER,
     Step,
@@ -262,7 +263,7 @@ class ZabLog:
         of_former_role = self._now.state is not None and self._now.state != event.role
         self._now.state = event.role
         if event.role == "LEADER" and event.value == "broadcast" and self._now.role != LEADER and not of_former_role:
-            self._step(event, LEADER, None, self.node, "status")
+            self._step(event, LEADER, None, self.node, SEEN)
 
     def _on_election(self, event: FoldEvent) -> None:
         self._ends_in_vain(event)
@@ -352,6 +353,8 @@ class ZabLog:
 
     def _on_leader_shutdown(self, event: FoldEvent) -> None:
         cause = _END.get(event.decision or "", "stepped_down")
+        if self._now.role is None and not self._now.started and event.decision == "QUORUM_LOST":
+            self._step(event, LEADER, None, self.node, SEEN)  # its log begins in a leadership
         if self._now.role == LEADER and cause == "quorum_lost":
             self._note_without_quorum(event)
         if self._now.role == LEADER:

@@ -16,7 +16,7 @@ def written(tmp_path: Path, text: str, name: str = "export.json") -> list[str] |
     (tmp_path / "in").mkdir(exist_ok=True)
     (tmp_path / "in" / name).write_text(text, encoding="utf-8")
     found = write_exports(str(tmp_path / "in"), tmp_path / "out")
-    assert found <= {name}
+    assert found.keys() <= {name}
     return (tmp_path / "out" / name).read_text(encoding="utf-8").splitlines() if found else None
 
 

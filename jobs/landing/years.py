@@ -1,0 +1,101 @@
+"""Times without a year, as syslog and journalctl write them, and Redis up to release 5: a look writes them with one.
+
+    Apr 29 15:54:38 master-1 etcd[1167]: 2a09651707aaaaaa became leader at term 12283
+    [30728] 03 Jun 10:26:07.291 # +switch-master mymaster 192.168.20.242 6379 192.168.20.230 6379
+
+No line tells the year. The last time of a file is in the year in which that makes it no later than the file itself;
+every other one is in the year in which it is nearest to the line before it.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from election_replay.election_core.dialects.stamps import MONTHS
+
+_MONTH = "(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_BEFORE = r"([>|\s]*|[\w.-]+ *\| )"
+"""What stands before a line that was quoted, or came from a container of a group."""
+
+_SYSLOG = re.compile(
+    rf"{_BEFORE}(?:<\d{{1,3}}>)?{_MONTH} ([ \d]\d) (\d\d:\d\d:\d\d)(\.\d{{1,9}})? (?=[\w.:-]+ [^\s:\[]+(?:\[\d+\])?: )",
+    re.ASCII,
+)
+_REDIS = re.compile(
+    rf"{_BEFORE}(?:(\d+):([XCSM])|\[(\d+)\]) (\d\d) {_MONTH} (\d\d:\d\d:\d\d)(\.\d{{1,6}}) (?=[.*#-] )", re.ASCII
+)
+_DATED = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:")
+_OF_SENTINEL = re.compile(r" [#*] [+-](?:[a-z]+-)*[a-z]+ ", re.ASCII)
+
+LATER = timedelta(days=1)
+"""A file may be older than its last line by the zones of both."""
+
+
+def without_year(lines: Sequence[str]) -> bool:
+    """Whether most times of these lines have no year, and no other time stands behind them."""
+    found = [line for line in lines if _time_of(line) is not None]
+    return bool(found) and 2 * len(found) > len([line for line in lines if _DATED.search(line[:200])])
+
+
+def with_years(lines: Sequence[str], modified: int | None) -> tuple[list[str], str]:
+    """The lines with years, and in words which; ``modified`` is when the file was written last, in microseconds UTC."""
+    latest = datetime.fromtimestamp((modified or 0) / 1_000_000, UTC)
+    times = [_time_of(line) for line in lines]
+    years = _years(times, latest)
+    letter = "X" if any(map(_OF_SENTINEL.search, lines)) else "C"
+    dated = [
+        line if time is None else _dated(line, year, letter)
+        for line, time, year in zip(lines, times, years, strict=True)
+    ]
+    first, last = min(years, default=latest.year), max(years, default=latest.year)
+    named = f"{first}" if first == last else f"{first} to {last}"
+    return dated, f"its times have no year: taken for {named}, since the file was written last on {latest:%Y-%m-%d}"
+
+
+Time = tuple[int, int, str]
+"""Month, day and time of day."""
+
+
+def _time_of(line: str) -> Time | None:
+    """The time of a line that has no year; ``None`` for any other line, and where what stands behind dates itself."""
+    if found := _SYSLOG.match(line):
+        rest = line[found.end() : found.end() + 120]
+        return None if _DATED.search(rest) or "{" in rest else (_month(found[2]), int(found[3]), found[4])
+    found = _REDIS.match(line)
+    return None if found is None else (_month(found[6]), int(found[5]), found[7])
+
+
+def _month(name: str) -> int:
+    return MONTHS.index(name.lower()) + 1
+
+
+def _years(times: Sequence[Time | None], latest: datetime) -> list[int]:
+    """The year of each line: the newest of them is no later than the file, nor a year earlier."""
+    turns, turn, before = [], 0, None
+    for time in times:
+        if time is not None:
+            months = 0 if before is None else time[0] - before
+            turn += (months < -HALF_A_YEAR) - (months > HALF_A_YEAR)
+            before = time[0]
+        turns.append(turn)
+    newest, time = max(((turn, time) for turn, time in zip(turns, times, strict=True) if time), default=(0, (1, 1, "")))
+    limit = latest + LATER
+    year = limit.year if (time[0], time[1]) <= (limit.month, limit.day) else limit.year - 1
+    return [year + turn - newest for turn in turns]
+
+
+HALF_A_YEAR = 6
+"""Months between two lines from which on there is a turn of the year between them."""
+
+
+def _dated(line: str, year: int, letter: str) -> str:
+    if found := _SYSLOG.match(line):
+        month = _month(found[2])
+        stamp = f"{year}-{month:02d}-{int(found[3]):02d}T{found[4]}{found[5] or ''}+00:00 "
+        return f"{found[1]}{stamp}{line[found.end() :]}"
+    found = _REDIS.match(line)
+    if found is None:
+        return line
+    process = found[2] or found[4]
+    stamp = f"{process}:{found[3] or letter} {found[5]} {found[6]} {year} {found[7]}{found[8]} "
+    return f"{found[1]}{stamp}{line[found.end() :]}"
