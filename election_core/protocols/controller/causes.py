@@ -6,8 +6,8 @@ from election_replay.election_core.fold.roles import DIED, STOPPED
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since
 from election_replay.election_core.model.facts import ContactLost, LastHeard
-from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.controller.checks import NOBODY_ELECTED
 from election_replay.election_core.protocols.controller.facts import ControllerLed, Decision
 from election_replay.election_core.protocols.controller.record import elections_of
 
@@ -22,34 +22,52 @@ def last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
 
 
 def cause(group: Group, epoch: int, decision: Decision | None) -> str:
-    """Why an election began, from how the master before it ended."""
+    """Why an election began, from how the master before it ended: the one of the epoch before, if it is known.
+
+    Each election makes the next epoch, also one that finds nobody, and the first one makes epoch 1.
+    """
     earlier = (tenure for tenure in reversed(group.tenures) if tenure.term < epoch)
     before = next((tenure for tenure in earlier if not _later(group, tenure, epoch)), None)
-    if before is None:
-        return "unknown" if _heard_of_earlier(group, epoch) else "first_master"
-    if decision is not None and before.node == decision.node:
+    if before is None and epoch <= 1:
+        return "first_master"
+    if before is None or not _unled(group).issuperset(range(before.term + 1, epoch)):
+        return "unknown"
+    if before.node in _masters_of(group, epoch, decision):
         return "elected_again"
     ended_first = decision is None or group.clocks.elapsed(since(decision), before.end)[0] <= 0
     if ended_first and before.end_cause == STOPPED:
         return "master_stopped"
-    if ended_first and before.end_cause in (DIED, SILENT):
+    if ended_first and before.end_cause == DIED:
         return "master_lost"
-    if decision is not None and _silent_at(group, before, since(decision)):
+    return "unknown" if decision is None else _told_by_controllers(group, before, decision)
+
+
+def _unled(group: Group) -> frozenset[int]:
+    """The epochs for which nobody was elected."""
+    return group.once(_unled_epochs)
+
+
+def _unled_epochs(group: Group) -> frozenset[int]:
+    decided = (fact for fact in group.of(Decision) if fact.decision == NOBODY_ELECTED)
+    return frozenset(fact.term for fact in decided if fact.term is not None)
+
+
+def _masters_of(group: Group, epoch: int, decision: Decision | None) -> set[str | None]:
+    """Who was elected for an epoch: by the decision, else by the broker's own word."""
+    if decision is not None:
+        return {decision.node}
+    return {tenure.node for tenure in group.tenures if tenure.term == epoch}
+
+
+def _told_by_controllers(group: Group, before: Tenure, decision: Decision) -> str:
+    """Why the controllers elected another master while the one before them led on, or fell silent."""
+    if _silent_at(group, before, since(decision)):
         return "master_silent"
-    if decision is not None and _given_up(group, before, since(decision)):
+    if _given_up(group, before, since(decision)):
         return "master_inactive"
-    return "requested" if decision is not None and _seen_whole(group, decision) else "unknown"
-
-
-def _heard_of_earlier(group: Group, epoch: int) -> bool:
-    """Whether a broker may have followed a master of a smaller epoch before, whose own log is not there."""
-    begins = group.once(_begins_of).get(epoch, [])
-    return any(
-        role.leader is not None
-        and is_larger(epoch, role.term)
-        and not any(group.clocks.elapsed(begin, since(role))[0] > 0 for begin in begins)
-        for role in group.roles
-    )
+    if before.end_cause == SILENT and group.clocks.elapsed(before.end, since(decision))[1] > 0:
+        return "master_lost"
+    return "requested" if _seen_whole(group, decision) else "unknown"
 
 
 def _seen_whole(group: Group, decision: Decision) -> bool:
