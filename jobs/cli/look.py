@@ -17,7 +17,7 @@ from election_replay.jobs import JobError
 from election_replay.jobs.cli.ending import leave
 from election_replay.jobs.cli.log import tell
 from election_replay.jobs.cli.options import config_option
-from election_replay.jobs.cli.output import as_json, say, write_file
+from election_replay.jobs.cli.output import as_json, more, say, write_file
 from election_replay.jobs.cli.stages import PRELOAD
 
 if TYPE_CHECKING:
@@ -31,9 +31,6 @@ SHOWN = 12
 NODES_SHOWN = 60
 KEPT = "DIR"
 """Where a warehouse would be that is not kept; said at the end."""
-
-LINES_SHOWN = 40
-"""Lines that are told of a source without a role."""
 
 PASTED = "pasted"
 """What the cluster of pasted text is called."""
@@ -218,7 +215,7 @@ def not_understood(skipped: "Iterable[Skipped]") -> Iterator[str]:
 
 def verdict(published: "Published") -> Iterator[str]:
     """Findings, then the story of the groups that have the gravest."""
-    from election_replay.jobs.cli.summary import findings, misunderstood, numbers, unreadable
+    from election_replay.jobs.cli.summary import findings, misunderstood, numbers, unreadable, without_role
     from election_replay.jobs.reading.incident import incident
     from election_replay.jobs.showing.incident_text import story_lines
 
@@ -235,27 +232,6 @@ def verdict(published: "Published") -> Iterator[str]:
         yield from story_lines(incident(published, concerned.cluster, concerned.group, story_alone=True))
     yield from more(len(groups) - len(shown), "groups; `incident` tells the story of each")
     yield from without_role(published)
-
-
-def without_role(published: "Published") -> Iterator[str]:
-    """What the lines of sources say of which none tells a role, and which file would."""
-    from election_replay.jobs.reading.scraps import scraps
-    from election_replay.jobs.reading.words import clock, paragraph
-
-    every = list(scraps(published))
-    asked: dict[str, None] = {}
-    for scrap in every[:STORIES]:
-        yield ""
-        yield f"{scrap.cluster} / {scrap.source_node}: no line tells a role ({', '.join(scrap.streams)})"
-        lines = list(scrap.lines())
-        for at, sentence in lines[:LINES_SHOWN]:
-            moment = f"  {at:%Y-%m-%d} {clock(at)}  " if at else "  "
-            yield from paragraph(sentence, moment, " " * len(moment) if at else "    ")
-        yield from more(len(lines) - LINES_SHOWN, "lines of this sort")
-        asked |= dict.fromkeys(scrap.ask_for)
-    yield from more(len(every) - STORIES, "sources without a role")
-    for files in asked:
-        yield from paragraph(f"To tell who leads, ask for {files}.", "  ", "    ")
 
 
 class Group(NamedTuple):
@@ -291,9 +267,3 @@ def further(published: "Published", keep: str | None) -> Iterator[str]:
         yield f"  election-replay incident {named}"
         yield f"  election-replay report {named} -o incident.html"
         yield f"  election-replay dashboard --warehouse {quote(keep)}"
-
-
-def more(count: int, noun: str) -> Iterator[str]:
-    """How many more there are."""
-    if count > 0:
-        yield f"  and {count:,} more {noun}"

@@ -61,6 +61,12 @@ def first(lines: Iterable[str]) -> Iterator[str]:
         yield f"  and {len(every) - shown:,} more"
 
 
+def more(count: int, noun: str) -> Iterator[str]:
+    """How many more there are."""
+    if count > 0:
+        yield f"  and {count:,} more {noun}"
+
+
 Rows = Iterable[tuple[Any, ...]]
 
 TABLE_ROWS = 1_000

@@ -4,15 +4,20 @@ from collections.abc import Iterator
 from itertools import islice
 from shlex import quote
 
+from election_replay.jobs.cli.output import more
 from election_replay.jobs.reading.misunderstood import misunderstood as not_understood
 from election_replay.jobs.reading.next_steps import steps_of, with_warehouse
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.reading.words import SEVERITIES, counted, listed, paragraph, surely
+from election_replay.jobs.reading.scraps import scraps
+from election_replay.jobs.reading.words import SEVERITIES, clock, counted, listed, paragraph, surely
 from election_replay.schemas.landed_files import NOT_UNDERSTOOD
 
 ALL_FINDINGS = "SELECT cluster, replica_group, severity, rule, summary FROM findings ORDER BY start_time"
 SHOWN = 10
 """Findings and unreadable files that are listed; the rest is counted."""
+
+SOURCES_SHOWN, LINES_SHOWN = 4, 40
+"""Sources without a role, and lines of each, that are told."""
 
 
 def summary(published: Published, warehouse: str) -> Iterator[str]:
@@ -23,6 +28,8 @@ def summary(published: Published, warehouse: str) -> Iterator[str]:
     yield from findings(published)
     yield from misunderstood(published)
     yield from unreadable(published)
+    if not published.rows("SELECT 1 FROM role_intervals UNION ALL SELECT 1 FROM terms LIMIT 1"):
+        yield from without_role(published)
     yield from next_commands(published, warehouse)
 
 
@@ -119,6 +126,24 @@ def unreadable(published: Published) -> Iterator[str]:
         )
     if len(rows) > SHOWN:
         yield f"    and {len(rows) - SHOWN:,} more"
+
+
+def without_role(published: "Published") -> Iterator[str]:
+    """What the lines of sources say of which none tells a role, and which file would."""
+    every = list(scraps(published))
+    asked: dict[str, None] = {}
+    for scrap in every[:SOURCES_SHOWN]:
+        yield ""
+        yield f"{scrap.cluster} / {scrap.source_node}: no line tells a role ({', '.join(scrap.streams)})"
+        lines = list(scrap.lines())
+        for at, sentence in lines[:LINES_SHOWN]:
+            moment = f"  {at:%Y-%m-%d} {clock(at)}  " if at else "  "
+            yield from paragraph(sentence, moment, " " * len(moment) if at else "    ")
+        yield from more(len(lines) - LINES_SHOWN, "lines of this sort")
+        asked |= dict.fromkeys(scrap.ask_for)
+    yield from more(len(every) - SOURCES_SHOWN, "sources without a role")
+    for files in asked:
+        yield from paragraph(f"To tell who leads, ask for {files}.", "  ", "    ")
 
 
 def next_commands(published: Published, warehouse: str) -> Iterator[str]:

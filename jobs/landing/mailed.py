@@ -58,6 +58,10 @@ CONSOLE = ".out"
 """How the name of a console ends."""
 
 
+REASONS = 12
+"""Files of which the reason is told where none is understood."""
+
+
 @dataclass(frozen=True, slots=True)
 class Assumed:
     """What was assumed of a node: how many files are its own, and by what they were told to be."""
@@ -120,7 +124,8 @@ def by_signs(root: str, cluster: str, config: Config, unknown: list[Skipped]) ->
         beside[str(PurePosixPath(entry.path).parent)].append(entry)
     found = [sign for folder in beside.values() for sign in understood(folder, zone, config, unknown)]
     if not found:
-        raise JobError(f"no log of a system that is known lies in {root}: `election-replay inspect FILE` shows why")
+        why = [f"  {file.path}  {file.reason}" for file in sorted(unknown, key=lambda file: file.harmless)[:REASONS]]
+        raise JobError(f"no log of a system that is known lies in {root}", *why)
     return named(root, cluster, found, unknown)
 
 

@@ -21,6 +21,7 @@ from election_replay.jobs.look import Looked, look
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas.landed_files import NOT_UNDERSTOOD
 from tests.jobs.zone import leads, noise
 
 RUNS = (
@@ -260,3 +261,34 @@ def test_no_command_names_a_warehouse_that_is_gone(
     shown = capsys.readouterr().out
     assert "election-replay sql --warehouse DIR " in shown
     assert str(tmp_path) not in shown
+
+
+LIKE_THE_LOGGERS = "".join(f"[Sun Mar 1 12:00:{at:02d} 2026] raft: 1 became leader at term 2\n" for at in range(30))
+NOT_UNDERSTOOD_BY_ITSELF = {
+    "broker.log": ("it was written in another code\n" * 30).encode("utf-16-le"),
+    "zookeeper.log": b"PK\x03\x04" + bytes(300),
+    "etcd-2.log": LIKE_THE_LOGGERS.encode(),
+    "other-system.log": LIKE_THE_LOGGERS.encode(),
+}
+"""Files whose lines nobody can read, each for another reason."""
+
+
+@pytest.mark.parametrize("name", NOT_UNDERSTOOD_BY_ITSELF)
+def test_a_file_that_is_not_understood_has_the_reason_that_inspect_has(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "alone").mkdir()
+    file = tmp_path / "alone" / name
+    file.write_bytes(NOT_UNDERSTOOD_BY_ITSELF[name])
+    assert main(["inspect", str(file)]) == 0
+    said = capsys.readouterr().out
+    [reason] = [line.removeprefix(NOT_UNDERSTOOD) for line in said.splitlines() if line.startswith(NOT_UNDERSTOOD)]
+    with_another = tmp_path / "with-another"
+    (with_another / "n1").mkdir(parents=True)
+    (with_another / "n2").mkdir()
+    shutil.copy(file, with_another / "n1")
+    (with_another / "n2/broker.log").write_text(leads(0) + noise(1), encoding="utf-8")
+    for folder in (file.parent, with_another):
+        main(["look", str(folder)])
+        out, err = capsys.readouterr()
+        assert reason in out + err, folder

@@ -1,6 +1,7 @@
 """What ``look`` tells of scraps: it answers each, calms falsely about none, and invents no cause."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -196,6 +197,19 @@ def test_one_story_is_told_in_any_layout(layout: str, capsys: pytest.CaptureFixt
     answer = told(capsys, MAILED / "etcd-layout-matrix" / layout)
     assert "No leader for 14.8 s to 19.9 s: a1a1a1a1a1a1a1a1" in answer
     assert "the heartbeats of a1a1a1a1a1a1a1a1" in answer
+
+
+def test_a_run_over_logs_without_a_role_says_what_their_lines_say(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = tmp_path / "landing/c1/nodes/n1/logs"
+    shutil.copytree(MAILED / "small-crash-no-facts", logs)
+    command = ["run", "--engine", "local", "--landing", str(tmp_path / "landing"), "--warehouse", str(tmp_path / "w")]
+    assert main([*command, "--config", "none"]) == 0
+    answer = re.sub(r"\s+", " ", capsys.readouterr().out)
+    assert "0 clusters, 0 replica groups" in answer
+    for pattern in SAID["small-crash-no-facts"]:
+        assert re.search(pattern, answer), f"{pattern} is not told: {answer}"
 
 
 def test_every_folder_is_described() -> None:
