@@ -46,6 +46,7 @@ def forget(warehouse: Warehouse, cluster: str, *, dry_run: bool = False) -> dict
     if dry_run:
         return found
     warehouse.refuse_unwritable()
+    warehouse.record_published()
     for name in found:
         warehouse.erase(name, f"cluster = {quoted(cluster)}")
     forget_held(warehouse, cluster)

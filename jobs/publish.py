@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from election_replay.jobs.gates.checks import Check, check, record, stopped
 from election_replay.jobs.publishing.held_back import hold_back
-from election_replay.jobs.publishing.runs import Judged, refuse_strangers, write_run
+from election_replay.jobs.publishing.runs import Judged, refuse_strangers, row_of
 from election_replay.jobs.warehouse.pointer import CANDIDATE, PUBLISHED, but_for, point, pointer_rows
+from election_replay.jobs.warehouse.run_rows import saying
 from election_replay.jobs.warehouse.table_sets import JUDGED
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
@@ -36,20 +37,26 @@ def publish(warehouse: Warehouse, judged: Judged) -> Outcome:
         failing = stopped(checks, judged.clusters)
         hold_back(warehouse, failing, judged.run_id)
     held = tuple(sorted({*judged.held, *failing}))
-    refuse_strangers(warehouse, judged)
     point_at(warehouse, judged, held)
-    write_run(warehouse, judged, "published", held)
     return Outcome(judged.run_id, held, tuple(checks))
 
 
 def point_at(warehouse: Warehouse, judged: Judged, held: Collection[str]) -> None:
-    """Let the pointer name what was judged, but for the clusters that are held back."""
-    version = judged.before.get(PUBLISHED)
-    former = pointer_rows(warehouse, PUBLISHED, version)
+    """Let the pointer name what was judged, but for the clusters that are held back.
+
+    The commit says the row of ``gold.runs`` too: a kill between the two leaves all readers with the new run, those of
+    other engines and ours, which then take the row from the commit.
+    """
+    refuse_strangers(warehouse, judged)
+    warehouse.record_published()
+    former = pointer_rows(warehouse, PUBLISHED, judged.before.get(PUBLISHED))
     rows = but_for(pointer_rows(warehouse, CANDIDATE, warehouse.version(CANDIDATE)), held, former)
     if held:
         point(warehouse, CANDIDATE, rows, judged.run_id)
-    point(warehouse, PUBLISHED, rows, judged.run_id, version)
+    version = warehouse.version(PUBLISHED) or 0
+    row = row_of(warehouse, judged, "published", held, rows, **{PUBLISHED: version + 1})
+    point(warehouse, PUBLISHED, rows, judged.run_id, version, saying(row))
+    warehouse.append([row], "runs")
 
 
 if __name__ == "__main__":

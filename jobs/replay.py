@@ -15,7 +15,7 @@ from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.gates.checks import Check, check, record, stopped
 from election_replay.jobs.publish import publish
 from election_replay.jobs.publishing.held_back import hold_back
-from election_replay.jobs.publishing.runs import Judged, waits, write_run
+from election_replay.jobs.publishing.runs import Judged, note_judged, waits
 from election_replay.jobs.replaying.due import Due, look, work_on
 from election_replay.jobs.replaying.judging import judge_all
 from election_replay.jobs.replaying.news import nights
@@ -71,7 +71,7 @@ def replay(
         judged = replace(judged_by(due, clusters, inventory, settings), written=written)
     events = sum(source.events for source in due.news_of(clusters))
     if not publishing:
-        write_run(warehouse, judged, "judged", held)
+        note_judged(warehouse, judged)
         return Replay(None, judged.clusters, events, judged.held, checks)
     done = publish(warehouse, judged)
     return Replay(done.run_id, judged.clusters, events, done.held, (*checks, *done.checks))

@@ -7,6 +7,8 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
 from typing import Any
 
+import pyarrow as pa
+
 from election_replay.election_core import FACTS_VERSION, RULES_VERSION
 from election_replay.jobs import JobError
 from election_replay.jobs.warehouse.pointer import CANDIDATE, PUBLISHED, counted, pointer_rows
@@ -40,14 +42,22 @@ class Judged:
     written: Mapping[str, Gone] | None = None
 
 
-def write_run(warehouse: Warehouse, judged: Judged, status: str, held: Iterable[str]) -> None:
-    """Write the row that says what a run judged and, when its status is ``published``, makes readers see it.
+def note_judged(warehouse: Warehouse, judged: Judged) -> None:
+    """Write the row that says what a run judged, which is not published yet.
 
     Raises :class:`JobError` when another replay has written to the tables meanwhile.
     """
     refuse_strangers(warehouse, judged)
-    shown = {name: version for name, version in warehouse.versions().items() if name != RUNS.name}
-    row = {
+    pointed = pointer_rows(warehouse, CANDIDATE, warehouse.version(CANDIDATE))
+    warehouse.append([row_of(warehouse, judged, "judged", judged.held, pointed)], RUNS.name)
+
+
+def row_of(
+    warehouse: Warehouse, judged: Judged, status: str, held: Iterable[str], pointed: pa.Table, **newer: int
+) -> dict[str, Any]:
+    """The row of a run of which a pointer names ``pointed``; ``newer`` are versions that are still to come."""
+    shown = {name: version for name, version in warehouse.versions().items() if name != RUNS.name} | newer
+    return {
         "run_id": judged.run_id,
         "started_at": judged.started_at,
         "published_at": max(judged.started_at, datetime.now(UTC)) if status == "published" else None,
@@ -57,14 +67,13 @@ def write_run(warehouse: Warehouse, judged: Judged, status: str, held: Iterable[
         "clusters": len(judged.clusters),
         "held": sorted(held) or None,
         "versions": list(shown.items()),
-        "counts": [*counts_of(warehouse, PUBLISHED if status == "published" else CANDIDATE).items()],
+        "counts": [*counts_of(warehouse, pointed).items()],
         "code_version": code_version(),
         "rules_version": RULES_VERSION,
         "facts_version": FACTS_VERSION,
         "inventory_version": judged.inventory_version,
         "settings": judged.settings,
     }
-    warehouse.append([row], RUNS.name)
 
 
 def refuse_strangers(warehouse: Warehouse, judged: Judged) -> None:
@@ -76,9 +85,9 @@ def refuse_strangers(warehouse: Warehouse, judged: Judged) -> None:
         )
 
 
-def counts_of(warehouse: Warehouse, pointer: str) -> dict[str, int]:
+def counts_of(warehouse: Warehouse, pointed: pa.Table) -> dict[str, int]:
     """How many rows of each judged table a pointer names."""
-    of_groups = counted(pointer_rows(warehouse, pointer, warehouse.version(pointer)))
+    of_groups = counted(pointed)
     return {name: warehouse.count(name) for name in OF_SOURCES} | {name: of_groups.get(name, 0) for name in VERDICTS}
 
 
@@ -150,6 +159,7 @@ def publish_again(warehouse: Warehouse, published: dict[str, Any], tidied: Colle
     """Publish the same rows in their new files."""
     now = warehouse.moment("runs", "started_at", "published_at")
     versions = published["versions"] | {name: warehouse.version(name) for name in tidied if name != "runs"}
+    pointed = pointer_rows(warehouse, PUBLISHED, warehouse.version(PUBLISHED))
     again = {
         "run_id": f"{now:%Y%m%dT%H%M%S.%fZ}-{published['batch']}",
         "started_at": now,
@@ -157,6 +167,6 @@ def publish_again(warehouse: Warehouse, published: dict[str, Any], tidied: Colle
         "nights": [],
         "clusters": 0,
         "versions": list(versions.items()),
-        "counts": [*counts_of(warehouse, PUBLISHED).items()],
+        "counts": [*counts_of(warehouse, pointed).items()],
     }
     warehouse.append([published | again], "runs")

@@ -85,11 +85,18 @@ def but_for(rows: pa.Table, clusters: Collection[str], former: pa.Table) -> pa.T
     return pa.concat_tables([kept, former.filter(pc.is_in(former["cluster"], of))])
 
 
-def point(warehouse: Warehouse, table: str, rows: pa.Table, note: str, version: int | None = None) -> None:
+def point(
+    warehouse: Warehouse,
+    table: str,
+    rows: pa.Table,
+    note: str,
+    version: int | None = None,
+    said: Mapping[str, str] | None = None,
+) -> None:
     """Let a pointer name what ``rows`` say: one commit on top of ``version``, by default the newest."""
     ordered = rows.sort_by([(name, "ascending") for name in GROUP])
     files = write_data_files(((table, batch) for batch in ordered.to_batches()), warehouse.root)
-    warehouse.replace(files, table, None, note, version)
+    warehouse.replace(files, table, None, note, version, said=said)
 
 
 def counted(rows: pa.Table) -> dict[str, int]:

@@ -24,6 +24,7 @@ from election_replay.jobs.faults import Damaged, meaning
 from election_replay.jobs.warehouse.data_files import DataFile, written
 from election_replay.jobs.warehouse.delta_form import delta_schema, properties, stats_of
 from election_replay.jobs.warehouse.patience import Answer, patiently
+from election_replay.jobs.warehouse.run_rows import SAID, row_said
 from election_replay.jobs.warehouse.stores import (
     act_for_spark,
     as_deltas_library_reads_it,
@@ -257,11 +258,32 @@ class Warehouse:
             return sorted(self.dataset(table).to_table([column])[column].unique().to_pylist())
 
     def runs(self) -> list[dict[str, Any]]:
-        """All rows of ``gold.runs``."""
+        """All rows of ``gold.runs``, and that of a run that was killed between its publication and its row."""
         rows = self.rows("runs")
+        rows += self.unrecorded(rows)
         for row in rows:
             row["versions"], row["counts"] = dict(row["versions"]), dict(row["counts"])
         return rows
+
+    def unrecorded(self, rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """The row of the newest published run, by the commit that published it, where ``rows`` do not have it."""
+        if self.version("published") is None:
+            return []
+        commits = self.opened("published").history(1)
+        if commits and is_maintenance(commits[0]):
+            commits = [
+                commit for commit in self.opened("published").history(MAINTENANCE_COMMITS) if not is_maintenance(commit)
+            ]
+        if not commits or SAID not in commits[0]:
+            return []
+        row = row_said(commits[0][SAID])
+        known = any((other["run_id"], other["status"]) == (row["run_id"], row["status"]) for other in rows)
+        return [] if known else [row]
+
+    def record_published(self) -> None:
+        """Write the row of a run that was killed before it could: once the pointer moves on, nobody says it again."""
+        if left_out := self.unrecorded(self.rows("runs")):
+            self.append(left_out, "runs")
 
     def moment(self, table: str, *columns: str) -> datetime:
         """Now, or just after the latest time in some columns of a table: the clock of a driver may have been set back.
@@ -437,10 +459,13 @@ class Warehouse:
         partitions: Collection[str] | None,
         note: str,
         version: int | None = None,
+        *,
+        said: Mapping[str, str] | None = None,
     ) -> None:
         """Make those of ``files`` that are its own all that ``table`` holds of some ``partitions``, or all in all.
 
-        That is one commit on top of ``version``, by default the newest; ``note`` goes into the history. With no
+        That is one commit on top of ``version``, by default the newest; ``note``, and whatever else is ``said`` of it,
+        goes into the history. With no
         partition at all, or in a table without them, the files only come in addition. Raises :class:`JobError` when
         another job has written to the table since that version.
         """
@@ -448,7 +473,7 @@ class Warehouse:
         replaced = partitions if column else None if partitions is None else ()
         mode: Literal["append", "overwrite"] = "overwrite" if replaced is None or replaced else "append"
         filters = [(column, "in", sorted(replaced))] if column and replaced else None
-        self._commit(added(files, table), table, mode, filters, note, version)
+        self._commit(added(files, table), table, mode, filters, {NOTE: note, **(said or {})}, version)
 
     def exchange(self, files: Iterable[DataFile], gone: Mapping[str, int], table: str, note: str, version: int) -> None:
         """Make ``files`` stand in ``table`` in place of those ``gone``: path -> size in bytes.
@@ -458,7 +483,7 @@ class Warehouse:
         """
         now = int(time.time() * 1000)
         removed = [RemoveAction(path, True, now, size, {}) for path, size in gone.items()]
-        self._commit([*added(files, table), *removed], table, "append", None, note, version)
+        self._commit([*added(files, table), *removed], table, "append", None, {NOTE: note}, version)
 
     def _commit(
         self,
@@ -466,7 +491,7 @@ class Warehouse:
         table: str,
         mode: Literal["append", "overwrite"],
         filters: list[tuple[str, str, list[str]]] | None,
-        note: str,
+        said: dict[str, str],
         version: int | None,
     ) -> None:
         opened = self.opened(table, version)
@@ -480,7 +505,7 @@ class Warehouse:
                     schema=opened.schema(),
                     partition_by=list(TABLES[table].partitioned_by),
                     partition_filters=filters,
-                    commit_properties=CommitProperties(custom_metadata={NOTE: note}, max_commit_retries=0),
+                    commit_properties=CommitProperties(custom_metadata=said, max_commit_retries=0),
                 )
             )
 

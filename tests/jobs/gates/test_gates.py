@@ -1,9 +1,10 @@
 """A run passes its gates: what fails is held back, what holds is published, and a repaired cluster comes through."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 from deltalake import CommitProperties, DeltaTable, write_deltalake
@@ -140,6 +141,54 @@ def test_what_is_judged_waits_until_it_is_published(engine: Engine, zone: Zone, 
     warehouse.append(warehouse.rows("facts")[:1], "facts")
     with pytest.raises(JobError, match="have changed"):
         waiting(warehouse)
+
+
+def as_others_read(warehouse: Warehouse, table: str) -> list[dict[str, Any]]:
+    """What a reader that knows docs/reading.md alone sees of a judged table."""
+    names = {"every": table, "published": "published"}
+    with duckdb.connect() as database:
+        for name, of in names.items():
+            database.register(name, DeltaTable(warehouse.location(of)).to_pyarrow_dataset())
+        rows = database.sql(
+            "SELECT * FROM every SEMI JOIN published USING (cluster, replica_group, run_id) ORDER BY ALL"
+        )
+        return rows.to_arrow_table().to_pylist()
+
+
+def test_readers_of_all_engines_agree_where_a_run_was_killed_before_its_row(
+    engine: Engine, zone: Zone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Publishing is one commit, which says the row too; whoever writes rows of runs next makes it good."""
+    warehouse, recorded = Warehouse(str(tmp_path / "w")), Warehouse.append
+    zone.write("broker_default.log", leads(0, 1))
+    land_all(engine, zone, warehouse)
+    replay(engine, warehouse)
+    zone.append("broker_default.log", leads(60, 2))
+    land_all(engine, zone, warehouse)
+
+    def killed(self: Warehouse, rows: Sequence[Mapping[str, Any]], table: str) -> None:
+        if table == "runs":
+            raise KeyboardInterrupt
+        recorded(self, rows, table)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Warehouse, "append", killed)
+        with pytest.raises(KeyboardInterrupt):
+            replay(engine, warehouse)
+    assert len(warehouse.rows("runs")) == 1
+    assert [row["term"] for row in as_others_read(warehouse, "terms")] == [1, 2]
+    assert terms(Warehouse(warehouse.root)) == {"c1": [1, 2]}
+    assert waiting(warehouse) is None
+    said = warehouse.runs()[-1]
+    assert replay(engine, warehouse).run_id is None
+    zone.append("broker_default.log", leads(120, 3))
+    land_all(engine, zone, warehouse)
+    replay(engine, warehouse)
+    assert terms(warehouse) == {"c1": [1, 2, 3]}
+    ids = [row["run_id"] for row in warehouse.rows("runs")]
+    assert len(ids) == len({*ids}) == 3
+    [row] = [row for row in warehouse.runs() if row["run_id"] == said["run_id"]]
+    assert row == said
 
 
 def test_what_is_selected_is_judged_anew_and_the_rest_waits(
