@@ -281,10 +281,10 @@ def evidence_of(task: Task, place: Place, before: Known | None, *, complete: boo
 def land_snapshot(task: Task, file: LogFile, known: list[Known], zone: LandingZone) -> Iterator[Found]:
     """The rows of one metadata snapshot: read as a whole, once; a file of no interest is not even opened.
 
-    The same file with other content is another snapshot of the same time.
+    The same file with other content is another snapshot of the same time; one of no interest is told by its beginning.
     """
-    blocks = blocks_of(file, zone)
-    data = blocks.peek(LARGEST_FILE + 1) if is_known(task.stream) else b""
+    blocks, of_interest = blocks_of(file, zone), is_known(task.stream)
+    data = blocks.peek(LARGEST_FILE + 1) if of_interest else b""
     if blocks.missing:
         return
     if blocks.unread:
@@ -292,7 +292,8 @@ def land_snapshot(task: Task, file: LogFile, known: list[Known], zone: LandingZo
         return
     content_hash = sha256(data).hexdigest()
     task = replace(task, file_time=snapshot_time(task.stream))
-    evidence = Evidence(place_of(task, file.path, content_hash[:32]), None, Progress(), task.pseudonyms)
+    fingerprint = content_hash[:32] if of_interest else task.head
+    evidence = Evidence(place_of(task, file.path, fingerprint), None, Progress(), task.pseudonyms)
     seen = any(former.content_hash == content_hash for former in known)
     if not seen:
         yield from evidence.take_snapshot(data, blocks.problem)

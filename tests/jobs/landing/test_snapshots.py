@@ -116,6 +116,17 @@ def test_other_times_and_other_contents_are_other_snapshots(zone: Zone) -> None:
     assert len({event["event_id"] for event in zone.tables["events"]}) == 9
 
 
+@pytest.mark.parametrize("name", ["consumerOffset.json", "topics.json", "myid"])
+def test_a_snapshot_that_is_copied_while_it_is_empty_and_then_full_is_two_that_add_up(zone: Zone, name: str) -> None:
+    for content in ("", OFFSETS[:50], OFFSETS):
+        put(zone, name, content)
+        assert [row["status"] for row in land(zone)["landed_files"]] == ["landed"]
+    rows = zone.tables["landed_files"]
+    assert len({row["fingerprint"] for row in rows}) == len(rows) == 3
+    assert all(row["lines_total"] == row["lines_landed"] for row in rows)
+    assert not land(zone)["landed_files"]
+
+
 def test_snapshots_are_landed_beside_logs(zone: Zone) -> None:
     zone.write("broker.log", leads(1))
     put(zone, "consumerOffset.json", OFFSETS)
