@@ -306,11 +306,11 @@ class Newest:
 
     def _counted(self, name: str, rows: str) -> dict[str | None, int]:
         """How many rows a SELECT finds, cluster by cluster; its ``name`` is for the error."""
+        counts = f"SELECT cluster, count(*) FROM ({rows}) GROUP BY cluster ORDER BY cluster"
         try:
-            found = self.query(f"SELECT cluster, count(*) AS n FROM ({rows}) GROUP BY cluster ORDER BY cluster")
+            return dict(self._done(lambda: self._database.execute(counts).fetchall()))
         except duckdb.Error as error:
             raise JobError(f"could not check {name}: {error}") from error
-        return {row["cluster"]: row["n"] for row in found.to_pylist()}
 
     def _examples(self, expectation: Expectation, cluster: str | None) -> tuple[str, ...]:
         self._put_whole(expectation.failing)

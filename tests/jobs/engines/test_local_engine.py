@@ -139,6 +139,26 @@ def test_a_question_about_each_source_is_answered_though_all_rows_are_more_than_
     assert not len(duckdb_rows.answer(warehouse, sql, none, key, "110MB", 2))
 
 
+def test_a_database_that_is_used_again_knows_nothing_of_who_used_it_before(tmp_path: Path) -> None:
+    with database_in("123MB", 1) as (first, scratch):
+        first.execute("CREATE TABLE mine AS SELECT 1")
+        first.register("given", pa.table({"a": [1]}))
+        first.execute(f"ATTACH '{tmp_path / 'file.duckdb'}' AS file")
+        first.execute("SET memory_limit = '1GB'; SET threads = 2")
+        with database_in("123MB", 1) as (beside, _):
+            assert beside.sql("SHOW TABLES").fetchall() == []
+    assert not scratch.exists()
+    with database_in("123MB", 1) as (again, _):
+        assert again.sql("SHOW ALL TABLES").fetchall() == []
+        settings = "SELECT current_setting('threads'), current_setting('memory_limit'), current_setting('TimeZone')"
+        assert again.sql(settings).fetchall() == [(1, "117.3 MiB", "UTC")]
+        mine = 1
+        with pytest.raises(duckdb.CatalogException):
+            again.sql("SELECT * FROM mine")
+        assert mine
+    assert len(duckdb_rows._IDLE["123MB", 1]) == 2
+
+
 def test_where_memory_is_too_little_for_two_threads_one_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

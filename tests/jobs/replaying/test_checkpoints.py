@@ -34,11 +34,14 @@ RUNS = (
     "rocketmq-controller/identity-lost-and-moved",
     "rocketmq-controller/embedded",
     "rocketmq-acting-master/locks-strict-cut",
+    "redis-sentinel/failover-planned",
     "rocketmq-acting-master/failover-preonline-clean",
-    "etcd/members-34",
     "zookeeper/rolling-restart-380",
+    "etcd/members-34",
+    "kafka-kraft/isolate-active",
+    "redis-cluster/kill-a-master",
 )
-"""All protocols that have real logs."""
+"""All protocols that have real logs; every second one of them is of another system."""
 WORLDS = ("bully-kill-leader", "ring-kill-leader")
 """Worlds of those that have none."""
 
