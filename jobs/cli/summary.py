@@ -8,7 +8,6 @@ from election_replay.jobs.cli.output import more
 from election_replay.jobs.reading.misunderstood import misunderstood as not_understood
 from election_replay.jobs.reading.next_steps import steps_of, with_warehouse
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.reading.scraps import scraps
 from election_replay.jobs.reading.words import SEVERITIES, clock, counted, listed, paragraph, surely
 from election_replay.schemas.landed_files import NOT_UNDERSTOOD
 
@@ -130,6 +129,8 @@ def unreadable(published: Published) -> Iterator[str]:
 
 def without_role(published: "Published") -> Iterator[str]:
     """What the lines of sources say of which none tells a role, and which file would."""
+    from election_replay.jobs.reading.scraps import scraps  # it imports what reads lines, and a quiet night does not
+
     every = list(scraps(published))
     asked: dict[str, None] = {}
     for scrap in every[:SOURCES_SHOWN]:
