@@ -91,12 +91,12 @@ def point(
     rows: pa.Table,
     note: str,
     version: int | None = None,
-    said: Mapping[str, str] | None = None,
+    metadata: Mapping[str, str] | None = None,
 ) -> None:
     """Let a pointer name what ``rows`` say: one commit on top of ``version``, by default the newest."""
     ordered = rows.sort_by([(name, "ascending") for name in GROUP])
     files = write_data_files(((table, batch) for batch in ordered.to_batches()), warehouse.root)
-    warehouse.replace(files, table, None, note, version, said=said)
+    warehouse.replace(files, table, None, note, version, metadata=metadata)
 
 
 def counted(rows: pa.Table) -> dict[str, int]:

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any
 
-SAID = "electionReplay.run"
+RUN_PROPERTY = "electionReplay.run"
 """Under which name the commit to the pointer says the row."""
 
 
 def saying(row: Mapping[str, Any]) -> dict[str, str]:
     """What a commit says of the run that it publishes."""
-    return {SAID: json.dumps(row, default=str)}
+    return {RUN_PROPERTY: json.dumps(row, default=str)}
 
 
 def row_said(text: str) -> dict[str, Any]:

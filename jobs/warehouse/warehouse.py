@@ -24,7 +24,7 @@ from election_replay.jobs.faults import Damaged, meaning
 from election_replay.jobs.warehouse.data_files import DataFile, written
 from election_replay.jobs.warehouse.delta_form import delta_schema, properties, stats_of
 from election_replay.jobs.warehouse.patience import Answer, patiently
-from election_replay.jobs.warehouse.run_rows import SAID, row_said
+from election_replay.jobs.warehouse.run_rows import RUN_PROPERTY, row_said
 from election_replay.jobs.warehouse.stores import (
     act_for_spark,
     as_deltas_library_reads_it,
@@ -274,9 +274,9 @@ class Warehouse:
             commits = [
                 commit for commit in self.opened("published").history(MAINTENANCE_COMMITS) if not is_maintenance(commit)
             ]
-        if not commits or SAID not in commits[0]:
+        if not commits or RUN_PROPERTY not in commits[0]:
             return []
-        row = row_said(commits[0][SAID])
+        row = row_said(commits[0][RUN_PROPERTY])
         known = any((other["run_id"], other["status"]) == (row["run_id"], row["status"]) for other in rows)
         return [] if known else [row]
 
@@ -460,11 +460,11 @@ class Warehouse:
         note: str,
         version: int | None = None,
         *,
-        said: Mapping[str, str] | None = None,
+        metadata: Mapping[str, str] | None = None,
     ) -> None:
         """Make those of ``files`` that are its own all that ``table`` holds of some ``partitions``, or all in all.
 
-        That is one commit on top of ``version``, by default the newest; ``note``, and whatever else is ``said`` of it,
+        That is one commit on top of ``version``, by default the newest; ``note``, and the rest of its ``metadata``,
         goes into the history. With no
         partition at all, or in a table without them, the files only come in addition. Raises :class:`JobError` when
         another job has written to the table since that version.
@@ -473,7 +473,7 @@ class Warehouse:
         replaced = partitions if column else None if partitions is None else ()
         mode: Literal["append", "overwrite"] = "overwrite" if replaced is None or replaced else "append"
         filters = [(column, "in", sorted(replaced))] if column and replaced else None
-        self._commit(added(files, table), table, mode, filters, {NOTE: note, **(said or {})}, version)
+        self._commit(added(files, table), table, mode, filters, {NOTE: note, **(metadata or {})}, version)
 
     def exchange(self, files: Iterable[DataFile], gone: Mapping[str, int], table: str, note: str, version: int) -> None:
         """Make ``files`` stand in ``table`` in place of those ``gone``: path -> size in bytes.
@@ -491,7 +491,7 @@ class Warehouse:
         table: str,
         mode: Literal["append", "overwrite"],
         filters: list[tuple[str, str, list[str]]] | None,
-        said: dict[str, str],
+        metadata: dict[str, str],
         version: int | None,
     ) -> None:
         opened = self.opened(table, version)
@@ -505,7 +505,7 @@ class Warehouse:
                     schema=opened.schema(),
                     partition_by=list(TABLES[table].partitioned_by),
                     partition_filters=filters,
-                    commit_properties=CommitProperties(custom_metadata=said, max_commit_retries=0),
+                    commit_properties=CommitProperties(custom_metadata=metadata, max_commit_retries=0),
                 )
             )
 
