@@ -705,6 +705,7 @@ RULES = View(
 
 SYSTEM_OF = """CASE WHEN found.protocol = 'raft' THEN 'etcd' WHEN found.protocol = 'zab' THEN 'zookeeper'
                         WHEN found.protocol = 'redis' THEN 'redis'
+                        WHEN found.protocol = 'hashicorp_raft' THEN 'hashicorp'
                         WHEN found.protocol IN ('kraft', 'partition') THEN 'kafka'
                         WHEN found.protocol IN ('dledger', 'controller', 'acting_master', 'broker_identity',
                                                 'order_lock', 'metadata', 'writes') THEN 'rocketmq' ELSE 'any' END"""

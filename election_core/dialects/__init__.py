@@ -10,10 +10,11 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from election_replay.election_core.dialects.canonical import dialect as canonical
+from election_replay.election_core.dialects.described import dialect as described
 from election_replay.election_core.dialects.dialect import Dialect, Record
 from election_replay.election_core.dialects.etcd import dialect as etcd
 from election_replay.election_core.dialects.layouts import any_layout
-from election_replay.election_core.dialects.readings import in_layout
+from election_replay.election_core.dialects.readings import in_layout, is_event
 from election_replay.election_core.dialects.rocketmq import dialect as rocketmq
 from election_replay.election_core.dialects.rocketmq import metadata as rocketmq_metadata
 from election_replay.election_core.dialects.systems import SYSTEMS
@@ -116,12 +117,15 @@ def dialect_for(stream: str, first_line: str = "", streams: Mapping[str, Dialect
 
 
 def stream_in_system(stream: str, dialect: str | None) -> str:
-    """The name under which a file counts: with that of its system in front where another one gives the same.
+    """The name under which a file counts: with that of its system in front where another one gives the same, or
+    where none of the system's processes gives it.
 
     ``dialect`` is its dialect by name, with or without a layout.
     """
-    system = (dialect or "").partition(" ")[0]
-    return f"{system}-{stream}" if any(sharer.name == system for sharer in SHARED.get(stream, ())) else stream
+    spoken = (dialect or "").partition(" ")[0]
+    system = next((system for system in SYSTEMS if system.name == spoken), None)
+    shared = any(sharer.name == spoken for sharer in SHARED.get(stream, ()))
+    return f"{spoken}-{stream}" if system is not None and (shared or not system.writes(stream)) else stream
 
 
 def _among(streams: Mapping[str, Dialect], stream: str) -> Dialect | None:
@@ -146,6 +150,8 @@ def named(name: str | None) -> Dialect | None:
     Raises ``ValueError`` for a layout that cannot be read.
     """
     base, _, pattern = (name or "").partition(" ")
+    if base == described.NAME and pattern:
+        return described.described(pattern)
     found = NAMED.get(base)
     return in_layout(found, any_layout(pattern)) if found and pattern else found
 
@@ -169,8 +175,10 @@ def speaker_of(line: str, preferred: Dialect | None = None) -> Dialect | None:
 
 
 def _that_begins(line: str) -> Dialect | None:
-    """The dialect whose records begin as this line does: of several, the one that reads it."""
+    """The dialect whose records begin as this line does: of several, the one of which it is a text, or that reads it."""
     begins = [dialect for dialect in DIALECTS if dialect is not CANONICAL and _begins(dialect.record_start)(line)]
+    if len(begins) > 1 and (speaks := next((dialect for dialect in begins if is_event(dialect, line, "")), None)):
+        return speaks
     return next((dialect for dialect in begins if dialect.reads(line)), begins[0] if begins else None)
 
 

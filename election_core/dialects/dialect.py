@@ -260,10 +260,17 @@ class Table:
     """Texts, found by the first characters of a message; a longer text goes before a shorter one.
 
     ``before`` is what every layout writes in front of a message: it makes the needles of short messages longer.
+    ``compile_text`` makes a text ready.
     """
 
-    def __init__(self, texts: Iterable[Text], shapes: Mapping[str, Shape], before: str = " - ") -> None:
-        every = [compiled(text, {**SHAPES, **shapes}, before) for text in texts]
+    def __init__(
+        self,
+        texts: Iterable[Text],
+        shapes: Mapping[str, Shape],
+        before: str = " - ",
+        compile_text: Callable[[Text, Mapping[str, Shape], str], Pattern] = compiled,
+    ) -> None:
+        every = [compile_text(text, {**SHAPES, **shapes}, before) for text in texts]
         self.patterns: Sequence[Pattern] = sorted(every, key=lambda row: -len(row.text.template))
         self.kinds: dict[str, str] = {}
         for pattern in every:

@@ -67,8 +67,8 @@ class System:
         return self.table.does
 
     def writes(self, stream: str) -> bool:
-        """Whether one of its processes writes files of that name."""
-        return any(fnmatchcase(stream, pattern) for pattern in self.streams)
+        """Whether one of its processes writes files of that name, which may begin with the system's."""
+        return stream.startswith(f"{self.name}-") or any(fnmatchcase(stream, pattern) for pattern in self.streams)
 
     def process_of(self, stream: str) -> str:
         """The process that writes one of its files."""

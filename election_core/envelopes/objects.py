@@ -209,6 +209,8 @@ SHAPES = (
 LOOSE = "json"
 _OF_LINES = frozenset({"msg", "kind", "logger_name", "loggerName"})
 """Fields of lines that are JSON themselves: of etcd's logger, of canonical events, of JSON layouts of Java."""
+_HASHICORP = frozenset({"@level", "@message", "@timestamp"})
+"""The fields of a line of HashiCorp's logger, which CloudWatch's own names are among."""
 
 
 def parsed(line: str) -> Any:
@@ -232,7 +234,7 @@ def opened(found: Any, names: tuple[str, ...] = ()) -> tuple[str, Opened] | None
         found = found["_source"]
     if isinstance(found, dict) and isinstance(found.get("result"), dict) and "_raw" in found["result"]:
         found = found["result"]
-    if not isinstance(found, dict):
+    if not isinstance(found, dict) or found.keys() >= _HASHICORP:
         return None
     if isinstance(events := found.get("logEvents"), list):
         if len(events) != 1 or not isinstance(events[0], dict):

@@ -6,6 +6,7 @@ a group, what ties clocks of its members together, and which of its lines only s
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from election_replay.election_core.fold.declared import system_that_writes
 from election_replay.election_core.fold.identity import BROKER, SNAPSHOTS, process_of
@@ -28,6 +29,8 @@ from election_replay.election_core.protocols.controller import controller_log as
 from election_replay.election_core.protocols.controller import facts as controller_facts
 from election_replay.election_core.protocols.controller import log as controller_log
 from election_replay.election_core.protocols.controller import rules as controller
+from election_replay.election_core.protocols.described import log as described_log
+from election_replay.election_core.protocols.described import rules as described
 from election_replay.election_core.protocols.dledger import causality as dledger_causality
 from election_replay.election_core.protocols.dledger import facts as dledger_facts
 from election_replay.election_core.protocols.dledger import log as dledger_log
@@ -235,6 +238,17 @@ PROTOCOLS: tuple[Protocol, ...] = (
         causal_pairs=redis_causality.causal_pairs,
         introducing=redis_kin.KINDS,
         introduce=redis_kin.introduce,
+    ),
+    *(
+        Protocol(
+            name=protocol,
+            folds=(Fold(partial(described_log.DescribedLog, protocol), kinds, each_stream, rests=True),),
+            judge=judge,
+        )
+        for protocol, kinds, judge in (
+            (described_log.PROTOCOL, described_log.KINDS, described.judge),
+            (described_log.HASHICORP, described_log.HASHICORP_KINDS, described.judge_raft),
+        )
     ),
     # What the logs themselves are worth is folded beside every protocol: see source_fold.
     Protocol(name=log_quality.PROTOCOL, facts=log_quality_facts.KINDS, judge=log_quality.judge),

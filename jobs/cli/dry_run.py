@@ -57,9 +57,9 @@ def misunderstandings(files: Iterable[LogFile], landing: str, config: Config) ->
             if file.unread is None:  # else the plan has said that it would be tried again, and why
                 yield f"would not read {file.path}: {problem}"
             continue
-        if chain_of(file.stream, data[:HEAD_BYTES]):
-            continue
         setting = config.dialect_of(file.cluster, file.source_node, (file.name, file.stream))
+        if chain_of(file.stream, data[:HEAD_BYTES], setting):
+            continue
         found = Understanding(file.stream, dialect_of(file.stream, data, setting))
         found.begin(data)
         found.take_all(texts_of(data[:HEAD_BYTES]) if data else [])

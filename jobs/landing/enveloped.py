@@ -24,6 +24,7 @@ from election_replay.election_core.dialects import (
     speaker_of,
     stream_in_system,
 )
+from election_replay.election_core.dialects.described.dialect import NAME as PROGRAM
 from election_replay.election_core.dialects.known_layouts import layouts_of
 from election_replay.election_core.dialects.undated import dated
 from election_replay.election_core.envelopes import Chain, Inner, Reader, Refused, chain_text, detected
@@ -419,9 +420,13 @@ def texts_of(data: bytes) -> list[str]:
     return [line.removeprefix("\ufeff").rstrip("\r") for line in lines]
 
 
-def chain_of(stream: str, data: bytes) -> Chain:
-    """The envelopes of a file that begins with ``data``; a file of canonical events has some where any line does."""
-    by_name = dialect_for(stream)
+def chain_of(stream: str, data: bytes, setting: str | None = None) -> Chain:
+    """The envelopes of a file that begins with ``data``; a file of canonical events has some where any line does.
+
+    ``setting`` is the dialect that the settings name: a program that they describe is known by nothing else.
+    """
+    program = setting if setting is not None and setting.startswith(f"{PROGRAM} ") else None
+    by_name = dialects.named(program) or dialect_for(stream)
     lines = texts_of(data)
     if by_name is CANONICAL:
         lines = [line for line in lines if speaker_of(line, CANONICAL) is not CANONICAL]

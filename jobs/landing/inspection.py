@@ -14,6 +14,8 @@ from pathlib import Path
 import polars as pl
 
 from election_replay.election_core.dialects import KINDS, Dialect, Record, speaker_of
+from election_replay.election_core.dialects.described.dialect import NAME as DESCRIBED
+from election_replay.election_core.dialects.described.dialect import shown
 from election_replay.election_core.dialects.torn import parse_record
 from election_replay.election_core.envelopes import Inner, Reader, Refused, chain_text
 from election_replay.election_core.model.events import Event, Unparsable
@@ -74,6 +76,8 @@ class Inspection:
         """The dialect and, where it is not the system's own, the layout."""
         if self.dialect is None:
             return "no dialect: all its lines are ignored"
+        if self.dialect.system == DESCRIBED:
+            return shown(self.dialect.name)
         name, blank, layout = self.dialect.name.partition(" ")
         return f"{name} in the layout {layout}" if blank else name
 
@@ -113,7 +117,7 @@ def inspect(path: str, utc_offset_minutes: int | None = None, setting: str | Non
     file = file.resolve()
     blocks = Blocks(LocalZone(str(file.parent)), file.name, file.stat().st_size)
     head = blocks.peek(looked_at(stream))
-    chain = chain_of(stream, head[:HEAD_BYTES])
+    chain = chain_of(stream, head[:HEAD_BYTES], setting)
     found = Inspection(path, stream, dialect_of(stream, opened_by(chain, head) if chain else head, setting))
     understood = Understanding(stream, found.dialect)
     if chain:

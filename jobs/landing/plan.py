@@ -194,7 +194,7 @@ def head_found(file: LogFile, data: bytes, config: Config) -> Head:
     if file.below:
         return head_of(first, None, 0)
     setting = config.dialect_of(file.cluster, file.source_node, (file.name, file.stream))
-    if chain := chain_of(file.stream, first):
+    if chain := chain_of(file.stream, first, setting):
         inside = dialect_of(file.stream, opened_by(chain, data), setting)
         return head_in_envelopes(first, chain, inside, config, file.cluster, file.source_node)
     dialect = dialect_of(file.stream, data, setting)

@@ -229,6 +229,46 @@ class LayoutRule:
 
 
 @dataclass(frozen=True, slots=True, config=CHECKED)
+class DescribedText:
+    """A text of a program and what it ``does``; ``fields`` and ``where`` are for lines with keys.
+
+    :mod:`election_core.dialects.described.table` says what may stand here.
+    """
+
+    text: Pattern
+    does: Name
+    fields: dict[Name, Name] = field(default_factory=dict)
+    where: dict[Name, Name] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, config=CHECKED)
+class Program:
+    """A program without a dialect: the files that it writes, their layout, and its texts. Its ``name`` is that of its
+    replica group where no line and no inventory names one."""
+
+    name: Name
+    files: Name
+    layout: Pattern
+    texts: tuple[DescribedText, ...]
+    cluster: Name = "*"
+    node: Name = "*"
+
+    def __post_init__(self) -> None:
+        try:
+            self.dialect  # noqa: B018 - it is read here, so that a mistake in it is told here
+        except ValueError as error:
+            raise ValueError(f"{self.name} cannot be read: {error}") from None
+
+    @property
+    def dialect(self) -> str:
+        """The name of the dialect, which holds the table."""
+        from election_replay.election_core.dialects.described.dialect import named  # see LayoutRule
+
+        texts = ({"text": t.text, "does": t.does, "fields": t.fields, "where": t.where} for t in self.texts)
+        return named(self.name, self.layout, [{key: value for key, value in text.items() if value} for text in texts])
+
+
+@dataclass(frozen=True, slots=True, config=CHECKED)
 class InventoryEntry:
     """Whom the logs of one folder speak for, where they do not say so themselves.
 
@@ -310,7 +350,8 @@ class Config:
     ``clock_bound_ms`` is how far the clocks of two machines may be apart from true time; ``utc_offset_minutes`` is
     the zone that logs are written in, ``None`` for the zone that the system itself uses; ``time_zone`` says it by its
     IANA name, for a zone whose clocks are changed in spring and autumn. The last of ``sources`` that fits a node and
-    says something overrides them. ``layouts`` says how files are written; the last that fits counts. ``inventory``
+    says something overrides them. ``layouts`` says how files are written; the last that fits counts, and before all
+    ``programs``, which have no dialect of their own. ``inventory``
     names members where their logs do not, ``timing`` the times of groups. ``tables`` are Delta tables of raw
     lines. ``privacy`` says what is hashed.
     ``shuffle_partitions`` is ``None`` for what suits the master, see :func:`jobs.session.spark_session`.
@@ -325,6 +366,7 @@ class Config:
     sources: tuple[SourceRule, ...] = ()
     inventory: tuple[InventoryEntry, ...] = ()
     layouts: tuple[LayoutRule, ...] = ()
+    programs: tuple[Program, ...] = ()
     timing: tuple[TimingEntry, ...] = ()
     tables: tuple[RawTable, ...] = ()
     privacy: Privacy = field(default_factory=Privacy)
@@ -355,11 +397,12 @@ class Config:
 
     def dialect_of(self, cluster: str, node: str, names: Iterable[str]) -> str | None:
         """The dialect of a file by any of its ``names``, with its layout; ``None`` where nothing is set."""
+        rules: tuple[Program | LayoutRule, ...] = (*self.programs, *self.layouts)
         fitting = (
-            layout.dialect
-            for layout in reversed(self.layouts)
-            if fnmatchcase(cluster, layout.cluster) and fnmatchcase(node, layout.node)
-            if any(fnmatchcase(name, layout.files) for name in names)
+            rule.dialect
+            for rule in reversed(rules)
+            if fnmatchcase(cluster, rule.cluster) and fnmatchcase(node, rule.node)
+            if any(fnmatchcase(name, rule.files) for name in names)
         )
         return next(fitting, None)
 
@@ -372,10 +415,11 @@ class Config:
         return [r for r in self.sources if fnmatchcase(cluster, r.cluster) and fnmatchcase(node, r.node)]
 
 
-SECTIONS: dict[str, type[SourceRule | InventoryEntry | LayoutRule | TimingEntry | RawTable | Privacy]] = {
+SECTIONS: dict[str, type[SourceRule | InventoryEntry | LayoutRule | Program | TimingEntry | RawTable | Privacy]] = {
     "sources": SourceRule,
     "inventory": InventoryEntry,
     "layouts": LayoutRule,
+    "programs": Program,
     "timing": TimingEntry,
     "tables": RawTable,
     "privacy": Privacy,

@@ -18,6 +18,7 @@ CUT_OFF = "cut_off"
 REACHABLE = "reachable"
 WAS_SET = "was_set"
 LOST = "lost"
+HASHICORP = "hashicorp"
 
 CAUSES = {
     ANY: "whatever the cause",
@@ -43,6 +44,7 @@ SYSTEMS = {
     "kraft": KAFKA,
     "partition": KAFKA,
     "redis": REDIS,
+    "hashicorp_raft": HASHICORP,
 }
 """The system whose tools are at hand, by protocol; of all others nothing is known."""
 

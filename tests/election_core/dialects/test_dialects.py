@@ -1,6 +1,5 @@
 """What holds for all dialects together, and the worked example of ``docs/dialects.md``."""
 
-import importlib.util
 import re
 import time
 from collections.abc import Iterator
@@ -8,7 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from election_replay.election_core.dialects import DIALECTS, FLOODS, KINDS, SYSTEMS, TICK, Dialect, Record, dialect_for
+from election_replay.election_core.dialects import (
+    DIALECTS,
+    FLOODS,
+    KINDS,
+    SYSTEMS,
+    TICK,
+    Dialect,
+    Record,
+    dialect_for,
+    named,
+)
 from election_replay.election_core.dialects.canonical import dialect as canonical
 from election_replay.election_core.dialects.etcd import dialect as etcd
 from election_replay.election_core.dialects.rocketmq import dialect as rocketmq
@@ -16,6 +25,7 @@ from election_replay.election_core.dialects.rocketmq import metadata as rocketmq
 from election_replay.election_core.dialects.zookeeper import dialect as zookeeper
 from election_replay.election_core.model.events import Unparsable
 from election_replay.election_core.replay.source_fold import INTERESTING
+from election_replay.jobs.settings.config import load
 from tests.election_core.dialects import rocketmq_fixture
 from tests.election_core.dialects.lines import entries
 
@@ -118,21 +128,14 @@ def test_names_can_be_configured() -> None:
 
 def test_the_worked_example_works(tmp_path: Path) -> None:
     page = PAGE.read_text(encoding="utf-8")
-    [code] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    [line] = re.findall(r"```text\n(.*?)\n```", page, re.DOTALL)
-    module = tmp_path / "consul.py"
-    module.write_text(code, encoding="utf-8")
-    spec = importlib.util.spec_from_file_location("consul", module)
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    consul: Dialect = loaded.CONSUL
-    event = consul.parse(Record(line, (), "consul.log", 0))
+    [table] = (found for found in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL) if found.startswith("programs:"))
+    line = next(found for found in re.findall(r"```text\n(.*?)\n```", page, re.DOTALL) if "gate.Keeper" in found)
+    settings = tmp_path / "pipeline.yaml"
+    settings.write_text(table, encoding="utf-8")
+    program = named(load(settings).dialect_of("roads", "west", ["tollgate.log"]))
+    assert program is not None
+    event = program.parse(Record(line, (), "tollgate.log", 0))
     assert event is not None
-    assert (event.kind, event.term, event.accepted) == ("CONSUL_ELECTED", 3, 2)
-    assert re.match(consul.record_start, line)
-    assert any(needle in line for needle in consul.needles)
-    assert consul.time_of(line, 0) == (event.event_time, 1)
+    assert (event.kind, event.term, event.replica_group) == ("TOLD_LEADS", 3, "tollgate")
     with pytest.raises(Unparsable, match="whole number"):
-        consul.parse(Record(line.replace("tally=2", "tally=two"), (), "consul.log", 0))
+        program.parse(Record(line.replace("shift 3", "shift three"), (), "tollgate.log", 0))

@@ -1,0 +1,193 @@
+"""A table of texts and what they do, as settings or a system's folder write it, made ready to read lines.
+
+    - {text: "became leader of term {term}", does: leads}
+    - {text: "following {leader} since term {term}", does: follows}
+    - {text: "state changed", where: {to: Leader}, fields: {term: raft_term}, does: leads}
+
+A text is a literal with places: ``{term}`` and the other :data:`PLACES`, ``{}`` for a word that nobody needs, and
+``{...}`` for anything. A value ends where the literal behind it stands for the first time: so no line, whatever is in
+it, is read in more than one way, nor more than once. ``fields`` and ``where`` are for lines that say more under keys
+than in their message: JSON, or ``key=value``.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from string import Formatter
+from typing import Any
+
+from election_replay.election_core.dialects.dialect import SHAPES, Pattern, Record, Table, Text, integer
+from election_replay.election_core.dialects.json_layouts import value_of
+from election_replay.election_core.dialects.parts import Line
+from election_replay.election_core.model.deeds import Deed
+from election_replay.election_core.model.events import Event, Unparsable, saying
+
+LONGEST_TEXT = 400
+LONGEST_VALUE = 400
+"""Characters of a text of a table, and of a value in a line; a longer value is not one."""
+MOST_PLACES = 8
+MOST_TEXTS = 200
+
+PLACES = {
+    "term": "term",
+    "node": "node",
+    "leader": "peer",
+    "candidate": "peer",
+    "voter": "peer",
+    "group": "replica_group",
+}
+"""What a place is called in a table, and the column that it fills. ``node`` is whoever writes the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a line does: the end of its kind's name, its meaning, and the places of which it needs one."""
+
+    kind: str
+    says: str
+    needs: str | None = None
+    deeds: tuple[Deed, ...] = ()
+
+
+MEANINGS: Mapping[str, Meaning] = {
+    "starts": Meaning("START", "the program starts", deeds=(Deed.STARTS,)),
+    "stops": Meaning("STOP", "the program was told to stop, or stops", deeds=(Deed.STOPS,)),
+    "names_itself": Meaning("NAME", "the program says which member it is", "node"),
+    "in_term": Meaning("TERM", "the member reaches a term", "term"),
+    "leads": Meaning("LEADS", "the member leads from here on"),
+    "follows": Meaning("FOLLOWS", "the member follows from here on, and whom"),
+    "asks_for_votes": Meaning("ASKS", "the member asks for votes in a term"),
+    "votes": Meaning("VOTES", "the member votes for a candidate", "candidate"),
+    "gets_a_vote": Meaning("VOTED", "the member gets the vote of another one", "voter"),
+    "loses_leader": Meaning("LOST", "the member does not hear its leader any more"),
+    "loses_quorum": Meaning("ALONE", "the member leads no more, since it does not reach enough others"),
+}
+"""What a text of a table can do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a table: ``fields`` are places by the keys that hold them, ``where`` are values by their keys."""
+
+    text: str
+    does: str
+    fields: Mapping[str, str] = field(default_factory=dict)
+    where: Mapping[str, str] = field(default_factory=dict)
+
+
+def refused(row: Row) -> str | None:
+    """Why a row cannot be read; ``None``: it can."""
+    meaning = MEANINGS.get(row.does)
+    if meaning is None:
+        return f"does: {row.does} is none of {', '.join(MEANINGS)}"
+    if not 0 < len(row.text) <= LONGEST_TEXT:
+        return f"text: it has no character, or more than {LONGEST_TEXT}"
+    try:
+        parts = list(Formatter().parse(row.text))
+    except ValueError as error:
+        return f"text: {error}"
+    named = [name for _, name, _, _ in parts if name is not None]
+    unknown = [name for name in (*filter(None, named), *row.fields) if name not in {*PLACES, "..."}]
+    if unknown or any(shape or conversion for _, _, shape, conversion in parts):
+        return f"text: a place is {{}}, {{...}} or one of {', '.join(f'{{{name}}}' for name in PLACES)}"
+    if len(named) > MOST_PLACES or len(set(filter(None, named)) - {"..."}) < len(
+        [n for n in named if n not in ("", "...")]
+    ):
+        return f"text: more than {MOST_PLACES} places, or one of them twice"
+    if any(not literal for literal, name, _, _ in parts[1:] if name is not None):
+        return "text: between two places something must stand that tells where the first one ends"
+    if not any(re.search(r"\w{2}", literal) for literal, _, _, _ in parts):
+        return "text: it has no word of its own"
+    if meaning.needs and meaning.needs not in {*named, *row.fields}:
+        return f"text: what {row.does} needs {{{meaning.needs}}}, in the text or among the fields"
+    return None
+
+
+def compiled(text: Text, _shapes: Mapping[str, Any], _before: str) -> Pattern:
+    """A text of a table as a pattern that reads each character once, from the left to the right."""
+    parts = list(Formatter().parse(text.template.rstrip()))
+    regex, literals, places, open_value = "", [""], [], ""
+    for literal, name, _, _ in parts:
+        literals[-1] += literal
+        if name is None:
+            continue
+        regex, open_value = _closed(regex, open_value, literals[-1]), ""
+        value = r"[^\n]" if name == "..." else r"\S"
+        open_value = f"{value}{{0,{LONGEST_VALUE}}}"
+        if name not in ("", "..."):
+            open_value = f"({open_value}?)"
+            places.append((PLACES[name], INTEGER if name == "term" else SHAPES[""]))
+        else:
+            open_value += "?"
+        literals.append("")
+    regex = _closed(regex, open_value, literals[-1], last=True)
+    anchor = max(literals, key=len)
+    return Pattern(text, rf"{regex}\s*\Z", literals[0], anchor, anchor, tuple(places))
+
+
+INTEGER = SHAPES["int"]
+
+
+def _closed(regex: str, value: str, literal: str, last: bool = False) -> str:
+    """A pattern with one more value, which ends at the first literal behind it, and never anywhere else."""
+    if not value:
+        return regex + re.escape(literal)
+    if not literal and last:
+        return regex + value.replace("}?", "}")
+    return rf"{regex}(?>{value}{re.escape(literal)})"
+
+
+class Rows:
+    """The rows of a table, ready to read what lines say. ``sets`` are columns that all of them fill."""
+
+    def __init__(self, rows: Sequence[Row], prefix: str, sets: Mapping[str, Any]) -> None:
+        self.rows = tuple(rows)
+        self.table = Table(
+            (
+                Text(
+                    f"{prefix}_{MEANINGS[row.does].kind}",
+                    row.text,
+                    MEANINGS[row.does].says,
+                    sets={**sets, "_row": number},
+                    does=MEANINGS[row.does].deeds,
+                )
+                for number, row in enumerate(self.rows)
+            ),
+            {},
+            before="",
+            compile_text=compiled,
+        )
+
+    def read(self, line: Line, record: Record) -> Event | None:
+        """The event that a line is, or ``None``. Raises :class:`Unparsable` for a known text gone wrong."""
+        for pattern in self.table.candidates(line.message):
+            kind = pattern.text.kind
+            try:
+                columns = pattern.read(line.message, "", record.stream)
+                row = self.rows[columns.pop("_row")] if columns is not None else None
+                if columns is None or row is None or not _fits(row, line.fields):
+                    continue
+                columns.update(_of_fields(row, line.fields))
+                time, resolution = line.time(record.utc_offset_minutes)
+            except ValueError as error:
+                raise Unparsable(f"{kind}: {error}") from None
+            dated = {"kind": kind, "event_time": time, "time_resolution_ms": resolution, "level": line.level}
+            return saying({**dated, "node": line.node, **columns})
+        return None
+
+
+def _fits(row: Row, found: Mapping[str, Any]) -> bool:
+    return all(str(value_of(dict(found), key)) == wanted for key, wanted in row.where.items())
+
+
+def _of_fields(row: Row, found: Mapping[str, Any]) -> dict[str, Any]:
+    columns: dict[str, Any] = {}
+    for place, key in row.fields.items():
+        value = value_of(dict(found), key)
+        if value is None or value == "" or isinstance(value, dict | list):
+            continue
+        printed = str(value)
+        if len(printed) > LONGEST_VALUE:
+            raise ValueError(f"{key} has more than {LONGEST_VALUE} characters")
+        columns[PLACES[place]] = integer(printed) if place == "term" else printed
+    return columns

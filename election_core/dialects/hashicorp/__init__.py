@@ -1,0 +1,1 @@
+"""HashiCorp's Raft library, in Consul, Nomad and Vault: one table."""

@@ -1,0 +1,139 @@
+"""HashiCorp's Raft library as one row: what Consul, Nomad, Vault and others that use it print of their elections.
+
+    2026-11-26T18:07:52.405Z [INFO]  agent.server.raft: election won: term=2 tally=2
+    {"@level":"info","@message":"election won","@module":"agent.server.raft","@timestamp":"2026-11-26T18:07:52.405Z","tally":2,"term":2}
+    2019/10/01 10:00:00 [INFO] raft: Node at 127.0.0.1:8300 [Candidate] entering Candidate state in term 2
+
+The second is that of ``log_json``, in which a node does not say its address; the last that of releases before 1.1 of
+the library, in local time. A leader's line says no term: it is the one of the line before. A voter says nothing where
+it grants, and a follower no term. Source: ``raft.go`` of the library, 1.0 to 1.7.
+"""
+
+import re
+from functools import partial
+
+from election_replay.election_core.dialects.described.table import Row, Rows
+from election_replay.election_core.dialects.dialect import Dialect, Record, moment
+from election_replay.election_core.dialects.json_layouts import json_layout
+from election_replay.election_core.dialects.parts import LEVELS, Line
+from election_replay.election_core.dialects.system import Spoken, System
+from election_replay.election_core.model.events import Event
+
+PREFIX, PROTOCOL, GROUP = "HR", "hashicorp_raft", "raft"
+
+ROWS = (
+    Row("initial configuration", "starts"),
+    Row("Initial configuration (index={}): {...}", "starts"),
+    Row("entering follower state", "follows", {"node": "follower", "leader": "leader-address"}),
+    Row("entering candidate state", "asks_for_votes", {"node": "node", "term": "term"}),
+    Row("election won", "in_term", {"term": "term"}),
+    Row("entering leader state", "leads", {"node": "leader"}),
+    Row("heartbeat timeout reached, starting election", "loses_leader", {"leader": "last-leader-addr"}),
+    Row("failed to contact quorum of nodes, stepping down", "loses_quorum"),
+    Row("vote granted", "gets_a_vote", {"voter": "from", "term": "term"}),
+    Row('Node at {node} [Follower] entering Follower state (Leader: "{leader}")', "follows"),
+    Row("Node at {node} [Candidate] entering Candidate state in term {term}", "asks_for_votes"),
+    Row("Node at {node} [Leader] entering Leader state", "leads"),
+    Row('Heartbeat timeout from "{leader}" reached, starting election', "loses_leader"),
+    Row("Failed to contact quorum of nodes, stepping down", "loses_quorum"),
+    Row("Vote granted from {voter} in term {term}. Tally: {}", "gets_a_vote"),
+)
+"""What elections print; the later ones are those of releases before 1.1."""
+
+TABLE = Rows(ROWS, PREFIX, {"protocol": PROTOCOL, "replica_group": GROUP})
+
+_ISO = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
+_OLD = r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?"
+RECORD_START = rf"^ {{0,8}}(?:{_ISO}|{_OLD}) \[[A-Z]{{3,5}}\] |^\{{\"@"
+_LINE = re.compile(
+    rf" {{0,8}}({_ISO}|{_OLD}) \[([A-Z]{{3,5}})\] {{1,2}}(?:([\w./-]{{0,160}}raft): )(.*)", re.DOTALL | re.ASCII
+)
+_TIME = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:Z|([+-]\d\d):?(\d\d))?")
+_KEYS = re.compile(r": (?=[\w-]{1,80}=)")
+_PAIR = re.compile(r'([\w-]{1,80})=("(?:[^"\\]|\\.){0,2000}"|[^\s"]{0,400})')
+_AT = re.compile(r"Node at (\S{1,255}) \[\w{1,20}\]")
+_JSON = json_layout("json time=@timestamp level=@level logger=@module message=@message")
+
+
+def line_of(text: str) -> Line | None:
+    """The parts of a line of the library, in one of its own layouts; what stands behind the message are its fields."""
+    if text.startswith("{"):
+        line = _JSON.line(text)
+        return line if line is not None and (line.logger or "").endswith("raft") else None
+    found = _LINE.match(text)
+    if found is None:
+        return None
+    printed, level, logger, message = found.groups()
+    return with_fields(Line(partial(time_at, printed), LEVELS.get(level, level), None, logger, None, message.rstrip()))
+
+
+def with_fields(line: Line) -> Line:
+    """The line, with what stands behind its message as fields: ``election won: term=2 tally=2``."""
+    if line.fields or (begin := _KEYS.search(line.message[:400])) is None:
+        return line
+    pairs = _PAIR.findall(line.message, begin.end())
+    return line._replace(message=line.message[: begin.start()], fields={key: _plain(value) for key, value in pairs})
+
+
+def _plain(value: str) -> str:
+    found = value.strip('"')
+    node = _AT.fullmatch(found)
+    return node[1] if node else found
+
+
+def time_at(printed: str, utc_offset_minutes: int) -> tuple[int, int]:
+    """Microseconds UTC and resolution in milliseconds. Raises ``ValueError`` for no possible time."""
+    found = _TIME.fullmatch(printed)
+    if found is None:
+        raise ValueError(f"no time: {printed[:40]!r}")
+    year, month, day, clock, fraction, hours, minutes = found.groups()
+    zone = 0 if printed.endswith("Z") else utc_offset_minutes
+    if hours is not None:
+        zone = int(hours) * 60 + (int(minutes) if int(hours) >= 0 and not hours.startswith("-") else -int(minutes))
+    return moment(f"{year}-{month}-{day} {clock}", fraction, zone)
+
+
+def parse(record: Record) -> Event | None:
+    """The event that ``record`` is, or ``None``. Raises :class:`Unparsable` for a known text gone wrong."""
+    line = line_of(record.text)
+    return None if line is None else TABLE.read(line, record)
+
+
+def parse_line(line: Line, record: Record) -> Event | None:
+    """The event that a line says, however it is laid out. Raises :class:`Unparsable` as ``parse`` does."""
+    return TABLE.read(with_fields(line), record)
+
+
+def time_of(text: str, utc_offset_minutes: int) -> tuple[int, int] | None:
+    """Microseconds UTC and resolution in milliseconds of a first line, or ``None`` where it bears no possible time."""
+    line = line_of(text)
+    try:
+        return None if line is None else line.time(utc_offset_minutes)
+    except ValueError:
+        return None
+
+
+SYSTEM = System(
+    title="HashiCorp Raft",
+    dialect=Dialect(
+        name="hashicorp",
+        record_start=RECORD_START,
+        needles=TABLE.table.needles(),
+        utc_offset_minutes=0,
+        parse=parse,
+        time_of=time_of,
+        parse_line=parse_line,
+        reads=lambda text: line_of(text) is not None,
+        anchors=TABLE.table.anchors(),
+        plain=False,
+    ),
+    table=TABLE.table,
+    streams=("consul*.log*", "nomad*.log*", "vault*.log*", "consul*.out", "nomad*.out", "vault*.out"),
+    stream="hashicorp-raft.log",
+    protocols=(Spoken(PROTOCOL),),
+    releases=((1, 0), (1, 8)),
+    member="address",
+    places=("consul", "nomad", "vault"),
+    says_farewell=False,
+)
+"""Each file is written by a process of its own: a machine may run Consul, Nomad and Vault."""

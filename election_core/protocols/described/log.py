@@ -1,0 +1,170 @@
+"""The log of a program whose lines say little more than its role: who led which term, and who voted for whom.
+
+What a line says of its term holds for the lines behind it that say none, and lead.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from election_replay.election_core.fold.campaign import Campaign
+from election_replay.election_core.fold.fact_writer import Speaker
+from election_replay.election_core.fold.identity import UNIDENTIFIED
+from election_replay.election_core.fold.own_term import OwnTerm
+from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, UNKNOWN, Step, spans
+from election_replay.election_core.model.facts import Fact, QuietLog, TermRaised
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.protocols.raft_family.log import NO_WINNER, Grant, vote_facts
+
+PROTOCOL, HASHICORP = "described", "hashicorp_raft"
+"""Programs that the settings describe, and HashiCorp's Raft library."""
+ELECTED, LEADER_LOST, QUORUM_LOST = "elected", "leader_lost", "quorum_lost"
+
+
+@dataclass(slots=True)
+class Member:
+    """What a log says of its writer as member of one group."""
+
+    node: str | None = None
+    steps: list[Step] = field(default_factory=list)
+    campaigns: list[Campaign] = field(default_factory=list)
+    grants: dict[tuple[int, str, str], Grant] = field(default_factory=dict)
+    raised: list[FoldEvent] = field(default_factory=list)
+    own_term: OwnTerm = field(default_factory=OwnTerm)
+    _open: Campaign | None = None
+
+    def on(self, event: FoldEvent) -> None:
+        """Take its next line."""
+        self.node = event.node or self.node
+        _MOVES[event.kind.partition("_")[2]](self, event)
+
+    def _step(self, event: FoldEvent, role: str, term: int | None, leader: str | None, cause: str) -> None:
+        last = self.steps[-1] if self.steps else None
+        if last is None or cause == "start" or (last.role, last.term, last.leader) != (role, term, leader):
+            self.steps.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, self.node))
+
+    def _close(self, event: FoldEvent, outcome: str) -> None:
+        if self._open is not None:
+            self._open.close(event, outcome)
+        self._open = None
+
+    def _own_term(self, event: FoldEvent) -> int | None:
+        """The term that a line says of its writer, or the one that an earlier line said."""
+        if event.term is not None:
+            if event.term != self.own_term.term:
+                self.raised.append(event)
+            self.own_term.note(event.term, event)
+        return self.own_term.term
+
+    def _starts(self, event: FoldEvent) -> None:
+        self._close(event, "abandoned")
+        self._step(event, UNKNOWN, None, None, "start")
+
+    def _stops(self, event: FoldEvent) -> None:
+        self._close(event, "abandoned")
+
+    def _in_term(self, event: FoldEvent) -> None:
+        self._own_term(event)
+
+    def _leads(self, event: FoldEvent) -> None:
+        self._step(event, LEADER, self._own_term(event), self.node, ELECTED)
+        self._close(event, "won")
+
+    def _follows(self, event: FoldEvent) -> None:
+        self._close(event, NO_WINNER)
+        self._step(event, FOLLOWER, self._own_term(event) if event.term is not None else None, event.peer, "told")
+
+    def _asks(self, event: FoldEvent) -> None:
+        """A term that is asked for is not reached yet: a round before the election may come to nothing."""
+        if self._open is not None and self._open.term == event.term:
+            self._open.rounds += 1
+            return
+        self._close(event, NO_WINNER)
+        self._step(event, CANDIDATE, event.term, None, "election_timeout")
+        cause = "election_timeout"
+        self._open = Campaign(self.node, event.term, event.at, event.by, event.event_id, cause, rounds=1)
+        self.campaigns.append(self._open)
+
+    def _votes(self, event: FoldEvent) -> None:
+        self._granted(event, self.node, event.peer)
+
+    def _voted(self, event: FoldEvent) -> None:
+        self._granted(event, event.peer, self.node)
+        if self._open is not None and event.peer is not None:
+            self._open.voters.add(event.peer)
+
+    def _granted(self, event: FoldEvent, voter: str | None, candidate: str | None) -> None:
+        term = event.term if event.term is not None else self.own_term.term
+        if term is not None and voter is not None and candidate is not None:
+            grant = Grant(voter, candidate, term, event.at, event.by, event.event_id)
+            self.grants.setdefault((term, voter, candidate), grant)
+
+    def _lost(self, event: FoldEvent) -> None:
+        """The line may be the first that says whom the member had followed."""
+        if self.steps and self.steps[-1].role == FOLLOWER:
+            if self.steps[-1].leader is None:
+                self.steps[-1].leader = event.peer
+            self._step(event, FOLLOWER, self.steps[-1].term, None, LEADER_LOST)
+
+    def _alone(self, event: FoldEvent) -> None:
+        if self.steps and self.steps[-1].role == LEADER:
+            self._step(event, FOLLOWER, None, None, QUORUM_LOST)
+
+
+_MOVES: dict[str, Callable[[Member, FoldEvent], None]] = {
+    "START": Member._starts,
+    "STOP": Member._stops,
+    "NAME": Member._in_term,
+    "TERM": Member._in_term,
+    "LEADS": Member._leads,
+    "FOLLOWS": Member._follows,
+    "ASKS": Member._asks,
+    "VOTES": Member._votes,
+    "VOTED": Member._voted,
+    "LOST": Member._lost,
+    "ALONE": Member._alone,
+}
+KINDS = frozenset(f"TOLD_{move}" for move in _MOVES)
+HASHICORP_KINDS = frozenset(f"HR_{move}" for move in _MOVES)
+"""The kinds of lines that are read, of each protocol."""
+_OF_PROCESS = frozenset({"START", "STOP", "NAME"})
+"""Lines that hold for each group of whoever writes them."""
+
+
+@dataclass(slots=True)
+class DescribedLog:
+    """The state machine of one log. ``on`` takes its lines in program order."""
+
+    protocol: str
+    members: dict[str, Member] = field(default_factory=dict)
+    _node: str | None = None
+
+    def on(self, event: FoldEvent) -> None:
+        """Take the next line of this log."""
+        self._node = event.node or self._node
+        group = event.replica_group or UNIDENTIFIED
+        self.members.setdefault(group, Member(self._node))
+        every = event.kind.partition("_")[2] in _OF_PROCESS
+        for name, member in self.members.items():
+            if every or name == group:
+                member.node = member.node or self._node
+                member.on(event)
+
+    def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
+        """What this log proves about the groups of whoever writes it."""
+        heard = {name: of for name, of in self.members.items() if of.grants or any(s.role != UNKNOWN for s in of.steps)}
+        for name, member in sorted(heard.items()):
+            node = member.node or speaker.listed.member
+            group = speaker.listed.replica_group or name
+            emit = speaker.about(group, self.protocol, stream, _always(node))
+            if member.steps:
+                yield QuietLog(*emit.during(node, member.steps[0].at, member.steps[0].at, None))
+                yield from emit.roles(spans(member.steps, emit.incarnations, UNKNOWN))
+            yield from emit.alive()
+            yield from vote_facts(emit, member.grants.values(), member.campaigns)
+            for event in member.raised:
+                yield TermRaised(*emit.at(event), term=event.term or 0, peer=None)
+            yield from member.own_term.facts(emit)
+
+
+def _always(node: str | None) -> Callable[[int], str | None]:
+    return lambda _: node

@@ -1,0 +1,109 @@
+"""A program that nobody here knows, read by a table of the settings alone: terms, leaders, two leaders at once."""
+
+from pathlib import Path
+
+import pytest
+
+from election_replay.jobs.settings.config import load
+from tests.acceptance.published import Warehouse, replay
+
+SETTINGS = """
+programs:
+  - name: tollgate
+    files: "tollgate*.log"
+    layout: "%d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX} %p %c :: %m"
+    texts:
+      - {text: "tollgate {node} comes up", does: starts}
+      - {text: "closing down", does: stops}
+      - {text: "we hold the gate, shift {term}", does: leads}
+      - {text: "shift {term} is held by {leader}, {...}", does: follows}
+      - {text: "standing for shift {term}", does: asks_for_votes}
+      - {text: "our voice for shift {term} goes to {candidate}", does: votes}
+      - {text: "holder silent", does: loses_leader}
+"""
+
+LOGS = {
+    "east": """
+        10:00:00.000 tollgate t1 comes up
+        10:00:01.000 standing for shift 1
+        10:00:01.000 our voice for shift 1 goes to t1
+        10:00:01.100 we hold the gate, shift 1
+        10:05:40.000 shift 2 is held by t2, stepping back
+        10:06:10.000 our voice for shift 3 goes to t3
+        10:06:10.200 shift 3 is held by t3, noted
+    """,
+    "west": """
+        10:00:00.000 tollgate t2 comes up
+        10:00:01.050 our voice for shift 1 goes to t1
+        10:00:01.150 shift 1 is held by t1, noted
+        10:05:00.000 holder silent
+        10:05:01.000 standing for shift 2
+        10:05:01.000 our voice for shift 2 goes to t2
+        10:05:01.200 we hold the gate, shift 2
+        10:06:00.000 closing down
+        10:07:00.000 tollgate t2 comes up
+        10:07:05.000 we hold the gate, shift 3
+    """,
+    "south": """
+        10:00:00.000 tollgate t3 comes up
+        10:00:01.060 our voice for shift 1 goes to t1
+        10:00:01.150 shift 1 is held by t1, noted
+        10:05:01.100 our voice for shift 2 goes to t2
+        10:05:01.300 shift 2 is held by t2, noted
+        10:06:09.000 holder silent
+        10:06:10.000 standing for shift 3
+        10:06:10.000 our voice for shift 3 goes to t3
+        10:06:10.100 we hold the gate, shift 3
+        10:06:11.000 our voice for shift 3 goes to t2
+        10:08:00.000 nobody knows this line
+    """,
+}
+"""The first is frozen from 10:00:02 to 10:05:40; the second comes back and takes a shift that is taken."""
+
+
+@pytest.fixture(scope="module")
+def gold(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    folder = tmp_path_factory.mktemp("tollgate")
+    for node, log in LOGS.items():
+        lines = [line.strip().split(" ", 1) for line in log.strip().splitlines()]
+        written = "".join(f"2026-03-01T{at}Z INFO gate.Keeper :: {text}\n" for at, text in lines)
+        path = folder / "landing" / "roads" / "nodes" / node / "logs" / "tollgate.log"
+        path.parent.mkdir(parents=True)
+        path.write_text(written, encoding="utf-8")
+    settings = folder / "settings.yaml"
+    settings.write_text(SETTINGS, encoding="utf-8")
+    return replay(folder / "landing", folder / "warehouse", "--engine", "local", "--config", str(settings))
+
+
+def test_who_held_which_term(gold: Warehouse) -> None:
+    terms = sorted((row["term"], row["leader"], row["replica_group"]) for row in gold.rows("gold/terms"))
+    assert terms == [(1, "t1", "tollgate"), (2, "t2", "tollgate"), (3, "t2", "tollgate"), (3, "t3", "tollgate")]
+    elections = {(row["term"], row["candidate"], row["outcome"]) for row in gold.rows("gold/elections")}
+    assert {(1, "t1", "won"), (2, "t2", "won"), (3, "t3", "won")} <= elections
+
+
+def test_two_leaders_and_a_second_vote_are_told(gold: Warehouse) -> None:
+    found = {(row["rule"], row["severity"], tuple(row["terms"])) for row in gold.rows("gold/findings")}
+    assert ("SPLIT_BRAIN_SAME_TERM", "critical", (3,)) in found
+    assert ("SPLIT_BRAIN_OVERLAP", "warning", (1, 2)) in found
+    assert ("DOUBLE_VOTE", "critical", (3,)) in found
+
+
+def test_roles_of_a_program_that_was_stopped(gold: Warehouse) -> None:
+    of_west = sorted(
+        (row["start_time"], row["role"], row["end_cause"])
+        for row in gold.rows("gold/role_intervals")
+        if row["source_node"] == "west"
+    )
+    assert [(role, end) for _, role, end in of_west if role in ("leader", "down")] == [
+        ("leader", "stopped"),
+        ("down", "start"),
+        ("leader", None),
+    ]
+
+
+def test_a_mistake_in_a_table_is_told_by_its_line(tmp_path: Path) -> None:
+    settings = tmp_path / "settings.yaml"
+    settings.write_text(SETTINGS.replace("{candidate}", "{somebody}"), encoding="utf-8")
+    with pytest.raises(Exception, match=r"text 6.*a place is"):
+        load(settings)
