@@ -161,9 +161,15 @@ def known_by_name(entry: Entry) -> _Found | None:
     folders = telling(path.parent.parts)
     rolled = "" if path.name == stream else ".1"
     for node, known_as, log in parted(stream):
-        if node.lower() not in OWN_WORDS and not _DAY.fullmatch(node):
+        if node.lower() not in OWN_WORDS and not _DAY.fullmatch(node) and not of_another_system(stream, known_as):
             return _Found(entry, known_as + rolled, folders, node, log)
     return _Found(entry, path.name, folders, "") if dialect_for(stream) else None
+
+
+def of_another_system(stream: str, known_as: str) -> bool:
+    """Whether the whole name says another system than its end: ``redis-server.log`` is no ``server.log`` of Kafka."""
+    whole, end = dialect_for(stream), dialect_for(known_as)
+    return whole is not None and end is not None and whole.system != end.system
 
 
 def parted(stream: str) -> Iterator[tuple[str, str, str]]:

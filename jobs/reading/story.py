@@ -59,6 +59,7 @@ BECAUSE = {
     "first_leader": "the first one",
     "first_master": "the first one",
     "election_timeout": "the heartbeats of {old} did not arrive any more",
+    "epoch": "it took a larger {word} without votes",
     "elected_again": "the controllers had taken {old} for dead and elected it again",
     "heartbeat_timeout": "the heartbeats of {old} did not arrive any more",
     "larger_term": "a member came with a larger {word} and toppled {old}",

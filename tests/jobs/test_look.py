@@ -128,10 +128,10 @@ def test_files_of_any_name_are_known_by_their_lines(local: LocalEngine, corpora:
 def test_two_systems_whose_files_are_called_alike_are_told_apart(
     local: LocalEngine, corpora: Path, tmp_path: Path
 ) -> None:
-    """RocketMQ and Kafka both write a controller.log: each is read as what its lines are. The logs of RocketMQ end days
-    before Kafka's: what it did to their end is not known to go on."""
+    """RocketMQ and Kafka both write a controller.log: each is read as what its lines are, with Redis beside them. The
+    logs of RocketMQ end days before Kafka's: what it did to their end is not known to go on."""
     alone = set[str]()
-    for number, run in enumerate(("kafka-kraft/isolate-active", SMALL_CONTROLLERS)):
+    for number, run in enumerate(("kafka-kraft/isolate-active", SMALL_CONTROLLERS, "redis-sentinel/kill-master")):
         as_laid_out(corpora / run, tmp_path / f"laid-out-{number}" / "c")
         alone.update(told(local, tmp_path / f"laid-out-{number}", tmp_path / f"w{number}")[1])
         folder_a_node(corpora / run, tmp_path / f"mailed-{number}")

@@ -10,7 +10,7 @@ SYSTEM = System(
     streams=STREAMS,
     stream="redis.log",
     protocols=(Spoken("redis", clock="epoch", leader="master"),),
-    releases=((6, 2), (8, 1)),
+    releases=((6, 2), (9, 1)),
     member="node id",
     roles_stand_in="the whole log of each server and of each sentinel (redis-server.log, redis-sentinel.log, or what "
     "they print), from before the trouble: a server says when it becomes master, a sentinel whom it replaces",

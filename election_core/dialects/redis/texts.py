@@ -25,7 +25,7 @@ def both(*texts: Text) -> Iterator[Text]:
         of_valkey = text.template
         for word, other in (("master", "primary"), ("Master", "Primary"), ("MASTER", "PRIMARY")):
             of_valkey = of_valkey.replace(word, other)
-        if of_valkey != text.template:
+        if of_valkey != text.template and "grandmaster" not in text.template:  # Valkey words that one otherwise
             yield replace(text, template=of_valkey)
 
 
@@ -81,6 +81,11 @@ REPLICATION = under(
             "RD_ASKS",
             "Trying a partial resynchronization (request {value}:{ledger_end:int}).",
             "the history that a replica knows, and the first byte that it lacks of it",
+        ),
+        Text("RD_ASKS", "Trying a partial resynchronization using main channel (request {value}:{ledger_end:int})."),
+        Text(
+            "RD_ASKS",
+            "Dual channel replication: Trying a partial resynchronization using main channel (request {value}:{ledger_end:int}).",
         ),
         Text(
             "RD_ASKS_NEW",
@@ -148,6 +153,7 @@ REPLICATION = under(
             "Failover target {peer_address} is synced, failing over.",
             "a master hands over to a replica that has everything",
         ),
+        Text("RD_HANDED", "FAILOVER to {peer_address} time out exceeded, failing over."),
     ),
 )
 
@@ -273,12 +279,23 @@ CLUSTER = under(
             "RC_ALIVE",
             "Clear FAIL state for node {peer:node}: is reachable again and nobody is serving its slots after some time.",
         ),
+        Text("RC_ALIVE", "Clear FAIL state for node {peer:node}:{result:text} is reachable again."),
         Text(
             "RC_DELAYED",
             "Start of election delayed for {duration_ms:int} milliseconds (rank #{answered:int}, offset {max_offset:int}).",
             "a replica will ask for votes; where its data end",
         ),
         Text("RC_ELECTION", "Starting a failover election for epoch {term:int}.", "a replica asks for votes"),
+        Text("RC_ELECTION", "Starting a failover election for epoch {term:int}, node config epoch is {}"),
+        Text(
+            "RC_GIVEN_UP",
+            "Failover election in progress for epoch {term:int}, but received {result:text}",
+            "a replica gives its election up, since another one has a larger epoch or an operator began one",
+        ),
+        Text(
+            "RC_DELAYED",
+            "Start of election delayed for {duration_ms:int} milliseconds (rank #{answered:int}, primary rank #{}, offset {max_offset:int}).",
+        ),
         Text("RC_GRANTED", "Failover auth granted to {peer:node} for epoch {term:int}", "a master votes"),
         Text("RC_DENIED", "Failover auth denied to {peer:node}: {result:text}", "a master does not vote, and why"),
         Text("RC_DENIED", "Failover auth denied to {peer:node} for epoch {term:int}: {result:text}"),
@@ -298,6 +315,22 @@ CLUSTER = under(
             "Configuration change detected. Reconfiguring myself as a replica of {peer:node}",
             "a node learns that another one leads its slots",
         ),
+        Text(
+            "RC_FOLLOWS",
+            "Configuration change detected. Reconfiguring myself as a replica of node {peer:node} in shard {}",
+        ),
+        Text(
+            "RC_FOLLOWS",
+            "Lost my last slot during slot migration. Reconfiguring myself as a replica of {peer:node} in shard {}",
+        ),
+        Text("RC_FOLLOWS", "I'm a sub-replica! Reconfiguring myself as a replica of grandmaster {peer:node}"),
+        Text("RC_FOLLOWS", "I'm a sub-replica! Reconfiguring myself as a replica of {peer:node} from {}"),
+        Text(
+            "RC_EMPTY",
+            "My last slot was migrated to node {peer:node} in shard {}. I am now an empty primary.",
+            "a node leads no slots any more",
+        ),
+        Text("RC_EMPTY", "Stop replication and turning myself into empty primary (request from '{value:client}')."),
         Text("RC_STATE", "Cluster state changed: {result}", "whether a node answers clients"),
         Text(
             "RC_MANUAL",
@@ -314,6 +347,11 @@ CLUSTER = under(
         Text(
             "RC_MANUAL",
             "Forced failover user request accepted (user request from '{value:client}').",
+            sets={"request": "force"},
+        ),
+        Text(
+            "RC_MANUAL",
+            "Forced failover primary request accepted (primary request from '{value:client}').",
             sets={"request": "force"},
         ),
         Text("RC_MANUAL", "Taking over the master (user request).", sets={"request": "takeover"}),
@@ -333,6 +371,7 @@ CLUSTER = under(
         Text(
             "RC_MIGRATES", "Migrating to orphaned master {peer:node}", "a replica goes over to a master that has none"
         ),
+        Text("RC_MIGRATES", "Migrating to orphaned master {peer:node} in shard {}"),
         Text(
             "RC_HANDED",
             "All master replication stream processed, manual failover can start.",
@@ -342,6 +381,14 @@ CLUSTER = under(
             "RC_FAILED_OVER",
             "A failover occurred in shard {topic}; node {peer:node} failed over to node {node:node} with a config epoch of {term:int}",
             "a node hears who leads a shard in which epoch",
+        ),
+        Text(
+            "RC_FAILED_OVER",
+            "A failover occurred in shard {topic}; node {peer:node} lost {count:int} slot(s) to node {node:node} with a config epoch of {term:int}",
+        ),
+        Text(
+            "RC_FAILED_OVER",
+            "A failover occurred in shard {topic}; node {peer:node} lost {count:int} slot(s) and failed over to node {node:node} with a config epoch of {term:int}",
         ),
     ),
 )

@@ -205,9 +205,9 @@ def _refused_clients(group: Group, stale: Tenure) -> str:
     """From when on a master of a cluster answered no client although it called itself master."""
     for fact in group.of(Refusing):
         if fact.source_node == stale.source and stale.begin.at <= fact.since < stale.end.by:
-            until = fact.until if fact.until is not None else stale.end.at
-            length = seconds(max(min(until, stale.end.at) - fact.since, 0))
-            return f", of which {stale.node} answered no client for {length}"
+            until = min(fact.until if fact.until is not None else stale.end.at, stale.end.at)
+            if until - fact.since >= Timeout.NOTICEABLE.us:
+                return f", of which {stale.node} answered no client for {seconds(until - fact.since)}"
     return ""
 
 

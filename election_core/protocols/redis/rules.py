@@ -56,6 +56,8 @@ _ID = re.compile(r"\b([0-9a-f]{8})[0-9a-f]{32}\b")
 """An id of a node or sentinel; people know it by its beginning."""
 MISSED_LATE = 10
 """So many times as long as it takes to miss a server it may take where who watches it does not run."""
+_TAKEN = frozenset({TAKEOVER, TRANSFER, "epoch"})
+"""How a role begins whose epoch nobody was asked for."""
 _CHOSEN = frozenset({BY_COMMAND, ELECTED, TAKEOVER, "epoch", "leadership_transfer"})
 """How a role begins whose epoch somebody gave to its server, and not to whoever was there before."""
 
@@ -140,7 +142,7 @@ def _terms(group: Group, epochs: Epochs) -> Iterator[Term]:
             held.setdefault((tenure.term, tenure.node), []).append(tenure)
     causes = {campaign.term: campaign.cause for campaign in group.of(Candidacy) if campaign.outcome == "won"}
     first = min((epoch for epoch, _ in held), default=None)
-    taken = {(role.source_node, role.since): role.cause for role in group.roles if role.cause in (TAKEOVER, TRANSFER)}
+    taken = {(role.source_node, role.since): role.cause for role in group.roles if role.cause in _TAKEN}
 
     def cause(epoch: int, tenures: list[Tenure]) -> str:
         begun = next((taken[t.source, t.begin.at] for t in tenures if (t.source, t.begin.at) in taken), None)

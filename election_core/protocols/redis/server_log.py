@@ -272,6 +272,14 @@ class ServerLog:
     def _on_follows(self, event: FoldEvent) -> None:
         self._step(event, FOLLOWER, event.peer, "larger_epoch")
 
+    def _on_given_up(self, event: FoldEvent) -> None:
+        if self.campaigns and self.campaigns[-1].outcome == "open":
+            self.campaigns[-1].close(event, "no_winner")
+
+    def _on_empty(self, event: FoldEvent) -> None:
+        """Its last slot went to another node: it calls itself master, and leads nothing."""
+        self._step(event, UNKNOWN, None, NO_SLOTS_KNOWN)
+
     def _on_state(self, event: FoldEvent) -> None:
         self.states.append(event)
 
@@ -423,6 +431,8 @@ _HANDLERS: dict[str, Callable[[ServerLog, FoldEvent], None]] = {
     "RC_CANNOT": ServerLog._on_hindered,
     "RC_FOLLOWS": ServerLog._on_follows,
     "RC_MANUAL": ServerLog._on_manual,
+    "RC_GIVEN_UP": ServerLog._on_given_up,
+    "RC_EMPTY": ServerLog._on_empty,
     "RC_STATE": ServerLog._on_state,
     "RC_FAILING": ServerLog._on_failed,
     "RC_FAIL_TOLD": ServerLog._on_failed,
