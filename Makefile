@@ -65,16 +65,17 @@ check: lint prose ## format, lint, types, import contracts, and the tests that n
 	$(BIN)/pytest -q -m 'not slow' tests/election_core tests/schemas
 
 # Three parts at once, each a third of the time: Spark and what is waited for leave two cores half idle with two.
-APART := $(addprefix tests/jobs/,cli gates showing test_kills.py test_machine_faults.py test_operations.py)
-OTHERS := $(filter-out tests/jobs tests/airflow_dags tests/clusters tests/object_stores tests/kubernetes,$(patsubst %/,%,$(wildcard tests/*/))) $(wildcard tests/test_*.py)
+APART := $(addprefix tests/jobs/,cli gates reading showing test_kills.py test_machine_faults.py test_operations.py)
+BESIDE := $(addprefix tests/jobs/,landing test_look.py test_mailed_cases.py)
+OTHERS := $(BESIDE) $(filter-out tests/jobs tests/airflow_dags tests/clusters tests/object_stores tests/kubernetes,$(patsubst %/,%,$(wildcard tests/*/))) $(wildcard tests/test_*.py)
 
 test: java lint ## the same, and all other tests: real logs, real Spark, real Delta
 	@command -v chromium chromium-browser google-chrome >/dev/null || \
 	  echo "NO CHROMIUM WAS FOUND: the dashboard is not opened in a browser (Debian and Ubuntu: apt-get install chromium)" >&2
-	@echo "Three parts at once: tests/jobs but for $(notdir $(APART)) here, the others below it when all are done"
+	@echo "Three parts at once: tests/jobs but for $(notdir $(APART) $(BESIDE)) here, the others below it when all are done"
 	@mkdir -p build; $(BIN)/pytest $(OTHERS) >build/tests.log 2>&1 & others=$$!; \
 	$(BIN)/pytest $(APART) >build/tests-apart.log 2>&1 & apart=$$!; \
-	$(BIN)/pytest tests/jobs $(addprefix --ignore=,$(APART)); status=$$?; \
+	$(BIN)/pytest tests/jobs $(addprefix --ignore=,$(APART) $(BESIDE)); status=$$?; \
 	wait $$others || status=$$?; wait $$apart || status=$$?; cat build/tests.log build/tests-apart.log; exit $$status
 
 prove: java $(READY) ## every guarantee, shown and broken on purpose, fuzzing, and the second judge: docs/guarantees.md, docs/second-judge.md

@@ -1,6 +1,8 @@
 """The tables of a warehouse as Spark reads them."""
 
+import re
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -8,8 +10,11 @@ from pyspark.sql import functions as F
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
-WORD_FOR_WORD = {"__globPaths__": "false"}
-"""Spark's own option for paths that are no patterns: ``a{b}`` is a name, and Hadoop's patterns know no ``a:b``."""
+PATTERN = re.compile(r"[*?{}\[\]\\]")
+"""What makes Hadoop take a path for a pattern; of a file it cannot be told otherwise, ``a:b`` stands in no pattern."""
+
+WORD_FOR_WORD = {"__globPaths__": "false", "recursiveFileLookup": "true"}
+"""Options of Spark by which a single path is none. Of several such paths it would read each several times."""
 
 
 def read(spark: SparkSession, warehouse: Warehouse, table: str, version: int | None = None) -> DataFrame:
@@ -26,9 +31,8 @@ def read(spark: SparkSession, warehouse: Warehouse, table: str, version: int | N
 def read_files(spark: SparkSession, warehouse: Warehouse, table: str, paths: Sequence[str]) -> DataFrame:
     """The rows of data files of ``table`` that no commit names yet."""
     spark.conf.set("spark.databricks.delta.formatCheck.enabled", "false")
-    location = warehouse.location(table)
-    return (
-        spark.read.options(**WORD_FOR_WORD)
-        .schema(TABLES[table].ddl())
-        .parquet(*(f"{location}/{path}" for path in paths))
-    )
+    location, reader = warehouse.location(table), spark.read.schema(TABLES[table].ddl())
+    if not PATTERN.search(location):
+        return reader.parquet(*(f"{location}/{path}" for path in paths))
+    every = reader.options(**WORD_FOR_WORD).parquet(location)
+    return every.where(F.col("_metadata.file_name").isin([PurePosixPath(path).name for path in paths]))

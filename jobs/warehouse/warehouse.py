@@ -267,18 +267,16 @@ class Warehouse:
 
     def unrecorded(self, rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """The row of the newest published run, by the commit that published it, where ``rows`` do not have it."""
-        if self.version("published") is None:
-            return []
-        commits = self.opened("published").history(1)
-        if commits and is_maintenance(commits[0]):
-            commits = [
-                commit for commit in self.opened("published").history(MAINTENANCE_COMMITS) if not is_maintenance(commit)
-            ]
-        if not commits or RUN_PROPERTY not in commits[0]:
-            return []
-        row = row_said(commits[0][RUN_PROPERTY])
-        known = any((other["run_id"], other["status"]) == (row["run_id"], row["status"]) for other in rows)
-        return [] if known else [row]
+        with suppress(Damaged, TableNotFoundError):
+            commits = self.opened("published").history(1)
+            if commits and is_maintenance(commits[0]):
+                every = self.opened("published").history(MAINTENANCE_COMMITS)
+                commits = [commit for commit in every if not is_maintenance(commit)]
+            if commits and RUN_PROPERTY in commits[0]:
+                row = row_said(commits[0][RUN_PROPERTY])
+                if not any((other["run_id"], other["status"]) == (row["run_id"], row["status"]) for other in rows):
+                    return [row]
+        return []
 
     def record_published(self) -> None:
         """Write the row of a run that was killed before it could: once the pointer moves on, nobody says it again."""

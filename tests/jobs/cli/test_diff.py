@@ -14,11 +14,12 @@ from deltalake import DeltaTable
 from election_replay.jobs.cli import output
 from election_replay.jobs.cli.app import GROUPS, cli, main
 from election_replay.jobs.reading.database_file import write_database
-from election_replay.jobs.reading.published import Published
+from election_replay.jobs.reading.published import Published, run_named
 from election_replay.jobs.reading.words import end_moment
-from election_replay.jobs.spark_views import register
+from election_replay.jobs.spark_views import as_published, of_run
 from election_replay.jobs.upkeep import upkeep
 from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
 from tests.jobs.tables import NOON, finding, name_published, publish, put, term
 
 if TYPE_CHECKING:
@@ -145,15 +146,18 @@ def test_a_run_before_that_is_gone_is_told_only_to_who_asks(
 
 
 @pytest.mark.slow
-def test_spark_compares_them_too(spark: "SparkEngine", warehouse: str) -> None:
-    query = "SELECT change, finding_id, columns_changed FROM findings_changed ORDER BY finding_id"
-    register(spark.session, warehouse)
-    assert [tuple(row) for row in spark.session.sql(query).collect()] == BETTER_AND_WORSE
-    log_gone(Warehouse(warehouse))
-    register(spark.session, warehouse)
-    assert spark.session.sql("SELECT * FROM findings").count() == 3
+def test_spark_knows_the_run_before_too_and_tells_where_it_is_kept_no_longer(
+    spark: "SparkEngine", warehouse: str
+) -> None:
+    """tests/jobs/reading/test_queries.py has it compare them."""
+    tables = Warehouse(warehouse)
+    r1, findings = run_named(tables, "r1"), TABLES["findings"]
+    before = of_run(spark.session, tables, findings, r1).select("finding_id")
+    assert sorted(row.finding_id for row in before.collect()) == ["aaa", "bbb", "ccc"]
+    log_gone(tables)
+    assert as_published(spark.session, Warehouse(warehouse), findings, tables.last_run()).count() == 3
     with pytest.raises(Exception, match="run r1 is kept no longer"):
-        spark.session.sql(query).collect()
+        of_run(spark.session, Warehouse(warehouse), findings, r1).collect()
 
 
 def test_a_run_whose_files_are_gone_is_kept_no_longer(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,7 +31,7 @@ WRITERS: tuple[tuple[Any, str], ...] = (
 )
 """All that writes to Delta's logs, or removes files."""
 
-STEP = amount(13, 1)
+STEP = amount(29, 1)
 """Which of the commits are tried: ``make prove`` tries each of them."""
 
 
