@@ -9,7 +9,7 @@ leader, term 4                                         [=====
 from election_replay.election_core.fold.roles import DOWN, FOLLOWER, LEADER, UNKNOWN
 from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import Group, Tenure, since, until
-from election_replay.election_core.model.facts import Candidacy, Role
+from election_replay.election_core.model.facts import Alive, Candidacy, Role
 from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import Timeout
 
@@ -67,3 +67,13 @@ def _serves_later(group: Group, role: Role, before: Tenure) -> bool:
         in_vain = {campaign.node for campaign in group.of(Candidacy) if campaign.outcome != "won"}
         return leader != before.node and leader not in in_vain
     return is_larger(role.term, before.term) or (role.term == before.term and leader != before.node)
+
+
+def covers(group: Group, source: str, begin: Moment, end: Moment) -> bool:
+    """Whether a log has lines from before a time to its end, give or take what is worth knowing and no alarm."""
+    elapsed = group.clocks.elapsed
+    first = min((since(life) for life in group.of(Alive) if life.source_node == source), default=None)
+    last = group.written.get(source)
+    if first is None or last is None:
+        return False
+    return elapsed(first, begin)[0] >= -Timeout.BRIEF.us and elapsed(end, last)[0] >= -Timeout.BRIEF.us

@@ -16,6 +16,9 @@ from election_replay.election_core.model.catalogue import PROVEN
 from election_replay.election_core.model.facts import Candidacy, Role
 from election_replay.election_core.model.rows import Election, Term
 
+_FIRST_TERM = {"partition": 0}
+"""The term of the first leader, where it is not 1: a partition's leader epochs begin at 0."""
+
 
 def terms(group: Group) -> Iterator[Term]:
     """One row for each leader of each term, and one for each term that had rounds but no leader."""
@@ -33,7 +36,7 @@ def terms(group: Group) -> Iterator[Term]:
     for (term, leader), tenures in sorted(led.items()):
         first = min(tenures, key=lambda tenure: tenure.begin)
         last = _last_before(group, first, in_terms)
-        if last is None and unled.issuperset(range(1, term)):
+        if last is None and unled.issuperset(range(_FIRST_TERM.get(group.protocol, 1), term)):
             cause = "first_leader"
         else:
             cause = _cause(group, first, last, by_transfer, campaigns.get((leader, term), []))

@@ -9,12 +9,13 @@ stories about that alone.
 
 import gzip
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from election_replay.election_core.dialects import SYSTEMS, Record, dialect_for
@@ -247,9 +248,31 @@ def _some_facts(run: Path, keep: Keep | None, only: str | None) -> list[Fact]:
     return facts
 
 
-def folder_facts(cluster: str, folder: str, lines: Iterable[Seen]) -> list[Fact]:
+def introduced_by(lines: Mapping[str, Sequence[Seen]]) -> dict[str, dict[str, Introduced]]:
+    """Whom the logs of each folder speak for, by stream, as all of them tell together."""
+    named = [field.name for field in fields(Introduction)[4:]]
+    found: dict[str, dict[str, Introduced]] = {}
+    for protocol in PROTOCOLS:
+        if protocol.introduce is None:
+            continue
+        said = [
+            Introduction(
+                folder, line.stream, line.event.kind, line.event.at, **{n: getattr(line.event, n) for n in named}
+            )
+            for folder, of_folder in lines.items()
+            for line in of_folder
+            if line.event is not None and line.event.kind in protocol.introducing
+        ]
+        for (folder, stream), whom in protocol.introduce(said).items():
+            found.setdefault(folder, {})[stream] = whom
+    return found
+
+
+def folder_facts(
+    cluster: str, folder: str, lines: Iterable[Seen], introduced: Mapping[str, Introduced] = MappingProxyType({})
+) -> list[Fact]:
     """Fold the lines of one folder."""
-    source = SourceLog(cluster, folder, BOUND_MS)
+    source = SourceLog(cluster, folder, BOUND_MS, introduced=introduced)
     for line in lines:
         source.seen(line.stream, line.time, line.by)
         if line.event is not None:

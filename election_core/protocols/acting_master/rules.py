@@ -22,6 +22,7 @@ from election_replay.election_core.judge.clock import Clocks, Moment
 from election_replay.election_core.judge.coverage import counted, coverage
 from election_replay.election_core.judge.group import SILENT, SILENT_END, Group, Hole, Tenure, group_of, since, until
 from election_replay.election_core.judge.leaderless import Gap, began_early, gaps
+from election_replay.election_core.judge.led_between import covers
 from election_replay.election_core.judge.limits import log_gap_coverage, log_gaps
 from election_replay.election_core.judge.outages import change_of
 from election_replay.election_core.judge.overlap import Overlap, at_once, overlaps
@@ -705,7 +706,7 @@ def _gap_finding(group: Group, services: _Services, gap: Gap, rule: RuleId, caus
         rule,
         (gap.before.source, gap.begin.at // SECOND),
         severity=WARNING if long and not gap.planned and not doubt else INFO,
-        certainty=DEFINITE if gap.least > 0 and not doubt else POSSIBLE,
+        certainty=DEFINITE if gap.least > 0 and not doubt and _others_tell(group, gap) else POSSIBLE,
         nodes=tuple(dict.fromkeys([gap.before.node, *([gap.after.node] if gap.after else [])])),
         terms=(),
         start_time=gap.begin.at,
@@ -716,6 +717,13 @@ def _gap_finding(group: Group, services: _Services, gap: Gap, rule: RuleId, caus
         duration_min_ms=max(gap.least, 0) // 1000,
         duration_max_ms=gap.most // 1000,
         **change_of(group, gap.before, gap.after, gap.begin, gap.end),
+    )
+
+
+def _others_tell(group: Group, gap: Gap) -> bool:
+    """Whether another log has lines from before a time without service to its end: it would show who served."""
+    return any(
+        source != gap.before.source and covers(group, source, gap.begin, gap.end) for source in sorted(group.written)
     )
 
 

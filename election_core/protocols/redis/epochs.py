@@ -51,7 +51,7 @@ class Epochs:
             key=lambda role: (role.source_node, role.since, role.ordinal),
         )
         known = _promoted(leading, promotions, clocks)
-        known |= _kept(every, known, _first(every))
+        known |= _kept(every, known, _first(every), clocks)
         guessed = {place_of(role): _between(role, known, leading) for role in leading if place_of(role) not in known}
         taken = [
             replace(fact, term=known.get(place_of(fact), guessed.get(place_of(fact))))
@@ -97,14 +97,18 @@ def _promoted(leading: list[Role], promotions: dict[tuple[int, str], SentinelSai
     return known
 
 
-def _first(facts: Iterable[Fact]) -> int | None:
-    """The epoch of the first master, where all epochs began while somebody looked: the first that is raised is 1."""
-    raised = [f.term for f in facts if isinstance(f, TermRaised | Candidacy) and f.term is not None]
-    return 0 if raised and min(raised) == 1 else None
+def _first(facts: Iterable[Fact]) -> Fact | None:
+    """What raised the epoch to 1, where all epochs began while somebody looked: before that it was 0."""
+    raised = [f for f in facts if isinstance(f, TermRaised | Candidacy) and f.term is not None]
+    lowest = min((f.term or 0 for f in raised), default=0)
+    return next((f for f in raised if f.term == 1), None) if lowest == 1 else None
 
 
-def _kept(facts: Iterable[Fact], known: dict[Place, int], first: int | None) -> dict[Place, int]:
-    """The epochs of roles that go on from an earlier one: a master that was started again, or the first one."""
+def _kept(facts: Iterable[Fact], known: dict[Place, int], first: Fact | None, clocks: Clocks) -> dict[Place, int]:
+    """The epochs of roles that go on from an earlier one: a master that was started again, or the first one.
+
+    A log that begins with a master after that may begin in any epoch.
+    """
     kept: dict[Place, int] = {}
     epoch: dict[str, int | None] = {}
     for role in sorted((fact for fact in facts if isinstance(fact, Role)), key=place_of):
@@ -114,7 +118,8 @@ def _kept(facts: Iterable[Fact], known: dict[Place, int], first: int | None) -> 
         elif role.role == LEADER and role.term is None:
             found = known.get(place_of(role))
             if found is None and role.cause != BY_COMMAND:
-                found = epoch.get(source, first)
+                of_first = first is not None and clocks.elapsed(since(role), since(first))[1] > 0
+                found = epoch.get(source, 0 if of_first else None)
                 if found is not None:
                     kept[place_of(role)] = found
             epoch[source] = found

@@ -47,6 +47,7 @@ from election_replay.election_core.protocols.redis.losses import (
     overlap_findings,
     silent_for,
 )
+from election_replay.election_core.protocols.redis.masters_between import shown
 from election_replay.election_core.protocols.redis.sentinel_log import AGREED, BY_REQUEST, DOWN, TILT
 from election_replay.election_core.protocols.redis.server_log import BY_COMMAND, ELECTED, PROTOCOL, TAKEOVER
 
@@ -312,7 +313,7 @@ def _heard(group: Group) -> Iterator[tuple[str, Moment]]:
 
 def _without_master(group: Group) -> Iterator[Finding]:
     """``LEADERLESS``: a master had ended, and the next one did not lead yet, and what kept it from that."""
-    found = list(gaps(group, _heard(group)))
+    found = [shown(group, gap) for gap in gaps(group, _heard(group))]
     for gap, finding in zip(found, leaderless(group, found, "master", "epoch"), strict=True):
         reasons = list(_reasons(group, gap.begin, gap.end))
         evidence = (*finding.evidence, *(event for _, event in reasons if event))

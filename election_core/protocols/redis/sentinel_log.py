@@ -263,11 +263,13 @@ class SentinelLog:
     def _quorum(self, watched: Watched) -> Verdict:
         """Whether a majority of the sentinels that it knows, and as many as the quorum asks for, may have voted for it.
 
-        A vote is printed once; a line that is missing proves nothing, so only votes for others can.
+        A vote is printed once; a line that is missing proves nothing, so only votes for others can. Where its own vote
+        is missing, which it prints first, lines are.
         """
         rule, campaign = RuleId.LEADER_WITHOUT_QUORUM, watched.open
         every, needed = len(watched.sentinels) + 1, campaign.needed if campaign is not None else None
-        if campaign is None or needed is None or not watched.sentinels:
+        own_vote_is_lost = campaign is None or self.node not in campaign.voters | watched.for_others
+        if campaign is None or needed is None or not watched.sentinels or own_vote_is_lost:
             return Verdict(rule, UNDECIDABLE, "the votes or the sentinels are not printed")
         if len(campaign.voters) >= needed:
             return Verdict(rule, CONFORMS)

@@ -123,7 +123,8 @@ class _Whole:
     def finding(self, found: Finding) -> Iterator[str]:
         if found.certainty == POSSIBLE or found.rule in ABOUT_THE_LOGS:
             return
-        alike = [each for each in self._findings.get(found.rule, ()) if _about_one_thing(each, found)]
+        rules = (found.rule, *IMPLIED_BY.get(found.rule, ()))
+        alike = [each for rule in rules for each in self._findings.get(rule, ()) if _about_one_thing(each, found)]
         sure = [each for each in alike if each.certainty != POSSIBLE]
         if alike and found.duration_min_ms is not None and found.duration_min_ms * 1000 < SLACK_US:
             return
@@ -140,13 +141,22 @@ class _Whole:
         if term.leader is None or not led:
             return
         names = {each.leader for each in led}
-        if term.leader not in names:
+        if term.leader not in names and not (_is_address(term.leader) and not any(map(_is_address, names))):
             yield f"{term.leader} led {term.term}, of which the whole says that {sorted(map(str, names))} did"
         causes = {each.cause for each in led if each.leader == term.leader}
         if term.cause in (None, "unknown", "term_raised"):
             return  # how it came, not why
         if term.leader in names and not causes & {term.cause, "first_leader", *_MORE_EXACT.get(term.cause or "", ())}:
             yield f"{term.leader} led {term.term} because of {term.cause}, by the whole {sorted(map(str, causes))}"
+
+
+IMPLIED_BY = {"POSSIBLE_DATA_LOSS": ("SPLIT_BRAIN_OVERLAP",)}
+"""Rules whose findings tell more of one thing: of two masters at once, what one of them lost."""
+
+
+def _is_address(name: str | None) -> bool:
+    """Whether a member is named by its address: its id may be in lines that are not there."""
+    return name is not None and ":" in name
 
 
 _MORE_EXACT = {"leadership_transfer": {"preferred_leader"}}

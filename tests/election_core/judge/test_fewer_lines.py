@@ -16,8 +16,16 @@ from tests.election_core import story
 from tests.election_core.judge.fewer_lines import Lines, breaches, cuts
 from tests.proving import amount
 
-VOTING = ("rocketmq-dledger", "etcd", "zookeeper")
-"""Systems whose members vote for a leader of a term."""
+SYSTEMS = (
+    "etcd",
+    "kafka-kraft",
+    "redis-cluster",
+    "redis-sentinel",
+    "rocketmq-acting-master",
+    "rocketmq-controller",
+    "rocketmq-dledger",
+    "zookeeper",
+)
 PARTS = amount(3, 32)
 """So many parts of each run and world."""
 
@@ -26,10 +34,18 @@ LEFT_OPEN = {
     "old-copy-497": "a DLedger leader prints the rounds that nobody answered, and not that one was answered again"
 }
 """Runs whose parts let a least grow, and why that is not mended yet."""
+BY_ONE_NAME_SERVER = "Whoever asked the name server"
+"""Times without a master by the word of one name server are told only where the brokers' logs explain no other one;
+where lines are missing, more of them are. They are information."""
 
 
 def judged(cluster: str, lines: Lines) -> list[Row]:
-    facts = [fact for folder, of_folder in lines.items() for fact in story.folder_facts(cluster, folder, of_folder)]
+    introduced = story.introduced_by(lines)
+    facts = [
+        fact
+        for folder, of_folder in lines.items()
+        for fact in story.folder_facts(cluster, folder, of_folder, introduced.get(folder, {}))
+    ]
     return story.judge(facts)
 
 
@@ -37,12 +53,13 @@ def breaches_of(cluster: str, lines: Lines, seed: int) -> Iterator[str]:
     whole = judged(cluster, lines)
     for cut in cuts(lines, seed, PARTS):
         for breach in breaches(whole, judged(cluster, cut.lines)):
-            if not (breach.startswith("least") and cluster in LEFT_OPEN):
+            left_open = breach.startswith("least") and cluster in LEFT_OPEN
+            if not left_open and BY_ONE_NAME_SERVER not in breach:
                 yield f"{cluster}, {cut.how}: {breach}"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("system", VOTING)
+@pytest.mark.parametrize("system", SYSTEMS)
 def test_part_of_a_real_run_proves_nothing_that_the_whole_does_not(corpora: Path, system: str) -> None:
     runs = sorted(path.parent for path in (corpora / system).glob("*/run.json"))
     found = [line for number, run in enumerate(runs) for line in breaches_of(run.name, story.run_lines(run), number)]
