@@ -71,9 +71,18 @@ def _serves_later(group: Group, role: Role, before: Tenure) -> bool:
 
 def covers(group: Group, source: str, begin: Moment, end: Moment) -> bool:
     """Whether a log has lines from before a time to its end, give or take what is worth knowing and no alarm."""
-    elapsed = group.clocks.elapsed
-    first = min((since(life) for life in group.of(Alive) if life.source_node == source), default=None)
     last = group.written.get(source)
-    if first is None or last is None:
-        return False
-    return elapsed(first, begin)[0] >= -Timeout.BRIEF.us and elapsed(end, last)[0] >= -Timeout.BRIEF.us
+    whole = last is not None and group.clocks.elapsed(end, last)[0] >= -Timeout.BRIEF.us
+    return whole and _begins_before(group, source, begin)
+
+
+def shown_for(group: Group, source: str, begin: Moment) -> int:
+    """For how long, at least, a log that has lines before a moment has lines after it, in microseconds."""
+    last = group.written.get(source)
+    known = last is not None and _begins_before(group, source, begin)
+    return max(group.clocks.elapsed(begin, last)[0], 0) if known and last is not None else 0
+
+
+def _begins_before(group: Group, source: str, begin: Moment) -> bool:
+    first = min((since(life) for life in group.of(Alive) if life.source_node == source), default=None)
+    return first is not None and group.clocks.elapsed(first, begin)[0] >= -Timeout.BRIEF.us

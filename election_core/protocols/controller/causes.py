@@ -30,7 +30,7 @@ def cause(group: Group, epoch: int, decision: Decision | None) -> str:
     before = next((tenure for tenure in earlier if not _later(group, tenure, epoch)), None)
     if before is None and epoch <= 1:
         return "first_master"
-    if before is None or not _unled(group).issuperset(range(before.term + 1, epoch)):
+    if before is None or not unled(group).issuperset(range(before.term + 1, epoch)):
         return "unknown"
     if before.node in _masters_of(group, epoch, decision):
         return "elected_again"
@@ -42,7 +42,7 @@ def cause(group: Group, epoch: int, decision: Decision | None) -> str:
     return "unknown" if decision is None else _told_by_controllers(group, before, decision)
 
 
-def _unled(group: Group) -> frozenset[int]:
+def unled(group: Group) -> frozenset[int]:
     """The epochs for which nobody was elected."""
     return group.once(_unled_epochs)
 

@@ -25,6 +25,7 @@ from election_replay.election_core.judge.availability import common_coverage
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
 from election_replay.election_core.judge.leaderless import BRIEF, NOTICEABLE, Gap, began_early, gaps
+from election_replay.election_core.judge.led_between import shown_for
 from election_replay.election_core.judge.limits import log_gaps
 from election_replay.election_core.judge.outages import change_of
 from election_replay.election_core.judge.storm import storm
@@ -33,7 +34,7 @@ from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIB
 from election_replay.election_core.model.facts import Alive, ContactLost, Role
 from election_replay.election_core.model.rows import Finding, RuleCoverage
 from election_replay.election_core.model.timing import SECOND, Timeout
-from election_replay.election_core.protocols.controller.causes import cause, last_heard, unplanned
+from election_replay.election_core.protocols.controller.causes import cause, last_heard, unled, unplanned
 from election_replay.election_core.protocols.controller.checks import NOBODY_ELECTED
 from election_replay.election_core.protocols.controller.decision_rules import SetVersion
 from election_replay.election_core.protocols.controller.facts import ControllerLed, Decision, MasterReady, ProducerCame
@@ -52,7 +53,7 @@ def availability(
     order of the masters is known; if not, somebody may have led at any time.
     """
     served = _as_served(group)
-    found = list(gaps(served, last_heard(group), fenced=True)) if sure else []
+    found = [_as_shown(served, gap) for gap in gaps(served, last_heard(group), fenced=True)] if sure else []
     found += _brief(served, {(gap.before, gap.after) for gap in found}) if sure else []
     storms = list(storm(group, unplanned(group, decided)))
     without = [_without_master(served, gap, decided, sets) for gap in found]
@@ -61,6 +62,29 @@ def availability(
     yield from log_gaps(group)
     outside = [finding for finding in judged if finding.rule == RuleId.LEADERLESS]
     yield from common_coverage(served, [*outside, *without], len(storms), len(outside))
+
+
+def _as_shown(group: Group, gap: Gap) -> Gap:
+    """A time without a master, as long as another log tells of it: behind that somebody may have been elected."""
+    if gap.after is not None and unled(group).issuperset(range(gap.before.term + 1, gap.after.term)):
+        return gap
+    if _controller_looked_on(group, gap):
+        return gap
+    others = (source for source in group.written if source != gap.before.source)
+    known = max((shown_for(group, source, gap.begin) for source in others), default=0)
+    return replace(gap, least=min(gap.least, known))
+
+
+def _controller_looked_on(group: Group, gap: Gap) -> bool:
+    """Whether a controller that led before a time without a master led on to its end: it tells whom it elects."""
+    elapsed = group.clocks.elapsed
+    ended = {
+        led.source_node
+        for led in group.of(ControllerLed)
+        if (end := until(led)) is not None and elapsed(gap.begin, end)[1] > 0 and elapsed(end, gap.end)[1] > 0
+    }
+    facts = (*group.of(ControllerLed), *(fact for fact in group.of(Decision) if fact.leading))
+    return any(fact.source_node not in ended and elapsed(since(fact), gap.begin)[1] > 0 for fact in facts)
 
 
 # -- masters as those who write see them -----------------------------------------------------------------------

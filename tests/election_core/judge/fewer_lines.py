@@ -159,8 +159,12 @@ def _is_address(name: str | None) -> bool:
     return name is not None and ":" in name
 
 
-_MORE_EXACT = {"leadership_transfer": {"preferred_leader"}}
-"""Causes of which the whole may know more: one that hands over by itself hands over."""
+_MORE_EXACT = {
+    "leadership_transfer": {"preferred_leader"},
+    "master_inactive": {"master_lost", "master_stopped", "master_silent"},
+}
+"""Causes of which the whole may know more: one that hands over by itself hands over, and controllers lose the heartbeats
+of whoever stops or dies."""
 
 
 def _about_one_thing(whole: Finding, part: Finding) -> bool:
