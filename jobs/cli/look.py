@@ -169,7 +169,8 @@ def assumptions(done: "Looked", published: "Published") -> Iterator[str]:
         signs = ", ".join(heard[node.cluster, node.node])
         named = inside[node.cluster, node.node]
         of_others = [f"{name} is {' and '.join(roles)}" for name in named if (roles := heard[node.cluster, name])]
-        says = f"its logs: {signs}" if signs else f"its lines name {len(named)} nodes: {'; '.join(of_others)}"
+        nodes = "1 node" if len(named) == 1 else f"{len(named)} nodes"
+        says = f"its logs: {signs}" if signs else f"its lines name {nodes}: {'; '.join(of_others)}"
         yield f"    {node.node}: {files}, by {node.by}; {says if signs or of_others else 'no role in its logs'}"
     yield from more(len(done.assumed) - NODES_SHOWN, "nodes")
     for path, how in done.read_otherwise[:SHOWN]:

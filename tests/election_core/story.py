@@ -15,7 +15,6 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import groupby
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from election_replay.election_core.dialects import SYSTEMS, Record, dialect_for
@@ -269,10 +268,10 @@ def introduced_by(lines: Mapping[str, Sequence[Seen]]) -> dict[str, dict[str, In
 
 
 def folder_facts(
-    cluster: str, folder: str, lines: Iterable[Seen], introduced: Mapping[str, Introduced] = MappingProxyType({})
+    cluster: str, folder: str, lines: Iterable[Seen], introduced: Mapping[str, Introduced] | None = None
 ) -> list[Fact]:
     """Fold the lines of one folder."""
-    source = SourceLog(cluster, folder, BOUND_MS, introduced=introduced)
+    source = SourceLog(cluster, folder, BOUND_MS, introduced=introduced or {})
     for line in lines:
         source.seen(line.stream, line.time, line.by)
         if line.event is not None:
