@@ -2,6 +2,7 @@
 
 from election_replay.schemas import (
     calm_groups,
+    clock_offsets,
     elections,
     events,
     evidence_lines,
@@ -43,6 +44,7 @@ TABLES: dict[str, Table] = {
         lock_holds,
         metadata_versions,
         findings,
+        clock_offsets,
         evidence_lines,
         rule_coverage,
         published,

@@ -89,9 +89,21 @@ LOG_ENDS = View(
     comment="The last sign of each node in its logs: what came after it is not known.",
     columns=(
         *of("landed_files", "cluster", "source_node"),
-        time("log_end", "Time of the last dated line of any log of the node, on its own clock.", nullable=True),
+        time("log_end", "Time of the last dated line of any log of the node, in common time.", nullable=True),
+        time("log_end_logged", "The latest time in any log of the node, on its own clock.", nullable=True),
     ),
-    sql="SELECT cluster, source_node, max(last_line_time) AS log_end FROM landed_files GROUP BY cluster, source_node",
+    sql="""
+        SELECT landed.cluster, landed.source_node, coalesce(min(put_right.log_end), max(landed.log_end)) AS log_end,
+               max(landed.log_end) AS log_end_logged
+        FROM (
+            SELECT cluster, source_node, max(last_line_time) AS log_end FROM landed_files GROUP BY cluster, source_node
+        ) AS landed
+        LEFT JOIN (
+            SELECT cluster, replica_group, source_node, max(end_time) AS log_end FROM clock_offsets
+            GROUP BY cluster, replica_group, source_node
+        ) AS put_right ON put_right.cluster = landed.cluster AND put_right.source_node = landed.source_node
+        GROUP BY landed.cluster, landed.source_node
+    """,
 )
 
 CURRENT = View(
@@ -367,22 +379,27 @@ def findings_of(name: str) -> View:
 
 CLOCKS = View(
     name="clocks",
-    comment="Clocks that were wrong: by how much, by how much they were set, and what proves it.",
+    comment="Clocks that were wrong: one row from each time that one was set to the next, in which it was off by as "
+    "much; by how much it was set, and what proves it.",
     columns=(
         *SHOWN_OF_A_FINDING,
-        *of("findings", "clock_least_ms", "clock_most_ms", "clock_set_by_ms", "implied_by"),
+        *of("findings", "clock_set_by_ms", "implied_by"),
         text("node", "The member whose clock it is; with several nodes, one of them: messages do not tell whose."),
+        number("position", "From 1, in the order of its log; null: when it was wrong is not known.", None),
+        *of("clock_offsets", "start_time_logged", "end_time_logged", "clock_least_ms", "clock_most_ms"),
         text(
             "reads",
-            "ahead or behind: of true time; set: only that it was set is proven; apart: only that it differs from "
-            "another one is.",
+            "ahead or behind: of true time; right: within its bounds; set: only that it was set is proven; apart: only "
+            "that it differs from another one is.",
             nullable=False,
         ),
         number("least_ms", "How far ahead or behind, at least; null: not proven.", "ms"),
         number("most_ms", "How far ahead or behind, at most; null: no bound is proven.", "ms"),
+        *of("clock_offsets", "set_by_least_ms", "set_by_most_ms", "moved_ms"),
         number(
             "adjust_ms",
-            "What is added to its times where they are put beside those of others: the middle of what is proven.",
+            "What is still to be added to its times in gold tables to put them beside those of others: 0, they are "
+            "common time.",
             "ms",
             nullable=False,
         ),
@@ -390,22 +407,34 @@ CLOCKS = View(
     ),
     sql=f"""
         SELECT {", ".join(f"told.{column.name}" for column in SHOWN_OF_A_FINDING)},
-               told.clock_least_ms, told.clock_most_ms, told.clock_set_by_ms, told.implied_by,
-               CASE WHEN size(told.nodes) > 0 THEN get(told.nodes, 0) END AS node, told.reads,
+               told.clock_set_by_ms, told.implied_by, told.node, told.position, told.start_time_logged,
+               told.end_time_logged, told.clock_least_ms, told.clock_most_ms, told.reads,
                CASE told.reads WHEN 'ahead' THEN told.clock_least_ms WHEN 'behind' THEN -told.clock_most_ms END
                    AS least_ms,
                CASE told.reads WHEN 'ahead' THEN told.clock_most_ms WHEN 'behind' THEN -told.clock_least_ms END
                    AS most_ms,
-               CASE WHEN told.reads NOT IN ('ahead', 'behind') THEN CAST(0 AS BIGINT)
-                    ELSE CAST(-floor((coalesce(told.clock_least_ms, told.clock_most_ms)
-                                      + coalesce(told.clock_most_ms, told.clock_least_ms)) / 2.0) AS BIGINT)
-               END AS adjust_ms,
+               told.set_by_least_ms, told.set_by_most_ms, told.moved_ms, CAST(0 AS BIGINT) AS adjust_ms,
                proof.path, proof.line_no
         FROM (
             SELECT *, CASE WHEN size(nodes) <> 1 THEN 'apart' WHEN clock_least_ms > 0 THEN 'ahead'
-                           WHEN clock_most_ms < 0 THEN 'behind' WHEN clock_set_by_ms IS NOT NULL THEN 'set'
-                           ELSE 'apart' END AS reads
-            FROM findings WHERE rule = 'CLOCK_SKEW'
+                           WHEN clock_most_ms < 0 THEN 'behind' WHEN moved_ms = 0 THEN 'right'
+                           WHEN clock_set_by_ms IS NOT NULL OR position > 1 THEN 'set' ELSE 'apart' END AS reads
+            FROM (
+                SELECT found.finding_id, found.cluster, found.replica_group, found.protocol, found.rule,
+                       found.severity, found.certainty, found.nodes, found.terms,
+                       coalesce(off.start_time, found.start_time) AS start_time,
+                       CASE WHEN off.position IS NULL THEN found.end_time ELSE off.end_time END AS end_time,
+                       found.summary, found.clock_set_by_ms, found.implied_by, off.position, off.start_time_logged,
+                       off.end_time_logged, off.set_by_least_ms, off.set_by_most_ms, off.moved_ms,
+                       CASE WHEN off.position IS NULL THEN found.clock_least_ms ELSE off.clock_least_ms END
+                           AS clock_least_ms,
+                       CASE WHEN off.position IS NULL THEN found.clock_most_ms ELSE off.clock_most_ms END
+                           AS clock_most_ms,
+                       CASE WHEN size(found.nodes) > 0 THEN get(found.nodes, 0) END AS node
+                FROM findings AS found
+                LEFT JOIN clock_offsets AS off ON off.cluster = found.cluster AND off.finding_id = found.finding_id
+                WHERE found.rule = 'CLOCK_SKEW'
+            ) AS one
         ) AS told
         LEFT JOIN evidence_lines AS proof ON proof.finding_id = told.finding_id AND proof.position = 1
     """,
@@ -1018,8 +1047,8 @@ FINDINGS_BETWEEN = View(
 
 EVENTS_AROUND = View(
     name="events_around",
-    comment="What all nodes of a cluster logged around a moment, line by line, in one time: where a clock is proven "
-    "wrong, its times are shifted by the middle of what is proven. Order between nodes holds as far as clocks do.",
+    comment="What all nodes of a cluster logged around a moment, line by line, in common time. A reading that a clock "
+    "showed twice, since it was put back, is taken for the later. Order between nodes holds as far as clocks do.",
     parameters=(
         OF_CLUSTER,
         Parameter(name="moment", type=TIMESTAMP, comment="The moment."),
@@ -1045,26 +1074,15 @@ EVENTS_AROUND = View(
             LEFT JOIN role_intervals AS role ON role.cluster = ends.cluster AND role.source_node = ends.source_node
             WHERE ends.cluster = of_cluster GROUP BY ends.source_node
         ),
-        wrong AS (
-            SELECT source_node, adjust_ms, start_time, end_time FROM (
-                SELECT role.source_node, clock.adjust_ms, clock.start_time, clock.end_time, row_number() OVER (
-                    PARTITION BY role.source_node
-                    ORDER BY unix_millis(clock.end_time) - unix_millis(clock.start_time) DESC, clock.finding_id
-                ) AS place
-                FROM clocks AS clock
-                JOIN (
-                    SELECT DISTINCT cluster, replica_group, node, source_node FROM role_intervals
-                    WHERE source_node IS NOT NULL
-                ) AS role ON role.cluster = clock.cluster AND role.replica_group = clock.replica_group
-                    AND (role.node = clock.node OR role.source_node = clock.node)
-                WHERE clock.cluster = of_cluster AND clock.adjust_ms <> 0
-            ) AS ranked WHERE place = 1
-        ),
         said AS (
-            SELECT event.*, coalesce(wrong.adjust_ms, 0) AS shifted_ms
+            SELECT event.*, coalesce(shifted.moved_ms, 0) AS shifted_ms, row_number() OVER (
+                PARTITION BY event.event_id ORDER BY shifted.position DESC, shifted.replica_group
+            ) AS place
             FROM events AS event
-            LEFT JOIN wrong ON wrong.source_node = event.source_node AND event.event_time >= wrong.start_time
-                AND (wrong.end_time IS NULL OR event.event_time <= wrong.end_time)
+            LEFT JOIN clock_offsets AS shifted ON shifted.cluster = event.cluster
+                AND shifted.source_node = event.source_node
+                AND (shifted.position = 1 OR event.event_time >= shifted.start_time_logged)
+                AND event.event_time <= shifted.end_time_logged
             WHERE event.cluster = of_cluster
         )
         SELECT timestamp_millis(unix_millis(said.event_time) + said.shifted_ms) AS happened_at, said.shifted_ms,
@@ -1073,7 +1091,7 @@ EVENTS_AROUND = View(
         FROM said
         JOIN speakers ON speakers.source_node = said.source_node
         LEFT JOIN log_lines AS line ON line.event_id = said.event_id AND line.cluster = said.cluster
-        WHERE unix_millis(said.event_time) + said.shifted_ms
+        WHERE said.place = 1 AND unix_millis(said.event_time) + said.shifted_ms
                   >= unix_millis(CAST(moment AS TIMESTAMP_LTZ)) - within_seconds * 1000
             AND unix_millis(said.event_time) + said.shifted_ms
                   <= unix_millis(CAST(moment AS TIMESTAMP_LTZ)) + within_seconds * 1000

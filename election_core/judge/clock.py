@@ -47,8 +47,10 @@ _TRUE_TIME = -1
 class Offset:
     """How far the clock of ``source`` was ahead of true time in a segment; microseconds, negative where it was behind.
 
-    The segment has the readings from ``first`` to ``last`` (``None``: from the first, or to the last, of all).
+    The segment has the moments from ``first`` to ``last`` (``None``: from the first, or to the last, of all).
     ``least`` and ``most`` are ``None`` where nothing bounds them. ``by_bound``: the configured bound holds for it.
+    ``shown`` is how far its readings are ahead of its moments, ``back`` how far, at least, lines show that it was put
+    back at its beginning (0: none does).
     """
 
     source: str
@@ -57,24 +59,31 @@ class Offset:
     least: int | None
     most: int | None
     by_bound: bool
+    shown: int
+    back: int
 
 
 @dataclass(frozen=True, slots=True)
 class WrongClock:
     """The clock of ``source`` was out of its bounds, or was set.
 
-    ``offsets`` are its segments that contradict the bounds. ``set_by`` says how far, at least, it was set at each of
-    its steps: back where negative; where only messages show a step, they do not say which way, and it is positive.
-    ``apart_us`` is by how much, at least, it contradicts the others. Where the clocks of ``or_else`` would explain the
-    same as well, it may be theirs that was wrong; not where its own lines show that it was set.
+    ``segments`` are all of its clock. ``set_by`` says how far, at least, it was set at each of its steps: back where
+    negative; where only messages show a step, they do not say which way, and it is positive. ``apart_us`` is by how
+    much, at least, it contradicts the others. Where the clocks of ``or_else`` would explain the same as well, it may be
+    theirs that was wrong; not where its own lines show that it was set.
     """
 
     source: str
     or_else: tuple[str, ...]
-    offsets: tuple[Offset, ...]
+    segments: tuple[Offset, ...]
     set_by: tuple[int, ...]
     apart_us: int
     evidence: tuple[str, ...]
+
+    @property
+    def offsets(self) -> tuple[Offset, ...]:
+        """Its segments that contradict the bounds."""
+        return tuple(offset for offset in self.segments if not offset.by_bound)
 
 
 class Clocks:
@@ -259,6 +268,8 @@ class Clocks:
                     least=least,
                     most=most,
                     by_bound=segment.number not in self._wrong,
+                    shown=-segment.ahead,
+                    back=self._segments.put_back_before(segment.number),
                 )
 
     # -- common time -----------------------------------------------------------------------------------------------
@@ -363,7 +374,7 @@ class Clocks:
             found[source] = WrongClock(
                 source=source,
                 or_else=() if steps else tuple(sorted(set(others))),
-                offsets=tuple(of_segment for of_segment in offsets[source] if not of_segment.by_bound),
+                segments=tuple(offsets[source]),
                 set_by=(*(-step.size for step in steps), *(jump.at_least for jump in jumps)),
                 apart_us=max(
                     (*(step.size for step in steps), *(jump.at_least for jump in jumps), *(by for by, _, _ in against))

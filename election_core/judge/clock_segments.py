@@ -505,6 +505,12 @@ class Segments:
         sides = ((step, self._sides(step)) for step in self.steps if step.source == self._all[before].source)
         return [step for step, side in sides if side is not None and before <= side[0] and side[1] <= after]
 
+    def put_back_before(self, number: int) -> int:
+        """How far, at least, lines show a clock to be put back where a segment begins; 0: none does."""
+        row = self._rows[self._all[number].source]
+        place = next(place for place, segment in enumerate(row) if segment.number == number)
+        return sum(step.size for step in self._printed_between(row[place - 1].number, number)) if place else 0
+
     def _sides(self, step: Step) -> tuple[int, int] | None:
         """The segments between which a step lies; ``None`` where the clock was set too often."""
         for before, after in pairwise(self._rows[step.source]):

@@ -202,6 +202,32 @@ class Finding:
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
+class ClockOffset:
+    """How far a wrong clock was ahead of true time between two moments at which it was set; negative: behind.
+
+    ``source_node`` is the machine, or who copied its files. Its times are ``moved_ms`` later than its readings.
+    ``set_by_...`` is by how much it was set when this began. ``None``: not known.
+    """
+
+    cluster: str
+    replica_group: str
+    protocol: str
+    source_node: str
+    node: str | None
+    position: int
+    start_time: int
+    end_time: int
+    start_time_logged: int
+    end_time_logged: int
+    clock_least_ms: int | None
+    clock_most_ms: int | None
+    moved_ms: int
+    set_by_least_ms: int | None
+    set_by_most_ms: int | None
+    finding_id: str
+
+
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class RuleCoverage:
     """How often a rule could be judged in one group, and why it could not where it could not.
 
@@ -222,7 +248,7 @@ class RuleCoverage:
     times_assumed: int | None = None
 
 
-Row = RoleInterval | Term | Election | SyncStateSet | LockHold | MetadataVersion | Finding | RuleCoverage
+Row = RoleInterval | Term | Election | SyncStateSet | LockHold | MetadataVersion | Finding | ClockOffset | RuleCoverage
 
 TABLE_OF: dict[type[Row], str] = {
     RoleInterval: "role_intervals",
@@ -232,6 +258,7 @@ TABLE_OF: dict[type[Row], str] = {
     LockHold: "lock_holds",
     MetadataVersion: "metadata_versions",
     Finding: "findings",
+    ClockOffset: "clock_offsets",
     RuleCoverage: "rule_coverage",
 }
 """The gold table in which each kind of row ends."""
@@ -245,6 +272,7 @@ KEYS: dict[type[Row], tuple[str, ...]] = {
     LockHold: (*_GROUP, "broker_node", "source_node", "consumer_group", "topic", "queue_id", "client_id", "start_time"),
     MetadataVersion: ("cluster", "replica_group", "source_node", "kind", "observed_time", "event_id"),
     Finding: ("finding_id",),
+    ClockOffset: (*_GROUP, "source_node", "position"),
     RuleCoverage: (*_GROUP, "rule"),
 }
 """What tells the rows of a table apart."""

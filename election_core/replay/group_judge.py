@@ -6,9 +6,9 @@ from itertools import groupby
 
 from election_replay.election_core.judge.calm import FIRST_END, SECOND_END, Calm, calm_since, ended, may_be_calm
 from election_replay.election_core.judge.clock import Clocks, Message
+from election_replay.election_core.judge.clock_skew import tells_of_wrong_clock, wrong_clocks
 from election_replay.election_core.judge.common_time import CommonTime, as_logged, passed_over
 from election_replay.election_core.judge.consistency import consistent
-from election_replay.election_core.judge.limits import tells_of_wrong_clock, wrong_clocks
 from election_replay.election_core.judge.printed_times import stepped
 from election_replay.election_core.model.facts import Fact, Silence
 from election_replay.election_core.model.rows import Election, Finding, RoleInterval, Row, Term, settled

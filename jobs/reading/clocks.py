@@ -1,8 +1,6 @@
 """The clocks that were wrong: all times here are in common time; what such a clock showed then.
 
-Each row of a wrong clock says what that showed beside the common time (``start_time_logged``). Between two of them that
-say the same difference the clock was that much ahead. So readings can be shown again to whoever asks for the raw ones,
-and the end of a log, which is a reading, stands where it belongs.
+So readings can be shown again to whoever asks for the raw ones.
 """
 
 from collections.abc import Iterator
@@ -16,37 +14,41 @@ from election_replay.election_core.judge.wording import seconds
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import Row, clock
 
-SHOWN = """
-    SELECT source_node, moment, epoch_us(coalesce(logged, moment)) - epoch_us(moment) AS ahead_us FROM (
-        SELECT source_node, start_time AS moment, start_time_logged AS logged FROM role_intervals
-        WHERE cluster = $cluster AND replica_group = $group
-        UNION SELECT source_node, end_time, end_time_logged FROM role_intervals
-        WHERE cluster = $cluster AND replica_group = $group
-    ) WHERE moment IS NOT NULL AND source_node IN (
-        SELECT source_node FROM role_intervals WHERE cluster = $cluster AND replica_group = $group
-            AND coalesce(start_time_logged, end_time_logged) IS NOT NULL
-    ) ORDER BY ALL
+OFFSETS = """
+    SELECT source_node, start_time, moved_ms, clock_least_ms, clock_most_ms FROM clock_offsets
+    WHERE cluster = $cluster AND replica_group = $group ORDER BY source_node, position
 """
 
 EVER, NEVER = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
-LIMITED = timedelta(milliseconds=1)
-"""A difference below this is none."""
+WIDE = timedelta(seconds=4)
+"""How far a clock was ahead is told as a range where it is not known better than this."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrongClock:
-    """The clock of ``source`` showed ``ahead`` more than common time, from ``first`` to ``last`` of that."""
+    """The clock of ``source`` showed ``ahead`` more than common time, from ``first`` to ``last`` of that.
+
+    Moments may have been later than common time by ``late_by``.
+    """
 
     source: str
     first: datetime
     last: datetime
     ahead: timedelta
+    late_by: timedelta = timedelta(0)
 
     @property
     def shift(self) -> str:
-        """By how much what it logged is shifted: ``+88.5 s``."""
-        behind = -self.ahead // timedelta(microseconds=1)
-        return f"{'+' if behind > 0 else '-'}{seconds(abs(behind))}"
+        """By how much what it logged is shifted: ``+88.5 s``, or ``-2 min 1 s to -55 s``."""
+        if self.late_by <= WIDE:
+            return signed(-self.ahead)
+        return f"{signed(-self.ahead)} to {signed(self.late_by - self.ahead)}"
+
+
+def signed(by: timedelta) -> str:
+    """A shift in words, with its sign."""
+    us = by // timedelta(microseconds=1)
+    return f"{'+' if us > 0 else '-'}{seconds(abs(us))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +67,11 @@ class Clocks:
         ahead = (wrong.ahead for wrong in self.wrong if wrong.source == source and wrong.first <= at <= wrong.last)
         return at - next(ahead, timedelta(0))
 
-    def in_common_time(self, source: str | None, reading: datetime) -> datetime:
-        """The last moment at which the clock of ``source`` showed a reading."""
-        moments = [
-            reading - wrong.ahead
-            for wrong in self.wrong
-            if wrong.source == source and wrong.first <= reading - wrong.ahead <= wrong.last
-        ]
-        return max(moments, default=reading)
+    def late_by(self, source: str | None, at: datetime) -> timedelta:
+        """How much later than it is told something may have been; zero where that is known well."""
+        late_by = (wrong.late_by for wrong in self.wrong if wrong.source == source and wrong.first <= at <= wrong.last)
+        known = next(late_by, timedelta(0))
+        return known if known > WIDE else timedelta(0)
 
     @property
     def columns(self) -> dict[str, list[Any]]:
@@ -87,22 +86,21 @@ class Clocks:
 
 def clocks_of(published: Published, cluster: str, group: str) -> Clocks:
     """The clocks of a group that were wrong."""
-    rows = published.rows(SHOWN, {"cluster": cluster, "group": group})
-    found = [
-        wrong for _, of_source in groupby(rows, itemgetter("source_node")) for wrong in _stretches(list(of_source))
-    ]
+    rows = published.rows(OFFSETS, {"cluster": cluster, "group": group})
+    found = [wrong for _, of_source in groupby(rows, itemgetter("source_node")) for wrong in _stretches([*of_source])]
     return Clocks(tuple(found))
 
 
 def _stretches(rows: list[Row]) -> Iterator[WrongClock]:
-    """The times in which a clock was ahead by as much, where it was at all."""
-    runs = [list(run) for _, run in groupby(rows, itemgetter("ahead_us"))]
-    for number, run in enumerate(runs):
-        ahead = timedelta(microseconds=run[0]["ahead_us"])
-        if abs(ahead) >= LIMITED:
-            last = runs[number + 1][0]["moment"] - timedelta(microseconds=1) if number + 1 < len(runs) else NEVER
-            first = run[0]["moment"] if number else EVER
-            yield WrongClock(run[0]["source_node"], first, max(last, first), ahead)
+    """The times in which a clock was ahead by as much, where it was at all; each lasts until the next begins."""
+    begins = [EVER, *(row["start_time"] for row in rows[1:])]
+    ends = [*(begin - timedelta(microseconds=1) for begin in begins[1:]), NEVER]
+    for row, begin, end in zip(rows, begins, ends, strict=True):
+        if row["moved_ms"]:
+            known = row["clock_least_ms"] is not None and row["clock_most_ms"] is not None
+            late_ms = -row["moved_ms"] - row["clock_least_ms"] if known else 0
+            ahead, late_by = timedelta(milliseconds=-row["moved_ms"]), timedelta(milliseconds=late_ms)
+            yield WrongClock(row["source_node"], begin, max(begin, end), ahead, late_by)
 
 
 def in_words(clocks: Clocks, *, raw: bool) -> str:

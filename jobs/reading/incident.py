@@ -243,7 +243,7 @@ def incident(
     members = published.rows(MEMBERS, window.overlapping)
     columns = "*" if at_most is None else COLUMNS_OF_A_LIST
     found = published.rows(FINDINGS.format(columns=columns), window.overlapping)
-    log_ends = ends_of_logs(published, Clocks() if raw else proven, cluster)
+    log_ends = ends_of_logs(published, cluster, raw=raw)
     ends = [log_ends[member["source_node"]] for member in members if member["source_node"] in log_ends]
     first, last = (since, until) if since and until else shown(published, window, clocks, found, ends)
     begin, end = since or first or FOREVER[0], until or last or FOREVER[1]
@@ -333,14 +333,10 @@ class Window:
         return [self.cluster, self.group, self.until, self.until, self.since]
 
 
-def ends_of_logs(published: Published, clocks: Clocks, cluster: str) -> dict[str, datetime]:
-    """When the logs of each source of a cluster end, by common time as far as it is known of the wrong ``clocks``."""
-    rows = published.rows("SELECT source_node, log_end FROM log_ends WHERE cluster = ?", [cluster])
-    return {
-        row["source_node"]: clocks.in_common_time(row["source_node"], row["log_end"])
-        for row in rows
-        if row["log_end"] is not None
-    }
+def ends_of_logs(published: Published, cluster: str, *, raw: bool) -> dict[str, datetime]:
+    """When the logs of each source of a cluster end, in common time or as logged."""
+    rows = published.rows("SELECT * FROM log_ends WHERE cluster = ? AND log_end IS NOT NULL", [cluster])
+    return {row["source_node"]: row["log_end_logged" if raw else "log_end"] for row in rows}
 
 
 def shown(

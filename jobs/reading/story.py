@@ -159,16 +159,20 @@ def story(incident: Incident) -> list[StoryEntry]:
     ):
         at = change["changed_at"]
         latest[change["protocol"]] = placed = max(at, latest.get(change["protocol"], at))
-        entries.append((placed, 1, [StoryEntry(at, change_in_words(incident, change))]))
-    entries += [
-        (role["start_time"], 1, [StoryEntry(role["start_time"], service_in_words(incident, role))])
-        for role in incident.course.services
-    ]
+        words = change_in_words(incident, change) + perhaps_later(incident, change["source_node"], at)
+        entries.append((placed, 1, [StoryEntry(at, words)]))
+    for role in incident.course.services:
+        words = service_in_words(incident, role) + perhaps_later(incident, role["source_node"], role["start_time"])
+        entries.append((role["start_time"], 1, [StoryEntry(role["start_time"], words)]))
     for ending, count, last in alike(incident.course.endings):
-        entry = StoryEntry(ending["end_time"], ending_in_words(incident, ending, count, last))
+        at = ending["end_time"]
+        words = ending_in_words(incident, ending, count, last) + perhaps_later(incident, ending["source_node"], at)
+        entry = StoryEntry(at, words)
         entries.append((entry.at, 0, [entry]))
-    for notice in incident.course.notices[:NOTICES_SHOWN]:
-        entries.append((notice.at, 1, [StoryEntry(notice.at, notice_in_words(incident, notice))]))
+    entries += [
+        (notice.at, 1, [StoryEntry(notice.at, notice_in_words(incident, notice))])
+        for notice in incident.course.notices[:NOTICES_SHOWN]
+    ]
     lesser = not entries and not any(finding["severity"] != "info" for finding in incident.findings)
     for root in incident.roots:
         findings = [
@@ -180,6 +184,14 @@ def story(incident: Incident) -> list[StoryEntry]:
             entries.append((root["start_time"], 2, shown if shown[0].depth == 0 else [findings[0], *shown]))
     entries.sort(key=lambda entry: (entry[0], entry[1], entry[2][0].sentence))
     return [entry for _, _, together in entries for entry in together]
+
+
+def perhaps_later(incident: Incident, source: str | None, at: datetime) -> str:
+    """How much later than told all of this may have been, where little is known of how far the clock was ahead."""
+    late_by = timedelta(0) if incident.raw else incident.clocks.late_by(source, at)
+    return (
+        f" All of this may have been up to {duration(late_by // timedelta(microseconds=1))} later." if late_by else ""
+    )
 
 
 def in_order_of_terms(change: Row) -> tuple[str, int, datetime]:

@@ -173,6 +173,9 @@ def lane(incident: Incident, member: Lane, scale: Scale) -> str:
             begin = max(role["start_time"], incident.begin)
             columns = scale.columns(begin, min(max(end, begin), incident.end))
             put(cells, columns, MARKS.get(role["role"], UNKNOWN))
+            if late_by := incident.clocks.late_by(role["source_node"], role["start_time"]):
+                for column in scale.columns(begin, min(begin + late_by, incident.end)):
+                    cells[column] = UNKNOWN
             if role["role"] == "follower" and followed not in (None, role["term"]) and begin == role["start_time"]:
                 put(cells, columns[:1], OTHER_TERM)
         followed = role["term"] if role["role"] == "follower" else followed

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from election_replay.election_core.fold.roles import LEADER
-from election_replay.election_core.model.rows import Finding, RoleInterval, Term
+from election_replay.election_core.fold.roles import ACTING, LEADER
+from election_replay.election_core.model.rows import ClockOffset, Finding, RoleInterval, Term
 from election_replay.election_core.model.timing import SECOND
 from tests.election_core.story import run_rows
 
@@ -102,3 +102,42 @@ def test_a_leader_in_office_is_one_by_all_clocks(corpora: Path) -> None:
         leading = [row for row in roles if row.role == LEADER and row.end_time is None]
         groups = [(row.replica_group, row.protocol) for row in leading]
         assert len(groups) == len(set(groups)), leading
+
+
+STEPS = {
+    "compound-clusters/chaos-stock": [(1_795_331_790.4, 180), (1_795_331_972.2, -188)],
+    "compound-clusters/chaos-wh-533": [(1_795_332_281.6, 55), (1_795_332_363.0, -43), (1_795_332_497.0, -49)],
+    "compound-clusters/chaos-keeper-394": [(1_795_331_899.0, 180), (1_795_331_909.0, -188), (1_795_332_132.3, 188)],
+}
+"""When, in seconds of true time, and by how many seconds the machine's clock was set; one step of two within 22 s, of
+which lines show one, is one here."""
+
+
+@pytest.mark.parametrize("run", SET)
+def test_each_step_of_a_clock_is_told_with_what_it_was_off_in_between(corpora: Path, run: str) -> None:
+    (skew,) = findings(corpora / run, "CLOCK_SKEW")
+    told = [row for row in run_rows(corpora / run) if isinstance(row, ClockOffset)]
+    assert {row.source_node for row in told} == {SET[run][0]}
+    assert {row.finding_id for row in told} == {skew.finding_id}
+    off = 0
+    for before, after, (when, by) in zip(told, told[1:], STEPS[run], strict=True):
+        off += by
+        assert (before.end_time or 0) / SECOND - 2.5 <= when <= after.start_time / SECOND + 2.5
+        assert (after.set_by_least_ms or 0) <= by * 1000 <= (after.set_by_most_ms or 0)
+        assert (after.clock_least_ms or 0) <= off * 1000 <= (after.clock_most_ms or 0)
+        assert (skew.clock_least_ms or 0) <= off * 1000 <= (skew.clock_most_ms or 0)
+        assert f"It was put {'forward' if by > 0 else 'back'} by" in skew.summary
+    assert skew.summary.count("It was put") == len(STEPS[run])
+
+
+def test_a_clock_that_little_is_known_of_has_its_moments_in_an_interval(corpora: Path) -> None:
+    """trade-2-2's clock was 120 s ahead, which is known as 55 s to 121.5 s: it acted from 10:56:46 to 10:57:57."""
+    rows = run_rows(corpora / "compound-clusters/h10-clock-future")
+    (acting,) = [row for row in rows if isinstance(row, RoleInterval) and row.role == ACTING]
+    begun, ended = 1_795_258_606, 1_795_258_677
+    assert acting.start_time / SECOND <= begun <= acting.start_time / SECOND + acting.start_uncertainty_ms / 1000
+    assert acting.end_time is not None
+    assert acting.end_uncertainty_ms is not None
+    assert acting.end_time / SECOND <= ended + 1 <= acting.end_time / SECOND + acting.end_uncertainty_ms / 1000
+    assert acting.start_time_logged == acting.start_time + 121_500_000
+    assert all(row.start_time / SECOND <= 1_795_258_715 for row in rows if isinstance(row, RoleInterval | Finding))

@@ -40,6 +40,14 @@ def wrong_clock(name: str, node: str, **more: Any) -> dict[str, Any]:
     return finding(name, "CLOCK_SKEW", 0, 100, nodes=[node], **more)
 
 
+def offset(name: str, source: str, position: int, start: float, end: float, **more: Any) -> dict[str, Any]:
+    """A row about how far a clock was off; what it showed is later by as much as its times were moved."""
+    moved = more.pop("moved_ms", 0)
+    shown = {"start_time_logged": at(start - moved / MS), "end_time_logged": at(end - moved / MS)}
+    when = {"source_node": source, "position": position, "start_time": at(start), "end_time": at(end), **shown}
+    return GROUP | {"finding_id": name, "moved_ms": moved} | when | more
+
+
 def test_a_clock_is_ahead_or_behind_or_was_only_set(tmp_path: Path) -> None:
     findings = [
         wrong_clock("a", "n1", clock_least_ms=4 * MS, clock_most_ms=6 * MS),
@@ -50,11 +58,36 @@ def test_a_clock_is_ahead_or_behind_or_was_only_set(tmp_path: Path) -> None:
     ]
     rows = asked(tmp_path, "SELECT * FROM clocks ORDER BY finding_id", findings=findings)
     assert [(row["node"], row["reads"], row["least_ms"], row["most_ms"], row["adjust_ms"]) for row in rows] == [
-        ("n1", "ahead", 4 * MS, 6 * MS, -5 * MS),
-        ("n2", "behind", 7 * MS, 9 * MS, 8 * MS),
-        ("n3", "behind", 3 * MS, None, 3 * MS),
+        ("n1", "ahead", 4 * MS, 6 * MS, 0),
+        ("n2", "behind", 7 * MS, 9 * MS, 0),
+        ("n3", "behind", 3 * MS, None, 0),
         ("n4", "set", None, None, 0),
         ("n1", "apart", None, None, 0),
+    ]
+
+
+def test_a_clock_that_was_set_has_a_row_for_each_time_between(tmp_path: Path) -> None:
+    """Their times are common time: nothing is to be added to them. What it showed stands beside them."""
+    ahead = {"clock_least_ms": 179 * MS, "clock_most_ms": 181 * MS}
+    rows = asked(
+        tmp_path,
+        "SELECT * FROM clocks ORDER BY position",
+        findings=[wrong_clock("a", "n1", clock_least_ms=-9 * MS, clock_most_ms=181 * MS)],
+        clock_offsets=[
+            offset("a", "m1", 1, 0, 10, clock_least_ms=-500, clock_most_ms=500),
+            offset("a", "m1", 2, 10, 20, moved_ms=-180 * MS, set_by_least_ms=178_500, set_by_most_ms=181_500, **ahead),
+            offset("a", "m1", 3, 20, 50, moved_ms=8 * MS, clock_least_ms=-9 * MS, clock_most_ms=-7 * MS),
+        ],
+    )
+    assert [(row["start_time"], row["end_time"], row["reads"], row["least_ms"], row["moved_ms"]) for row in rows] == [
+        (at(0), at(10), "right", None, 0),
+        (at(10), at(20), "ahead", 179 * MS, -180 * MS),
+        (at(20), at(50), "behind", 7 * MS, 8 * MS),
+    ]
+    assert [(row["start_time_logged"], row["set_by_least_ms"], row["adjust_ms"]) for row in rows] == [
+        (at(0), None, 0),
+        (at(190), 178_500, 0),
+        (at(12), None, 0),
     ]
 
 
@@ -73,7 +106,7 @@ def test_lines_around_a_moment_stand_in_one_time(tmp_path: Path) -> None:
     rows = asked(
         tmp_path,
         "SELECT * FROM events_around('c1', '2026-03-01T12:00:30Z', within_seconds := 5)",
-        findings=[wrong_clock("a", "n2", clock_least_ms=19 * MS, clock_most_ms=21 * MS)],
+        clock_offsets=[offset("a", "n2", 1, 0, 90, moved_ms=-20 * MS)],
         role_intervals=[role("n1", "leader", 0, None), role("n2", "follower", 0, None)],
         events=[event("e1", "n1", 31), event("e2", "n2", 50), event("e3", "n2", 30), event("e4", "n3", 26)],
         landed_files=[landed(name, 0, 100) for name in ("n1", "n2", "n3")],

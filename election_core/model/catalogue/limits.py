@@ -34,10 +34,10 @@ LIMITS: tuple[Rule, ...] = (
         severity="warning; info for a step inside the configured bound",
         meaning=(
             "A clock was further from true time than its configured bound, as messages prove, or it was set: its own "
-            "lines go back, or no constant offset explains its messages. One finding names each wrong clock, with how "
-            "far it was ahead or behind where that is proven. What it logged is compared with what others logged as "
-            "far as messages prove, and not around a step; terms, the order of its file and all other clocks stay "
-            "what they are."
+            "lines go back, or no constant offset explains its messages. One finding names each wrong clock: when it "
+            "was set and by how much, and how far it was ahead or behind in between. What it logged is compared with "
+            "what others logged as far as messages prove, and not around a step; terms, the order of its file and all "
+            "other clocks stay what they are."
         ),
         source="Difference constraints between clock offsets; the order of lines in a file",
         needs="a message between the two machines that both logged; lines on both sides of a step in one file",
@@ -47,7 +47,7 @@ LIMITS: tuple[Rule, ...] = (
         ),
         judged_by=(
             "judge.availability",
-            "judge.limits",
+            "judge.clock_skew",
             "protocols.acting_master.rules",
         ),
     ),

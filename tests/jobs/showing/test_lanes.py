@@ -20,7 +20,7 @@ from election_replay.jobs.reading.published import Published
 from election_replay.jobs.showing.picture import MARKS_SHOWN, TICKS, Links, Scale, marks, picture
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
-from tests.jobs.tables import at, event, finding, publish, put, role, term
+from tests.jobs.tables import GROUP, at, event, finding, publish, put, role, term
 
 BEGIN, END, LOG_END = at(20), at(80), at(70)
 
@@ -215,6 +215,9 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Published:
         "findings",
         finding("s1", "CLOCK_SKEW", 0, 60, summary="The clock of n1 (host-c) was behind.", **skew),
     )
+    off = {"protocol": "sources", "source_node": "host-c", "position": 1, "finding_id": "s1", "moved_ms": 88_500}
+    shown = {"start_time_logged": behind(0), "end_time_logged": behind(80)}
+    put(tables, "clock_offsets", GROUP | {"start_time": at(0), "end_time": at(80)} | shown | off)
     put(tables, "events", event("e1", "host-c", 30 - 88.5))
     columns = TABLES["landed_files"].columns
     schema = TABLES["landed_files"].arrow_schema()
