@@ -120,7 +120,7 @@ def test_each_step_of_a_clock_is_told_with_what_it_was_off_in_between(corpora: P
     assert {row.source_node for row in told} == {SET[run][0]}
     assert {row.finding_id for row in told} == {skew.finding_id}
     off = 0
-    for before, after, (when, by) in zip(told, told[1:], STEPS[run], strict=True):
+    for (before, after), (when, by) in zip(pairwise(told), STEPS[run], strict=True):
         off += by
         assert (before.end_time or 0) / SECOND - 2.5 <= when <= after.start_time / SECOND + 2.5
         assert (after.set_by_least_ms or 0) <= by * 1000 <= (after.set_by_most_ms or 0)

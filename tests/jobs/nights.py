@@ -27,6 +27,7 @@ GOLD = (
     "lock_holds",
     "metadata_versions",
     "findings",
+    "clock_offsets",
     "evidence_lines",
     "rule_coverage",
 )

@@ -100,6 +100,7 @@ def test_a_cluster_is_erased_everywhere(two_nights: Warehouse, local: LocalEngin
     assert forget(two_nights, "old-copy") == planned
     assert {"landed_files", "log_lines", "events", *WRITTEN} - {*planned} <= {
         "calm_groups",
+        "clock_offsets",
         "sync_state_sets",
         "lock_holds",
         "metadata_versions",
