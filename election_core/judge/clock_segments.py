@@ -28,7 +28,7 @@ from election_replay.election_core.judge.difference_constraints import (
     without,
 )
 from election_replay.election_core.judge.least_trustworthy import not_to_trust
-from election_replay.election_core.judge.moments import SLACK_US, Jump, Message, Moment, Segment, Span, Step
+from election_replay.election_core.judge.moments import SLACK_US, Jump, Message, Moment, Segment, Span, Step, moved
 from election_replay.election_core.model.timing import Timeout
 
 WANDER_US = Timeout.CLOCK_WANDER.us
@@ -160,15 +160,15 @@ class Segments:
 
     def moved(self, by: Mapping[int, int]) -> "Segments":
         """The same segments, each earlier by so much; moments around a step that no line shows lie in both of them."""
-        moved = copy(self)
-        moved._rows = {source: list(_moved(row, by)) for source, row in self._rows.items()}
-        moved._all = sorted((segment for row in moved._rows.values() for segment in row), key=attrgetter("number"))
+        right = copy(self)
+        right._rows = {source: list(moved(row, by)) for source, row in self._rows.items()}
+        right._all = sorted((segment for row in right._rows.values() for segment in row), key=attrgetter("number"))
         steps = []
         for step in self.steps:
             before = next(segment for segment in self._rows[step.source] if segment.last >= step.at)
             steps.append(replace(step, at=step.at - by[before.number]))
-        moved.steps = tuple(steps)
-        return moved
+        right.steps = tuple(steps)
+        return right
 
     def of_one_clock(self, number: int, other: int) -> bool:
         """Whether two segments belong to one clock."""
@@ -551,25 +551,6 @@ def _between(source: str, regions: Iterable[tuple[int, int]], steps: Sequence[St
     ends = [*(last for _, last in apart), UNBOUNDED]
     ahead = [sum(step.ahead for step in steps if step.at <= end) for end in (-UNBOUNDED, *ends[:-1])]
     return [Segment(0, source, first, last, ahead=by) for first, last, by in zip(begins, ends, ahead, strict=True)]
-
-
-def _moved(row: Sequence[Segment], by: Mapping[int, int]) -> Iterator[Segment]:
-    """The segments of a clock, each earlier by so much, and no moment of one before the one before it.
-
-    A region of several steps begins in the first segment that reaches into it, and ends in the last.
-    """
-    for segment in row:
-        here = by[segment.number]
-        begins = by[next(other for other in row if other.last >= segment.first).number]
-        ends = by[next(other for other in reversed(row) if other.first <= segment.last).number]
-        yield replace(
-            segment,
-            first=segment.first if segment.first <= -UNBOUNDED else segment.first - begins,
-            last=segment.last if segment.last >= UNBOUNDED else segment.last - ends,
-            begun=segment.begun if segment.begun <= -UNBOUNDED else segment.begun - here,
-            lasted=segment.lasted if segment.lasted >= UNBOUNDED else segment.lasted - here,
-            ahead=segment.ahead - here,
-        )
 
 
 def _longest(most: int, agrees: Callable[[int], bool]) -> int:

@@ -1,6 +1,7 @@
 """Moments of machines, what ties them together, and the segments of a clock (:mod:`.clock_segments`)."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from election_replay.election_core.judge.difference_constraints import UNBOUNDED
 from election_replay.election_core.model.timing import Timeout
@@ -87,3 +88,22 @@ class Span:
     at: int
     end: int
     by: int
+
+
+def moved(row: Sequence[Segment], by: Mapping[int, int]) -> Iterator[Segment]:
+    """The segments of a clock, each earlier by so much, and no moment of one before the one before it.
+
+    A region of several steps begins in the first segment that reaches into it, and ends in the last.
+    """
+    for segment in row:
+        here = by[segment.number]
+        begins = by[next(other for other in row if other.last >= segment.first).number]
+        ends = by[next(other for other in reversed(row) if other.first <= segment.last).number]
+        yield replace(
+            segment,
+            first=segment.first if segment.first <= -UNBOUNDED else segment.first - begins,
+            last=segment.last if segment.last >= UNBOUNDED else segment.last - ends,
+            begun=segment.begun if segment.begun <= -UNBOUNDED else segment.begun - here,
+            lasted=segment.lasted if segment.lasted >= UNBOUNDED else segment.lasted - here,
+            ahead=segment.ahead - here,
+        )
