@@ -15,11 +15,6 @@ from election_replay.schemas.common import (
 from election_replay.schemas.model import BIGINT, STRING, Column, Table
 from election_replay.schemas.proofs import in_order
 
-LOGGED = tuple(
-    replace(column, nullable=False, comment=f"What the clock showed at {at}.")
-    for column, at in zip(as_logged(), ("start_time", "end_time"), strict=True)
-)
-
 TABLE = Table(
     name="clock_offsets",
     layer="gold",
@@ -48,7 +43,7 @@ TABLE = Table(
         ),
         start_time("From when; the first from the first line on."),
         end_time("To when; the last to the last line.", nullable=False),
-        *LOGGED,
+        *(replace(column, nullable=False, comment="What the clock showed then.") for column in as_logged()),
         Column(
             name="clock_least_ms",
             type=BIGINT,
