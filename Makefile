@@ -13,7 +13,7 @@ unexport SPARK_HOME PYTHONPATH
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo check test lint prose prove compare mutations texts site java bench bench-landing bench-many-files bench-dashboard release-check sbom shipping-test worker-archive cluster-test object-store-test stores-check kubernetes-test airflow-test airflow-up clean
+.PHONY: help setup demo check test lint prose prove audit compare mutations texts site java bench bench-landing bench-many-files bench-dashboard release-check sbom shipping-test worker-archive cluster-test object-store-test stores-check kubernetes-test airflow-test airflow-up clean
 
 help: ## list what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,6 +81,9 @@ test: java lint ## the same, and all other tests: real logs, real Spark, real De
 prove: java $(READY) ## every guarantee, shown and broken on purpose, fuzzing, and the second judge: docs/guarantees.md, docs/second-judge.md
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[fuzzing]'
 	@$(BIN)/python -m proof.guarantees --write
+
+audit: $(READY) ## every finding on the bundled real runs against clients, an observer and deeds: docs/accuracy.md; minutes
+	@$(BIN)/python -m proof.audit --write
 
 # Porcupine as the Go module proxy has it, TLC as the Maven registry does.
 RIVALS := build/compare

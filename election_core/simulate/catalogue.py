@@ -19,6 +19,7 @@ from election_replay.election_core.simulate.dledger import truth as dledger_trut
 from election_replay.election_core.simulate.metadata import scenarios as metadata
 from election_replay.election_core.simulate.metadata import telling as metadata_telling
 from election_replay.election_core.simulate.metadata import truth as metadata_truth
+from election_replay.election_core.simulate.nemesis import wild
 from election_replay.election_core.simulate.order_lock import scenarios as order_lock
 from election_replay.election_core.simulate.order_lock import telling as order_lock_telling
 from election_replay.election_core.simulate.order_lock import truth as order_lock_truth
@@ -61,6 +62,14 @@ PROTOCOLS: dict[str, Repertoire] = {
 SCENARIOS: dict[str, Scenario] = {
     scenario.name: scenario for protocol in PROTOCOLS.values() for scenario in protocol.scenarios
 }
+
+
+WILD: dict[str, Scenario] = {
+    scenario.name: scenario
+    for protocol in ("dledger", "raft", "zab")
+    for scenario in wild(SCENARIOS[f"{protocol}-any-faults"])
+}
+"""Stories of many faults at once, apart from the others: what comes out of a seed is not known before."""
 
 
 def truths(scenario: Scenario, world: World) -> list[Truth]:

@@ -15,6 +15,9 @@ from election_replay.election_core.simulate.world import DOWN, FROZEN, SECOND, S
 
 Claim = Callable[[Finding], bool]
 
+LEADS_AGAIN_US = SECOND // 10
+"""A leader that gives up within so long after it was frozen led no more: it only had to hear of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Truth:
@@ -82,7 +85,8 @@ def gaps(world: World) -> list[Gap]:
             if begin <= stopped < end:
                 awake.append((begin, stopped, reign))
                 begin = min(resumed, end)
-        awake.append((begin, end, reign))
+        if begin == reign.begin_us or end - begin >= LEADS_AGAIN_US:
+            awake.append((begin, end, reign))
     found: list[Gap] = []
     last: tuple[int, Reign] | None = None
     for begin, end, reign in sorted(awake, key=lambda span: span[:2]):
@@ -200,7 +204,7 @@ def leaderless(world: World, provable: Callable[[Gap], bool], *, by_majority: bo
             terms,
             gap.begin_us,
             gap.end_us,
-            provable(gap) and up_us >= 5 * SECOND,
+            gap.after is not gap.before and up_us >= 5 * SECOND and provable(gap),  # else LOG_GAP tells of a freeze
             words,
             _as_long_as(gap, clocks_agree(world, SECOND // 2), unwritten_us(world, gap.end_us) if by_majority else 0),
         )

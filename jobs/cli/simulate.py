@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from election_replay.election_core.simulate.catalogue import SCENARIOS, narrate, truths
+from election_replay.election_core.simulate.catalogue import SCENARIOS, WILD, narrate, truths
 from election_replay.election_core.simulate.judged import Score, findings_of, score
 from election_replay.election_core.simulate.landing import files, truth_lines
 from election_replay.election_core.simulate.scenario import Scenario, played
@@ -37,7 +37,7 @@ class Simulated:
 
 def simulate(name: str, seed: int) -> Simulated:
     """Play a scenario. Raises :class:`JobError` when there is none of that name."""
-    scenario = SCENARIOS.get(name)
+    scenario = SCENARIOS.get(name) or WILD.get(name)
     if scenario is None:
         raise JobError(f"there is no scenario {name}: election-replay simulate --list names them all")
     world = played(scenario, seed)

@@ -11,12 +11,12 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Protocol
 
-from benchmarks.deeds import CUT, ENDED, HELD, NEAR_S, during
+from benchmarks.deeds import CUT, ENDED, HELD, NEAR_S, Deed, during
 from benchmarks.outages import EXPLAINING, sources_of
 from election_replay.election_core.model.catalogue import TWO_LEADERS, RuleId
 from election_replay.election_core.model.measures import Fate
 from election_replay.election_core.model.rows import Finding, RoleInterval, Row
-from proof.audit.records import NOTICED_S, Gap, Records, leading
+from proof.audit.records import NOTICED_S, Ack, Gap
 
 FALSE, MISLEADING, MISSING = "false", "misleading", "missing"
 
@@ -71,18 +71,39 @@ class Breach:
     words: str
 
 
-class Audit(Protocol):
-    """A check of one run."""
+class Told(Protocol):
+    """What somebody else wrote down of a cluster; seconds since 1970."""
 
-    def __call__(self, case: "Case") -> Iterator[Breach]:
-        """What is wrong."""
+    @property
+    def name(self) -> str:
+        """The run or world."""
+
+    @property
+    def deeds(self) -> list[Deed]:
+        """What was done to it."""
+
+    @property
+    def clock_errors(self) -> dict[str, list[tuple[float, float]]]:
+        """How far clocks were ahead, from each time on."""
+
+    def acks(self, group: str, *, alone: bool) -> list[Ack]:
+        """What was acknowledged."""
+
+    def gaps(self, group: str, *, alone: bool) -> Iterator[Gap]:
+        """The times in which nothing was."""
+
+    def lost(self, group: str, *, alone: bool) -> list[Ack]:
+        """What was acknowledged and is gone."""
+
+    def leading(self) -> Iterator[tuple[str, float, float]]:
+        """Who led, from when to when."""
 
 
 @dataclass(frozen=True)
 class Case:
     """The rows of a run beside its records."""
 
-    records: Records
+    records: Told
     rows: tuple[Row, ...]
 
     @cached_property
@@ -156,9 +177,15 @@ def _too_short(case: Case, finding: Finding, gaps: list[Gap]) -> Iterator[Breach
     begin, end, most = began(finding), ended(finding, 0), finding.duration_max_ms / 1000
     for gap in gaps:
         touches = gap.begin < end and gap.sure_end > begin
-        if touches and gap.least > most + LATER_S and _uncovered(case, finding.replica_group, gap) >= NOTICED_S:
+        if touches and gap.least > most + LATER_S and not _told_otherwise(case, finding, gap):
             words = f"at most {most:.1f} s, and nothing was acknowledged for {gap.least:.1f} s"
             yield case.breach("bounds", MISLEADING, finding.rule, begin, words)
+
+
+def _told_otherwise(case: Case, finding: Finding, gap: Gap) -> bool:
+    """Whether another finding tells of a part of a gap."""
+    others = (found for found in case.of(finding.replica_group, NO_WRITES) if found is not finding)
+    return any(began(found) < gap.sure_end and ended(found, gap.end) > gap.begin for found in others)
 
 
 def _uncovered(case: Case, group: str, gap: Gap) -> float:
@@ -241,7 +268,7 @@ def clocks(case: Case) -> Iterator[Breach]:
 
 def leaders(case: Case) -> Iterator[Breach]:
     """Who told an observer again and again that it leads, leads by the verdict too."""
-    for node, first, last in leading(case.records.run):
+    for node, first, last in case.records.leading():
         begin, end = first + LATER_S, last - LATER_S
         mine = [role for role in case.roles if role.source_node == node]
         led = sorted(
@@ -268,7 +295,7 @@ CHECKS: dict[str, Callable[[Case], Iterator[Breach]]] = {
 """The checks by name."""
 
 
-def audited(records: Records, rows: Iterable[Row]) -> list[Breach]:
+def audited(records: Told, rows: Iterable[Row]) -> list[Breach]:
     """Everything that the records of a run show to be wrong or missing in its rows."""
     case = Case(records, tuple(rows))
     return [breach for check in CHECKS.values() for breach in check(case)]

@@ -17,6 +17,9 @@ Json = dict[str, Any]
 NOTICED_S = 3.0
 """A time without an acknowledged write that somebody notices."""
 
+NEVER_TOLD = -1
+"""Slaves in sync of a broker that nobody has told a role yet: it answers "master" for want of another role."""
+
 ANY_GROUP = ""
 """The group of clients that name none."""
 
@@ -46,7 +49,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class Records:
-    """The records of one run."""
+    """The records of one run, as they lie beside its logs."""
 
     run: Path
 
@@ -140,6 +143,20 @@ class Records:
                 errors.setdefault(entry["node"], [(0.0, 0.0)]).append((entry["t"], entry["clock_ms"] / 1000))
         return errors
 
+    def leading(self) -> Iterator[tuple[str, float, float]]:
+        """Who told an observer again and again, for how long without another answer in between, that it leads."""
+        asked: dict[str, list[tuple[float, bool]]] = defaultdict(list)
+        said = [entry for entry in _entries(self.run / "observed.jsonl") if {"t", "node", "role"} <= entry.keys()]
+        for entry in sorted(said, key=lambda row: float(row["t"])):
+            if entry.get("in_sync_slaves") != NEVER_TOLD:
+                leads = str(entry["role"]).lower() in ("leader", "master")
+                asked[f"{entry['node']} {entry.get('kind')} {entry.get('via')}"].append((float(entry["t"]), leads))
+        for asked_of, answers in asked.items():
+            for leads, alike in groupby(answers, key=lambda answer: answer[1]):
+                times = [at for at, _ in alike]
+                if leads and times[-1] > times[0]:
+                    yield asked_of.split()[0], times[0], times[-1]
+
 
 def _entries(path: Path) -> Iterator[Json]:
     """The lines of a record that are JSON; some clients write words."""
@@ -161,22 +178,3 @@ def _is_there(key: tuple[str, int | str], names: set[str], spans: Mapping[str, l
         return number in names or not names
     of_client = spans.get(client, spans.get(ANY_GROUP))
     return of_client is None or any(first <= number <= last for first, last in of_client)
-
-
-def leading(run: Path) -> Iterator[tuple[str, float, float]]:
-    """Who told an observer again and again, for how long without another answer in between, that it leads."""
-    asked: dict[str, list[tuple[float, bool]]] = defaultdict(list)
-    said = [entry for entry in _entries(run / "observed.jsonl") if {"t", "node", "role"} <= entry.keys()]
-    for entry in sorted(said, key=lambda row: float(row["t"])):
-        if entry.get("in_sync_slaves") != NEVER_TOLD:
-            leads = str(entry["role"]).lower() in ("leader", "master")
-            asked[f"{entry['node']} {entry.get('kind')} {entry.get('via')}"].append((float(entry["t"]), leads))
-    for asked_of, answers in asked.items():
-        for leads, alike in groupby(answers, key=lambda answer: answer[1]):
-            times = [at for at, _ in alike]
-            if leads and times[-1] > times[0]:
-                yield asked_of.split()[0], times[0], times[-1]
-
-
-NEVER_TOLD = -1
-"""Slaves in sync of a broker that nobody has told a role yet: it answers "master" for want of another role."""

@@ -1,0 +1,201 @@
+"""A seeded nemesis: several faults at once, as real clusters meet them, for any world whose members keep a disk.
+
+    kill n1   [-------- down --------]
+    pause n0         [--- frozen ---]
+    cut n2                    [----- nothing gets through -----]
+    clock n0                     |  set by +47 s
+
+Two to fifteen faults begin within ten minutes, each ends by itself after a drawn time, and none asks what the others
+do: a member may be cut off while it is frozen, or killed twice. What is true of such a world is made of the states of
+its members, as everywhere.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
+from election_replay.election_core.simulate.world import FROZEN, SECOND
+
+LONG_S = 600
+"""The faults of a world begin within so many seconds."""
+
+STEP_MS = 500
+"""So often the nemesis looks at what is due."""
+
+
+@dataclass(slots=True)
+class _Nemesis:
+    """What is done to a world, and what is to be undone when."""
+
+    stage: Stage
+    names: Sequence[str]
+    copies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    due: list[tuple[int, int, Callable[[], None]]] = field(default_factory=list)
+    cuts: list[frozenset[tuple[str, str]]] = field(default_factory=list)
+
+    def later(self, at_least: float, below: float, act: Callable[[], None]) -> None:
+        """Let something happen after so many seconds."""
+        at_us = self.stage.world.now_us + int(self.stage.rng.uniform(at_least, below) * SECOND)
+        self.due.append((at_us, len(self.due), act))
+
+    def happen(self) -> None:
+        """Do what is due."""
+        ready = sorted(one[:2] for one in self.due if one[0] <= self.stage.world.now_us)
+        acts = {one[:2]: one[2] for one in self.due}
+        self.due = [one for one in self.due if one[0] > self.stage.world.now_us]
+        for key in ready:
+            acts[key]()
+
+    # -- faults --------------------------------------------------------------------------------------------------
+
+    def kill(self, name: str) -> None:
+        """``kill -9``, and a start a while later."""
+        if name in self.stage.up():
+            self.stage.kill(name)
+            self.later(2, 60, partial(self.start, name))
+
+    def stop(self, name: str) -> None:
+        """A clean stop, and a start a while later."""
+        if name in self.stage.up():
+            self.stage.stop(name)
+            self.later(3, 60, partial(self.start, name))
+
+    def start(self, name: str) -> None:
+        """Start what is down."""
+        if name in self.stage.down():
+            self.stage.start(name)
+
+    def pause(self, name: str, below: float = 60) -> None:
+        """A process gets no time for a while."""
+        if name in self.stage.up():
+            self.stage.freeze(name)
+            self.later(min(4, below / 2), below, partial(self.thaw, name))
+
+    def slow_disk(self, name: str) -> None:
+        """A process waits for its disk, again and again for a few seconds."""
+        for number in range(self.stage.rng.randint(2, 5)):
+            self.later(number * 8, number * 8 + 6, partial(self.pause, name, 5))
+
+    def thaw(self, name: str) -> None:
+        """Let a frozen process go on."""
+        if self.stage.world.processes[name].condition == FROZEN:
+            self.stage.thaw(name)
+
+    def cut(self, pairs: Iterable[tuple[str, str]], words: str) -> None:
+        """Nothing passes from one to the other of each pair, for a while."""
+        cut, network = frozenset(pairs), self.stage.world.network
+        self.stage.world.note("cut", None, words)
+        self.cuts.append(cut)
+        network.cuts |= cut
+
+        def heal() -> None:
+            self.stage.world.note("heal", None, words)
+            self.cuts.remove(cut)
+            network.cuts = set().union(*self.cuts)
+
+        self.later(4, 60, heal)
+
+    def isolate(self, name: str) -> None:
+        """A member is cut off from all others."""
+        pairs = [(name, other) for other in self.names if other != name]
+        self.cut((*pairs, *((other, one) for one, other in pairs)), f"{name} from all others")
+
+    def split(self, name: str) -> None:
+        """The network falls into two parts."""
+        part = {name, *(other for other in self.names if self.stage.rng.random() < 1 / 3)}
+        pairs = [(one, other) for one in part for other in self.names if other not in part]
+        self.cut((*pairs, *((other, one) for one, other in pairs)), f"{', '.join(sorted(part))} from the others")
+
+    def one_way(self, name: str) -> None:
+        """Nothing gets from one member to another; the other way is open."""
+        other = self.stage.rng.choice([other for other in self.names if other != name])
+        self.cut([(name, other)], f"nothing gets from {name} to {other}")
+
+    def deafen(self, name: str) -> None:
+        """A member speaks and hears nothing."""
+        self.cut([(other, name) for other in self.names if other != name], f"{name} hears nobody")
+
+    def set_clock(self, name: str) -> None:
+        """A clock is set."""
+        self.stage.step_clock(name, self.stage.rng.choice((-1, 1)) * self.stage.rng.randrange(5_000, 90_000))
+
+    def power_cut(self, _: str) -> None:
+        """All machines lose their power, and start again one after the other."""
+        for name in self.names:
+            if name not in self.stage.down():
+                self.stage.kill(name)
+            self.later(3, 20, partial(self.start, name))
+
+    def wipe(self, name: str) -> None:
+        """A member comes back with an empty disk."""
+        self.come_back(name, {})
+
+    def restore(self, name: str) -> None:
+        """A member comes back with a copy of its disk from the beginning."""
+        self.come_back(name, self.copies[name])
+
+    def come_back(self, name: str, files: Mapping[str, Any]) -> None:
+        """A member ends, and starts with other files."""
+        if name not in self.stage.up():
+            return
+        self.stage.kill(name)
+        self.stage.put_back(name, files)
+        self.later(2, 30, partial(self.start, name))
+
+
+FAULTS: tuple[Callable[[_Nemesis, str], None], ...] = (
+    _Nemesis.kill,
+    _Nemesis.stop,
+    _Nemesis.pause,
+    _Nemesis.slow_disk,
+    _Nemesis.isolate,
+    _Nemesis.split,
+    _Nemesis.one_way,
+    _Nemesis.deafen,
+    _Nemesis.power_cut,
+)
+"""What a protocol must survive."""
+
+
+KINDS: dict[str, tuple[Callable[[_Nemesis, str], None], ...]] = {
+    "faults": FAULTS,
+    "clocks": (*FAULTS, _Nemesis.set_clock, _Nemesis.set_clock),
+    "disks": (*FAULTS, _Nemesis.wipe, _Nemesis.restore),
+}
+"""The kinds of wild worlds: what is survived, clocks that are set meanwhile, and disks that are lost or go back."""
+
+
+def _wild(faults: Sequence[Callable[[_Nemesis, str], None]]) -> Callable[[Stage], Script]:
+    """A story of two to fifteen of these faults, after there is a first leader."""
+
+    def script(stage: Stage) -> Script:
+        yield from stage.start_all()
+        yield from stage.until_led()
+        yield from stage.seconds(8, 15)
+        nemesis = _Nemesis(stage, stage.names, {name: stage.copy_of_disk(name) for name in stage.names})
+        count = stage.rng.randint(2, 15)
+        within = min(LONG_S, count * stage.rng.randrange(8, 40))
+        for _ in range(count):
+            nemesis.later(0, within, partial(stage.rng.choice(faults), nemesis, stage.rng.choice(stage.names)))
+        while nemesis.due:
+            nemesis.happen()
+            yield STEP_MS
+        yield from stage.seconds(40, 50)
+
+    return script
+
+
+def wild(scenario: Scenario) -> tuple[Scenario, ...]:
+    """The wild stories of a protocol, in the world of one of its scenarios."""
+    return tuple(
+        replace(
+            scenario,
+            name=f"{scenario.protocol}-wild-{kind}",
+            broken=True,
+            meaning=f"two to fifteen faults within ten minutes ({kind})",
+            script=_wild(faults),
+        )
+        for kind, faults in KINDS.items()
+    )

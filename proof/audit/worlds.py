@@ -1,0 +1,119 @@
+"""The same checks on wild worlds: what was committed, and what was done, by the world's own record.
+
+python -m proof.audit.worlds raft              # 500 worlds of a protocol, its kinds taking turns
+python -m proof.audit.worlds raft --worlds 20
+"""
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from benchmarks.deeds import CUT, ENDED, HELD, Deed
+from election_replay.election_core.simulate.catalogue import WILD
+from election_replay.election_core.simulate.judged import rows_of
+from election_replay.election_core.simulate.scenario import played
+from election_replay.election_core.simulate.truth import ends_at, spans
+from election_replay.election_core.simulate.world import DOWN, FROZEN, SECOND, World
+from proof.audit.checks import Breach, audited
+from proof.audit.records import Ack, Gap
+
+WRITES_S = 1.0
+"""Clients of a world write once in so many seconds."""
+
+
+@dataclass(frozen=True)
+class WorldRecords:
+    """What really happened in one world, as :class:`proof.audit.records.Records` tells it of a real run."""
+
+    world: World
+    name: str
+
+    @cached_property
+    def _commits(self) -> list[Ack]:
+        times = sorted(time for reign in self.world.reigns for time in reign.grew)
+        return [Ack(time / SECOND, ("", number), None) for number, time in enumerate(times)]
+
+    def acks(self, group: str, *, alone: bool) -> list[Ack]:  # noqa: ARG002 - a world has one group
+        """What was committed, by any leader."""
+        return self._commits
+
+    def gaps(self, group: str, *, alone: bool) -> Iterator[Gap]:
+        """The times without a commit; somebody tries all the time."""
+        for before, after in pairwise(self.acks(group, alone=alone)):
+            if after.at - before.at > 2 * WRITES_S:
+                yield Gap(before.at, after.at - WRITES_S, after.at)
+
+    def lost(self, group: str, *, alone: bool) -> list[Ack]:  # noqa: ARG002 - entries of a world bear no names
+        """Nothing is known of single entries."""
+        return []
+
+    @cached_property
+    def deeds(self) -> list[Deed]:
+        """What was done; a cut is a deed to all."""
+        done = [
+            Deed(kind, frozenset([node]), begin / SECOND, end / SECOND)
+            for condition, kind in ((DOWN, ENDED), (FROZEN, HELD))
+            for node, begin, end in spans(self.world, condition)
+        ]
+        ends = {fault.detail: fault.true_us for fault in self.world.faults if fault.action == "heal"}
+        cuts = [fault for fault in self.world.faults if fault.action == "cut"]
+        return done + [
+            Deed(CUT, frozenset(), fault.true_us / SECOND, ends.get(fault.detail, self.world.now_us) / SECOND)
+            for fault in cuts
+        ]
+
+    @cached_property
+    def clock_errors(self) -> dict[str, list[tuple[float, float]]]:
+        """How far each clock that was set was ahead, from each true time on."""
+        errors: dict[str, list[tuple[float, float]]] = {}
+        for fault in self.world.faults:
+            if fault.action == "clock set" and fault.node is not None:
+                row = errors.setdefault(fault.node, [(0.0, 0.0)])
+                by_s = int(fault.detail.removeprefix("by ").removesuffix(" ms")) / 1000
+                row.append((fault.true_us / SECOND, row[-1][1] + by_s))
+        return errors
+
+    def leading(self) -> Iterator[tuple[str, float, float]]:
+        """Who led, and for how long."""
+        for reign in self.world.reigns:
+            yield reign.node, reign.begin_us / SECOND, ends_at(self.world, reign) / SECOND
+
+
+def audited_world(name: str, seed: int) -> list[Breach]:
+    """What is wrong with the verdict on one wild world."""
+    world = played(WILD[name], seed)
+    return audited(WorldRecords(world, f"{name} {seed}"), rows_of(world, name))
+
+
+def names_of(protocol: str) -> list[str]:
+    """The wild stories of a protocol."""
+    return [scenario.name for scenario in WILD.values() if scenario.protocol == protocol]
+
+
+def audited_worlds(protocol: str, worlds: int) -> Iterator[Breach]:
+    """What is wrong with the verdicts on so many worlds, its stories taking turns."""
+    names = names_of(protocol)
+    for number in range(worlds):
+        yield from audited_world(names[number % len(names)], number // len(names))
+
+
+def main() -> int:
+    """Print what is wrong, and how often; fails where a finding is false."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("protocol", choices=sorted({scenario.protocol for scenario in WILD.values()}))
+    parser.add_argument("--worlds", type=int, default=500)
+    given = parser.parse_args()
+    found = Counter[tuple[str, str]]()
+    for breach in audited_worlds(given.protocol, given.worlds):
+        found[breach.check, breach.kind] += 1
+        sys.stdout.write(f"{breach.kind}, {breach.check}, {breach.run}: {breach.rule}: {breach.words}\n")
+    sys.stdout.write(f"{given.protocol}: {given.worlds} worlds, {dict(found)}\n")
+    return 1 if any(kind == "false" for _, kind in found) else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
