@@ -1,0 +1,55 @@
+"""Wild worlds: many faults at once, judged as they were; what is told wrongly is known by its seed."""
+
+from collections import Counter
+from itertools import product
+
+import pytest
+
+from election_replay.election_core.simulate.catalogue import WILD
+from election_replay.election_core.simulate.judged import findings_of
+from election_replay.election_core.simulate.scenario import played
+from proof.audit.checks import FALSE
+from proof.audit.worlds import WorldRecords, audited_world, audited_worlds, names_of
+from tests.proving import only_when_proving
+
+PROTOCOLS = ("dledger", "raft", "zab")
+
+FEW = [(f"{protocol}-wild-faults", seed) for protocol, seed in product(("dledger", "raft"), (1, 2, 4))]
+"""Worlds of which nothing false is told."""
+
+FALSE_AT_MOST = 0.02
+"""What part of the findings of five hundred wild worlds may be false until they are told better."""
+
+
+@pytest.mark.parametrize(("name", "seed"), FEW)
+def test_nothing_false_is_told_of_a_wild_world(name: str, seed: int) -> None:
+    assert not [breach for breach in audited_world(name, seed) if breach.kind == FALSE]
+
+
+def test_a_wild_world_is_wild_and_repeats() -> None:
+    acts = Counter(fault.action for name in WILD for fault in played(WILD[name], 3).faults)
+    assert {"kill", "stop", "freeze", "thaw", "cut", "heal", "clock set", "old copy put back"} <= set(acts)
+    world, again = (played(WILD["raft-wild-disks"], 5) for _ in range(2))
+    assert [line.text for line in world.lines] == [line.text for line in again.lines]
+    assert WorldRecords(world, "a").deeds == WorldRecords(again, "b").deeds
+
+
+def test_no_verdict_on_a_wild_world_contradicts_itself() -> None:
+    """But where clocks are set again and again beside other faults."""
+    for name, seed in product((name for name in WILD if not name.endswith("clocks")), range(2)):
+        assert not [row.summary for row in findings_of(played(WILD[name], seed), name) if row.rule == "NOT_JUDGED"], (
+            name
+        )
+
+
+@pytest.mark.slow
+@only_when_proving("half an hour")
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_five_hundred_wild_worlds(protocol: str) -> None:
+    """`python -m proof.audit.worlds <protocol>` prints what is told wrongly, with the seeds."""
+    names = names_of(protocol)
+    false = [breach for breach in audited_worlds(protocol, 500) if breach.kind == FALSE]
+    told = sum(
+        len(findings_of(played(WILD[name], seed), name)) for name, seed in product(names, range(500 // len(names)))
+    )
+    assert len(false) <= FALSE_AT_MOST * told, [f"{breach.run}: {breach.words}" for breach in false]
