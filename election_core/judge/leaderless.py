@@ -254,7 +254,7 @@ class _Ends:
         with it: of whom no log is there."""
         if not end.missed or self._majorities is None or self._majorities.closed(end.latest):
             return False
-        return not self._majorities.forsaken(end.tenure)
+        return not self._majorities.forsaken(end.tenure, end.latest)
 
     def _settled_at(self, tenure: Tenure) -> float:
         """After this, on any clock, nothing that follows changes what is known of the end."""
@@ -355,6 +355,7 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: _Heard) 
     ]
     if not log_stops:  # what was heard after the end is of a later life
         relevant = [moment for moment in relevant if not _surely_before(clocks, end, moment)]
+        relevant = [moment for moment in relevant if not _followed_again(group, tenure, moment, target)]
     if log_stops and not _missed_when_its_log_stops(clocks, end, relevant):
         return _End(end, target, tenure)
     # Who lost a leader before another one surely heard of it was only cut off.
@@ -364,6 +365,14 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: _Heard) 
     # A clock that was set shows another time than the others do, and around the step it proves nothing.
     latest = min(still_heard, key=lambda m: (clocks.near_step(m), m.by, m.source), default=end)
     return _End(end, Moment(latest.by, latest.by, latest.source, latest.event_id), tenure, missed=latest is not end)
+
+
+def _followed_again(group: Group, tenure: Tenure, moment: Moment, target: Moment) -> bool:
+    """Whether who heard of a leader for the last time at a moment followed it again in the same term after that."""
+    return any(
+        role.role == FOLLOWER and (role.leader, role.term) == (tenure.node, tenure.term) and role.since > moment.at
+        for role in group.roles_of(moment.source, target.at)
+    )
 
 
 def _surely_before(clocks: Clocks, moment: Moment, other: Moment) -> bool:

@@ -89,8 +89,9 @@ class Majorities:
         self._sources = {role.source_node for role in group.roles}
         self._followed: dict[tuple[str | None, int], dict[str, list[Role]]] = {}
         for role in group.roles:
-            if role.role == FOLLOWER and role.term is not None and role.leader is not None:
-                followers = self._followed.setdefault((role.leader, role.term), {})
+            term = self._term_followed(role) if role.role == FOLLOWER and role.leader is not None else None
+            if term is not None:
+                followers = self._followed.setdefault((role.leader, term), {})
                 followers.setdefault(role.source_node, []).append(role)
         for by_source in self._followed.values():
             for roles in by_source.values():
@@ -104,13 +105,30 @@ class Majorities:
         for grown in group.of(Committed):
             self._committed.setdefault((grown.source_node, grown.term), []).append(grown)
 
+    def _term_followed(self, role: Role) -> int | None:
+        """The term in which a member follows: who comes back to an established leader may print none."""
+        if role.term is not None:
+            return role.term
+        elapsed, begin = self._group.clocks.elapsed, since(role)
+        led = {
+            tenure.term
+            for tenure in self._group.tenures
+            if tenure.node == role.leader and elapsed(tenure.begin, begin)[1] > 0 and elapsed(begin, tenure.end)[1] > 0
+        }
+        return led.pop() if len(led) == 1 else None
+
     def closed(self, moment: Moment) -> bool:
         """Whether a moment is one at which the other side of a connection was closed, as a process that ends does."""
         return moment.event_id in self._closed
 
-    def forsaken(self, tenure: Tenure) -> bool:
-        """Whether so many followers left a leader, by their own word, that it had no majority in the end."""
-        left = {member.member for member in self._left(tenure)}
+    def forsaken(self, tenure: Tenure, moment: Moment) -> bool:
+        """Whether so many followers may have left a leader by a moment, by their own word, that it had no majority."""
+        elapsed = self._group.clocks.elapsed
+        left = {
+            member.member
+            for member in self._left(tenure)
+            if elapsed(Moment(member.latest.by, member.latest.by, member.latest.source), moment)[1] >= 0
+        }
         return self._group.electorates.lost(tenure, tenure.end, left)
 
     def lost(self, tenure: Tenure, target: Moment) -> Majority | None:

@@ -42,9 +42,9 @@ class _Nemesis:
 
     def happen(self) -> None:
         """Do what is due."""
-        ready = sorted(one[:2] for one in self.due if one[0] <= self.stage.world.now_us)
-        acts = {one[:2]: one[2] for one in self.due}
-        self.due = [one for one in self.due if one[0] > self.stage.world.now_us]
+        ready = sorted(act[:2] for act in self.due if act[0] <= self.stage.world.now_us)
+        acts = {act[:2]: act[2] for act in self.due}
+        self.due = [act for act in self.due if act[0] > self.stage.world.now_us]
         for key in ready:
             acts[key]()
 
@@ -100,13 +100,13 @@ class _Nemesis:
     def isolate(self, name: str) -> None:
         """A member is cut off from all others."""
         pairs = [(name, other) for other in self.names if other != name]
-        self.cut((*pairs, *((other, one) for one, other in pairs)), f"{name} from all others")
+        self.cut((*pairs, *((other, this) for this, other in pairs)), f"{name} from all others")
 
     def split(self, name: str) -> None:
         """The network falls into two parts."""
         part = {name, *(other for other in self.names if self.stage.rng.random() < 1 / 3)}
-        pairs = [(one, other) for one in part for other in self.names if other not in part]
-        self.cut((*pairs, *((other, one) for one, other in pairs)), f"{', '.join(sorted(part))} from the others")
+        pairs = [(inside, other) for inside in part for other in self.names if other not in part]
+        self.cut((*pairs, *((other, this) for this, other in pairs)), f"{', '.join(sorted(part))} from the others")
 
     def one_way(self, name: str) -> None:
         """Nothing gets from one member to another; the other way is open."""

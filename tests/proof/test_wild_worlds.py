@@ -17,11 +17,14 @@ PROTOCOLS = ("dledger", "raft", "zab")
 FEW = [(f"{protocol}-wild-faults", seed) for protocol, seed in product(("dledger", "raft"), (1, 2, 4))]
 """Worlds of which nothing false is told."""
 
+ONCE = [("zab-wild-faults", 1), ("zab-wild-faults", 6), ("zab-wild-disks", 1), ("zab-wild-disks", 4)]
+"""Worlds that were judged wrongly: who had left and came back to its leader, and all ended before anybody missed it."""
+
 FALSE_AT_MOST = 0.02
 """What part of the findings of five hundred wild worlds may be false until they are told better."""
 
 
-@pytest.mark.parametrize(("name", "seed"), FEW)
+@pytest.mark.parametrize(("name", "seed"), [*FEW, *ONCE])
 def test_nothing_false_is_told_of_a_wild_world(name: str, seed: int) -> None:
     assert not [breach for breach in audited_world(name, seed) if breach.kind == FALSE]
 
