@@ -355,7 +355,7 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: _Heard) 
     ]
     if not log_stops:  # what was heard after the end is of a later life
         relevant = [moment for moment in relevant if not _surely_before(clocks, end, moment)]
-        relevant = [moment for moment in relevant if not _followed_again(group, tenure, moment, target)]
+        relevant = [moment for moment in relevant if not _followed_again(group, tenure, moment)]
     if log_stops and not _missed_when_its_log_stops(clocks, end, relevant):
         return _End(end, target, tenure)
     # Who lost a leader before another one surely heard of it was only cut off.
@@ -367,11 +367,15 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: _Heard) 
     return _End(end, Moment(latest.by, latest.by, latest.source, latest.event_id), tenure, missed=latest is not end)
 
 
-def _followed_again(group: Group, tenure: Tenure, moment: Moment, target: Moment) -> bool:
-    """Whether who heard of a leader for the last time at a moment followed it again in the same term after that."""
+def _followed_again(group: Group, tenure: Tenure, moment: Moment) -> bool:
+    """Whether who heard of a leader for the last time at a moment followed it again, surely before its tenure ended."""
+    over = Moment(tenure.end.by, tenure.end.by, tenure.source)
     return any(
-        role.role == FOLLOWER and (role.leader, role.term) == (tenure.node, tenure.term) and role.since > moment.at
-        for role in group.roles_of(moment.source, target.at)
+        role.role == FOLLOWER
+        and (role.leader, role.term) in ((tenure.node, tenure.term), (tenure.node, None))
+        and role.since > moment.at
+        and _surely_before(group.clocks, since(role), over)
+        for role in group.roles_of(moment.source, tenure.end.by)
     )
 
 

@@ -25,7 +25,7 @@ from operator import attrgetter
 from election_replay.election_core.fold.roles import DIED, DOWN, ENDED_ITSELF, FOLLOWER, STOPPED
 from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
-from election_replay.election_core.model.facts import Committed, ContactLost, LastHeard, QuorumLost, Role
+from election_replay.election_core.model.facts import Committed, ContactLost, LastHeard, QuietLog, QuorumLost, Role
 from election_replay.election_core.model.timing import Timeout
 
 ENDED = frozenset({DIED, STOPPED, ENDED_ITSELF, SILENT})
@@ -87,12 +87,15 @@ class Majorities:
         self.unsure: set[Tenure] = set()
         """Those whose majority may have been lost noticeably before they ended: no line says who votes."""
         self._sources = {role.source_node for role in group.roles}
+        self._quiet = {fact.source_node for fact in group.of(QuietLog)}
         self._followed: dict[tuple[str | None, int], dict[str, list[Role]]] = {}
         for role in group.roles:
-            term = self._term_followed(role) if role.role == FOLLOWER and role.leader is not None else None
-            if term is not None:
-                followers = self._followed.setdefault((role.leader, term), {})
+            if role.role == FOLLOWER and role.term is not None and role.leader is not None:
+                followers = self._followed.setdefault((role.leader, role.term), {})
                 followers.setdefault(role.source_node, []).append(role)
+        for role in group.roles:
+            if role.role == FOLLOWER and role.term is None and role.leader is not None:
+                self._comes_back(role)
         for by_source in self._followed.values():
             for roles in by_source.values():
                 roles.sort(key=lambda role: role.since)
@@ -105,31 +108,35 @@ class Majorities:
         for grown in group.of(Committed):
             self._committed.setdefault((grown.source_node, grown.term), []).append(grown)
 
-    def _term_followed(self, role: Role) -> int | None:
-        """The term in which a member follows: who comes back to an established leader may print none."""
-        if role.term is not None:
-            return role.term
+    def _comes_back(self, role: Role) -> None:
+        """A member that followed a leader before follows it again: who comes back to it may print no term."""
         elapsed, begin = self._group.clocks.elapsed, since(role)
         led = {
             tenure.term
             for tenure in self._group.tenures
             if tenure.node == role.leader and elapsed(tenure.begin, begin)[1] > 0 and elapsed(begin, tenure.end)[1] > 0
         }
-        return led.pop() if len(led) == 1 else None
+        before = self._followed.get((role.leader, led.pop()), {}).get(role.source_node) if len(led) == 1 else None
+        if before is not None:
+            before.append(role)
 
     def closed(self, moment: Moment) -> bool:
         """Whether a moment is one at which the other side of a connection was closed, as a process that ends does."""
         return moment.event_id in self._closed
 
     def forsaken(self, tenure: Tenure, moment: Moment) -> bool:
-        """Whether so many followers may have left a leader by a moment, by their own word, that it had no majority."""
-        elapsed = self._group.clocks.elapsed
-        left = {
-            member.member
-            for member in self._left(tenure)
-            if elapsed(Moment(member.latest.by, member.latest.by, member.latest.source), moment)[1] >= 0
-        }
+        """Whether so many followers may have left a leader by a moment, by their own word, that it had no majority.
+
+        Of whose log is quiet nobody knows when it ended before it started again.
+        """
+        left = {member.member for member in self._left(tenure) if self._may_have_left_by(member, moment)}
         return self._group.electorates.lost(tenure, tenure.end, left)
+
+    def _may_have_left_by(self, member: Left, moment: Moment) -> bool:
+        source = member.latest.source
+        ended = Moment(member.latest.by, member.latest.by, source)
+        unknown = member.ended and source in self._quiet
+        return not unknown or self._group.clocks.elapsed(ended, moment)[1] >= 0
 
     def lost(self, tenure: Tenure, target: Moment) -> Majority | None:
         """When a leader lost its majority before ``target``, when the next one began; ``None``: nobody tells."""
