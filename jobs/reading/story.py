@@ -384,11 +384,12 @@ def outcome(incident: Incident) -> Iterator[str]:
     """Who leads at the end of the logs, and who else is there."""
     called = incident.names
     for row in incident.course.now:
+        there = {row["leader"], *row["followers"]}  # of a member with two logs, one may end before
         parts = [
             f"{listed([called.get(node, node) for node in nodes])} {singular if len(nodes) == 1 else plural}"
             for nodes, singular, plural in (
                 (row["followers"], "follows", "follow"),
-                (row["others"], "does neither", "do neither"),
+                ([node for node in row["others"] if node not in there], "does neither", "do neither"),
             )
             if nodes
         ]

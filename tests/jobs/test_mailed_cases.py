@@ -50,6 +50,10 @@ SAID = {
         r"706ca1e01eedbbbb does not answer its health check",
         r"No line says who became leader",
     ),
+    "etcd-two-folders-of-one-member": (
+        r"19:08:18\.723 3fb5947b3ed5bbbb becomes leader \(term 9\).*It had led until 19:08:11\.500",
+        r"3fb5947b3ed5bbbb leads, a043e4c51f47aaaa follows\.",
+    ),
     "etcd-warn-only": (
         r"its heartbeats, as leader, are late by 2\.7 s",
         r"04:12:31\.773 .*gives up the lead: it hears no quorum",
