@@ -108,7 +108,7 @@ def _overlap(group: Group, overlap: Overlap) -> Finding:
         severity=severity,
         certainty=certainty,
         nodes=(newer.node, stale.node) if back else (stale.node, newer.node),
-        terms=() if back else tuple(dict.fromkeys((stale.term, newer.term))),
+        terms=(newer.term,) if back else tuple(dict.fromkeys((stale.term, newer.term))),
         start_time=max(stale.begin.at, newer.begin.at),
         end_time=min(stale.end.at, newer.end.at),
         summary=f"{who} were both master for {between(overlap.least, overlap.most)}{refusing}: {consequence}.",
