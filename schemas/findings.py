@@ -80,6 +80,13 @@ CUT = (
         "transactions (zxids), revisions, or messages of a queue.",
         one_of=("bytes", "entries", "transactions", "revisions", "messages"),
     ),
+    Column(
+        name="lost_from",
+        type=STRING,
+        comment="Where what a finding counts is missing. log: it was cut off a log; queues: it is in the log, and in "
+        "no queue; one_side: it is in one log, which could not be cut, and in no other; null: none of these.",
+        one_of=("log", "queues", "one_side"),
+    ),
 )
 """What was cut off a log, in a finding that tells of one cut."""
 

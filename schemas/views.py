@@ -447,12 +447,14 @@ LOSSES = View(
     columns=(
         *SHOWN_OF_A_FINDING,
         *of("findings", "messages_lost", "bytes_lost", "entries_lost", "offset_after", "offset_before"),
-        text(
-            "lost_from",
-            "log: the messages are gone from a log; queues: they are in the log, and in no queue.",
+        *of("findings", "cut_node", "cut_epoch", "cut_from", "cut_to", "unit", "lost_from"),
+        number("told_by", "Findings that tell of this cut.", nullable=False),
+        number(
+            "damage",
+            "How much of it no other row tells, in bytes, messages or entries: what two cuts of one epoch share counts "
+            "once. The sum is the damage; where what is in no queue is information, its member never led afterwards.",
             nullable=False,
         ),
-        number("told_by", "Findings that tell of this cut.", nullable=False),
         *PLACE,
     ),
     sql=f"""
@@ -470,11 +472,10 @@ LOSSES = View(
         cuts AS (
             SELECT *, CASE WHEN root_id <> finding_id THEN root_id
                            WHEN offset_after IS NULL OR offset_before IS NULL THEN finding_id
-                           ELSE cluster || '/' || replica_group || '/' || rule_kind || '/' || offset_after || '/'
-                               || offset_before END AS told_of
-            FROM (
-                SELECT *, CASE WHEN rule = 'QUEUES_CUT_AT_START' THEN 'queues' ELSE 'log' END AS rule_kind FROM rooted
-            ) AS kinds
+                           ELSE cluster || '/' || replica_group || '/' || kind || '/'
+                               || coalesce(CAST(cut_epoch AS STRING), '') || '/' || offset_after || '/' || offset_before
+                      END AS told_of
+            FROM (SELECT *, coalesce(lost_from, 'log') AS kind FROM rooted) AS kinds
         ),
         named AS (
             SELECT cuts.*, coalesce(root.told_of, cuts.told_of) AS cut
@@ -486,13 +487,25 @@ LOSSES = View(
                 ORDER BY CASE severity WHEN 'critical' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, start_time, finding_id
             ) AS place
             FROM named
+        ),
+        reached AS (
+            SELECT *, coalesce(entries_lost, messages_lost, bytes_lost) AS amount, max(cut_to) OVER (
+                PARTITION BY cluster, replica_group, kind, cut_epoch, unit ORDER BY cut_from, cut_to, finding_id
+                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ) AS told_to
+            FROM ranked WHERE place = 1
         )
         SELECT {", ".join(f"told.{column.name}" for column in SHOWN_OF_A_FINDING)},
                told.messages_lost, told.bytes_lost, told.entries_lost, told.offset_after, told.offset_before,
-               told.rule_kind AS lost_from, told.told_by, proof.path, proof.line_no
-        FROM ranked AS told
+               told.cut_node, told.cut_epoch, told.cut_from, told.cut_to, told.unit,
+               told.kind AS lost_from, told.told_by,
+               CASE WHEN told.told_to IS NULL OR told.cut_from IS NULL
+                        OR coalesce(told.entries_lost, told.messages_lost) IS NOT NULL THEN told.amount
+                    ELSE greatest(told.cut_to - greatest(told.cut_from, told.told_to), CAST(0 AS BIGINT))
+               END AS damage,
+               proof.path, proof.line_no
+        FROM reached AS told
         LEFT JOIN evidence_lines AS proof ON proof.finding_id = told.finding_id AND proof.position = 1
-        WHERE told.place = 1
     """,
 )
 

@@ -18,7 +18,7 @@ from election_replay.election_core.judge.coverage import RuleTally
 from election_replay.election_core.judge.group import Group
 from election_replay.election_core.model.catalogue import CRITICAL, RuleId
 from election_replay.election_core.model.facts import TermWentBack, VoteGranted
-from election_replay.election_core.model.measures import Unit
+from election_replay.election_core.model.measures import LostFrom, Unit
 from election_replay.election_core.model.quorum import is_majority
 from election_replay.election_core.model.rows import Finding, Row
 
@@ -103,6 +103,7 @@ def finding_of(
         cut_from=leader.index,
         cut_to=commit.index,
         unit=unit,
+        lost_from=LostFrom.LOG,
     )
 
 

@@ -1,4 +1,4 @@
-"""Values of the typed columns of findings: what became of a former leader, and in what a loss is counted."""
+"""Values of the typed columns of findings: what became of a former leader, in what a loss is counted, and more."""
 
 from enum import StrEnum
 
@@ -39,6 +39,17 @@ class Unit(StrEnum):
     """Offsets in a queue."""
 
 
+class LostFrom(StrEnum):
+    """Where what a finding counts is missing."""
+
+    LOG = "log"
+    """It was cut off a log."""
+    QUEUES = "queues"
+    """It is in the log, and in no queue."""
+    ONE_SIDE = "one_side"
+    """It is in one log, which could not be cut, and in no other."""
+
+
 class Refusal(StrEnum):
     """Why who holds the role refuses writes."""
 
@@ -48,3 +59,7 @@ class Refusal(StrEnum):
     """It hands its leadership over, and that does not end."""
     UNACKNOWLEDGED = "unacknowledged"
     """It waits for acknowledgements of other replicas, which do not come."""
+    NO_SPACE = "no_space"
+    """A member's space is used up, and an alarm forbids writes to all."""
+    CORRUPT = "corrupt"
+    """Members hold different data, and an alarm forbids writes to all."""

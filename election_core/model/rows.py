@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
-from election_replay.election_core.model.measures import Fate, Unit
+from election_replay.election_core.model.measures import Fate, LostFrom, Unit
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
@@ -185,6 +185,7 @@ class Finding:
     cut_from: int | None = None
     cut_to: int | None = None
     unit: Unit | None = None
+    lost_from: LostFrom | None = None
     overlap_min_ms: int | None = None
     overlap_max_ms: int | None = None
     duration_min_ms: int | None = None

@@ -66,10 +66,11 @@ SIGHTINGS = f"""
 """
 """What each member was, and how often."""
 FINDINGS = f"SELECT {{columns}} FROM findings WHERE {OVERLAPPING} ORDER BY start_time, finding_id"
+LOSSES = "SELECT * FROM losses WHERE cluster = ? AND replica_group = ? AND damage > 0 ORDER BY start_time, finding_id"
 COLUMNS_OF_A_LIST = (
     "finding_id, implied_by, protocol, rule, severity, certainty, summary, start_time, end_time, nodes, terms, "
-    "messages_lost, bytes_lost, entries_lost, messages_repeated, overlap_min_ms, overlap_max_ms, duration_min_ms, "
-    "duration_max_ms"
+    "messages_lost, bytes_lost, entries_lost, lost_from, messages_repeated, overlap_min_ms, overlap_max_ms, "
+    "duration_min_ms, duration_max_ms"
 )
 BEGUN_BY = """
     LEFT JOIN (SELECT DISTINCT start_event_id, source_node, start_cause FROM role_intervals
@@ -171,6 +172,7 @@ class Incident:
     course: Course
     findings: list[Row]
     echoes_of: dict[str, list[Row]]
+    losses: list[Row]
     evidence: dict[str, list[Row]]
     moments: list[Row]
     coverage: list[Row]
@@ -274,6 +276,7 @@ def incident(
         course=happened,
         findings=findings,
         echoes_of=echoes_of(findings),
+        losses=published.rows(LOSSES, [cluster, group]) if findings else [],
         evidence=evidence(published, cluster, findings, raw=raw) if whole else {},
         moments=inside.points(moments, "happened_at"),
         coverage=published.rows("SELECT * FROM blind_spots WHERE cluster = ? AND replica_group = ?", [cluster, group]),

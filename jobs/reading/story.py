@@ -5,7 +5,7 @@ Changes of leadership stand in the order of their terms, which no clock can turn
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -19,7 +19,9 @@ from election_replay.election_core.model.timing import Timeout
 from election_replay.jobs.reading.incident import Incident
 from election_replay.jobs.reading.notices import Notice
 from election_replay.jobs.reading.words import (
+    ELSEWHERE,
     LOSSES,
+    REPEATED,
     Row,
     clock,
     leader_word,
@@ -332,30 +334,43 @@ def sighting_in_words(row: Row) -> str:
 
 
 def damage(incident: Incident) -> Iterator[str]:
-    """What was lost or comes again, in one sentence; a loss that several findings tell of counts once."""
-    parts = []
-    for column, unit, loss in LOSSES:
-        found = list(losses(incident, column))
-        if found:
-            cuts = f", in {len(found)} places" if len(found) > 1 else ""
-            parts.append(f"{sum(finding[column] for finding in found):,} {unit} {loss}{cuts}")
+    """What was lost or comes again, in one sentence: the sums of the view ``losses``, which counts each cut once."""
+    shown = {finding["finding_id"] for finding in incident.findings}
+    parts = list(losses_in_words([row for row in incident.losses if row["finding_id"] in shown]))
+    repeated = [finding["messages_repeated"] for root in incident.roots for finding in repeating(incident, root)]
+    if repeated:
+        parts.append(f"{sum(repeated):,} {REPEATED}{in_places(repeated)}")
     if parts:
         yield f"Damage: {'; '.join(parts)}."
 
 
-def losses(incident: Incident, column: str) -> Iterator[Row]:
-    """The findings that tell of a loss, without those that follow from one that tells of it already."""
-    for root in incident.roots:
-        yield from losses_below(incident, root, column)
+def losses_in_words(rows: list[Row]) -> Iterator[str]:
+    """What was lost, summed by unit and by where it is missing."""
+    for column, unit, loss in LOSSES:
+        for missing in ("log", "queues"):
+            of_kind = [row for row in rows if row[column] and row["lost_from"] == missing]
+            harmless = [row["nodes"][0] for row in of_kind if missing == "queues" and row["severity"] == "info"]
+            if len(harmless) < len(of_kind):
+                total = sum(row["damage"] for row in of_kind)
+                unless = f" (those of {listed(dict.fromkeys(harmless))} do no harm unless it leads)" if harmless else ""
+                yield f"{total:,} {unit} {ELSEWHERE.get(missing, loss)}{in_places(of_kind)}{unless}"
+    for row in rows:
+        if row["lost_from"] == "one_side":
+            yield f"what {row['cut_node']} has from byte {row['cut_from']:,} to {row['cut_to']:,} exists there only"
 
 
-def losses_below(incident: Incident, finding: Row, column: str) -> Iterator[Row]:
-    """The same of one finding and all that follow from it."""
-    if finding[column]:
+def in_places(told: Sized) -> str:
+    """How many cuts a sum is of, where there are several."""
+    return f", in {len(told)} places" if len(told) > 1 else ""
+
+
+def repeating(incident: Incident, finding: Row) -> Iterator[Row]:
+    """The findings that tell of messages that come again, without those that follow from one that does already."""
+    if finding["messages_repeated"]:
         yield finding
         return
     for echo in incident.echoes(finding):
-        yield from losses_below(incident, echo, column)
+        yield from repeating(incident, echo)
 
 
 SERVICE_ENDED = {

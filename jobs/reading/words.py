@@ -47,9 +47,11 @@ LOSSES = (
     ("messages_lost", "messages", "were cut off"),
     ("bytes_lost", "bytes of messages", "were cut off"),
     ("entries_lost", "committed entries", "were lost"),
-    ("messages_repeated", "messages", "may be consumed again"),
 )
-"""The columns that tell of damage, each with its unit and what became of them."""
+"""The columns that tell of a loss, each with its unit and what became of what was in a log."""
+ELSEWHERE = {"queues": "are in no queue", "one_side": "exist on one side only"}
+"""What became of bytes that are still in a log."""
+REPEATED = "messages may be consumed again"
 
 OWN_NOUNS = {"controller": ("epoch", "master"), "zab": ("epoch", "leader"), "acting_master": ("term", "master")}
 """What protocols without a row call their logical clock and the one who decides, but for term and leader."""
@@ -219,7 +221,9 @@ def lost(row: Row) -> Iterator[str]:
     """What a finding says was lost, or comes again."""
     for column, unit, loss in LOSSES:
         if row[column]:
-            yield f"{row[column]:,} {unit} {loss}"
+            yield f"{row[column]:,} {unit} {ELSEWHERE.get(row['lost_from'] or '', loss)}"
+    if row["messages_repeated"]:
+        yield f"{row['messages_repeated']:,} {REPEATED}"
 
 
 def lasting(row: Row) -> str:

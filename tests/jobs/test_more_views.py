@@ -24,7 +24,7 @@ def test_a_cut_is_counted_once_whoever_tells_of_it(tmp_path: Path) -> None:
         finding("step", "LEADERLESS", 9, 10, implied_by="root"),
         finding("same", "UNCLEAN_ELECTION", 1, 1, **cut),
         finding("other", "POSSIBLE_DATA_LOSS", 20, 20, offset_after=10, offset_before=51, bytes_lost=41),
-        finding("queues", "QUEUES_CUT_AT_START", 30, 30, bytes_lost=7),
+        finding("queues", "QUEUES_CUT_AT_START", 30, 30, bytes_lost=7, lost_from="queues"),
         finding("none", "UNCLEAN_ELECTION", 40, 40, bytes_lost=0),
     ]
     rows = asked(tmp_path, "SELECT * FROM losses ORDER BY start_time", findings=findings)
@@ -33,6 +33,28 @@ def test_a_cut_is_counted_once_whoever_tells_of_it(tmp_path: Path) -> None:
         ("other", 41, 1, "log"),
         ("queues", 7, 1, "queues"),
     ]
+
+
+def test_the_damage_is_what_distinct_ranges_hold(tmp_path: Path) -> None:
+    """What two cuts of one epoch share is lost once; bytes in no queue are others."""
+
+    def cut(name: str, since: int, until: int, epoch: int | None = 2, **more: Any) -> dict[str, Any]:
+        place = {"offset_after": since, "offset_before": until, "cut_from": since, "cut_to": until, "cut_epoch": epoch}
+        measured = {"bytes_lost": until - since, "unit": "bytes", "lost_from": "log", "cut_node": "n1"}
+        return finding(name, "POSSIBLE_DATA_LOSS", 0, 0, **(place | measured | more))
+
+    findings = [
+        cut("whole", 10, 50),
+        cut("inside", 20, 30),
+        cut("beyond", 40, 70),
+        cut("later", 10, 50, 3),
+        cut("led", 10, 50, None, lost_from="queues"),
+        cut("more", 40, 90, None, lost_from="queues", severity="info"),
+        cut("other", 10, 50, lost_from="one_side"),
+    ]
+    rows = asked(tmp_path, "SELECT * FROM losses", findings=findings)
+    damage = {row["finding_id"]: row["damage"] for row in rows}
+    assert damage == {"whole": 40, "inside": 0, "beyond": 20, "later": 40, "led": 40, "more": 40, "other": 40}
 
 
 def wrong_clock(name: str, node: str, **more: Any) -> dict[str, Any]:

@@ -167,6 +167,7 @@ FIELDS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "name": ("broker_name", _text),
     "error": ("result", _text),
     **dict.fromkeys(("commit-index", "commit-index-from-wal"), ("committed", _whole)),
+    "current-rev": ("state_version", _whole),
     "number-of-discarded-entries": ("count", _whole),
     "remote-peer-cluster-id": ("value", _text),
     "raft-conf-change": ("request", _text),

@@ -393,6 +393,7 @@ MEMBERSHIP = (
     Text("ETCD_MEMBER_FORCED", "force new cluster"),
     Text("ETCD_WAL_DISCARDED", "discarding uncommitted WAL entries", "entries that were not committed are dropped"),
     Text("ETCD_WAL_DISCARDED", "discarding {count:int} uncommitted WAL entries"),
+    Text("ETCD_STORE_RESTORED", "kvstore restored", "the data were read; state_version is their revision"),
     Text("ETCD_MEMBER_ADDED", "recovered/added member from store"),
     Text("ETCD_MEMBER_ADDED", "added member {peer:id} [{peer_address:text}] to cluster {cluster_name:id} from store"),
     Text("ETCD_MEMBER_PROMOTED", "promote member", "a learner became a voter; also when the log is read at a start"),
@@ -515,6 +516,15 @@ TROUBLE = (
     ),
     Text("ETCD_ALARM", "alarm {value} raised by peer {peer:id}", sets={"flag": True}),
     Text("ETCD_ALARM", "alarm disarmed {value:text}", sets={"flag": False}),
+    Text(
+        "ETCD_APPLY_FAILED",
+        "failed to apply request",
+        "a request was not applied; no space and corrupt cluster refuse every write until their alarm is disarmed",
+    ),
+    Text(
+        "ETCD_APPLY_FAILED",
+        "failed to apply request {:text} with response {:text} took ({:text}) to execute, err is {result:text}",
+    ),
     Text("ETCD_PEER_INACTIVE", "peer {peer:id} became inactive"),
     Text("ETCD_PEER_UNHEALTHY", "health check for peer {peer:id} could not connect: {result:text}"),
     Text(

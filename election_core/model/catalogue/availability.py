@@ -80,19 +80,21 @@ AVAILABILITY: tuple[Rule, ...] = (
         severity="warning; info below two seconds",
         meaning=(
             "A broker held its role and took no writes, for a reason that it prints: a disk that is too full, a "
-            "hand-over of the leadership that does not end, acknowledgements of other replicas that do not come. Those "
-            "who write see the same as in a time without a leader, and no election ends it."
+            "hand-over of the leadership that does not end, acknowledgements of other replicas that do not come, an "
+            "alarm that forbids writes to all members. Those who write see the same as in a time without a leader, and "
+            "no election ends it."
         ),
         source=(
             "RocketMQ DefaultMessageStore (CleanCommitLogService#isSpaceToDelete), GroupTransferService; DLedger "
-            "DLedgerServer#handleAppend, #handleLeadershipTransfer"
+            "DLedgerServer#handleAppend, #handleLeadershipTransfer; etcd server/etcdserver/apply (NOSPACE, CORRUPT)"
         ),
         needs=(
             "the lines that mark the disk full and well again; a request to hand over, and appends that fail from then "
-            "on; messages that were not acknowledged in time, one after the other"
+            "on; messages that were not acknowledged in time, one after the other; "
+            "etcd: requests that were not applied for no space or a corrupt cluster"
         ),
         refuted_by="A write that this broker acknowledged in this time.",
-        judged_by=("protocols.writes.rules",),
+        judged_by=("protocols.raft.stores", "protocols.writes.rules"),
     ),
     Rule(
         id=RuleId.FORMER_LEADER_STILL_MASTER,

@@ -33,6 +33,7 @@ LOSSES: tuple[Rule, ...] = (
             "protocols.raft.jraft_log",
             "protocols.raft.log",
             "protocols.raft.rules",
+            "protocols.raft.stores",
             "protocols.raft_family.rules",
             "protocols.zab.losses",
         ),
@@ -48,5 +49,52 @@ LOSSES: tuple[Rule, ...] = (
         needs="the line that cuts the queues, and the end of the log that the same start prints",
         refuted_by="A later line that the queues were built again from the place of the cut.",
         judged_by=("protocols.dledger.losses",),
+    ),
+    Rule(
+        id=RuleId.CLUSTER_RESTORED,
+        severity="warning; critical if it lacks revisions that the former cluster had",
+        meaning=(
+            "The folders of a cluster's members start as another cluster: a snapshot was restored, or the data were "
+            "emptied. Whatever the former cluster had beyond it is gone."
+        ),
+        source="etcd docs, op-guide/recovery; etcd server/etcdserver/bootstrap.go",
+        needs="the cluster's id at starts of one folder, and the revisions that the data were read with",
+        proven_by="the ids and revisions are those of the members' own lines",
+        refuted_by="An operator who used these machines for another cluster.",
+        judged_by=("protocols.raft.stores",),
+    ),
+    Rule(
+        id=RuleId.CLUSTER_FORCED,
+        severity="warning; critical if a member of before led on",
+        meaning=(
+            "A member made a new cluster of itself alone (--force-new-cluster). What the others had beyond its log is "
+            "not in it, and those of them that still run are a second cluster under the same id."
+        ),
+        source="etcd docs, op-guide/recovery; etcd server/etcdserver/raft.go (restartAsStandaloneNode)",
+        needs="the line with which the member starts, and the leaderships of the others",
+        refuted_by="Logs of the others that end before.",
+        judged_by=("protocols.raft.stores",),
+    ),
+    Rule(
+        id=RuleId.STORE_WENT_BACK,
+        severity="warning",
+        meaning=(
+            "A member started with a log that ends before an entry that it had reached, and no leader had cut it: its "
+            "data are an older copy, or were emptied."
+        ),
+        source="Raft section 5.2 (persistent state); etcd-io/raft raft.go (newRaft)",
+        needs="where the log ended, printed with votes and starts, and the start after it",
+        proven_by="both ends are those of its own lines",
+        refuted_by="A line between both that a leader cut the log.",
+        judged_by=("protocols.raft.stores",),
+    ),
+    Rule(
+        id=RuleId.STORES_DIFFER,
+        severity="critical",
+        meaning="Members of one cluster hold different data, by their own comparison.",
+        source="etcd server/etcdserver/corrupt.go",
+        needs="the lines of the check of hashes, which members run at starts, after compactions or as configured",
+        refuted_by="A member that was emptied and had not caught up when it was asked.",
+        judged_by=("protocols.raft.stores",),
     ),
 )

@@ -76,6 +76,36 @@ ETCD_STEPS: tuple[NextSteps, ...] = (
         source=DISASTER,
     ),
     of(
+        rule=RuleId.CLUSTER_RESTORED,
+        checks=(_MEMBERS, _STATUS, _HASH),
+        do_not="Do not delete the old data directories: they may be the only copy of what the snapshot lacks.",
+        source=DISASTER,
+    ),
+    of(
+        rule=RuleId.CLUSTER_FORCED,
+        checks=(_BACKUP, _MEMBERS, _HASH),
+        do_not="Do not start the former members with their data: wipe them and add them anew.",
+        source=DISASTER,
+    ),
+    of(
+        rule=RuleId.STORE_WENT_BACK,
+        checks=(_LOG, _STATUS, _HASH),
+        do_not="Do not let the member go on with an old data directory: remove it, empty it, and add it as a new one.",
+        source=DISASTER,
+    ),
+    of(
+        rule=RuleId.STORES_DIFFER,
+        checks=(_BACKUP, _HASH, _STATUS),
+        do_not="Do not disarm the alarm before it is known which members hold the right data.",
+        source="etcd docs, op-guide/data_corruption",
+    ),
+    of(
+        rule=RuleId.WRITES_REFUSED,
+        checks=(Check("Which alarms are set", run.ETCD_ALARMS), _STATUS, _HASH),
+        do_not="Do not disarm an alarm before its reason is gone: compact and defragment for space, compare for data.",
+        source="etcd docs, op-guide/maintenance (space quota)",
+    ),
+    of(
         rule=RuleId.LEADERLESS,
         checks=(_HEALTH, _STATUS, _LINES),
         do_not="Do not restore a snapshot while a majority can still come back: a restored cluster is another one.",

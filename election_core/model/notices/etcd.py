@@ -23,6 +23,7 @@ ALWAYS = {
     "ETCD_NOT_LEADER": "",
     "ETCD_HASH_MISMATCH": "",
     "ETCD_HASH_CHANGED": "",
+    "ETCD_APPLY_FAILED": "",
     "ETCD_FOLLOWER_AHEAD": "",
     "ETCD_ALARM": "an alarm is set for the cluster[: {value}]: it refuses writes from here on",
     "ETCD_WAL_REPAIRED": "",
@@ -67,6 +68,7 @@ NEVER = frozenset(
     {
         *("ETCD_NAME", "ETCD_ELECTION_TIMEOUT", "ETCD_SERVER_STARTS", "ETCD_MEMBER_NAMED", "ETCD_PEER_ACTIVE"),
         *("ETCD_STOPPING", "ETCD_CHANGE_APPLIED", "RAFT_START", "RAFT_MEMBERS", "RAFT_VOTE_SENT", "RAFT_VOTE_GRANTED"),
+        *("ETCD_STORE_RESTORED",),
         *("RAFT_TALLY", "RAFT_TO_PRE_CANDIDATE", "RAFT_TO_CANDIDATE", "RAFT_TO_FOLLOWER", "RAFT_TERM_HIGHER"),
         *("RAFT_TO_LEADER", "RAFT_VOTE_CAST", "RAFT_VOTE_REJECTED", "RAFT_LEADER_CHANGED"),
     }

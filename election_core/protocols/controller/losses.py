@@ -14,7 +14,7 @@ from election_replay.election_core.judge.overlap import Overlap, overlap_coverag
 from election_replay.election_core.judge.wording import between, seconds
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
 from election_replay.election_core.model.facts import LogCut
-from election_replay.election_core.model.measures import Unit
+from election_replay.election_core.model.measures import LostFrom, Unit
 from election_replay.election_core.model.rows import Finding, RuleCoverage
 from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import Timeout
@@ -160,6 +160,7 @@ def _measures(cuts: Sequence[LogCut]) -> dict[str, Any]:
         "cut_from": cut.cut_to,
         "cut_to": cut.log_end,
         "unit": Unit.BYTES,
+        "lost_from": LostFrom.LOG if cut.done else LostFrom.ONE_SIDE,
     }
 
 

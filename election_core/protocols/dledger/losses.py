@@ -20,7 +20,7 @@ from election_replay.election_core.judge.coverage import coverage
 from election_replay.election_core.judge.group import Group, Tenure, since
 from election_replay.election_core.model.catalogue import CRITICAL, INFO, WARNING, RuleId
 from election_replay.election_core.model.facts import Committed, LeaderLog, LogCut
-from election_replay.election_core.model.measures import Unit
+from election_replay.election_core.model.measures import LostFrom, Unit
 from election_replay.election_core.model.rows import Finding, RuleCoverage
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.dledger.facts import CommittedCut, QueuesCut
@@ -166,6 +166,13 @@ def _queues_cut(group: Group) -> Iterator[Finding]:
             f"log and in no queue. {then} The start did that, not an election.",
             evidence=[fact.since_event, *(led.evidence if led else ())],
             bytes_lost=cut,
+            offset_before=fact.cut_to + cut,
+            offset_after=fact.cut_to,
+            cut_node=name,
+            cut_from=fact.cut_to,
+            cut_to=fact.cut_to + cut,
+            unit=Unit.BYTES,
+            lost_from=LostFrom.QUEUES,
         )
 
 

@@ -33,5 +33,65 @@ class ClockMeasured(Fact):
     rtt_ms: int | None
 
 
-KINDS: tuple[type[Fact], ...] = (ClockMeasured, RaftRuleBroken)
+@dataclass(slots=True, unsafe_hash=True)
+class StoreWentBack(Fact):
+    """``node`` started with a log that ended at the entry ``after``, though it had reached ``before``; no line says
+    that a leader had cut it. ``evidence``: the line that shows ``before``."""
+
+    kind: ClassVar[str] = "STORE_WENT_BACK"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("before", "after")
+
+    before: int
+    after: int
+    evidence: tuple[str, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class ClusterForced(Fact):
+    """``node`` made a cluster of itself alone, as it was told to, and dropped so many entries that were not committed
+    (``count``, null: not said); ``evidence``: the line that says it."""
+
+    kind: ClassVar[str] = "CLUSTER_FORCED"
+
+    count: int | None
+    evidence: tuple[str, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class ClusterReplaced(Fact):
+    """``node`` starts as a member of this cluster from a folder that was one of the cluster ``other`` before.
+
+    Its data began at the revision ``after`` (null: not printed), where those of the other cluster had reached at least
+    the revision ``before`` (null: not printed); ``evidence``: the lines that say so.
+    """
+
+    kind: ClassVar[str] = "CLUSTER_REPLACED"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("other",)
+
+    other: str
+    before: int | None
+    after: int | None
+    evidence: tuple[str, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class StoresDiffered(Fact):
+    """``node`` found ``count`` times, from ``since`` to ``until``, that ``peer`` (null: not said who) holds other data
+    than itself."""
+
+    kind: ClassVar[str] = "STORES_DIFFERED"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("peer",)
+
+    peer: str | None
+    count: int
+
+
+KINDS: tuple[type[Fact], ...] = (
+    ClockMeasured,
+    ClusterForced,
+    ClusterReplaced,
+    RaftRuleBroken,
+    StoresDiffered,
+    StoreWentBack,
+)
 """All of them."""

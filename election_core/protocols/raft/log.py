@@ -54,9 +54,11 @@ from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.quorum import is_majority, majority
 from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.raft import store_log
 from election_replay.election_core.protocols.raft.before_the_log import BeforeTheLog
-from election_replay.election_core.protocols.raft.facts import RaftRuleBroken
+from election_replay.election_core.protocols.raft.facts import ClusterReplaced, RaftRuleBroken
 from election_replay.election_core.protocols.raft.own_clock import OwnClock
+from election_replay.election_core.protocols.raft.store_log import StoreLog
 from election_replay.election_core.protocols.raft.tables import VOTE, is_behind
 from election_replay.election_core.protocols.raft_family.log import (
     NO_WINNER,
@@ -143,9 +145,31 @@ class RaftLog:
             emit = speaker.about(group, PROTOCOL, stream, _always(membership.node))
             if membership.steps:
                 incarnations = {incarnation_at(emit.incarnations, step.at) for step in membership.steps}
-                yield from membership.facts(
-                    replace(emit, incarnations=[emit.incarnations[number] for number in sorted(incarnations)])
-                )
+                emit = replace(emit, incarnations=[emit.incarnations[number] for number in sorted(incarnations)])
+                yield from membership.facts(emit)
+                yield from self._replaced(membership, emit)
+
+    def _replaced(self, membership: "Membership", emit: FactWriter) -> Iterator[ClusterReplaced]:
+        """That the folder of a member of this cluster had been one of another cluster before."""
+        first, cluster = membership.first, membership.cluster
+        before = [
+            other
+            for other in self.memberships
+            if None not in (first, cluster, other.cluster, other.last) and other.cluster != cluster
+            if first is not None and other.last is not None and other.last.at <= first.at
+        ]
+        if not before or first is None:
+            return
+        former = max(before, key=lambda other: other.last.at if other.last else 0)
+        reached = max(former.store.restored, key=lambda event: event.state_version or 0, default=None)
+        begun = next(iter(membership.store.restored), None)
+        yield ClusterReplaced(
+            *emit.at(first),
+            other=former.cluster or "",
+            before=reached.state_version if reached else None,
+            after=begun.state_version if begun else None,
+            evidence=tuple(event.event_id for event in (reached, begun) if event is not None),
+        )
 
 
 def learners_in(rest: str | None) -> tuple[str, ...]:
@@ -235,6 +259,9 @@ class Membership:
     led_with: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     stated: list[Configuration] = field(default_factory=list)
     quorums: list[tuple[int, FoldEvent]] = field(default_factory=list)
+    store: StoreLog = field(default_factory=StoreLog)
+    first: FoldEvent | None = None
+    last: FoldEvent | None = None
     _forced: bool = False
     _now: Running = field(default_factory=lambda: Running(before=BeforeTheLog()))
 
@@ -245,9 +272,13 @@ class Membership:
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line that this member wrote."""
+        if event.node is not None or event.cluster_name is not None:
+            self.first, self.last = self.first or event, event
+        self.store.on(event)
         if event.kind in _SAYS_OWN_TERM and event.term is not None:
             self._note_term(event, event.term)
-        _HANDLERS[event.kind](self, event)
+        if (handler := _HANDLERS.get(event.kind)) is not None:
+            handler(self, event)
         if self._role == LEADER:
             if event.kind in _SAID_BY_LEADERS:
                 self._now.led_until, self._now.restarted = event.at, False
@@ -319,6 +350,7 @@ class Membership:
                 refusals=event.count,
             )
         yield from self.own_term.facts(emit)
+        yield from self.store.facts(emit, self.node)
 
     # -- roles ------------------------------------------------------------------------------------------
 
@@ -676,7 +708,7 @@ _HANDLERS: dict[str, Callable[[Membership, FoldEvent], None]] = {
     "ETCD_MEMBER_ADDED": Membership._on_said,
 }
 
-KINDS = frozenset(_HANDLERS)
+KINDS = frozenset({*_HANDLERS, *store_log.KINDS})
 """The events that the fold of an etcd log reads."""
 
 _SAID_BY_LEADERS = frozenset({"RAFT_TO_LEADER", "RAFT_LEADER_KNOWN", "RAFT_TRANSFER", "ETCD_HEARTBEAT_LATE"})

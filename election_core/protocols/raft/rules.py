@@ -13,6 +13,7 @@ from election_replay.election_core.judge.group import group_of
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import Fact, QuietLog
 from election_replay.election_core.model.rows import Finding, Row
+from election_replay.election_core.protocols.raft import stores
 from election_replay.election_core.protocols.raft.facts import RaftRuleBroken
 from election_replay.election_core.protocols.raft.log import PROTOCOL
 from election_replay.election_core.protocols.raft_family import rules as raft_family
@@ -38,6 +39,9 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     rules = {RuleId.TERM_REGRESSION, *(fact.rule for fact in group.of(RaftRuleBroken))}
     breaches = (row for row in rows if isinstance(row, Finding) and row.rule in rules)
     yield from as_grave_as_losses(rows, losses(group, breaches))
+    if has_quiet_log:  # JRaft's controllers print nothing of their data
+        back = [row for row in rows if isinstance(row, Finding) and row.rule == RuleId.TERM_REGRESSION]
+        yield from stores.judge(group, back)
 
 
 def _broken(fact: RaftRuleBroken) -> str:

@@ -77,10 +77,14 @@ def of_leaders(rows: Iterable[Row]) -> Iterator[Row]:
     every = list(rows)
     roles = [row for row in every if isinstance(row, RoleInterval)]
     for row in every:
-        if isinstance(row, Finding) and row.rule == RuleId.WRITES_REFUSED and _followed(row, roles):
+        if isinstance(row, Finding) and _of_a_broker(row) and _followed(row, roles):
             summary = f"{row.summary} It followed at that time, and no client writes to a follower."
             row = replace(row, severity=INFO, summary=summary)  # noqa: PLW2901
         yield row
+
+
+def _of_a_broker(finding: Finding) -> bool:
+    return (finding.rule, finding.protocol) == (RuleId.WRITES_REFUSED, PROTOCOL)
 
 
 def _followed(refused: Finding, roles: Iterable[RoleInterval]) -> bool:

@@ -34,6 +34,19 @@ RAFT = (
         never_violates="commits of a stale leader are not printed, and need a broken rule of voting",
     ),
     Decision("outage", "between two leaders nobody leads, unless the first one hands over", "raft#tick", "LEADERLESS"),
+    Decision(
+        "store-kept", "a log never ends earlier than it did, unless a leader cuts it", "raft#newRaft", "STORE_WENT_BACK"
+    ),
+    Decision("stores-equal", "members hold the same data at one revision", "etcdserver/corrupt.go", "STORES_DIFFER"),
+    Decision("restored", "a folder stays that of one cluster", "etcdserver/bootstrap.go", "CLUSTER_RESTORED"),
+    Decision("forced", "a cluster of one is made by an operator alone", "restartAsStandaloneNode", "CLUSTER_FORCED"),
+    Decision(
+        "writes-refused",
+        "with a leader writes are applied, but for an alarm: no space, or data that differ",
+        "etcdserver/apply (NOSPACE, CORRUPT)",
+        "WRITES_REFUSED",
+        never_conforms="what is applied is not printed",
+    ),
 )
 
 ZAB = (

@@ -1,0 +1,119 @@
+"""What the log of one etcd member says of its data: how far it reached, whether it is that of the others, and whether
+writes are refused for it.
+
+Source: etcd ``server/etcdserver/corrupt.go``, ``server/etcdserver/txn/util.go``, ``server/storage/mvcc/kvstore.go``,
+``server/etcdserver/bootstrap.go``; etcd-io/raft ``raft.go``.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from election_replay.election_core.fold.fact_writer import FactWriter
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.measures import Refusal
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.raft.facts import ClusterForced, StoresDiffered, StoreWentBack
+from election_replay.election_core.protocols.writes.facts import RefusedWrites
+
+RESTORED, REFUSED, DISCARDED, FORCED = (
+    "ETCD_STORE_RESTORED",
+    "ETCD_APPLY_FAILED",
+    "ETCD_WAL_DISCARDED",
+    "ETCD_MEMBER_FORCED",
+)
+DIFFERS = frozenset({"ETCD_HASH_MISMATCH", "ETCD_FOLLOWER_AHEAD"})
+CUT = frozenset({"RAFT_CONFLICT", "RAFT_TAIL_CUT", "RAFT_COMMITTED_CONFLICT", "RAFT_LOG_LOST"})
+KINDS = frozenset({RESTORED, REFUSED, DISCARDED, FORCED, *DIFFERS, *CUT})
+"""The events that only this part of the fold reads."""
+
+START = "RAFT_START"
+_DURABLE = Timeout.ETCD_AT_ONCE.us
+"""Entries that a member printed so long ago are on its disk: it writes them before it answers."""
+_EPISODE = Timeout.WRITE_EPISODE.us
+_WHY = {"etcdserver: no space": Refusal.NO_SPACE, "etcdserver: corrupt cluster": Refusal.CORRUPT}
+"""Errors with which a member refuses every write, by what it prints of them; others are of one request."""
+
+
+@dataclass(slots=True)
+class Spell:
+    """Lines that say the same one after the other."""
+
+    first: FoldEvent
+    last: FoldEvent
+    count: int = 1
+
+
+@dataclass(slots=True)
+class StoreLog:
+    """The state machine of one member's data. ``on`` takes its lines in program order."""
+
+    restored: list[FoldEvent] = field(default_factory=list)
+    _end: tuple[tuple[int, int], FoldEvent] | None = None
+    _unwritten: tuple[tuple[int, int], FoldEvent] | None = None
+    _back: list[tuple[tuple[int, int], tuple[int, int], FoldEvent, FoldEvent]] = field(default_factory=list)
+    _forced: list[tuple[FoldEvent, FoldEvent | None]] = field(default_factory=list)
+    _discarded: FoldEvent | None = None
+    _differs: dict[str | None, Spell] = field(default_factory=dict)
+    _refused: list[tuple[Refusal, Spell]] = field(default_factory=list)
+
+    def on(self, event: FoldEvent) -> None:
+        """Take the next line that this member wrote."""
+        if self._unwritten is not None and event.at - self._unwritten[1].by >= _DURABLE:
+            self._end, self._unwritten = self._unwritten, None
+        if event.kind == START:
+            self._starts(event)
+        elif event.kind in CUT:
+            self._end = self._unwritten = None
+        elif event.kind in DIFFERS:
+            spell = self._differs.setdefault(event.peer, Spell(event, event, 0))
+            spell.last, spell.count = event, spell.count + 1
+        elif event.kind == RESTORED and event.state_version is not None:
+            self.restored.append(event)
+        elif event.kind == REFUSED:
+            self._on_refused(event)
+        elif event.kind == DISCARDED:
+            self._discarded = event
+        elif event.kind == FORCED:
+            self._forced.append((event, self._discarded))
+            self._end = self._unwritten = None
+        elif event.ledger_end is not None and event.ledger_end_term is not None:
+            self._unwritten = (event.ledger_end_term, event.ledger_end), event
+
+    def _starts(self, event: FoldEvent) -> None:
+        """A process reads its log: with the end of the last entry, whose term comes first, it never goes back.
+
+        A leader may cut it, and says so; what was not yet written when a process ended nobody counted on.
+        """
+        if event.ledger_end is None or event.ledger_end_term is None:
+            return
+        end = event.ledger_end_term, event.ledger_end
+        if self._end is not None and end < self._end[0] and self._discarded is None:
+            self._back.append((self._end[0], end, self._end[1], event))
+        self._end, self._unwritten, self._discarded = (end, event), None, None
+
+    def _on_refused(self, event: FoldEvent) -> None:
+        why = _WHY.get(event.result or "")
+        if why is None:
+            return
+        spell = next((spell for known, spell in reversed(self._refused) if known == why), None)
+        if spell is not None and event.at - spell.last.by <= _EPISODE:
+            spell.last, spell.count = event, spell.count + 1
+        else:
+            self._refused.append((why, Spell(event, event)))
+
+    def facts(self, emit: FactWriter, node: str | None) -> Iterator[Fact]:
+        """What the lines prove about the member's data."""
+        for before, after, shown, event in self._back:
+            yield StoreWentBack(*emit.at(event), before=before[1], after=after[1], evidence=(shown.event_id,))
+        for event, discarded in self._forced:
+            yield ClusterForced(
+                *emit.at(event),
+                count=discarded.count if discarded is not None else None,
+                evidence=(discarded.event_id,) if discarded is not None else (),
+            )
+        for peer, spell in self._differs.items():
+            yield StoresDiffered(*emit.about(node, spell.first, spell.last), peer=peer, count=spell.count)
+        for why, spell in self._refused:
+            refused = emit.about(node, spell.first, spell.last)
+            yield RefusedWrites(*refused, why=why.value, count=spell.count, peer=None, evidence=())

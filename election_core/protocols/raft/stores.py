@@ -1,0 +1,224 @@
+"""What happened to the data of an etcd cluster from outside of Raft: restored, forced, taken from an old copy, or not
+the same on all members. What Raft promises holds for one history of the data, and each of these makes another one.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from election_replay.election_core.judge.coverage import counted
+from election_replay.election_core.judge.group import Group, since, until
+from election_replay.election_core.judge.wording import between
+from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, WARNING, RuleId
+from election_replay.election_core.model.facts import VotersStated
+from election_replay.election_core.model.measures import LostFrom, Refusal, Unit
+from election_replay.election_core.model.rows import Finding, Row
+from election_replay.election_core.model.timing import US_PER_MS, Timeout
+from election_replay.election_core.protocols.raft.facts import (
+    ClusterForced,
+    ClusterReplaced,
+    StoresDiffered,
+    StoreWentBack,
+)
+from election_replay.election_core.protocols.writes.facts import RefusedWrites
+
+
+def judge(group: Group, back: Sequence[Finding]) -> Iterator[Row]:
+    """All rows about the data of one cluster; ``back`` are the members whose term went back."""
+    found = [*_replaced(group), *_forced(group), *_went_back(group, back), *_differ(group)]
+    yield from found
+    lives = len({(fact.source_node, fact.since) for fact in group.of(VotersStated)})
+    for rule in (RuleId.CLUSTER_RESTORED, RuleId.CLUSTER_FORCED, RuleId.STORE_WENT_BACK, RuleId.STORES_DIFFER):
+        broken = sum(1 for finding in found if finding.rule == rule)
+        yield counted(group, rule, found, max(lives, broken))
+    refused = list(_refused(group))
+    yield from refused
+    yield counted(group, RuleId.WRITES_REFUSED, refused, len(refused))
+
+
+def _replaced(group: Group) -> Iterator[Finding]:
+    """``CLUSTER_RESTORED``, once for each cluster that was before, and what its data lack of the former ones."""
+    by_former: dict[str, list[ClusterReplaced]] = {}
+    for fact in group.of(ClusterReplaced):
+        by_former.setdefault(fact.other, []).append(fact)
+    for former, facts in sorted(by_former.items()):
+        first = min(facts, key=lambda fact: (fact.since, fact.source_node))
+        reached = max((fact for fact in facts if fact.before), key=_former_revision, default=None)
+        begun = min((fact for fact in facts if fact.after is not None), key=_revision, default=None)
+        lost = 0 if reached is None or begun is None else max(_former_revision(reached) - _revision(begun), 0)
+        names = tuple(sorted({fact.node or fact.source_node for fact in facts}))
+        folders = sorted({fact.source_node for fact in facts})
+        many = len(folders) > 1
+        who = f"The folder{'s' if many else ''} of {', '.join(folders)}, {'members' if many else 'a member'}"
+        data = "" if begun is None else f" Its data begin at revision {_revision(begun)}."
+        event = group.finding(
+            RuleId.CLUSTER_RESTORED,
+            (former,),
+            severity=CRITICAL if lost else WARNING,
+            nodes=names,
+            terms=(),
+            start_time=first.since,
+            end_time=None,
+            summary=f"{who} of cluster {former} before, start{'' if many else 's'} as cluster {group.replica_group}: "
+            f"a snapshot was restored, or the data were emptied.{data}",
+            evidence=[event for fact in facts for event in (fact.since_event, *fact.evidence)],
+        )
+        yield event
+        if lost and reached is not None and begun is not None:
+            yield group.finding(
+                RuleId.COMMITTED_ENTRY_LOST,
+                ("restored", former),
+                severity=CRITICAL,
+                nodes=names,
+                terms=(),
+                start_time=first.since,
+                end_time=first.since,
+                summary=f"Cluster {former} had reached revision {_former_revision(reached)} ({reached.source_node}), "
+                f"and cluster {group.replica_group} begins at revision {_revision(begun)}: at least {lost} revisions "
+                "that had been committed are not in it.",
+                evidence=[*reached.evidence, *begun.evidence],
+                implied_by=event.finding_id,
+                entries_lost=lost,
+                cut_from=_revision(begun),
+                cut_to=_former_revision(reached),
+                unit=Unit.REVISIONS,
+                lost_from=LostFrom.LOG,
+            )
+
+
+def _former_revision(fact: ClusterReplaced) -> int:
+    return fact.before or 0
+
+
+def _revision(fact: ClusterReplaced) -> int:
+    return fact.after or 0
+
+
+def _forced(group: Group) -> Iterator[Finding]:
+    """``CLUSTER_FORCED``: critical where a member of before still led afterwards, since then two clusters went on."""
+    for fact in group.of(ClusterForced):
+        name = fact.node or fact.source_node
+        members = {
+            voter for stated in group.of(VotersStated) for voter in stated.voters or () if stated.since < fact.since
+        }
+        beside = [
+            tenure
+            for tenure in group.tenures
+            if tenure.node in members - {name} and group.clocks.elapsed(since(fact), tenure.end)[0] > 0
+        ]
+        dropped = f" {fact.count} entries that were not committed were dropped." if fact.count else ""
+        others = ", ".join(sorted(members - {name})) or "the other members"
+        went_on = (
+            f" {beside[0].name} went on as leader of term {beside[0].term}: there were two clusters."
+            if beside
+            else f" What {others} had beyond its log is not in it, and they must not start again with their data."
+        )
+        yield group.finding(
+            RuleId.CLUSTER_FORCED,
+            (name, fact.since),
+            severity=CRITICAL if beside else WARNING,
+            certainty=DEFINITE,
+            nodes=tuple(dict.fromkeys((name, *(tenure.node for tenure in beside)))),
+            terms=tuple(sorted({tenure.term for tenure in beside})),
+            start_time=fact.since,
+            end_time=None,
+            summary=f"{name} made a new cluster of itself alone, as it was told to (--force-new-cluster).{dropped}"
+            f"{went_on}",
+            evidence=[fact.since_event, *fact.evidence, *(event for tenure in beside for event in tenure.evidence)],
+        )
+
+
+def _went_back(group: Group, back: Iterable[Finding]) -> Iterator[Finding]:
+    """``STORE_WENT_BACK``; where the term went back too, that is the same loss, seen first."""
+    terms_back = list(back)
+    for fact in group.of(StoreWentBack):
+        name = fact.node or fact.source_node
+        same = (
+            finding
+            for finding in terms_back
+            if finding.nodes[0] == name and abs(finding.start_time - fact.since) <= Timeout.ETCD_ONE_START.us
+        )
+        yield group.finding(
+            RuleId.STORE_WENT_BACK,
+            (name, fact.since),
+            severity=WARNING,
+            nodes=(name,),
+            terms=(),
+            start_time=fact.since,
+            end_time=fact.since,
+            summary=f"{name} started with a log that ends at entry {fact.after}, though it had reached entry "
+            f"{fact.before}: its data are an older copy, or were emptied. What it had acknowledged may count for "
+            "nothing.",
+            evidence=[*fact.evidence, fact.since_event],
+            implied_by=next((finding.finding_id for finding in same), None),
+            offset_before=fact.before,
+            offset_after=fact.after,
+        )
+
+
+def _differ(group: Group) -> Iterator[Finding]:
+    """``STORES_DIFFER``, once for each member that found it."""
+    by_node: dict[str, list[StoresDiffered]] = {}
+    for fact in group.of(StoresDiffered):
+        by_node.setdefault(fact.node or fact.source_node, []).append(fact)
+    for name, facts in sorted(by_node.items()):
+        others = sorted({fact.peer for fact in facts if fact.peer is not None})
+        whose = f"{name} and {', '.join(others)} hold" if others else "Members hold"
+        yield group.finding(
+            RuleId.STORES_DIFFER,
+            (name,),
+            severity=CRITICAL,
+            nodes=(name, *(other for other in others if other != name)),
+            terms=(),
+            start_time=min(fact.since for fact in facts),
+            end_time=None,
+            summary=f"{whose} different data, by {name}'s comparison of hashes and revisions: what a client reads "
+            "depends on the member that it asks.",
+            evidence=[event for fact in facts for event in (fact.since_event, fact.until_event)],
+        )
+
+
+_REFUSED = {
+    Refusal.NO_SPACE: "their space is used up",
+    Refusal.CORRUPT: "they hold different data",
+}
+
+
+def _refused(group: Group) -> Iterator[Finding]:
+    """``WRITES_REFUSED``: an alarm forbids writes to all members, so what several of them print is one outage."""
+    by_reason: dict[Refusal, list[list[RefusedWrites]]] = {}
+    for fact in sorted(group.of(RefusedWrites), key=lambda fact: (fact.since, fact.source_node)):
+        spells = by_reason.setdefault(Refusal(fact.why), [])
+        if spells and fact.since <= max(_last(known) for known in spells[-1]) + Timeout.WRITE_EPISODE.us:
+            spells[-1].append(fact)
+        else:
+            spells.append([fact])
+    for why, spells in sorted(by_reason.items()):
+        for facts in spells:
+            yield from _outage(group, why, facts)
+
+
+def _last(fact: RefusedWrites) -> int:
+    return fact.since if fact.until is None else fact.until
+
+
+def _outage(group: Group, why: Refusal, facts: Sequence[RefusedWrites]) -> Iterator[Finding]:
+    longest = max(facts, key=lambda fact: group.clocks.elapsed(since(fact), until(fact) or since(fact))[0])
+    least = group.clocks.elapsed(since(longest), until(longest) or since(longest))[0]
+    if least < Timeout.NOTICEABLE.us:
+        return
+    first, last = min(facts, key=lambda fact: fact.since), max(facts, key=_last)
+    most = group.clocks.elapsed(since(first), until(last) or since(last))[1]
+    names = tuple(sorted({fact.node or fact.source_node for fact in facts}))
+    yield group.finding(
+        RuleId.WRITES_REFUSED,
+        (why, first.since),
+        severity=WARNING,
+        nodes=names,
+        terms=(),
+        start_time=first.since,
+        end_time=_last(last),
+        summary=f"{', '.join(names)} refused writes for {between(least, most)}, though a leader was there: "
+        f"{_REFUSED[why]}. {max(fact.count for fact in facts)} writes failed.",
+        evidence=[event for fact in facts for event in (fact.since_event, fact.until_event)],
+        duration_min_ms=least // US_PER_MS,
+        duration_max_ms=most // US_PER_MS,
+    )
