@@ -76,9 +76,12 @@ ELECTIONS: tuple[Rule, ...] = (
             "was put into the wrong folder."
         ),
         judged_by=(
+            "judge.completeness",
+            "protocols.dledger.rules",
+            "protocols.raft.rules",
             "protocols.raft_family.rules",
-            "protocols.zab.rules",
             "protocols.redis.rules",
+            "protocols.zab.rules",
         ),
     ),
     Rule(

@@ -38,7 +38,7 @@ class StoreWentBack(Fact):
     """``node`` started with a log that ended at the entry ``after``, though it had reached ``before``; no line says
     that a leader had cut it. ``evidence``: the line that shows ``before``."""
 
-    kind: ClassVar[str] = "STORE_WENT_BACK"
+    kind: ClassVar[str] = "STORE_BACK"
     SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("before", "after")
 
     before: int
@@ -51,7 +51,7 @@ class ClusterForced(Fact):
     """``node`` made a cluster of itself alone, as it was told to, and dropped so many entries that were not committed
     (``count``, null: not said); ``evidence``: the line that says it."""
 
-    kind: ClassVar[str] = "CLUSTER_FORCED"
+    kind: ClassVar[str] = "FORCED_CLUSTER"
 
     count: int | None
     evidence: tuple[str, ...]
@@ -65,7 +65,7 @@ class ClusterReplaced(Fact):
     the revision ``before`` (null: not printed); ``evidence``: the lines that say so.
     """
 
-    kind: ClassVar[str] = "CLUSTER_REPLACED"
+    kind: ClassVar[str] = "OTHER_CLUSTER"
     SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("other",)
 
     other: str
@@ -79,7 +79,7 @@ class StoresDiffered(Fact):
     """``node`` found ``count`` times, from ``since`` to ``until``, that ``peer`` (null: not said who) holds other data
     than itself."""
 
-    kind: ClassVar[str] = "STORES_DIFFERED"
+    kind: ClassVar[str] = "DATA_DIFFERED"
     SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("peer",)
 
     peer: str | None
