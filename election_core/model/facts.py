@@ -323,6 +323,22 @@ class TermWentBack(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class RefusedWrites(Fact):
+    """A broker or member refused writes from ``since`` to ``until`` (null: to the end of its log), by its own word.
+
+    ``why`` is a :class:`~election_core.model.measures.Refusal`, ``count`` the lines that say so, ``peer`` who was to
+    take over.
+    """
+
+    kind: ClassVar[str] = "REFUSED_WRITES"
+
+    why: str
+    count: int
+    peer: str | None
+    evidence: tuple[str, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class MessageSent(Fact):
     """``node`` sent ``peer`` a ``message`` of the election or round ``term``, with these ``ids``. No
     line says that it did not arrive."""
@@ -453,6 +469,7 @@ SHARED: tuple[type[Fact], ...] = (
     VoteGranted,
     Candidacy,
     TermRaised,
+    RefusedWrites,
     TermWentBack,
     MessageSent,
     MessageReceived,

@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from election_replay.election_core.fold.fact_writer import FactWriter
-from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.facts import Fact, RefusedWrites
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.measures import Refusal
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.raft.facts import ClusterForced, StoresDiffered, StoreWentBack
-from election_replay.election_core.protocols.writes.facts import RefusedWrites
 
 RESTORED, REFUSED, DISCARDED, FORCED = (
     "ETCD_STORE_RESTORED",

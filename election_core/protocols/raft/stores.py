@@ -8,7 +8,7 @@ from election_replay.election_core.judge.coverage import counted
 from election_replay.election_core.judge.group import Group, since, until
 from election_replay.election_core.judge.wording import between
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, WARNING, RuleId
-from election_replay.election_core.model.facts import VotersStated
+from election_replay.election_core.model.facts import RefusedWrites, VotersStated
 from election_replay.election_core.model.measures import LostFrom, Refusal, Unit
 from election_replay.election_core.model.rows import Finding, Row
 from election_replay.election_core.model.timing import US_PER_MS, Timeout
@@ -18,7 +18,6 @@ from election_replay.election_core.protocols.raft.facts import (
     StoresDiffered,
     StoreWentBack,
 )
-from election_replay.election_core.protocols.writes.facts import RefusedWrites
 
 
 def judge(group: Group, back: Sequence[Finding]) -> Iterator[Row]:

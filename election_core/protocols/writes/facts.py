@@ -24,18 +24,5 @@ class AnsweredTooLate(Fact):
     evidence: tuple[str, ...]
 
 
-@dataclass(slots=True, unsafe_hash=True)
-class RefusedWrites(Fact):
-    """A broker refused writes from ``since`` to ``until`` (null: to the end of its log), by its own word: ``why`` is a
-    :class:`~election_core.model.measures.Refusal`, ``count`` the lines that say so, ``peer`` who was to take over."""
-
-    kind: ClassVar[str] = "REFUSED_WRITES"
-
-    why: str
-    count: int
-    peer: str | None
-    evidence: tuple[str, ...]
-
-
-KINDS: tuple[type[Fact], ...] = (AnsweredTooLate, RefusedWrites)
+KINDS: tuple[type[Fact], ...] = (AnsweredTooLate,)
 """All of them."""

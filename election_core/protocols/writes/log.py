@@ -18,10 +18,11 @@ from dataclasses import dataclass, field, replace
 from election_replay.election_core.fold.fact_writer import Speaker
 from election_replay.election_core.fold.identity import BROKER
 from election_replay.election_core.fold.process_runs import Incarnation
+from election_replay.election_core.model.facts import RefusedWrites
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.measures import Refusal
 from election_replay.election_core.model.timing import US_PER_MS, Timeout
-from election_replay.election_core.protocols.writes.facts import AnsweredTooLate, RefusedWrites
+from election_replay.election_core.protocols.writes.facts import AnsweredTooLate
 
 PROTOCOL = "writes"
 

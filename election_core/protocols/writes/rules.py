@@ -13,11 +13,11 @@ from election_replay.election_core.judge.coverage import coverage
 from election_replay.election_core.judge.group import Group, group_of, since, until
 from election_replay.election_core.judge.wording import between, name_of, seconds
 from election_replay.election_core.model.catalogue import INFO, PROVEN, WARNING, RuleId
-from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.facts import Fact, RefusedWrites
 from election_replay.election_core.model.measures import Refusal
 from election_replay.election_core.model.rows import Finding, RoleInterval, Row
 from election_replay.election_core.model.timing import US_PER_MS, Timeout
-from election_replay.election_core.protocols.writes.facts import AnsweredTooLate, RefusedWrites
+from election_replay.election_core.protocols.writes.facts import AnsweredTooLate
 from election_replay.election_core.protocols.writes.log import PROTOCOL
 
 __all__ = ["PROTOCOL", "judge", "of_leaders"]
