@@ -66,11 +66,11 @@ SIGHTINGS = f"""
 """
 """What each member was, and how often."""
 FINDINGS = f"SELECT {{columns}} FROM findings WHERE {OVERLAPPING} ORDER BY start_time, finding_id"
-LOSSES = "SELECT * FROM losses WHERE cluster = ? AND replica_group = ? AND damage > 0 ORDER BY start_time, finding_id"
+DAMAGE = "SELECT finding_id, damage FROM losses WHERE cluster = ? AND replica_group = ? AND damage > 0"
 COLUMNS_OF_A_LIST = (
     "finding_id, implied_by, protocol, rule, severity, certainty, summary, start_time, end_time, nodes, terms, "
-    "messages_lost, bytes_lost, entries_lost, lost_from, messages_repeated, overlap_min_ms, overlap_max_ms, "
-    "duration_min_ms, duration_max_ms"
+    "messages_lost, bytes_lost, entries_lost, lost_from, cut_node, cut_from, cut_to, messages_repeated, overlap_min_ms, "
+    "overlap_max_ms, duration_min_ms, duration_max_ms"
 )
 BEGUN_BY = """
     LEFT JOIN (SELECT DISTINCT start_event_id, source_node, start_cause FROM role_intervals
@@ -172,7 +172,6 @@ class Incident:
     course: Course
     findings: list[Row]
     echoes_of: dict[str, list[Row]]
-    losses: list[Row]
     evidence: dict[str, list[Row]]
     moments: list[Row]
     coverage: list[Row]
@@ -250,7 +249,11 @@ def incident(
     first, last = (since, until) if since and until else shown(published, window, clocks, found, ends)
     begin, end = since or first or FOREVER[0], until or last or FOREVER[1]
     inside = Inside(clocks, begin, max(begin, end))
-    findings = [with_warehouse(finding, published.place) for finding in inside.spans(found)]
+    counted = {row["finding_id"]: row for row in published.rows(DAMAGE, [cluster, group])} if found else {}
+    findings = [
+        with_warehouse(finding, published.place) | {"damage": None} | counted.get(finding["finding_id"], {})
+        for finding in inside.spans(found)
+    ]
     moments = published.rows(MOMENTS_AND_SOURCES, [*window.values, cluster]) if whole else []
     happened = course(published, window, inside, at_most, to_the_end=not until)
     little = little_is_known(happened, findings)
@@ -276,7 +279,6 @@ def incident(
         course=happened,
         findings=findings,
         echoes_of=echoes_of(findings),
-        losses=published.rows(LOSSES, [cluster, group]) if findings else [],
         evidence=evidence(published, cluster, findings, raw=raw) if whole else {},
         moments=inside.points(moments, "happened_at"),
         coverage=published.rows("SELECT * FROM blind_spots WHERE cluster = ? AND replica_group = ?", [cluster, group]),

@@ -335,8 +335,7 @@ def sighting_in_words(row: Row) -> str:
 
 def damage(incident: Incident) -> Iterator[str]:
     """What was lost or comes again, in one sentence: the sums of the view ``losses``, which counts each cut once."""
-    shown = {finding["finding_id"] for finding in incident.findings}
-    parts = list(losses_in_words([row for row in incident.losses if row["finding_id"] in shown]))
+    parts = list(losses_in_words([finding for finding in incident.findings if finding["damage"]]))
     repeated = [finding["messages_repeated"] for root in incident.roots for finding in repeating(incident, root)]
     if repeated:
         parts.append(f"{sum(repeated):,} {REPEATED}{in_places(repeated)}")
@@ -348,7 +347,7 @@ def losses_in_words(rows: list[Row]) -> Iterator[str]:
     """What was lost, summed by unit and by where it is missing."""
     for column, unit, loss in LOSSES:
         for missing in ("log", "queues"):
-            of_kind = [row for row in rows if row[column] and row["lost_from"] == missing]
+            of_kind = [row for row in rows if row[column] and (row["lost_from"] or "log") == missing]
             harmless = [row["nodes"][0] for row in of_kind if missing == "queues" and row["severity"] == "info"]
             if len(harmless) < len(of_kind):
                 total = sum(row["damage"] for row in of_kind)

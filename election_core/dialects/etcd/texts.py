@@ -516,11 +516,7 @@ TROUBLE = (
     ),
     Text("ETCD_ALARM", "alarm {value} raised by peer {peer:id}", sets={"flag": True}),
     Text("ETCD_ALARM", "alarm disarmed {value:text}", sets={"flag": False}),
-    Text(
-        "ETCD_APPLY_FAILED",
-        "failed to apply request",
-        "a request was not applied; no space and corrupt cluster refuse every write until their alarm is disarmed",
-    ),
+    Text("ETCD_APPLY_FAILED", "failed to apply request", "a request failed; while an alarm is set, every write does"),
     Text(
         "ETCD_APPLY_FAILED",
         "failed to apply request {:text} with response {:text} took ({:text}) to execute, err is {result:text}",

@@ -151,16 +151,16 @@ class RaftLog:
 
     def _replaced(self, membership: "Membership", emit: FactWriter) -> Iterator[ClusterReplaced]:
         """That the folder of a member of this cluster had been one of another cluster before."""
-        first, cluster = membership.first, membership.cluster
+        first, cluster = membership.store.first, membership.cluster
         before = [
             other
             for other in self.memberships
-            if None not in (first, cluster, other.cluster, other.last) and other.cluster != cluster
-            if first is not None and other.last is not None and other.last.at <= first.at
+            if None not in (cluster, other.cluster) and other.cluster != cluster
+            if first is not None and other.store.last is not None and other.store.last.at <= first.at
         ]
         if not before or first is None:
             return
-        former = max(before, key=lambda other: other.last.at if other.last else 0)
+        former = max(before, key=lambda other: other.store.last.at if other.store.last else 0)
         reached = max(former.store.restored, key=lambda event: event.state_version or 0, default=None)
         begun = next(iter(membership.store.restored), None)
         yield ClusterReplaced(
@@ -260,8 +260,6 @@ class Membership:
     stated: list[Configuration] = field(default_factory=list)
     quorums: list[tuple[int, FoldEvent]] = field(default_factory=list)
     store: StoreLog = field(default_factory=StoreLog)
-    first: FoldEvent | None = None
-    last: FoldEvent | None = None
     _forced: bool = False
     _now: Running = field(default_factory=lambda: Running(before=BeforeTheLog()))
 
@@ -272,8 +270,6 @@ class Membership:
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line that this member wrote."""
-        if event.node is not None or event.cluster_name is not None:
-            self.first, self.last = self.first or event, event
         self.store.on(event)
         if event.kind in _SAYS_OWN_TERM and event.term is not None:
             self._note_term(event, event.term)

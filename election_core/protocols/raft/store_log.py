@@ -48,6 +48,8 @@ class StoreLog:
     """The state machine of one member's data. ``on`` takes its lines in program order."""
 
     restored: list[FoldEvent] = field(default_factory=list)
+    first: FoldEvent | None = None
+    last: FoldEvent | None = None
     _end: tuple[tuple[int, int], FoldEvent] | None = None
     _unwritten: tuple[tuple[int, int], FoldEvent] | None = None
     _back: list[tuple[tuple[int, int], tuple[int, int], FoldEvent, FoldEvent]] = field(default_factory=list)
@@ -58,8 +60,7 @@ class StoreLog:
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line that this member wrote."""
-        if self._unwritten is not None and event.at - self._unwritten[1].by >= _DURABLE:
-            self._end, self._unwritten = self._unwritten, None
+        self._goes_on(event)
         if event.kind == START:
             self._starts(event)
         elif event.kind in CUT:
@@ -78,6 +79,13 @@ class StoreLog:
             self._end = self._unwritten = None
         elif event.ledger_end is not None and event.ledger_end_term is not None:
             self._unwritten = (event.ledger_end_term, event.ledger_end), event
+
+    def _goes_on(self, event: FoldEvent) -> None:
+        """The first and the last line are those that name the member or its cluster; what it wrote before is kept."""
+        if event.node is not None or event.cluster_name is not None:
+            self.first, self.last = self.first or event, event
+        if self._unwritten is not None and event.at - self._unwritten[1].by >= _DURABLE:
+            self._end, self._unwritten = self._unwritten, None
 
     def _starts(self, event: FoldEvent) -> None:
         """A process reads its log: with the end of the last entry, whose term comes first, it never goes back.
