@@ -69,8 +69,8 @@ FINDINGS = f"SELECT {{columns}} FROM findings WHERE {OVERLAPPING} ORDER BY start
 DAMAGE = "SELECT finding_id, damage FROM losses WHERE cluster = ? AND replica_group = ? AND damage > 0"
 COLUMNS_OF_A_LIST = (
     "finding_id, implied_by, protocol, rule, severity, certainty, summary, start_time, end_time, nodes, terms, "
-    "messages_lost, bytes_lost, entries_lost, lost_from, cut_node, cut_from, cut_to, messages_repeated, overlap_min_ms, "
-    "overlap_max_ms, duration_min_ms, duration_max_ms"
+    "messages_lost, bytes_lost, entries_lost, lost_from, cut_node, cut_from, cut_to, messages_repeated, "
+    "overlap_min_ms, overlap_max_ms, duration_min_ms, duration_max_ms"
 )
 BEGUN_BY = """
     LEFT JOIN (SELECT DISTINCT start_event_id, source_node, start_cause FROM role_intervals
