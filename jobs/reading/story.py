@@ -358,9 +358,9 @@ def losses_in_words(rows: list[Row]) -> Iterator[str]:
             yield f"what {row['cut_node']} has from byte {row['cut_from']:,} to {row['cut_to']:,} exists there only"
 
 
-def in_places(told: Sized) -> str:
+def in_places(cuts: Sized) -> str:
     """How many cuts a sum is of, where there are several."""
-    return f", in {len(told)} places" if len(told) > 1 else ""
+    return f", in {len(cuts)} places" if len(cuts) > 1 else ""
 
 
 def repeating(incident: Incident, finding: Row) -> Iterator[Row]:

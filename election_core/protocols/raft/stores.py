@@ -24,10 +24,10 @@ def judge(group: Group, back: Sequence[Finding]) -> Iterator[Row]:
     """All rows about the data of one cluster; ``back`` are the members whose term went back."""
     found = [*_replaced(group), *_forced(group), *_went_back(group, back), *_differ(group)]
     yield from found
-    lives = len({(fact.source_node, fact.since) for fact in group.of(VotersStated)})
+    statements = len({(fact.source_node, fact.since) for fact in group.of(VotersStated)})
     for rule in (RuleId.CLUSTER_RESTORED, RuleId.CLUSTER_FORCED, RuleId.STORE_WENT_BACK, RuleId.STORES_DIFFER):
         broken = sum(1 for finding in found if finding.rule == rule)
-        yield counted(group, rule, found, max(lives, broken))
+        yield counted(group, rule, found, max(statements, broken))
     refused = list(_refused(group))
     yield from refused
     yield counted(group, RuleId.WRITES_REFUSED, refused, len(refused))
