@@ -34,11 +34,11 @@ class ClockMeasured(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
-class StoreWentBack(Fact):
+class LogEndedEarlier(Fact):
     """``node`` started with a log that ended at the entry ``after``, though it had reached ``before``; no line says
     that a leader had cut it. ``evidence``: the line that shows ``before``."""
 
-    kind: ClassVar[str] = "STORE_BACK"
+    kind: ClassVar[str] = "LOG_ENDED_EARLIER"
     SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("before", "after")
 
     before: int
@@ -47,11 +47,11 @@ class StoreWentBack(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
-class ClusterForced(Fact):
+class ForcedRestart(Fact):
     """``node`` made a cluster of itself alone, as it was told to, and dropped so many entries that were not committed
     (``count``, null: not said); ``evidence``: the line that says it."""
 
-    kind: ClassVar[str] = "FORCED_CLUSTER"
+    kind: ClassVar[str] = "FORCED_RESTART"
 
     count: int | None
     evidence: tuple[str, ...]
@@ -65,7 +65,7 @@ class ClusterReplaced(Fact):
     the revision ``before`` (null: not printed); ``evidence``: the lines that say so.
     """
 
-    kind: ClassVar[str] = "OTHER_CLUSTER"
+    kind: ClassVar[str] = "CLUSTER_REPLACED"
     SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("other",)
 
     other: str
@@ -79,7 +79,7 @@ class StoresDiffered(Fact):
     """``node`` found ``count`` times, from ``since`` to ``until``, that ``peer`` (null: not said who) holds other data
     than itself."""
 
-    kind: ClassVar[str] = "DATA_DIFFERED"
+    kind: ClassVar[str] = "STORES_DIFFERED"
     SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("peer",)
 
     peer: str | None
@@ -88,10 +88,10 @@ class StoresDiffered(Fact):
 
 KINDS: tuple[type[Fact], ...] = (
     ClockMeasured,
-    ClusterForced,
+    ForcedRestart,
     ClusterReplaced,
     RaftRuleBroken,
     StoresDiffered,
-    StoreWentBack,
+    LogEndedEarlier,
 )
 """All of them."""

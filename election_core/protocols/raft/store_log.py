@@ -13,7 +13,7 @@ from election_replay.election_core.model.facts import Fact, RefusedWrites
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.measures import Refusal
 from election_replay.election_core.model.timing import Timeout
-from election_replay.election_core.protocols.raft.facts import ClusterForced, StoresDiffered, StoreWentBack
+from election_replay.election_core.protocols.raft.facts import ForcedRestart, LogEndedEarlier, StoresDiffered
 
 RESTORED, REFUSED, DISCARDED, FORCED = (
     "ETCD_STORE_RESTORED",
@@ -112,9 +112,9 @@ class StoreLog:
     def facts(self, emit: FactWriter, node: str | None) -> Iterator[Fact]:
         """What the lines prove about the member's data."""
         for before, after, shown, event in self._back:
-            yield StoreWentBack(*emit.at(event), before=before[1], after=after[1], evidence=(shown.event_id,))
+            yield LogEndedEarlier(*emit.at(event), before=before[1], after=after[1], evidence=(shown.event_id,))
         for event, discarded in self._forced:
-            yield ClusterForced(
+            yield ForcedRestart(
                 *emit.at(event),
                 count=discarded.count if discarded is not None else None,
                 evidence=(discarded.event_id,) if discarded is not None else (),

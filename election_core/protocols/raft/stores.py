@@ -13,10 +13,10 @@ from election_replay.election_core.model.measures import LostFrom, Refusal, Unit
 from election_replay.election_core.model.rows import Finding, Row
 from election_replay.election_core.model.timing import US_PER_MS, Timeout
 from election_replay.election_core.protocols.raft.facts import (
-    ClusterForced,
     ClusterReplaced,
+    ForcedRestart,
+    LogEndedEarlier,
     StoresDiffered,
-    StoreWentBack,
 )
 
 
@@ -93,7 +93,7 @@ def _revision(fact: ClusterReplaced) -> int:
 
 def _forced(group: Group) -> Iterator[Finding]:
     """``CLUSTER_FORCED``: critical where a member of before still led afterwards, since then two clusters went on."""
-    for fact in group.of(ClusterForced):
+    for fact in group.of(ForcedRestart):
         name = fact.node or fact.source_node
         members = {
             voter for stated in group.of(VotersStated) for voter in stated.voters or () if stated.since < fact.since
@@ -128,7 +128,7 @@ def _forced(group: Group) -> Iterator[Finding]:
 def _went_back(group: Group, back: Iterable[Finding]) -> Iterator[Finding]:
     """``STORE_WENT_BACK``; where the term went back too, that is the same loss, seen first."""
     terms_back = list(back)
-    for fact in group.of(StoreWentBack):
+    for fact in group.of(LogEndedEarlier):
         name = fact.node or fact.source_node
         same = (
             finding
