@@ -74,7 +74,7 @@ def test_a_killed_replay_shows_nothing_and_is_made_good(
     before = content(warehouse)
     zone.append("broker_default.log", election(100, 2))
     land_only(engine, zone.root, warehouse)
-    for dies_at in ("terms", "runs"):
+    for dies_at in ("terms", "published"):
         with monkeypatch.context() as patch:
             for write in ("replace", "exchange", "append"):
                 patch.setattr(Warehouse, write, dying_at(getattr(Warehouse, write), dies_at))
@@ -145,10 +145,10 @@ def test_two_replays_at_once_cannot_mix(
 def dying_at(write: Callable[..., None], table: str) -> Callable[..., None]:
     """``write``, but the process is killed when ``table`` is to be written."""
 
-    def dying(self: Warehouse, *told: Any) -> None:
+    def dying(self: Warehouse, *told: Any, **more: Any) -> None:
         if table in told:
             raise KeyboardInterrupt
-        write(self, *told)
+        write(self, *told, **more)
 
     return dying
 
