@@ -303,9 +303,9 @@ class Clocks:
                     continue
                 passed = max(before.last - after.first, after.first - before.last - 1)
                 excess = by[second] - by[first] - passed
-                if excess > 0 and self._is_wide(after.number):
-                    least, _ = self._bounds_of(after.number)
-                    moved = min(excess, max(by[second] - after.ahead - (least or 0), 0))
+                least, most = self._bounds_of(after.number)
+                if excess > 0 and after.number in self._wrong and (None in (least, most) or _wide(least, most)):
+                    moved = excess if least is None else min(excess, max(by[second] - after.ahead - least, 0))
                     by[second], excess = by[second] - moved, excess - moved
                 if excess > 0 and beside and (before.number in self._wrong or after.number not in self._wrong):
                     by[first] += excess

@@ -59,6 +59,12 @@ def test_a_burst_behind_a_step_is_no_outage() -> None:
     assert judged("controller-clock-steps", 4).false == ()
 
 
+@pytest.mark.parametrize(("name", "seed"), [("raft-clock-steps", 17), ("zab-clock-steps", 37)])
+def test_what_follows_steps_of_which_nothing_tells_how_far_comes_later(name: str, seed: int) -> None:
+    """The clock of two or three members may have been set, twice within one region: terms and roles stay in order."""
+    assert judged(name, seed).false == ()
+
+
 def test_a_log_that_ends_right_behind_a_step_is_no_overlap() -> None:
     """The clock goes back by twenty seconds, and the log ends half a second and thirty lines later."""
     assert judged("zab-clock-steps", 178).false == ()
