@@ -32,10 +32,14 @@ ADVICE = (
     Column(
         name="cause",
         type=STRING,
-        comment="What decides about the next steps besides the rule. died, frozen, cut_off or reachable: what had "
-        "become of the old leader; was_set: the clock was set; lost: messages were cut off; any: nothing of that, or "
-        "not known; null: an earlier release found it.",
-        one_of=("any", "died", "frozen", "cut_off", "reachable", "was_set", "lost"),
+        comment="What decides about the next steps besides the rule. died, frozen, cut_off, overloaded or reachable: "
+        "what had become of the old leader; members_died: too many of the others had ended; larger_term: a member came "
+        "with one; was_set: the clock was set; lost: messages were cut off; any: nothing of that, or not known; null: "
+        "an earlier release found it.",
+        one_of=(
+            *("any", "died", "members_died", "frozen", "cut_off", "overloaded", "larger_term", "reachable"),
+            *("was_set", "lost"),
+        ),
     ),
     Column(
         name="next_steps",

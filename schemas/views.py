@@ -28,9 +28,6 @@ DUCKDB_MACROS = (
 )
 """What Spark calls otherwise than duckdb, under Spark's names."""
 
-HEARD_WITHIN_MS = 3000
-"""A leader that ends its role so soon after the next one began heard of it at once: it could be reached."""
-
 WATCHED_WITHIN_MS = 600_000
 """A log that goes on in another file so soon was watched in between."""
 
@@ -200,92 +197,41 @@ LEADERSHIP_CHANGES = View(
     comment="Each change of leadership: who led before and after, why, and what had become of the old leader.",
     columns=(
         *GROUP,
-        time("changed_at", "When the new leader began, by its own clock."),
+        time("changed_at", "When the new leader began."),
         number("old_term", "Term or epoch before.", nullable=False),
         text("old_leader", "Leader before.", nullable=False),
         number("new_term", "Term or epoch after.", nullable=False),
         text("new_leader", "Leader after; the old one again where it was elected again.", nullable=False),
         text("cause", "Why the election began; as in terms."),
-        text(
-            "old_leader_state",
-            "What the old leader was at the change: died, stopped, removed (from the group), silent (its log just "
-            "stops), frozen (its log is silent over the change), without_quorum (it had given up by itself), cut_off "
-            "(it led on and heard of the change late), reachable (alive, and it heard of the change at once) or "
-            "unknown (the logs do not say).",
-            nullable=False,
-        ),
-        time("old_leader_end", "When the old leader's role ended, by its own clock.", nullable=True),
+        text("old_leader_state", "What the old leader was at the change; as in terms.", nullable=False),
+        time("old_leader_end", "When the old leader's role ended.", nullable=True),
         *of("terms", "start_event_id"),
     ),
-    sql=f"""
+    sql="""
         WITH led AS (
             SELECT cluster, replica_group, protocol, term, leader, start_time, cause, start_event_id,
+                   former_leader_state,
                    lag(term) OVER (PARTITION BY cluster, replica_group, protocol ORDER BY term, start_time) AS old_term,
                    lag(leader) OVER (PARTITION BY cluster, replica_group, protocol ORDER BY term, start_time)
                        AS old_leader
             FROM terms WHERE leader IS NOT NULL
         ),
         tenures AS (
-            SELECT cluster, replica_group, protocol, node, source_node, term, end_time, end_cause,
+            SELECT cluster, replica_group, protocol, node, term, end_time,
                    row_number() OVER (
                        PARTITION BY cluster, replica_group, protocol, node, term ORDER BY start_time DESC
                    ) AS from_last
             FROM role_intervals WHERE role = 'leader'
-        ),
-        changes AS (
-            SELECT led.*, old.source_node, old.end_time, old.end_cause, new.source_node AS new_source
-            FROM led
-            LEFT JOIN tenures AS old ON old.cluster = led.cluster AND old.replica_group = led.replica_group
-                AND old.protocol = led.protocol AND old.node = led.old_leader AND old.term = led.old_term
-                AND old.from_last = 1
-            LEFT JOIN tenures AS new ON new.cluster = led.cluster AND new.replica_group = led.replica_group
-                AND new.protocol = led.protocol AND new.node = led.leader AND new.term = led.term
-                AND new.from_last = 1
-            WHERE led.old_leader IS NOT NULL
-        ),
-        at_once AS (
-            SELECT change.cluster, change.replica_group, change.protocol, change.term, change.start_time,
-                   max(found.overlap_max_ms) AS overlap_ms
-            FROM changes AS change
-            JOIN findings AS found ON found.cluster = change.cluster AND found.replica_group = change.replica_group
-                AND found.rule IN ('SPLIT_BRAIN_OVERLAP', 'SPLIT_BRAIN_SAME_TERM')
-                AND array_contains(found.terms, change.term) AND array_contains(found.terms, change.old_term)
-            GROUP BY change.cluster, change.replica_group, change.protocol, change.term, change.start_time
-        ),
-        silences AS (
-            SELECT change.cluster, change.replica_group, change.protocol, change.term, change.start_time,
-                   count(*) AS holes
-            FROM changes AS change
-            JOIN findings AS found ON found.cluster = change.cluster AND found.replica_group = change.replica_group
-                AND found.rule = 'LOG_GAP' AND array_contains(found.nodes, change.old_leader)
-                AND found.start_time <= change.start_time
-                AND (found.end_time IS NULL OR found.end_time >= change.start_time)
-            GROUP BY change.cluster, change.replica_group, change.protocol, change.term, change.start_time
         )
-        SELECT change.cluster, change.replica_group, change.protocol, change.start_time AS changed_at, change.old_term,
-               change.old_leader, change.term AS new_term, change.leader AS new_leader, change.cause,
-               CASE
-                   WHEN change.source_node IS NULL THEN 'unknown'
-                   WHEN change.end_cause IN ('died', 'stopped', 'removed', 'silent') THEN change.end_cause
-                   WHEN silence.holes > 0 OR change.cause = 'master_silent' THEN 'frozen'
-                   WHEN change.end_cause = 'quorum_lost' THEN 'without_quorum'
-                   WHEN overlap.overlap_ms > {HEARD_WITHIN_MS} THEN 'cut_off'
-                   WHEN change.cause = 'master_inactive' AND change.new_source IS NULL AND change.end_cause = 'told'
-                        AND unix_millis(change.end_time) - unix_millis(change.start_time) > {HEARD_WITHIN_MS}
-                       THEN 'cut_off'
-                   WHEN change.end_cause IS NULL THEN 'unknown'
-                   WHEN abs(unix_millis(change.end_time) - unix_millis(change.start_time)) <= {HEARD_WITHIN_MS}
-                       THEN 'reachable'
-                   ELSE 'unknown'
-               END AS old_leader_state,
-               change.end_time AS old_leader_end, change.start_event_id
-        FROM changes AS change
-        LEFT JOIN at_once AS overlap ON overlap.cluster = change.cluster
-            AND overlap.replica_group = change.replica_group AND overlap.protocol = change.protocol
-            AND overlap.term = change.term AND overlap.start_time = change.start_time
-        LEFT JOIN silences AS silence ON silence.cluster = change.cluster
-            AND silence.replica_group = change.replica_group AND silence.protocol = change.protocol
-            AND silence.term = change.term AND silence.start_time = change.start_time
+        SELECT led.cluster, led.replica_group, led.protocol, led.start_time AS changed_at, led.old_term,
+               led.old_leader, led.term AS new_term, led.leader AS new_leader, led.cause,
+               coalesce(led.former_leader_state, 'unknown') AS old_leader_state,
+               old.end_time AS old_leader_end, led.start_event_id
+        FROM led
+        LEFT JOIN tenures AS old ON old.cluster = led.cluster AND old.replica_group = led.replica_group
+            AND old.protocol = led.protocol AND old.node = led.old_leader AND old.term = led.old_term
+            AND old.from_last = 1
+        WHERE led.old_leader IS NOT NULL
     """,
 )
 

@@ -29,14 +29,17 @@ from election_replay.election_core.fold.roles import (
     TRANSFER,
 )
 from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Moment
+from election_replay.election_core.judge.fates import Fates, following_of, stood_alone
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
 from election_replay.election_core.judge.led_between import nobody_led
+from election_replay.election_core.judge.loss_words import away, how_ended
 from election_replay.election_core.judge.outages import change_of
 from election_replay.election_core.judge.quorum_contact import Left, Majorities, Majority
 from election_replay.election_core.judge.serving import Service
 from election_replay.election_core.judge.wording import between, seconds
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
 from election_replay.election_core.model.facts import Alive, Role
+from election_replay.election_core.model.measures import Fate
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import SECOND, Timeout
@@ -465,13 +468,13 @@ def leaderless(
         who = gap.before.with_detail(f"{clock} {gap.before.term}")
         early = began_early(gap.begin, gap.before)
         fell_silent = _was_silent(group, gap) if gap.lost is not None else early
-        how = "fell silent" if fell_silent else _how_ended(gap.before, died)
+        how = _FROZEN if frozen(group, gap) else "fell silent" if fell_silent else how_ended(gap.before, died)
         if any(tenure == gap.before for tenure, _ in gap.unserved):
             how = "was elected and never served"
         if gap.lost is not None and not gap.lost.sure:
-            how = f"may have lost its majority ({'; '.join(map(_away, gap.lost.left))}) before it {how}"
+            how = f"may have lost its majority ({away(gap.lost.left)}) before it {how}"
         elif gap.lost is not None:
-            how = _how_lost(group, gap, gap.lost, how, stepped_down=not fell_silent)
+            how = _how_lost(group, gap, gap.lost, how, stepped_down=not fell_silent and how != _FROZEN)
         if gap.after is not None:
             then = f"until {gap.after.name} led {clock} {gap.after.term}"
             serves_after = group.clocks.elapsed(gap.after.begin, gap.end)
@@ -480,6 +483,8 @@ def leaderless(
         else:
             then = "to the end of the logs"
         then += _elected_in_vain(gap, clock)
+        raised = group.once(Fates).toppled_by(gap.before, following_of(gap.after))
+        then += "" if raised is None else f". {stood_alone(group, gap.before, raised, clock)}"
         lasted = between(gap.least, gap.most) if gap.least >= NOTICEABLE else f"at most {seconds(gap.most)}"
         harmless = gap.planned or gap.least < BRIEF or (no_incident is not None and no_incident(gap))
         yield group.finding(
@@ -502,8 +507,16 @@ def leaderless(
             ),
             duration_min_ms=max(gap.least, 0) // 1000,
             duration_max_ms=gap.most // 1000,
-            **change_of(group, gap.before, gap.after, gap.begin, gap.end),
+            **change_of(group, gap.before, gap.after, gap.end),
         )
+
+
+_FROZEN = "was frozen"
+
+
+def frozen(group: Group, gap: Gap) -> bool:
+    """Whether the leader's process did not run when it was lost."""
+    return group.once(Fates).fate(gap.before, following_of(gap.after)) == Fate.FROZEN
 
 
 def _elected_in_vain(gap: Gap, clock: str) -> str:
@@ -521,7 +534,7 @@ def interrupted(group: Group, majorities: Majorities, title: str, clock: str) ->
         for interruption in majorities.interruptions(tenure):
             if interruption.least < NOTICEABLE:
                 continue
-            members = "; ".join(_away(away.left) for away in interruption.away)
+            members = away(away.left for away in interruption.away)
             back = min(interruption.away, key=lambda away: away.again.at).left.member
             moments = [moment for away in interruption.away for moment in (away.left.latest, away.again)]
             yield group.finding(
@@ -539,12 +552,11 @@ def interrupted(group: Group, majorities: Majorities, title: str, clock: str) ->
                 evidence=[tenure.begin.event_id, *(moment.event_id for moment in moments)],
                 duration_min_ms=interruption.least // 1000,
                 duration_max_ms=interruption.most // 1000,
-                **change_of(group, tenure, tenure, interruption.begin, interruption.end),
+                former_leader=tenure.node,
+                former_leader_fate=group.once(Fates).while_leading(tenure, interruption.begin),
+                next_leader=tenure.node,
+                served_time=interruption.end.at,
             )
-
-
-def _away(left: Left) -> str:
-    return f"{left.member} {'had ended' if left.ended else 'heard of it no more'}"
 
 
 def _was_silent(group: Group, gap: Gap) -> bool:
@@ -556,7 +568,12 @@ def _was_silent(group: Group, gap: Gap) -> bool:
 
 def _how_lost(group: Group, gap: Gap, lost: Majority, how: str, *, stepped_down: bool) -> str:
     """How a leader lost its majority, and what it did then: ``how`` its leadership ended."""
-    reasons = [_who_left(group, lost, member) for member in lost.left]
+
+    def gone(left: Left) -> str:
+        before = group.clocks.elapsed(left.latest, lost.latest)
+        return between(*before) if before[0] >= BRIEF else ""
+
+    reasons = [away(lost.left, gone)] if lost.left else []
     if lost.rounds is not None:
         reasons.append(f"{lost.rounds} round{'s' if lost.rounds > 1 else ''} of heartbeats in vain")
     details = f" ({'; '.join(reasons)})" if reasons else ""
@@ -564,24 +581,3 @@ def _how_lost(group: Group, gap: Gap, lost: Majority, how: str, *, stepped_down:
     if not stepped_down or gap.before.end_cause in (None, DIED, SILENT) or led_on[0] < NOTICEABLE:
         return f"{how}{details}"
     return f"lost its majority{details} and {how} {between(*led_on)} later"
-
-
-def _who_left(group: Group, lost: Majority, left: Left) -> str:
-    before = group.clocks.elapsed(left.latest, lost.latest)
-    return _away(left) + (f" for {between(*before)}" if before[0] >= BRIEF else "")
-
-
-def _how_ended(tenure: Tenure, died: str) -> str:
-    if tenure.open:
-        return "was not heard from again"
-    words = {
-        DIED: died,
-        STOPPED: "was stopped",
-        REMOVED: "was removed",
-        SILENT: "fell silent",
-        "quorum_lost": "gave up without a quorum",
-        TRANSFER: "handed over",
-        PREFERRED: "handed over",
-        "larger_term": "heard of a larger term",
-    }
-    return words.get(tenure.end_cause or "", "stepped down")

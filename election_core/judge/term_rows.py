@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence, Set
 from operator import attrgetter
 
 from election_replay.election_core.fold.roles import CANDIDATE, PREFERRED, TRANSFER
+from election_replay.election_core.judge.fates import with_former
 from election_replay.election_core.judge.group import Group, Tenure, since
 from election_replay.election_core.judge.role_rows import terms_by_hearsay
 from election_replay.election_core.model.catalogue import PROVEN
@@ -22,6 +23,10 @@ _FIRST_TERM = {"partition": 0}
 
 def terms(group: Group) -> Iterator[Term]:
     """One row for each leader of each term, and one for each term that had rounds but no leader."""
+    yield from with_former(group, _terms(group))
+
+
+def _terms(group: Group) -> Iterator[Term]:
     led: dict[tuple[int, str], list[Tenure]] = {}
     campaigns: dict[tuple[str | None, int | None], list[Candidacy]] = {}
     for campaign in group.of(Candidacy):

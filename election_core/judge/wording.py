@@ -1,5 +1,7 @@
 """Members and durations in the words of a sentence."""
 
+from collections.abc import Iterable
+
 from election_replay.election_core.judge.difference_constraints import UNBOUNDED
 from election_replay.election_core.model.timing import SECOND
 
@@ -10,6 +12,12 @@ NO_BOUND = 1 << 55
 def name_of(node: str | None, source: str) -> str:
     """A member as a person finds it: its name in the group, and the folder whose logs say it where that is another."""
     return source if node is None or node == source else f"{node} ({source})"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in a sentence: ``a``, ``a and b``, ``a, b and c``."""
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def seconds(us: int) -> str:

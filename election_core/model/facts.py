@@ -148,6 +148,13 @@ class ContactLost(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class Unreached(Fact):
+    """The source lost most of those that decide about its group, the controllers, between ``since`` and ``until``."""
+
+    kind: ClassVar[str] = "UNREACHED"
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class QuorumLost(Fact):
     """As leader of ``term`` a node lost its majority in ``[since, since_by]`` and had none up to ``until``.
 
@@ -459,6 +466,7 @@ SHARED: tuple[type[Fact], ...] = (
     QuietLog,
     LastHeard,
     ContactLost,
+    Unreached,
     QuorumLost,
     Committed,
     LeaderLog,

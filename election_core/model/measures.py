@@ -24,6 +24,51 @@ class Fate(StrEnum):
     """The logs do not say."""
 
 
+class Standing(StrEnum):
+    """What a leader was when the next one began, or when nobody followed."""
+
+    DIED = "died"
+    """Its process had ended without a word."""
+    STOPPED = "stopped"
+    """Somebody had stopped it."""
+    ENDED_ITSELF = "ended_itself"
+    """Its process had ended for a reason that it prints."""
+    REMOVED = "removed"
+    """It had been removed from its group."""
+    SILENT = "silent"
+    """Its log just stops."""
+    FROZEN = "frozen"
+    """Its process did not run when it was lost."""
+    OVERLOADED = "overloaded"
+    """It ran too slowly to be heard in time."""
+    MEMBERS_DIED = "members_died"
+    """It ran, and so many of the others had ended that no majority was left."""
+    TOPPLED = "toppled"
+    """It ran, and gave up because a member came with a larger term that no leader had."""
+    CUT_OFF = "cut_off"
+    """It ran, the others reached each other, and it was not reached."""
+    WITHOUT_QUORUM = "without_quorum"
+    """It lost its quorum, and the logs do not say why."""
+    REACHABLE = "reachable"
+    """It ran, and heard of the next one at once."""
+    UNKNOWN = "unknown"
+    """The logs do not say."""
+
+
+FATE_OF = {
+    Standing.DIED: Fate.DIED,
+    Standing.STOPPED: Fate.STOPPED,
+    Standing.ENDED_ITSELF: Fate.ENDED_ITSELF,
+    Standing.REMOVED: Fate.REMOVED,
+    Standing.FROZEN: Fate.FROZEN,
+    Standing.OVERLOADED: Fate.OVERLOADED,
+    Standing.MEMBERS_DIED: Fate.ENDED_ITSELF,
+    Standing.TOPPLED: Fate.ENDED_ITSELF,
+    Standing.CUT_OFF: Fate.CUT_OFF,
+}
+"""What became of a leader, by what it was; of all others that is not known."""
+
+
 class Unit(StrEnum):
     """In what the two ends of a cut are counted."""
 

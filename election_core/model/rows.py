@@ -9,7 +9,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
+<<<<<<< HEAD
 from election_replay.election_core.model.measures import Fate, LostFrom, Unit
+=======
+from election_replay.election_core.model.measures import Fate, Standing, Unit
+>>>>>>> 0b8597ac (What had become of a former leader is said once, by its own proof: terms have it, and findings, causes, the view and the story say the same; sentences say it shortly, and once)
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
@@ -42,7 +46,10 @@ class RoleInterval:
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class Term:
-    """One term or epoch of a replica group and who led it; ``leader`` is ``None`` where nobody won."""
+    """One term or epoch of a replica group and who led it; ``leader`` is ``None`` where nobody won.
+
+    ``former_leader`` led before it, and was ``former_leader_state`` when it began.
+    """
 
     cluster: str
     replica_group: str
@@ -55,6 +62,8 @@ class Term:
     certainty: str
     start_event_id: str | None
     end_event_id: str | None
+    former_leader: str | None = None
+    former_leader_state: Standing | None = None
     start_time_logged: int | None = None
     end_time_logged: int | None = None
 

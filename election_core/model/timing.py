@@ -398,6 +398,12 @@ class Timeout(Enum):
         "cause any more.",
         "ControllerConfig.electMasterMaxRetryCount",
     )
+    CONTROLLERS_LOST = Entry(
+        15_000,
+        "A broker that is cut off from its controllers loses one after the other within this time: it tries each of "
+        "them every 2 s, and an attempt to connect takes 3 s.",
+        "ReplicasManager.scanAvailableControllerAddresses; BrokerConfig.controllerHeartBeatTimeoutMills",
+    )
     CONTROLLER_PRODUCERS_COME = Entry(
         30_000,
         "Producers ask the name servers who is master, and tell the master that they are there, at least so often; one "

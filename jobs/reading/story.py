@@ -42,7 +42,7 @@ ENDED = {
     "ended": "is killed or stopped",
     "stopped": "is stopped",
     "removed": "is removed",
-    "ended_itself": "ends itself: its log has lost what was committed",
+    "ended_itself": "ends by itself",
     "silent": "falls silent: its log just stops",
 }
 """How a member's life ends, in words."""
@@ -53,52 +53,61 @@ NO_FAREWELL = frozenset(
 """Protocols whose processes print nothing when they are told to stop: one that is there no more may have been."""
 
 BECAUSE = {
-    "user_request": "an operator asked for it",
-    "takeover": "an operator had it take over without votes",
-    "unclean": "no replica in sync was left, and one that lacked messages was taken",
-    "master_down": "enough sentinels took {old} for down",
-    "master_failed": "a majority of the masters took {old} for failed",
-    "first_leader": "the first one",
-    "first_master": "the first one",
+    "asked": "a lower member asked for it",
+    "elected_again": "the controllers had taken {old} for dead and elected it again",
     "election_timeout": "the heartbeats of {old} did not arrive any more",
     "epoch": "it took a larger {word} without votes",
-    "elected_again": "the controllers had taken {old} for dead and elected it again",
+    "first_leader": "the first one",
+    "first_master": "the first one",
     "heartbeat_timeout": "the heartbeats of {old} did not arrive any more",
-    "larger_term": "a member came with a larger {word} and toppled {old}",
+    "larger_epoch": "another member had a larger epoch",
+    "larger_term": "a member had come with a larger {word}",
     "leader_died": "{old} had died",
     "leader_lost": "{old} was lost",
     "leader_silent": "{old} was not heard any more",
     "leader_stopped": "{old} had been stopped",
     "leadership_transfer": "it was handed over",
+    "lower_leader": "a lower member led",
+    "manual": "an operator asked for it",
+    "master_down": "enough sentinels took {old} for down",
+    "master_failed": "a majority of the masters took {old} for failed",
     "master_inactive": "the controllers had lost the heartbeats of {old}",
     "master_lost": "{old} was gone",
     "master_silent": "{old} did not answer",
     "moved": "the controllers moved it",
     "master_stopped": "{old} had been stopped",
     "preferred_leader": "it is the preferred one and was back",
+    "promoted": "it was told to",
     "quorum_lost": "a leader had lost its quorum",
     "requested": "somebody asked for it, since the controllers had not lost {old}",
+    "start": "it had started and found no leader",
+    "stepped_down": "{old} had given its role up",
+    "takeover": "an operator had it take over without votes",
+    "term_raised": "a member had come with a larger {word}",
+    "unclean": "no replica in sync was left, and one that lacked messages was taken",
+    "user_request": "an operator asked for it",
 }
-"""Why an election began, in words."""
+"""Why an election began, in words; of any other reason nothing is said."""
 
+NOT_KNOWN = frozenset({"reachable", "unknown"})
+"""What an old leader was that does not say why the next one was elected."""
+MISSED = frozenset(
+    {
+        *("election_timeout", "heartbeat_timeout", "leader_lost", "master_lost", "master_silent", "master_inactive"),
+        *("leader_died", "leader_silent", "leader_stopped", "master_stopped", "quorum_lost", "stepped_down"),
+    }
+)
+"""Reasons that only say that the old leader was missed: nothing new where it is known why."""
 
 HANDED_OVER = frozenset({"leadership_transfer", "preferred_leader"})
 """Why an election began that the old leader itself wanted."""
 
+TAKEN_FOR_DEAD = frozenset({"master_inactive", "elected_again"})
+"""Why a master was replaced of which the controllers heard nothing: something did end its role."""
+
 AT_REQUEST = frozenset({"user_request", "takeover"})
 """Why a master was replaced that lived: nobody tells it before the new one leads."""
-NOT_TOLD = "{old} was alive and had not been told, and led on{until}."
-
-SAYS_FATE = frozenset(
-    {
-        ("leader_died", "died"),
-        ("leader_died", "ended"),
-        ("leader_silent", "silent"),
-        ("leader_stopped", "stopped"),
-        ("master_stopped", "stopped"),
-    }
-)
-"""Causes that say what had become of the old leader: the state says nothing more."""
+NOT_TOLD = "{old} was alive and had not been told{later}."
 
 MISSED_FROM_ANOTHER = frozenset({"election_timeout", "heartbeat_timeout"})
 """Why somebody asks for votes who led itself before: it says nothing of the heartbeats that it had sent."""
@@ -108,14 +117,19 @@ MEANWHILE = {
     "ended": "{old} had been killed or stopped.",
     "stopped": "{old} had been shut down.",
     "removed": "{old} had been removed.",
+    "ended_itself": "{old} had ended by itself.",
     "silent": "The log of {old} just stops.",
-    "frozen": "The log of {old} has no line over the change{until}.",
-    "without_quorum": "{old} had given up by itself, for want of a quorum.",
-    "cut_off": "{old} was alive but cut off, and led on{until}.",
+    "frozen": "{old} was frozen{later}.",
+    "overloaded": "{old} ran too slowly to be heard{later}.",
+    "members_died": "{old} had lost its quorum, because too many of the others had ended{later}.",
+    "toppled": "{old} ran, and gave up because a member came with a larger term.",
+    "cut_off": "{old} was alive but cut off{later}.",
+    "without_quorum": "{old} had lost its quorum{later}.",
     "reachable": "{old} was alive and heard of it at once: nothing but the election itself ended its role.",
     "unknown": "What {old} was then, the logs do not say.",
 }
 """What had become of the old leader, in words."""
+HEARD_AT_ONCE = "{old} was alive and heard of it at once."
 
 AGAIN = {
     "reachable": "It was alive: nothing but the election itself ended its role.",
@@ -125,6 +139,8 @@ AGAIN = {
 
 ALREADY = frozenset({SEEN, "others_followed"})
 """How a leadership begins that the logs show as it goes on already."""
+AT_ONCE = timedelta(milliseconds=500)
+"""What lies no further apart than this happened at the same time, as people say it."""
 
 ROLE_WORDS = {"leader": "leads", "acting_leader": "acts as leader"}
 
@@ -253,18 +269,15 @@ def change_in_words(incident: Incident, change: Row) -> str:
     if first:
         return f"{who}." if change["start_cause"] in ALREADY else f"{who}, the first one that is seen."
     old = "it" if again else incident.called(change["old_leader"])
-    unsaid = change["cause"] == "unknown" or (again and change["cause"] in MISSED_FROM_ANOTHER)
-    cause = "" if unsaid else change["cause"] or ""
-    why = f": {BECAUSE.get(cause, spoken(cause)).format(old=old, word=word)}" if cause else ""
-    until = f" until {clock(change['old_leader_end'])}" if change["old_leader_end"] else ""
     state = ended(change["old_leader_state"], change["protocol"])
-    if cause in AT_REQUEST and state == "cut_off":
-        return f"{who}{why}. {NOT_TOLD.format(old=old, until=until)}"
-    if (cause in HANDED_OVER and state == "reachable") or (cause, state) in SAYS_FATE:
-        return f"{who}{why}."
-    meanwhile = AGAIN.get(state, MEANWHILE[state]) if again else MEANWHILE[state]
-    went = meanwhile.format(old="It" if again else old, until=until)
-    return f"{who}{why}. {went}{between(incident, change)}"
+    why = because(change, old, state, again=again)
+    meanwhile = what_it_was(change, state, again=again)
+    was = meanwhile.format(old="It" if again and (why or state in NOT_KNOWN) else old, later=led_on(change))
+    if not why and state not in NOT_KNOWN:
+        said = f"{who}: {was[0].lower() + was[1:] if was.startswith('The ') else was}"
+        return said + between(incident, change)
+    said = " ".join(part for part in (f"{who}: {why}." if why else f"{who}.", was) if part)
+    return said + between(incident, change)
 
 
 def between(incident: Incident, change: Row) -> str:
@@ -278,6 +291,37 @@ def between(incident: Incident, change: Row) -> str:
     if state == "unknown":
         return f" The last sign of its lead is of {clock(end)}: no line shows a leader for {length}."
     return f" It had led until {clock(end)}: no line shows a leader for {length}."
+
+
+def because(change: Row, old: str, state: str, *, again: bool) -> str:
+    """Why an election began; nothing where what the old leader was says it."""
+    cause = change["cause"] or ""
+    if (again and cause in MISSED_FROM_ANOTHER) or (cause in MISSED and state not in NOT_KNOWN):
+        return ""
+    return BECAUSE.get(cause, "").format(old=old, word=term_word(change["protocol"]))
+
+
+def what_it_was(change: Row, state: str, *, again: bool) -> str:
+    """What had become of the old leader, as a sentence to be filled in; nothing where it handed over."""
+    cause = change["cause"] or ""
+    if cause in HANDED_OVER and state == "reachable":
+        return ""
+    if cause in AT_REQUEST and state == "cut_off":
+        return NOT_TOLD
+    if cause in TAKEN_FOR_DEAD and state == "reachable":
+        return HEARD_AT_ONCE
+    return AGAIN.get(state, MEANWHILE[state]) if again else MEANWHILE[state]
+
+
+def led_on(change: Row) -> str:
+    """When an old leader gave up that was there: before the next one began, with it, or later."""
+    end = change["old_leader_end"]
+    if end is None:
+        return "; no line says that it gave up"
+    after = end - change["changed_at"]
+    if after > AT_ONCE:
+        return f", and gave up {duration(after // timedelta(microseconds=1))} later"
+    return ", and gave up at the same time" if after > timedelta(0) else ", and had given up"
 
 
 def campaign(change: Row) -> str:

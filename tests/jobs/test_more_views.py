@@ -185,7 +185,7 @@ def test_a_recovery_has_its_moments_and_its_cause(tmp_path: Path) -> None:
             finding("f2", "LEADERLESS", 31, 44, implied_by="f1"),
             finding("f3", "LEADERLESS", 90, None),
         ],
-        terms=[term(1, "n1", 0, 30), term(2, "n2", 42, None, cause="heartbeat_timeout")],
+        terms=[term(1, "n1", 0, 30), term(2, "n2", 42, None, cause="heartbeat_timeout", former_leader_state="died")],
         elections=[election],
         role_intervals=[role("n1", "leader", 0, 30, term=1, end_cause="died"), role("n2", "leader", 42, None, term=2)],
     )

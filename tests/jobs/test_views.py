@@ -129,49 +129,18 @@ def test_who_led_at_a_moment_and_how_sure_that_is(
     assert [(row["node"], row["certainty"]) for row in rows] == expected
 
 
-CHANGE = [term(1, "n1", 0, 40), term(2, "n2", 40, None, cause="heartbeat_timeout")]
+REACHED = {"former_leader": "n1", "former_leader_state": "reachable"}
+CHANGE = [term(1, "n1", 0, 40), term(2, "n2", 40, None, cause="heartbeat_timeout", **REACHED)]
 
 
-@pytest.mark.parametrize(
-    ("end", "end_cause", "more", "state"),
-    [
-        (40, "larger_term", [], "reachable"),
-        (40, "died", [], "died"),
-        (40, "stopped", [], "stopped"),
-        (40, "silent", [], "silent"),
-        (30, "quorum_lost", [], "without_quorum"),
-        (70, "larger_term", [], "unknown"),  # by clocks that may differ; a finding would have known
-        (None, None, [], "unknown"),
-        (70, "told", [finding("f", "SPLIT_BRAIN_OVERLAP", 40, 70, terms=[1, 2], overlap_max_ms=31000)], "cut_off"),
-        (41, "told", [finding("f", "SPLIT_BRAIN_OVERLAP", 40, 41, terms=[1, 2], overlap_max_ms=2000)], "reachable"),
-        (70, "told", [finding("f", "LOG_GAP", 20, 69, nodes=["n1"])], "frozen"),
-        (40, "told", [finding("f", "LOG_GAP", 20, 39, nodes=["n1"])], "reachable"),
-    ],
-)
-def test_what_had_become_of_the_old_leader(
-    tmp_path: Path, end: float | None, end_cause: str | None, more: list[dict[str, Any]], state: str
-) -> None:
-    (row,) = asked(
-        tmp_path,
-        "SELECT * FROM leadership_changes",
-        terms=CHANGE,
-        role_intervals=[role("n1", "leader", 0, end, term=1, end_cause=end_cause)],
-        findings=[*more, finding("other", "LEADERLESS", 0, None)],
-    )
-    assert (row["old_leader"], row["new_leader"], row["old_leader_state"]) == ("n1", "n2", state)
-
-
-@pytest.mark.parametrize(("led", "state"), [(False, "cut_off"), (True, "unknown")])
-def test_a_master_whose_heartbeats_ran_out_led_on_while_the_elected_one_never_led(
-    tmp_path: Path, led: bool, state: str
-) -> None:
-    """Two that lead at once are a matter of clocks, which a finding knows; here was one only."""
-    roles = [role("n1", "leader", 0, 70, term=1, end_cause="told"), role("n2", "leader", 40, None, term=2)]
-    terms = [term(1, "n1", 0, 40), term(2, "n2", 40, None, cause="master_inactive")]
-    (row,) = asked(
-        tmp_path, "SELECT * FROM leadership_changes", terms=terms, role_intervals=roles[: 1 + led], findings=[]
-    )
-    assert row["old_leader_state"] == state
+def test_what_had_become_of_the_old_leader(tmp_path: Path) -> None:
+    roles = [role("n1", "leader", 0, 20, term=1), role("n1", "leader", 25, 41, term=1, end_cause="told")]
+    (row,) = asked(tmp_path, "SELECT * FROM leadership_changes", terms=CHANGE, role_intervals=roles)
+    assert (row["old_leader"], row["new_leader"], row["old_leader_state"]) == ("n1", "n2", "reachable")
+    assert row["old_leader_end"] == at(41), "the last time that it led the term"
+    former_release = [term(1, "n1", 0, 40), term(2, "n2", 40, None)]
+    (row,) = asked(tmp_path / "former", "SELECT * FROM leadership_changes", terms=former_release, role_intervals=roles)
+    assert row["old_leader_state"] == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -193,7 +162,7 @@ def test_why_an_election_was_needless(tmp_path: Path, cause: str | None, more: l
     (row,) = asked(
         tmp_path,
         "SELECT * FROM needless_elections",
-        terms=[term(1, "n1", 0, 40), term(2, "n2", 40, None, cause=cause)],
+        terms=[term(1, "n1", 0, 40), term(2, "n2", 40, None, cause=cause, **REACHED)],
         role_intervals=[role("n1", "leader", 0, 40, term=1, end_cause="told")],
         findings=[*more, finding("other", "LEADERLESS", 0, None)],
     )
@@ -201,8 +170,8 @@ def test_why_an_election_was_needless(tmp_path: Path, cause: str | None, more: l
 
 
 def test_a_change_after_a_death_was_needed(tmp_path: Path) -> None:
-    roles = [role("n1", "leader", 0, 40, term=1, end_cause="died")]
-    assert asked(tmp_path, "SELECT * FROM needless_elections", terms=CHANGE, role_intervals=roles) == []
+    died = [CHANGE[0], CHANGE[1] | {"former_leader_state": "died"}]
+    assert asked(tmp_path, "SELECT * FROM needless_elections", terms=died, role_intervals=[]) == []
 
 
 def test_evidence_is_in_its_order_and_says_where_it_stands(tmp_path: Path) -> None:

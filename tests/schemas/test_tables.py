@@ -9,6 +9,7 @@ import pytest
 from election_replay.election_core.model.events import Event, LinePosition
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.measures import Fate, LostFrom, Unit
+from election_replay.election_core.model.measures import Fate, Standing, Unit
 from election_replay.election_core.model.rows import TABLE_OF, Finding
 from election_replay.election_core.replay import source_fold  # noqa: F401 - so that the rooms of all protocols are there
 from election_replay.election_core.replay.registry import FACT_KINDS
@@ -24,6 +25,7 @@ SQL_TYPES = {
     "int": {"BIGINT", "TIMESTAMP"},
     "Fate": {"STRING"},
     "LostFrom": {"STRING"},
+    "Standing": {"STRING"},
     "Unit": {"STRING"},
     "bool": {"BOOLEAN"},
     "tuple[str, ...]": {"ARRAY<STRING>"},
@@ -115,3 +117,5 @@ def test_the_values_of_typed_columns_are_the_cores() -> None:
     assert columns["former_leader_fate"].one_of == tuple(Fate)
     assert columns["unit"].one_of == tuple(Unit)
     assert columns["lost_from"].one_of == tuple(LostFrom)
+    states = next(column for column in TABLES["terms"].columns if column.name == "former_leader_state")
+    assert set(states.one_of) == set(Standing)

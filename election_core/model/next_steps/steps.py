@@ -16,6 +16,9 @@ DIED = "died"
 FROZEN = "frozen"
 CUT_OFF = "cut_off"
 REACHABLE = "reachable"
+OVERLOADED = "overloaded"
+MEMBERS_DIED = "members_died"
+LARGER_TERM = "larger_term"
 WAS_SET = "was_set"
 LOST = "lost"
 HASHICORP = "hashicorp"
@@ -24,7 +27,10 @@ CAUSES = {
     ANY: "whatever the cause",
     DIED: "the old leader's process died or was stopped",
     FROZEN: "the old leader was frozen: its log is silent over the change",
-    CUT_OFF: "the old leader lived on, without its majority or without hearing of the change",
+    CUT_OFF: "the old leader ran on, and the others did not reach it",
+    OVERLOADED: "the old leader ran too slowly to be heard in time",
+    MEMBERS_DIED: "so many of the other members had ended that no majority was left",
+    LARGER_TERM: "a member that had stood alone came back with a larger term",
     REACHABLE: "the old leader was alive and could be reached",
     WAS_SET: "the clock was set",
     LOST: "messages or bytes were cut off",

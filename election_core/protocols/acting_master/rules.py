@@ -571,7 +571,7 @@ def _read_only_finding(group: Group, services: _Services, time: _ReadOnly) -> Fi
         evidence=(*evidence, time.after.begin.event_id if time.after is not None else None),
         duration_min_ms=time.least // US_PER_MS,
         duration_max_ms=time.most // US_PER_MS,
-        **change_of(group, time.master, time.after, time.begin, time.end),
+        **change_of(group, time.master, time.after, time.end),
     )
 
 
@@ -716,7 +716,7 @@ def _gap_finding(group: Group, services: _Services, gap: Gap, rule: RuleId, caus
         implied_by=cause.finding_id if cause else None,
         duration_min_ms=max(gap.least, 0) // 1000,
         duration_max_ms=gap.most // 1000,
-        **change_of(group, gap.before, gap.after, gap.begin, gap.end),
+        **change_of(group, gap.before, gap.after, gap.end),
     )
 
 

@@ -39,6 +39,7 @@ from election_replay.election_core.protocols.controller.facts import (
     RegisterCode,
     SetRefused,
 )
+from election_replay.election_core.protocols.controller.reach import unreached
 from election_replay.election_core.protocols.controller.replication import Replication
 from election_replay.election_core.protocols.controller.service import Service
 from election_replay.election_core.protocols.controller.tables import ALL, EpochEntries
@@ -110,6 +111,7 @@ class BrokerLog:
     first_sets: list[FoldEvent] = field(default_factory=list)
     service: Service = field(default_factory=Service)
     following: Replication = field(default_factory=Replication)
+    controllers_lost: list[FoldEvent] = field(default_factory=list)
     _new_master: bool = False
     _caught_up: FoldEvent | None = None
     _prints_ends: bool = False
@@ -131,6 +133,7 @@ class BrokerLog:
         yield from emit.roles(self.role_spans(emit))
         yield from emit.alive()
         yield from emit.silences()
+        yield from unreached(emit, self.controllers_lost)
         for (node, address), event in sorted(self.members.items()):
             yield MemberAddress(*emit.about(node, event), address=address)
         for cut in self.cuts:
@@ -288,6 +291,9 @@ class BrokerLog:
     def _on_set_refused(self, event: FoldEvent) -> None:
         self.refused.append(event)
 
+    def _on_controller_lost(self, event: FoldEvent) -> None:
+        self.controllers_lost.append(event)
+
     def _on_set_changed(self, event: FoldEvent) -> None:
         if self._new_master:
             self._new_master = False
@@ -390,6 +396,7 @@ _BROKER_HANDLERS: dict[str, Callable[[BrokerLog, FoldEvent], None]] = {
     "HA_SLAVE": BrokerLog._on_ha_slave,
     "HA_SLAVE_AGAIN": BrokerLog._on_ha_slave,
     "BRK_SSS_CHANGED": BrokerLog._on_set_changed,
+    "BRK_CTL_UNREACHABLE": BrokerLog._on_controller_lost,
     "HA_CAUGHT_UP": BrokerLog._on_caught_up,
     "HA_SSS_WANTED": BrokerLog._on_set_wanted,
     "HA_ACK_TIMEOUT": BrokerLog._on_ack_timeout,

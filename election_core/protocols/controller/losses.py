@@ -9,7 +9,7 @@ from election_replay.election_core.judge.coverage import (
     counted,
 )
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since
-from election_replay.election_core.judge.outages import fate_of
+from election_replay.election_core.judge.outages import change_of
 from election_replay.election_core.judge.overlap import Overlap, overlap_coverage, overlaps
 from election_replay.election_core.judge.wording import between, seconds
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
@@ -138,10 +138,7 @@ def overlap_finding(group: Group, overlap: Overlap, cuts: list[LogCut], bound: f
         evidence=tuple(dict.fromkeys((*stale.evidence, *newer.evidence, *cut_evidence))),
         overlap_min_ms=overlap.least // 1000,
         overlap_max_ms=overlap.most // 1000,
-        former_leader=stale.node,
-        former_leader_fate=fate_of(group, stale, newer.begin, stale.end),
-        next_leader=newer.node,
-        served_time=newer.begin.at,
+        **change_of(group, stale, newer, newer.begin),
         **_measures(cuts),
     )
 

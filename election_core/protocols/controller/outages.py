@@ -196,7 +196,7 @@ def _without_master(group: Group, gap: Gap, decided: list[Decision], sets: list[
         ),
         duration_min_ms=max(gap.least, 0) // 1000,
         duration_max_ms=most // 1000,
-        **change_of(group, gap.before, gap.after, gap.begin, gap.end),
+        **change_of(group, gap.before, gap.after, gap.end),
     )
 
 

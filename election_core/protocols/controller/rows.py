@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from election_replay.election_core.judge.fates import with_former
 from election_replay.election_core.judge.group import Group, Tenure
 from election_replay.election_core.judge.role_rows import terms_by_hearsay
 from election_replay.election_core.judge.term_rows import term_held
@@ -19,6 +20,10 @@ UNKNOWN_EPOCH = 0
 
 def terms(group: Group, decided: list[Decision]) -> Iterator[Term]:
     """One row for each master epoch: from the brokers' own word, else from the decision."""
+    yield from with_former(group, _terms(group, decided))
+
+
+def _terms(group: Group, decided: list[Decision]) -> Iterator[Term]:
     held: dict[tuple[int, str], list[Tenure]] = {}
     for tenure in group.tenures:
         held.setdefault((tenure.term, tenure.node), []).append(tenure)

@@ -12,6 +12,7 @@ from itertools import combinations
 from election_replay.election_core.fold.roles import FOLLOWER
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.group import Group, since
+from election_replay.election_core.judge.outages import change_of
 from election_replay.election_core.judge.overlap import Overlap, overlaps
 from election_replay.election_core.judge.wording import between, seconds
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING, RuleId
@@ -139,7 +140,7 @@ def _overlap_finding(group: Group, overlap: Overlap, clock: str) -> Finding:
         evidence=tuple(dict.fromkeys(e for e in evidence if e)),
         overlap_min_ms=overlap.least // 1000,
         overlap_max_ms=overlap.most // 1000,
-        messages_lost=None,
+        **change_of(group, stale, newer, newer.begin),
     )
 
 

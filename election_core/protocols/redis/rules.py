@@ -24,6 +24,7 @@ from election_replay.election_core.judge.coverage import (
     summed,
     tallies_of,
 )
+from election_replay.election_core.judge.fates import with_former
 from election_replay.election_core.judge.group import Group, Tenure, group_of, since, until
 from election_replay.election_core.judge.leaderless import gaps, leaderless
 from election_replay.election_core.judge.limits import log_gaps
@@ -68,7 +69,8 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     epochs = Epochs.of(facts, clocks)
     group = group_of(_with_voters(epochs.facts), clocks)
     yield from _roles(group, epochs)
-    yield from _terms(group.with_tenures(in_succession(group)), epochs)
+    in_turn = group.with_tenures(in_succession(group))
+    yield from with_former(in_turn, _terms(in_turn, epochs))
     yield from elections(group)
     found = [_as_said(finding, epochs) for finding in _findings(group, epochs)]
     yield from found

@@ -64,6 +64,7 @@ ONE_CLOCK = {
         "_first_producer": "a tenure and the first producer in that broker's own log",
         "_slow_change": "a role and the end of its change in one log",
     },
+    "protocols/controller/reach.py": {"unreached": "a fold: the lines of one broker"},
     "protocols/controller/replication.py": {"without_following": "a fold: the lines of one log"},
     "protocols/controller/sets.py": {"refused_in_a_row": "reports of one master, which it asks for"},
     "protocols/metadata/causality.py": {

@@ -117,7 +117,7 @@ REAL = (
         *({"flushConsumerOffsetInterval": 10}, ["info", "info"], []),
     ),
     (
-        *("zookeeper/pause-leader-384", "LEADERLESS", "fell silent"),
+        *("zookeeper/pause-leader-384", "LEADERLESS", "was frozen"),
         *({"syncLimit": 0.1}, ["warning"], ["info"]),
     ),
 )

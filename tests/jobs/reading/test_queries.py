@@ -147,7 +147,8 @@ def test_the_page_says_what_duckdb_answers(
 def test_the_cause_of_a_finding_is_what_the_view_says_of_the_old_leader(published: Published) -> None:
     rows = published.rows(
         "SELECT loss.old_leader_state AS state, found.cause FROM recoveries AS loss "
-        "JOIN findings AS found ON found.finding_id = loss.finding_id WHERE found.cause <> 'lost'"
+        "JOIN findings AS found ON found.finding_id = loss.finding_id AND found.former_leader = loss.old_leader "
+        "AND found.next_leader = loss.new_leader WHERE found.cause <> 'lost'"
     )
     assert len({row["cause"] for row in rows}) > 1
     for row in rows:

@@ -1,0 +1,215 @@
+"""What had become of a leader when the next one began, or when nobody followed it: each by its own proof.
+
+    old leader    [======= lost ----- gives up or ends]        what was it between these two?
+    its own log   |||||||||                      |||||        frozen: its rhythm stops before it is lost
+                  ||||||||||||||||||||||||||||||||||||        awake: it writes on while it is lost
+    new leader                 [begin ========                 what it was is said of this moment
+
+Frozen, dead, cut off and overloaded look alike to the others. What the leader was is told by its own log and by what
+became of the others; where they do not tell, it is not known.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from election_replay.election_core.fold.roles import (
+    DIED,
+    DOWN,
+    ENDED_ITSELF,
+    FOLLOWER,
+    PREFERRED,
+    REMOVED,
+    STOPPED,
+    TRANSFER,
+)
+from election_replay.election_core.judge.clock import Moment
+from election_replay.election_core.judge.group import SILENT, Group, Hole, Tenure, since, until
+from election_replay.election_core.judge.quorum_contact import Majorities, Majority
+from election_replay.election_core.judge.wording import between, name_of
+from election_replay.election_core.model.facts import Candidacy, ContactLost, LastHeard, TermRaised, Unreached
+from election_replay.election_core.model.measures import FATE_OF, Fate, Standing
+from election_replay.election_core.model.rows import Term
+from election_replay.election_core.model.timing import Timeout
+
+HEARD_WITHIN = Timeout.ON_ITS_WAY.us
+"""A leader that ends its role so soon after the next one began heard of it at once: it could be reached."""
+BY_MAJORITY = frozenset({"raft", "dledger", "zab", "kraft"})
+"""Protocols in which a leader without a majority can commit nothing, and gives up."""
+QUORUM_LOST, TOPPLED = "quorum_lost", "larger_term"
+"""How a leader ends its role that no majority answers, or that hears of a larger term."""
+AWAKE_ROUNDS = 3
+"""A leader that asked so often in vain before it gave up ran meanwhile: one that wakes gives up sooner."""
+_HANDED_OVER = frozenset({TRANSFER, PREFERRED})
+_ENDED = {
+    DIED: Standing.DIED,
+    STOPPED: Standing.STOPPED,
+    REMOVED: Standing.REMOVED,
+    ENDED_ITSELF: Standing.ENDED_ITSELF,
+    SILENT: Standing.SILENT,
+}
+"""What a leader was whose role ended with its process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """Who led next, and since when; of whom only others speak ``tenure`` is ``None``."""
+
+    leader: str
+    term: int
+    begin: Moment
+
+
+def following_of(after: Tenure | None) -> Following | None:
+    """A tenure as the one that follows another."""
+    return None if after is None else Following(after.node, after.term, after.begin)
+
+
+class Fates:
+    """What had become of the leaders of a group. Make it by ``group.once(Fates)``."""
+
+    def __init__(self, group: Group) -> None:
+        self._group = group
+        self._elapsed = group.clocks.elapsed
+        self._majorities = group.once(Majorities) if group.protocol in BY_MAJORITY else None
+
+    def standing(self, before: Tenure, following: Following | None) -> Standing:
+        """What a leader was when the ``following`` one began; ``None``: when nobody led after it."""
+        target = self._group.end if following is None else following.begin
+        if before.end_cause in _ENDED and not self._surely_led_on(before, target):
+            return _ENDED[before.end_cause]
+        lost = self._lost(before, target)
+        if (lost.rounds or 0) < AWAKE_ROUNDS and self.asleep(before, lost.latest) is not None:
+            return Standing.FROZEN
+        if self._members_died(before, lost):
+            return Standing.MEMBERS_DIED
+        if before.end_cause == TOPPLED and self.toppled_by(before, following) is not None:
+            return Standing.TOPPLED
+        if following is not None and self._cut_off(before, following, lost):
+            return Standing.CUT_OFF
+        if before.end_cause == QUORUM_LOST:
+            return Standing.WITHOUT_QUORUM
+        if following is None or before.end_cause is None:
+            return Standing.UNKNOWN
+        least, most = self._elapsed(following.begin, before.end)
+        return Standing.REACHABLE if least <= HEARD_WITHIN and -most <= HEARD_WITHIN else Standing.UNKNOWN
+
+    def fate(self, before: Tenure, following: Following | None) -> Fate:
+        """The same as what findings call it; who handed over was asked to."""
+        if before.end_cause in _HANDED_OVER:
+            return Fate.STOPPED
+        return FATE_OF.get(self.standing(before, following), Fate.UNKNOWN)
+
+    def while_leading(self, tenure: Tenure, moment: Moment) -> Fate:
+        """What became of a leader that lost its majority and led on with it again."""
+        return Fate.UNKNOWN if self.asleep(tenure, moment) is None else Fate.FROZEN
+
+    def _surely_led_on(self, before: Tenure, moment: Moment) -> bool:
+        """Whether the last sign of a leader surely came after a moment."""
+        last_sign = Moment(before.end.at, before.end.at, before.end.source, before.end.event_id)
+        return self._elapsed(moment, last_sign)[0] > 0
+
+    def _lost(self, before: Tenure, target: Moment) -> Majority:
+        """When a leader lost its majority, or when those who watch it heard of it last before the next one began."""
+        lost = None if self._majorities is None else self._majorities.lost(before, target)
+        if lost is not None:
+            return lost
+        known: list[LastHeard | ContactLost] = [*self._group.of(LastHeard), *self._group.of(ContactLost)]
+        heard = [
+            since(fact)
+            for fact in known
+            if fact.node == before.node
+            and fact.source_node != before.source
+            and self._elapsed(before.begin, since(fact))[0] > 0
+            and self._elapsed(since(fact), target)[1] > 0
+        ]
+        last = max(heard, key=lambda moment: (moment.at, moment.by), default=None)
+        if last is None and self._elapsed(before.end, target)[0] > 0:
+            last = before.end
+        last = last or target
+        return Majority(last, last)
+
+    def asleep(self, before: Tenure, moment: Moment) -> Hole | None:
+        """The hole in a leader's log over a moment, in which its process did not run."""
+        for hole in before.silences:
+            if self._elapsed(hole.begin, moment)[1] >= 0 and self._elapsed(moment, hole.end)[1] > 0:
+                return hole
+        return None
+
+    def _members_died(self, before: Tenure, lost: Majority) -> bool:
+        """Whether those of the others whose processes had ended alone took the majority away."""
+        ended = {left.member for left in lost.left if left.ended}
+        return bool(ended) and lost.sure and self._group.electorates.lost(before, lost.latest, ended)
+
+    def toppled_by(self, before: Tenure, following: Following | None) -> TermRaised | None:
+        """The larger term with which a leader gave up, unless it is that of the next election and its winner."""
+        for raised in self._group.of(TermRaised):
+            if raised.source_node == before.source and raised.since_event == before.end.event_id:
+                by_winner = following is not None and (raised.term, raised.peer) == (following.term, following.leader)
+                return None if by_winner or raised.peer is None else raised
+        return None
+
+    # -- cut off ------------------------------------------------------------------------------------------------
+
+    def _cut_off(self, before: Tenure, following: Following, lost: Majority) -> bool:
+        """Whether a leader ran and was not reached, while the others reached each other.
+
+        Where members elect, others elected another one without it. A broker that no controller heard of says that it
+        reached none, and the others reached them.
+        """
+        unreached = [fact for fact in self._group.of(Unreached) if self._over(fact, lost, before, following)]
+        if unreached:
+            speaking = {fact.source_node for fact in unreached}
+            others = {role.source_node for role in self._group.roles if role.role != DOWN} - {before.source}
+            return before.source in speaking and bool(others - speaking)
+        if self._group.protocol == "controller" or following.leader == before.node:
+            return False
+        led_on = self._elapsed(following.begin, before.end)
+        if before.end_cause == QUORUM_LOST and self._majorities is not None:
+            return led_on[1] > -HEARD_WITHIN
+        return led_on[0] > HEARD_WITHIN
+
+    def _over(self, fact: Unreached, lost: Majority, before: Tenure, following: Following) -> bool:
+        """Whether a broker reached no controller while its set's master was lost to them."""
+        end = until(fact) or since(fact)
+        begun = self._elapsed(since(fact), following.begin)[1] > 0
+        return begun and self._elapsed(lost.earliest, end)[1] > 0 and self._elapsed(before.begin, end)[1] > 0
+
+
+def stood_alone(group: Group, before: Tenure, raised: TermRaised, clock: str) -> str:
+    """Who came with the larger term that ended a leadership, and since when it had followed nobody, as a sentence."""
+    peer = raised.peer or ""
+    roles = [role for role in group.roles if (role.node or role.source_node) == peer]
+    name = name_of(peer, roles[0].source_node) if roles else peer
+    followed = [role for role in roles if role.role == FOLLOWER and role.leader is not None]
+    ends = [end for role in followed if (end := until(role)) is not None]
+    lost = [end for end in ends if group.clocks.surely_before(end, before.end)]
+    asked = sorted({fact.term for fact in group.of(Candidacy) if fact.node == peer and fact.term is not None})
+    asked = [term for term in asked if before.term < term <= raised.term]
+    sentence = f"{name} came with {clock} {raised.term}"
+    if lost:
+        sentence += f"; it had followed nobody for {between(*group.clocks.elapsed(max(lost), before.end))}"
+    if asked:
+        terms = f"{clock} {asked[0]}" if len(asked) == 1 else f"{clock}s {asked[0]} to {asked[-1]}"
+        sentence += f"{' and' if lost else '; it'} had asked for votes in {terms}"
+    return sentence
+
+
+def with_former(group: Group, rows: Iterator[Term]) -> Iterator[Term]:
+    """The rows of a group's terms, each with who led before it and what had become of that one."""
+    every = list(rows)
+    led = sorted((row for row in every if row.leader is not None), key=lambda row: (row.term, row.start_time))
+    tenures = {(t.node, t.term): t for t in sorted(group.tenures, key=lambda tenure: tenure.begin)}
+    fates, before = group.once(Fates), {id(row): row_before for row_before, row in pairwise(led)}
+    for row in every:
+        old = before.get(id(row))
+        if old is None:
+            yield row
+            continue
+        tenure, begun = tenures.get((old.leader or "", old.term)), tenures.get((row.leader or "", row.term))
+        first = Moment(row.start_time, row.start_time, "") if begun is None else begun.begin
+        standing = Standing.UNKNOWN
+        if tenure is not None:
+            begin = Moment(row.start_time, row.start_time, tenure.source) if begun is None else first
+            standing = fates.standing(tenure, Following(row.leader or "", row.term, begin))
+        yield replace(row, former_leader=old.leader, former_leader_state=standing)

@@ -1,0 +1,42 @@
+"""How a leader lost those who followed it, and how its leadership ended, in words."""
+
+from collections.abc import Callable, Iterable
+
+from election_replay.election_core.fold.roles import DIED, PREFERRED, REMOVED, STOPPED, TRANSFER
+from election_replay.election_core.judge.group import SILENT, Tenure
+from election_replay.election_core.judge.quorum_contact import Left
+from election_replay.election_core.judge.wording import listed
+
+
+def away(lefts: Iterable[Left], gone: Callable[[Left], str] = lambda _: "") -> str:
+    """Who was lost to a leader, and how: ``gone`` says for how long it was, where that is of note."""
+    clauses: dict[tuple[bool, str], list[str]] = {}
+    for left in lefts:
+        clauses.setdefault((left.ended, gone(left)), []).append(left.member)
+    words = {
+        (True, True): "had been down for",
+        (True, False): "had ended",
+        (False, True): "had lost contact with it for",
+        (False, False): "lost contact with it",
+    }
+    return "; ".join(
+        f"{listed(members)} {words[ended, bool(since)]}{since and ' ' + since}"
+        for (ended, since), members in clauses.items()
+    )
+
+
+def how_ended(tenure: Tenure, died: str) -> str:
+    """How a leadership ended; ``died`` says it of a process that only its next start proves to have ended."""
+    if tenure.open:
+        return "was not heard from again"
+    words = {
+        DIED: died,
+        STOPPED: "was stopped",
+        REMOVED: "was removed",
+        SILENT: "fell silent",
+        "quorum_lost": "gave up without a quorum",
+        TRANSFER: "handed over",
+        PREFERRED: "handed over",
+        "larger_term": "heard of a larger term",
+    }
+    return words.get(tenure.end_cause or "", "stepped down")

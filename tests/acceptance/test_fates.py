@@ -1,0 +1,73 @@
+"""What had become of former leaders in real runs, each by what had been done to them; and the words of all stories.
+
+Where what the logs show does not decide, the state says no more than they do.
+"""
+
+import re
+from itertools import pairwise
+
+import pytest
+
+from tests.acceptance.published import Row, Warehouse
+
+pytestmark = pytest.mark.slow
+
+FATES = {
+    "five-kill-leader-then-two-533": {("n4", 2): "members_died"},
+    "kill-two-497": {("n0", 1): "members_died"},
+    "kill-majority-384": {("5", 1): "members_died"},
+    "pause-leader-384": {("2", 1): "frozen"},
+    "isolate-leader-497": {("n1", 1): "cut_off"},
+    "chaos-533": {
+        ("n2", 1): "cut_off",
+        ("n0", 2): "died",
+        ("n2", 3): "cut_off",
+        ("n1", 4): "died",
+        ("n2", 5): "without_quorum",
+        ("n0", 6): "frozen",
+    },
+    "master-cut-off": {("1", 1): "cut_off"},
+    "deaf-master": {("1", 1): "cut_off"},
+    "kill-leader-533": {("n1", 1): "died"},
+    "isolate-follower-34": {("59a04900bccefb6d", 2): "toppled"},
+}
+"""Of each run the former leaders with their terms, and what they were when the next one began."""
+
+
+@pytest.mark.parametrize("run", FATES)
+def test_what_had_become_of_the_former_leader(run: str, gold: Warehouse) -> None:
+    led = sorted((row for row in gold.rows("gold/terms") if is_led(row, run)), key=in_order)
+    changes = [(old, new) for old, new in pairwise(led) if in_order(old)[0] == in_order(new)[0]]
+    states = {(old["leader"], old["term"]): new["former_leader_state"] for old, new in changes}
+    assert {who: states.get(who) for who in FATES[run]} == FATES[run], states
+
+
+def in_order(row: Row) -> tuple[tuple[str, str], int]:
+    return (row["replica_group"], row["protocol"]), row["term"]
+
+
+def is_led(row: Row, run: str) -> bool:
+    """Whether a row of terms is of the group that a run is about, and somebody led."""
+    electing = {"dledger", "controller", "zab", "raft"}
+    return row["cluster"] == run and row["leader"] is not None and row["protocol"] in electing
+
+
+BANNED = re.compile(
+    r"heard of (it|them) no more|had ended for|at most any time|\bdoes neither\b|had given up by itself"
+    r"|nothing but the election|\b[a-z]+_[a-z_]+\b"
+)
+
+
+def test_summaries_are_in_words(gold: Warehouse) -> None:
+    """No code words, no empty words; what took a part of a time is not told to be longer than it."""
+    for row in gold.rows("gold/findings"):
+        names = {*row["nodes"], row["replica_group"], row["cluster"]}
+        said = row["summary"]
+        for name in sorted(names, key=len, reverse=True):
+            said = said.replace(name, "X")
+        if row["rule"] == "LEADERLESS":
+            assert not BANNED.search(said), said
+            assert len(re.findall(r"lost contact with it;", said)) <= 1, said
+        for minutes, seconds in re.findall(r"(?:(\d+) min )?([\d.]+) s of (?:that|it)\b", said):
+            longest = row["duration_max_ms"] or row["overlap_max_ms"]
+            assert longest is None or (60 * float(minutes or 0) + float(seconds)) * 1000 <= longest + 500, said
