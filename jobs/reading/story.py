@@ -274,10 +274,10 @@ def change_in_words(incident: Incident, change: Row) -> str:
     meanwhile = what_it_was(change, state, again=again)
     was = meanwhile.format(old="It" if again and (why or state in NOT_KNOWN) else old, later=led_on(change))
     if not why and state not in NOT_KNOWN:
-        said = f"{who}: {was[0].lower() + was[1:] if was.startswith('The ') else was}"
-        return said + between(incident, change)
-    said = " ".join(part for part in (f"{who}: {why}." if why else f"{who}.", was) if part)
-    return said + between(incident, change)
+        sentence = f"{who}: {was[0].lower() + was[1:] if was.startswith('The ') else was}"
+    else:
+        sentence = " ".join(part for part in (f"{who}: {why}." if why else f"{who}.", was) if part)
+    return sentence + between(incident, change)
 
 
 def between(incident: Incident, change: Row) -> str:
