@@ -9,11 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
-<<<<<<< HEAD
-from election_replay.election_core.model.measures import Fate, LostFrom, Unit
-=======
-from election_replay.election_core.model.measures import Fate, Standing, Unit
->>>>>>> 0b8597ac (What had become of a former leader is said once, by its own proof: terms have it, and findings, causes, the view and the story say the same; sentences say it shortly, and once)
+from election_replay.election_core.model.measures import Fate, LostFrom, Standing, Unit
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)

@@ -8,8 +8,7 @@ import pytest
 
 from election_replay.election_core.model.events import Event, LinePosition
 from election_replay.election_core.model.facts import Fact
-from election_replay.election_core.model.measures import Fate, LostFrom, Unit
-from election_replay.election_core.model.measures import Fate, Standing, Unit
+from election_replay.election_core.model.measures import Fate, LostFrom, Standing, Unit
 from election_replay.election_core.model.rows import TABLE_OF, Finding
 from election_replay.election_core.replay import source_fold  # noqa: F401 - so that the rooms of all protocols are there
 from election_replay.election_core.replay.registry import FACT_KINDS
