@@ -324,17 +324,17 @@ def _shares(finding: Finding) -> Iterator[Contradiction]:
 
 def one_root_a_cut(verdict: Verdict) -> Iterator[Contradiction]:
     """What was cut off a log was cut off once, and there where the line of the cut says."""
-    cuts: dict[str | None, set[tuple[int | None, int | None]]] = defaultdict(set)
+    cuts: dict[tuple[str | None, str | None], set[tuple[int | None, int | None]]] = defaultdict(set)
     for fact in verdict.facts:
         if isinstance(fact, LogCut):
             for event in (fact.since_event, *fact.evidence):
-                cuts[event].add((fact.cut_to, fact.log_end))
+                cuts[event, fact.node].add((fact.cut_to, fact.log_end))
     roots: dict[tuple[object, ...], Finding] = {}
     for finding in verdict.findings:
         if finding.cut_node is None:
             continue
         in_bytes = finding.unit == Unit.BYTES and finding.cut_from is not None
-        cited = {cut for event in finding.evidence for cut in cuts.get(event, ())}
+        cited = {cut for event in finding.evidence for cut in cuts.get((event, finding.cut_node), ())}
         if in_bytes and cited and (finding.cut_from, finding.cut_to) not in cited:
             yield _of(finding, f"no line says that a log was cut from {finding.cut_to} to {finding.cut_from}")
         if finding.root_finding_id is None:
