@@ -31,7 +31,7 @@ def cause(group: Group, epoch: int, decision: Decision | None) -> str:
     if before is None and epoch <= 1:
         return "first_master"
     if before is None or not unled(group).issuperset(range(before.term + 1, epoch)):
-        return "unknown"
+        return _of_one_that_never_led(group, epoch, decision)
     if before.node in _masters_of(group, epoch, decision):
         return "elected_again"
     ended_first = decision is None or group.clocks.elapsed(since(decision), before.end)[0] <= 0
@@ -40,6 +40,19 @@ def cause(group: Group, epoch: int, decision: Decision | None) -> str:
     if ended_first and before.end_cause == DIED:
         return "master_lost"
     return "unknown" if decision is None else _told_by_controllers(group, before, decision)
+
+
+def _of_one_that_never_led(group: Group, epoch: int, decision: Decision | None) -> str:
+    """Why the master that was elected before was replaced, where no line shows that it led."""
+    elected = [
+        fact for fact in group.of(Decision) if fact.term is not None and fact.term < epoch and fact.node is not None
+    ]
+    if decision is None or not elected:
+        return "unknown"
+    before = max(elected, key=lambda fact: fact.term or 0)
+    if before.term is None or not unled(group).issuperset(range(before.term + 1, epoch)):
+        return "unknown"
+    return "master_inactive" if _given_up(group, before.node, since(decision)) else "unknown"
 
 
 def unled(group: Group) -> frozenset[int]:
@@ -63,7 +76,7 @@ def _told_by_controllers(group: Group, before: Tenure, decision: Decision) -> st
     """Why the controllers elected another master while the one before them led on, or fell silent."""
     if _silent_at(group, before, since(decision)):
         return "master_silent"
-    if _given_up(group, before, since(decision)):
+    if _given_up(group, before.node, since(decision)):
         return "master_inactive"
     if before.end_cause == SILENT and group.clocks.elapsed(before.end, since(decision))[1] > 0:
         return "master_lost"
@@ -98,11 +111,11 @@ def _begins_of(group: Group) -> dict[int, list[Moment]]:
     return found
 
 
-def _given_up(group: Group, tenure: Tenure, decision: Moment) -> bool:
+def _given_up(group: Group, master: str | None, decision: Moment) -> bool:
     """Whether the controllers lost the master shortly before they decided."""
     cause_for = sum(map(group.timing.us, _LOSS_IS_CAUSE))
     return any(
-        node == tenure.node
+        node == master
         and group.clocks.elapsed(moment, decision)[1] > 0
         and group.clocks.elapsed(moment, decision)[0] <= cause_for
         for node, moment in last_heard(group)
