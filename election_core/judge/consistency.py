@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from operator import attrgetter
 
-from election_replay.election_core.fold.roles import ACTING, LEADER
+from election_replay.election_core.fold.roles import ACTING, DIED, LEADER, STOPPED
 from election_replay.election_core.judge.clock import Clocks, Moment
+from election_replay.election_core.judge.group import SILENT
 from election_replay.election_core.judge.wording import seconds
 from election_replay.election_core.model.catalogue import (
     CRITICAL,
@@ -45,6 +46,12 @@ UNDECIDABLE = "the verdict contradicts itself"
 
 ENDED = frozenset({Fate.DIED, Fate.STOPPED, Fate.REMOVED})
 """What had become of a leader that led no more when the next one began."""
+
+QUIET_LEADERS = frozenset({"bully", "token_ring"})
+"""Protocols whose leaders say nothing while they lead: no heartbeat, no commit."""
+
+OF_PROCESSES = frozenset({STOPPED, DIED, SILENT})
+"""Ends of roles that the end of the process brought: what the role was until then, no line says."""
 
 FAR = 10 * 60 * SECOND
 """A line so far from a finding proves it only if it is of one of its terms."""
@@ -173,11 +180,13 @@ def roles_at_once(verdict: Verdict) -> Iterator[Contradiction]:
 def leaders_at_once(verdict: Verdict) -> Iterator[Contradiction]:
     """Two lead at once, in between or at the end, only where a finding says so.
 
-    That an acting leader acts no more is one line, which may be lost.
+    That an acting leader acts no more is one line, which may be lost; so is that a leader gave way which says nothing
+    while it leads.
     """
     for protocol, roles in verdict.roles.items():
         leading = list[RoleInterval]()
-        led = (role for role in roles if role.role == LEADER or (role.role == ACTING and role.end_time is not None))
+        quiet = protocol in QUIET_LEADERS
+        led = (role for role in roles if _surely_led(role, quiet))
         for role in sorted(led, key=attrgetter("start_time")):
             leading = [other for other in leading if _end(other) > role.start_time]
             for other in leading:
@@ -187,6 +196,12 @@ def leaders_at_once(verdict: Verdict) -> Iterator[Contradiction]:
                     terms = tuple(sorted({row.term for row in (other, role) if row.term is not None}))
                     yield Contradiction(protocol, says, role.start_time, nodes=(other.node, role.node), terms=terms)
             leading.append(role)
+
+
+def _surely_led(role: RoleInterval, quiet: bool) -> bool:
+    if quiet or role.role == ACTING:
+        return role.role in (LEADER, ACTING) and role.end_time is not None and role.end_cause not in OF_PROCESSES
+    return role.role == LEADER
 
 
 def terms_in_order(verdict: Verdict) -> Iterator[Contradiction]:

@@ -96,7 +96,10 @@ def _forced(group: Group) -> Iterator[Finding]:
     for fact in group.of(ForcedRestart):
         name = fact.node or fact.source_node
         members = {
-            voter for stated in group.of(VotersStated) for voter in stated.voters or () if stated.since < fact.since
+            voter
+            for stated in group.of(VotersStated)
+            for voter in stated.voters or ()
+            if group.clocks.elapsed(since(stated), since(fact))[0] > 0
         }
         beside = [
             tenure

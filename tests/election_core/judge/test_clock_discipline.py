@@ -23,6 +23,7 @@ ONE_CLOCK = {
     },
     "judge/leaderless.py": {
         "began_early": "moments in common time, for a word in a sentence",
+        "_followed_again": "the roles of one member and when it heard of the leader for the last time",
     },
     "judge/quorum_contact.py": {
         "lost": "moments in common time, of which the earliest is looked for",
@@ -36,6 +37,12 @@ ONE_CLOCK = {
         "storm": "elections in common time",
         "_dense": "elections in common time",
         "_storm_of": "elections on one clock",
+    },
+    "protocols/controller/causes.py": {"_seen_whole": "what one controller's own log says"},
+    "protocols/dledger/broker_lines.py": {"steps_of_broker": "a fold: the lines of one broker"},
+    "protocols/raft/store_log.py": {
+        "_goes_on": "a fold: the lines of one member",
+        "_on_refused": "a fold: the lines of one member",
     },
     "protocols/dledger/causality.py": {"_at_once": "a raise and an election of one source, which it asks for"},
     "protocols/dledger/losses.py": {
@@ -103,8 +110,8 @@ ONE_CLOCK = {
     "protocols/redis/losses.py": {
         "restarted": "the roles and a tenure of one server",
         "_refused_clients": "a tenure of one master and the clients that it refused",
-        "_wiped": "the roles of one server and what it held",
-        "_had_keys": "what one server held",
+        "_replaced": "what one server held; and for how long the group was logged, as a bound of its heartbeats",
+        "_led_before": "the roles of one server and what it held",
     },
     "protocols/redis/rules.py": {"_refusing": "the tenures of one master and the clients that it refused"},
     "protocols/redis/server_log.py": {
