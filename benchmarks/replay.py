@@ -30,7 +30,7 @@ from benchmarks.load import land_night as land
 from benchmarks.many_files import megabytes
 from benchmarks.printed import say
 from election_replay.election_core.model.inventory import NO_INVENTORY
-from election_replay.jobs.engines.engine import Dealing, Rows
+from election_replay.jobs.engines.engine import Partitioning, Rows
 from election_replay.jobs.engines.null_columns import without_null_columns
 from election_replay.jobs.engines.spark_engine import LITTLE_SETTING, SparkEngine, dealt_and_sorted, written
 from election_replay.jobs.engines.spark_session import spark_session
@@ -38,10 +38,10 @@ from election_replay.jobs.engines.spark_tables import read
 from election_replay.jobs.replay import replay
 from election_replay.jobs.replaying.checkpoints import NEEDED as NEEDED_TO_FOLD
 from election_replay.jobs.replaying.checkpoints import in_fold_columns
+from election_replay.jobs.replaying.first_seen import NEEDED as NEEDED_TO_JUDGE
+from election_replay.jobs.replaying.first_seen import in_fact_columns
 from election_replay.jobs.replaying.judging import GROUP, PROGRAM_ORDER, fold, judge
 from election_replay.jobs.replaying.news import SOURCE
-from election_replay.jobs.replaying.sightings import NEEDED as NEEDED_TO_JUDGE
-from election_replay.jobs.replaying.sightings import in_fact_columns
 from election_replay.jobs.warehouse.data_files import in_shape
 from election_replay.jobs.warehouse.table_sets import OF_SOURCES
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -67,7 +67,7 @@ def by_turns(*works: Callable[[int], object]) -> list[float]:
 EVENTS = in_fold_columns(Rows("events"), old=False)
 """All that is landed, in the columns that the fold reads."""
 
-BY_SOURCE, BY_GROUP = Dealing(SOURCE, PROGRAM_ORDER), Dealing(GROUP, GROUP)
+BY_SOURCE, BY_GROUP = Partitioning(SOURCE, PROGRAM_ORDER), Partitioning(GROUP, GROUP)
 
 
 GOLD = ("terms", "elections", "role_intervals", "findings", "rule_coverage")
@@ -87,7 +87,7 @@ def floor(engine: SparkEngine, model: Warehouse, copied: Callable[[str], DataFra
         copied(table)
 
 
-def hand_over(rows: DataFrame, dealing: Dealing) -> None:
+def hand_over(rows: DataFrame, dealing: Partitioning) -> None:
     """Deal and sort rows, and hand them to Python, which makes nothing of them."""
     written(dealt_and_sorted(rows, dealing), nothing, "")
 

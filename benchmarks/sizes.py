@@ -33,8 +33,8 @@ from election_replay.jobs.landing.ledger import NOTHING_LANDED
 from election_replay.jobs.landing.listing import log_files
 from election_replay.jobs.landing.one_file import land_tasks
 from election_replay.jobs.landing.plan import tasks_of
+from election_replay.jobs.replaying.first_seen import FOUND
 from election_replay.jobs.replaying.judging import judge
-from election_replay.jobs.replaying.sightings import FOUND
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.data_files import in_shape, record_batch
 from election_replay.jobs.warehouse.table_sets import QUOTED

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from deltalake import write_deltalake
 
 from election_replay.jobs import JobError
-from election_replay.jobs.publishing.held_back import quoted
+from election_replay.jobs.publishing.reverting import quoted
 from election_replay.jobs.publishing.runs import publish_again
 from election_replay.jobs.upkeep import NEWEST_ONLY
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -71,7 +71,7 @@ def forget_held(warehouse: Warehouse, cluster: str) -> None:
         kept = [row | {"held": held_without(row, cluster)} for row in rows]
         shaped = pa.Table.from_pylist(kept, TABLES["runs"].arrow_schema())
         with warehouse.committing("runs"):
-            warehouse.patiently(lambda: write_deltalake(warehouse.location("runs"), shaped, mode="overwrite"))
+            warehouse.retry_hdfs(lambda: write_deltalake(warehouse.location("runs"), shaped, mode="overwrite"))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from election_replay.jobs.landing.blocks import ReadSoFar
 from election_replay.jobs.landing.ledger import NOTHING_LANDED
 from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.one_file import LANDED, Landed, Task, land_tasks, written
-from election_replay.jobs.landing.plan import EVIDENCE, Begun, begin, dealt, tasks_of, weight
+from election_replay.jobs.landing.plan import EVIDENCE, Begun, begin, partitioned, tasks_of, weight
 from election_replay.jobs.landing.privacy_mark import refuse_other_privacy
 from election_replay.jobs.landing.pseudonyms import pseudonyms_of
 from election_replay.jobs.landing.stretches import (
@@ -107,7 +107,7 @@ def landed_by(engine: Engine, tasks: list[Task], landing: str, warehouse: Wareho
     cores = engine.cores_for(size)
     cut = cut_up(engine, tasks, landing, size, cores) if cores > 1 else []
     files = [stretches[0].large for stretches in cut]
-    hands = dealt([task for task in tasks if task not in [file.task for file in files]], cores)
+    hands = partitioned([task for task in tasks if task not in [file.task for file in files]], cores)
     work = partial(done_of, landing=landing, warehouse=warehouse.root)
     done = engine.each(work, [*files, *chain.from_iterable(cut), *hands])
     landed = [found for found in done if isinstance(found, Landed)]

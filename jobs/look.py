@@ -10,14 +10,14 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from election_replay.election_core.model.inventory import Inventory, Listed
+from election_replay.election_core.model.inventory import Inventory, InventoryRow
 from election_replay.jobs import JobError
 from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.land import Landing, land
 from election_replay.jobs.landing.archives import NOT_UNPACKED, PACKED, Bounds, is_archive, unpack
 from election_replay.jobs.landing.exports import write_exports
+from election_replay.jobs.landing.inferred_layout import Assumed, Mail, read_mail
 from election_replay.jobs.landing.landing_zone import Skip, Skipped, open_landing
-from election_replay.jobs.landing.mailed import Assumed, Mail, read_mail
 from election_replay.jobs.landing.turned import turn
 from election_replay.jobs.reading.kinship import groups_by_kinship
 from election_replay.jobs.reading.published import Published
@@ -65,7 +65,7 @@ def replay_with_kin(engine: Engine, warehouse: Warehouse, inventory: Inventory) 
     kin = groups_by_kinship(Published(warehouse)) if done.run_id else {}
     if not kin:
         return done
-    listed = {source: Listed(group) for source, group in kin.items()} | dict(inventory.listed)
+    listed = {source: InventoryRow(group) for source, group in kin.items()} | dict(inventory.listed)
     return replay(engine, warehouse, replace(inventory, listed=listed), settings="the defaults")
 
 

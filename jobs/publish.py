@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from election_replay.jobs.gates.checks import Check, check, record, stopped
-from election_replay.jobs.publishing.held_back import hold_back
+from election_replay.jobs.publishing.reverting import revert_clusters
 from election_replay.jobs.publishing.runs import Judged, refuse_strangers, row_of
 from election_replay.jobs.warehouse.pointer import CANDIDATE, PUBLISHED, but_for, point, pointer_rows
 from election_replay.jobs.warehouse.run_rows import saying
@@ -31,11 +31,11 @@ def publish(warehouse: Warehouse, judged: Judged) -> Outcome:
 
     Raises :class:`JobError` when another replay has written to the tables meanwhile.
     """
-    with warehouse.unwatched():
+    with warehouse.pinned_snapshot():
         checks = check(warehouse, JUDGED, judged.clusters, written=judged.written, run_id=judged.run_id)
         record(warehouse, checks)
         failing = stopped(checks, judged.clusters)
-        hold_back(warehouse, failing, judged.run_id)
+        revert_clusters(warehouse, failing, judged.run_id)
     held = tuple(sorted({*judged.held, *failing}))
     point_at(warehouse, judged, held)
     return Outcome(judged.run_id, held, tuple(checks))

@@ -14,7 +14,7 @@ from election_replay.jobs import JobError
 from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.gates.checks import Check, check, record, stopped
 from election_replay.jobs.publish import publish
-from election_replay.jobs.publishing.held_back import hold_back
+from election_replay.jobs.publishing.reverting import revert_clusters
 from election_replay.jobs.publishing.runs import Judged, note_judged, waits
 from election_replay.jobs.replaying.due import Due, look, work_on
 from election_replay.jobs.replaying.judging import judge_all
@@ -58,7 +58,7 @@ def replay(
         return Replay(None)
     if selection != EVERYTHING and waits(warehouse):
         raise JobError("a replay of everything waits to be published: publish it first, then judge a part anew")
-    with warehouse.unwatched():
+    with warehouse.pinned_snapshot():
         due = look(engine, warehouse, inventory, selection)
         clusters, checks = through_gates(warehouse, due)
         held = due.held(clusters)
@@ -67,7 +67,7 @@ def replay(
         work = work_on(engine, warehouse, inventory, due, clusters)
         written = judge_all(work, due.checkpoints) if clusters or work.everything else {}
         if not due.since:
-            hold_back(warehouse, held, due.run_id)
+            revert_clusters(warehouse, held, due.run_id)
         judged = replace(judged_by(due, clusters, inventory, settings), written=written)
     events = sum(source.events for source in due.news_of(clusters))
     if not publishing:

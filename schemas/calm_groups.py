@@ -1,5 +1,5 @@
 """``gold.calm_groups``: the groups whose verdicts stand while their logs only go on; see
-``election_core.judge.calm``."""
+``election_core.judge.quiescent``."""
 
 from election_replay.schemas.common import CLUSTER, REPLICA_GROUP, key
 from election_replay.schemas.model import STRING, TIMESTAMP, Column, Table

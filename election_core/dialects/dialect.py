@@ -81,7 +81,7 @@ class Dialect:
     missing: str | None = None
 
     @property
-    def telltales(self) -> tuple[str, ...]:
+    def distinguishing_lines(self) -> tuple[str, ...]:
         """Literals of the system's texts that no other program prints; where none are given the long ``anchors``."""
         return self.telling or tuple(anchor for anchor in self.anchors if len(anchor) >= TELLING)
 

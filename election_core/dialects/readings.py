@@ -88,7 +88,7 @@ def spoken(dialects: Iterable[Dialect], lines: Sequence[str], stream: str) -> Di
     for dialect in dialects:
         if dialect.parse_line is None:
             continue
-        spoken_lines = [line for line in chosen if any(needle in line for needle in dialect.telltales)]
+        spoken_lines = [line for line in chosen if any(needle in line for needle in dialect.distinguishing_lines)]
         best = max(readings(dialect, spoken_lines), key=lambda needle: score(needle, spoken_lines, stream))
         found.append((score(best, spoken_lines, stream), best))
     best_score, best_dialect = max(found, key=lambda needle: needle[0], default=(Score(0, 0), None))

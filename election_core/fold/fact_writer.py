@@ -9,7 +9,7 @@ from election_replay.election_core.fold.process_runs import Incarnation
 from election_replay.election_core.fold.roles import Span
 from election_replay.election_core.model.facts import Alive, Role, Silence
 from election_replay.election_core.model.introductions import Introduced
-from election_replay.election_core.model.inventory import NOT_LISTED, Listed
+from election_replay.election_core.model.inventory import NO_ENTRY, InventoryRow
 from election_replay.election_core.model.timing import Timing, TimingRule, Values, configured_of
 
 
@@ -26,7 +26,7 @@ class Speaker:
     bound_ms: int
     identity: Identity
     incarnations: dict[str, list[Incarnation]]
-    listed: Listed = NOT_LISTED
+    listed: InventoryRow = NO_ENTRY
     settings: Values = field(default_factory=dict)
     timing_rules: tuple[TimingRule, ...] = ()
     member: str | None = None
@@ -51,7 +51,7 @@ class Speaker:
         return FactWriter(self, group, protocol, self.incarnations.get(process_of(stream), []), node_at)
 
 
-class Noted(Protocol):
+class Timestamped(Protocol):
     """Anything that a log noted with a time: an event, a decision, a grant."""
 
     @property
@@ -67,7 +67,7 @@ class Noted(Protocol):
         """The line."""
 
 
-Beginning = tuple[
+FactHeader = tuple[
     str, str, str, str | None, str, int, int, str | None, int | None, int | None, str | None, int, int, str | None
 ]  # fmt: skip
 """The fields that all facts have, in their order."""
@@ -91,11 +91,13 @@ class FactWriter:
         """The times that hold for this source in this group, as far as its own log and the settings say them."""
         return self.speaker.timing_of(self.group)
 
-    def at(self, noted: Noted, until: Noted | None = None, ordinal: int = 0) -> Beginning:
+    def at(self, noted: Timestamped, until: Timestamped | None = None, ordinal: int = 0) -> FactHeader:
         """A fact about the speaker at the time of what was noted, ``until`` something else was."""
         return self.about(self.node_at(noted.at), noted, until, ordinal)
 
-    def about(self, node: str | None, noted: Noted, until: Noted | None = None, ordinal: int = 0) -> Beginning:
+    def about(
+        self, node: str | None, noted: Timestamped, until: Timestamped | None = None, ordinal: int = 0
+    ) -> FactHeader:
         """A fact about ``node`` at the time of what was noted."""
         if until is None:
             return self.during(node, noted.at, noted.by, noted.event_id, None, None, None, ordinal)
@@ -111,7 +113,7 @@ class FactWriter:
         until_by: int | None = None,
         until_event: str | None = None,
         ordinal: int = 0,
-    ) -> Beginning:
+    ) -> FactHeader:
         """A fact with all its times given; where the clock was put back, an interval still ends after it begins."""
         if until is not None and until_by is not None and until_by < until:
             until_by = until

@@ -42,7 +42,7 @@ def _names_speaker(kind: str) -> bool:
     return (kind.startswith(_NAME_SPEAKER) and kind not in _NAME_ANOTHER) or kind in _DECLARED
 
 
-def speak_at_once(named: Iterable[NamedId], incarnations: list[Incarnation]) -> tuple[NamedId, ...]:
+def interleaved_names(named: Iterable[NamedId], incarnations: list[Incarnation]) -> tuple[NamedId, ...]:
     """A first line of a member, one of another, and one of the first again in the same life of the process.
 
     Empty where no name comes back but with a start.

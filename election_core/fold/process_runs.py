@@ -26,7 +26,7 @@ STEPPED_FOR = Timeout.STEPPED_FOR.us
 
 _SEGMENT_GAP = Timeout.SEGMENT_GAP.us
 _ONE_START = Timeout.ONE_START.us
-_SAID_TWICE = Timeout.SAID_TWICE.us
+_SAID_TWICE = Timeout.DUPLICATE_START_LINE.us
 _BEFORE_MARKER = Timeout.BEFORE_MARKER.us
 _BEFORE_FIRST_LINE = Timeout.BEFORE_FIRST_LINE.us
 
@@ -97,7 +97,7 @@ class Incarnation:
     stop_event: str | None
     next_start: int | None
     next_start_event: str | None
-    silences: tuple["Hole", ...]
+    silences: tuple["LogGap", ...]
     first_by: int
     last_by: int
     next_start_by: int | None = None
@@ -110,7 +110,7 @@ class Incarnation:
 
 
 @dataclass(frozen=True, slots=True)
-class Hole:
+class LogGap:
     """A silence inside a life: the last line before it and the first line after it, each not before and not after a
     time."""
 
@@ -256,7 +256,7 @@ class Activity:
         if not segments:
             return []
         stops = sorted(self.stops)
-        over, starts = _apart(_starts(self.markers), segments, stops)
+        over, starts = _separate_starts(_starts(self.markers), segments, stops)
         first_seen, last_seen = segments[0].first, segments[-1].last
         opening: list[Start | None] = [*starts]
         if not starts or first_seen < starts[0].at:
@@ -271,14 +271,14 @@ class Activity:
         return incarnations
 
 
-def holes_of(activities: Iterable[Activity]) -> list[Hole]:
+def holes_of(activities: Iterable[Activity]) -> list[LogGap]:
     """The times in which no process of a machine wrote anything."""
     pieces = _merged([piece for activity in activities for piece in activity._pieces()])
     return [_hole(*pair) for pair in pairwise(pieces) if pair[1].first - pair[0].last >= SILENCE]
 
 
-def _hole(before: Segment, after: Segment) -> Hole:
-    return Hole(*before[2:4], *after[:2], before.last_event, after.first_event)
+def _hole(before: Segment, after: Segment) -> LogGap:
+    return LogGap(*before[2:4], *after[:2], before.last_event, after.first_event)
 
 
 def _incarnation(
@@ -396,7 +396,7 @@ def _smaller(event_id: str | None, other: str | None) -> str | None:
     return min(event_id, other)
 
 
-def _first_words(starts: list[Start], segments: list[Segment], stops: Sequence[tuple[int, str]]) -> list[Start]:
+def _backdate_start(starts: list[Start], segments: list[Segment], stops: Sequence[tuple[int, str]]) -> list[Start]:
     """A process writes a few lines before the marker of its start: its life begins with the first of them.
 
     Where a clean stop began among these lines, or the life before, they are the last ones of that life: a process may
@@ -418,7 +418,7 @@ def _first_words(starts: list[Start], segments: list[Segment], stops: Sequence[t
     return moved
 
 
-def _apart(
+def _separate_starts(
     marked: list[Start], segments: list[Segment], stops: Sequence[tuple[int, str]]
 ) -> tuple[list[int], list[Start]]:
     """When the life before each start that lines mark was over, and how the life after it begins.
@@ -428,7 +428,7 @@ def _apart(
     """
     over: list[int] = []
     begins: list[Start] = []
-    for mark, first in zip(marked, _first_words(marked, segments, stops), strict=True):
+    for mark, first in zip(marked, _backdate_start(marked, segments, stops), strict=True):
         if not begins or begins[-1].at < first.at:
             over.append(mark.at if mark.by - mark.at <= _SEGMENT_GAP else mark.by)
             begins.append(first)

@@ -7,9 +7,9 @@ from election_replay.election_core.judge.coverage import counted, coverage, sure
 from election_replay.election_core.judge.group import SILENT, Group
 from election_replay.election_core.judge.leaderless import NoIncident, Unseen, gaps, interrupted, leaderless
 from election_replay.election_core.judge.limits import log_gap_coverage, log_gaps
-from election_replay.election_core.judge.never_led import never_led
-from election_replay.election_core.judge.quorum_contact import Majorities
-from election_replay.election_core.judge.storm import in_vain, storm
+from election_replay.election_core.judge.no_first_leader import no_first_leader
+from election_replay.election_core.judge.quorum_contact import QuorumTracker
+from election_replay.election_core.judge.storm import failed_elections, storm
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.rows import Finding, RuleCoverage
 from election_replay.election_core.model.timing import Timeout
@@ -21,7 +21,7 @@ def availability(
     elections: Iterable[Moment],
     title: str,
     clock: str,
-    majorities: Majorities | None = None,
+    majorities: QuorumTracker | None = None,
     *,
     unseen: Unseen | None = None,
     no_incident: NoIncident | None = None,
@@ -35,9 +35,9 @@ def availability(
     all the time, so that a majority that was lost and had again is proven; elsewhere a lost line would look like it.
     """
     found = list(gaps(group, heard, unseen, majorities, fenced=majorities is not None))
-    storms = list(storm(group, elections, in_vain(group)))
+    storms = list(storm(group, elections, failed_elections(group)))
     known = majorities if regained else None
-    outside = list(never_led(group, title))
+    outside = list(no_first_leader(group, title))
     if known is not None:
         outside += interrupted(group, known, title, clock)
     without = [*outside, *leaderless(group, found, title, clock, no_incident, died)]

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, product
 
+from election_replay.election_core.judge.clock_blame import copier_of, is_copier, may_show_the_same, owner_of
 from election_replay.election_core.judge.clock_segments import Segments
 from election_replay.election_core.judge.common_time import CommonTime
 from election_replay.election_core.judge.difference_constraints import UNBOUNDED, Edge, contradict, shortest_paths
-from election_replay.election_core.judge.least_trustworthy import copier_of, is_copier, may_show_the_same, owner_of
 from election_replay.election_core.judge.moments import SLACK_US, Message, Moment, Segment, Span, Step
 
 __all__ = [

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from operator import attrgetter
 
+from election_replay.election_core.judge.clock_blame import not_to_trust
 from election_replay.election_core.judge.difference_constraints import (
     UNBOUNDED,
     Edge,
@@ -27,7 +28,6 @@ from election_replay.election_core.judge.difference_constraints import (
     shortest_paths,
     without,
 )
-from election_replay.election_core.judge.least_trustworthy import not_to_trust
 from election_replay.election_core.judge.moments import SLACK_US, Jump, Message, Moment, Segment, Span, Step, moved
 from election_replay.election_core.model.timing import Timeout
 

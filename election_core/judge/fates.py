@@ -24,8 +24,8 @@ from election_replay.election_core.fold.roles import (
     TRANSFER,
 )
 from election_replay.election_core.judge.clock import Moment
-from election_replay.election_core.judge.group import SILENT, Group, Hole, Tenure, since, until
-from election_replay.election_core.judge.quorum_contact import Majorities, Majority
+from election_replay.election_core.judge.group import SILENT, Group, LogGap, Tenure, since, until
+from election_replay.election_core.judge.quorum_contact import QuorumLoss, QuorumTracker
 from election_replay.election_core.judge.wording import between, name_of
 from election_replay.election_core.model.facts import Candidacy, ContactLost, LastHeard, TermRaised, Unreached
 from election_replay.election_core.model.measures import FATE_OF, Fate, Standing
@@ -71,7 +71,7 @@ class Fates:
     def __init__(self, group: Group) -> None:
         self._group = group
         self._elapsed = group.clocks.elapsed
-        self._majorities = group.once(Majorities) if group.protocol in BY_MAJORITY else None
+        self._majorities = group.once(QuorumTracker) if group.protocol in BY_MAJORITY else None
 
     def standing(self, before: Tenure, following: Following | None) -> Standing:
         """What a leader was when the ``following`` one began; ``None``: when nobody led after it."""
@@ -109,7 +109,7 @@ class Fates:
         last_sign = Moment(before.end.at, before.end.at, before.end.source, before.end.event_id)
         return self._elapsed(moment, last_sign)[0] > 0
 
-    def _lost(self, before: Tenure, target: Moment) -> Majority:
+    def _lost(self, before: Tenure, target: Moment) -> QuorumLoss:
         """When a leader lost its majority, or when those who watch it heard of it last before the next one began."""
         lost = None if self._majorities is None else self._majorities.lost(before, target)
         if lost is not None:
@@ -127,16 +127,16 @@ class Fates:
         if last is None and self._elapsed(before.end, target)[0] > 0:
             last = before.end
         last = last or target
-        return Majority(last, last)
+        return QuorumLoss(last, last)
 
-    def asleep(self, before: Tenure, moment: Moment) -> Hole | None:
+    def asleep(self, before: Tenure, moment: Moment) -> LogGap | None:
         """The hole in a leader's log over a moment, in which its process did not run."""
         for hole in before.silences:
             if self._elapsed(hole.begin, moment)[1] >= 0 and self._elapsed(moment, hole.end)[1] > 0:
                 return hole
         return None
 
-    def _members_died(self, before: Tenure, lost: Majority) -> bool:
+    def _members_died(self, before: Tenure, lost: QuorumLoss) -> bool:
         """Whether those of the others whose processes had ended alone took the majority away."""
         ended = {left.member for left in lost.left if left.ended}
         return bool(ended) and lost.sure and self._group.electorates.lost(before, lost.latest, ended)
@@ -151,7 +151,7 @@ class Fates:
 
     # -- cut off ------------------------------------------------------------------------------------------------
 
-    def _cut_off(self, before: Tenure, following: Following, lost: Majority) -> bool:
+    def _cut_off(self, before: Tenure, following: Following, lost: QuorumLoss) -> bool:
         """Whether a leader ran and was not reached, while the others reached each other.
 
         Where members elect, others elected another one without it. A broker that no controller heard of says that it
@@ -169,7 +169,7 @@ class Fates:
             return led_on[1] > -HEARD_WITHIN
         return led_on[0] > HEARD_WITHIN
 
-    def _over(self, fact: Unreached, lost: Majority, before: Tenure, following: Following) -> bool:
+    def _over(self, fact: Unreached, lost: QuorumLoss, before: Tenure, following: Following) -> bool:
         """Whether a broker reached no controller while its set's master was lost to them."""
         end = until(fact) or since(fact)
         begun = self._elapsed(since(fact), following.begin)[1] > 0

@@ -34,7 +34,7 @@ SILENT = "silent"
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Hole:
+class LogGap:
     """A hole in a log: from its last line before (``begin``) to its first line after it (``end``); ``noticed``: all of
     that time its process did not run, by its own word."""
 
@@ -62,7 +62,7 @@ class Tenure:
     begin: Moment
     end: Moment
     end_cause: str | None
-    silences: tuple[Hole, ...]
+    silences: tuple[LogGap, ...]
 
     @property
     def name(self) -> str:
@@ -214,7 +214,7 @@ def group_of(all_facts: Iterable[Fact], clocks: Clocks) -> Group:
     """Index the facts of one group and protocol. ``clocks`` are those of all machines that speak of the group."""
     every = list(all_facts)
     electorates = Electorates(every, clocks)
-    ordered = list(in_order(set(silent_logs.completed(every, clocks, electorates))))
+    ordered = list(in_order(set(silent_logs.extend_liveness(every, clocks, electorates))))
     first = ordered[0]
     group = Group(
         cluster=first.cluster,
@@ -273,11 +273,11 @@ def _closed(role: Role, group: Group) -> Role:
 
 
 def _tenures(group: Group) -> Iterator[Tenure]:
-    holes: dict[str, list[Hole]] = {}
+    holes: dict[str, list[LogGap]] = {}
     for fact in group.of(Silence):
         end = until(fact)
         if end is not None:
-            holes.setdefault(fact.source_node, []).append(Hole(since(fact), end, fact.noticed))
+            holes.setdefault(fact.source_node, []).append(LogGap(since(fact), end, fact.noticed))
     for of_source in holes.values():
         of_source.sort()
     for role in group.roles:

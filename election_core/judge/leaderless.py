@@ -34,7 +34,7 @@ from election_replay.election_core.judge.group import SILENT, Group, Tenure, sin
 from election_replay.election_core.judge.led_between import nobody_led
 from election_replay.election_core.judge.loss_words import away, how_ended
 from election_replay.election_core.judge.outages import change_of
-from election_replay.election_core.judge.quorum_contact import Left, Majorities, Majority
+from election_replay.election_core.judge.quorum_contact import FollowerLost, QuorumLoss, QuorumTracker
 from election_replay.election_core.judge.serving import Service
 from election_replay.election_core.judge.wording import between, seconds
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
@@ -44,8 +44,8 @@ from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import SECOND, Timeout
 
-NOTICEABLE = Timeout.NOTICEABLE.us
-BRIEF = Timeout.BRIEF.us
+MIN_REPORTED = Timeout.MIN_REPORTED.us
+MAX_INFO_GAP = Timeout.MAX_INFO_GAP.us
 """A time without leader that may be shorter than this is worth knowing, not an alarm."""
 PLANNED = frozenset({STOPPED, TRANSFER, PREFERRED, REMOVED})
 """How a leadership ends that somebody wanted to end."""
@@ -70,7 +70,7 @@ class Gap:
     most: int
     planned: bool
     evidence: tuple[str, ...]
-    lost: Majority | None = None
+    lost: QuorumLoss | None = None
     unserved: tuple[tuple[Tenure, Moment | None], ...] = ()
     missed: bool = False
 
@@ -87,7 +87,7 @@ def gaps(
     group: Group,
     heard: Iterable[tuple[str, Moment]],
     unseen: Unseen | None = None,
-    majorities: Majorities | None = None,
+    majorities: QuorumTracker | None = None,
     inferred: Inferred | None = None,
     *,
     fenced: bool = False,
@@ -105,7 +105,11 @@ def gaps(
     ordered = [tenure for tenure, serves in zip(group.tenures, begun, strict=True) if serves]
     unserved = [tenure for tenure, serves in zip(group.tenures, begun, strict=True) if not serves]
     served = group.with_tenures(ordered)
-    ends, led_unseen, alive_times = _Ends(served, heard, majorities, service), _led_unseen(group), _AliveTimes(group)
+    ends, led_unseen, alive_times = (
+        _Ends(served, heard, majorities, service),
+        _led_without_log(group),
+        _AliveTimes(group),
+    )
     for number, before in enumerate(ordered, 1):
         after = ordered[number] if number < len(ordered) else None
         target = ends.target
@@ -115,7 +119,7 @@ def gaps(
         if gap is not None:
             gap = replace(gap, unserved=tuple(_never_served(group, gap, unserved, service)))
         if gap is not None and majorities is not None and (gap.missed or not _nobody_else(group, gap)):
-            gap = replace(gap, least=0) if gap.most >= BRIEF else None
+            gap = replace(gap, least=0) if gap.most >= MAX_INFO_GAP else None
         may_be_none = gap is None or (gap.least <= 0 and gap.most <= Timeout.BLURRED_END.us + gap.end.width)
         if gap is None or (inferred is not None and may_be_none and inferred(gap.before)):
             continue
@@ -164,7 +168,7 @@ class _End:
     earliest: Moment
     latest: Moment
     tenure: Tenure
-    lost: Majority | None = None
+    lost: QuorumLoss | None = None
     missed: bool = False
 
 
@@ -196,7 +200,7 @@ class _Ends:
         self,
         group: Group,
         heard: Iterable[tuple[str, Moment]],
-        majorities: Majorities | None,
+        majorities: QuorumTracker | None,
         service: Service,
     ) -> None:
         self._group = group
@@ -290,10 +294,10 @@ class _AliveTimes:
         """Whether a member was up long enough to be noticed between two moments, on clocks within their bounds."""
         since_us, until_us = begin.by, end.at
         number = bisect_left(self._times, (until_us,))
-        while number and self._last[number - 1] - since_us >= NOTICEABLE:
+        while number and self._last[number - 1] - since_us >= MIN_REPORTED:
             number -= 1
             born, last = self._times[number]
-            if min(until_us, last) - max(since_us, born) >= NOTICEABLE:
+            if min(until_us, last) - max(since_us, born) >= MIN_REPORTED:
                 return True
         return False
 
@@ -314,7 +318,7 @@ def _gap(
     most = min(group.clocks.elapsed(end.earliest, target)[1] for end in ends)
     least = min(least, most)  # a leader that was missed before its last line led until that line
     uncertain = any(end.lost is not None or end.tenure.end_cause in (DIED, SILENT) for end in ends[-1:])
-    if least < NOTICEABLE and not (uncertain and after is not None and most >= BRIEF):
+    if least < MIN_REPORTED and not (uncertain and after is not None and most >= MAX_INFO_GAP):
         return None
     end = min(reversed(ends), key=lambda e: group.clocks.elapsed(e.latest, target)[0])
     # A stale leader that stepped down for one already elected creates no gap.
@@ -323,7 +327,7 @@ def _gap(
     lost = end.lost if end.tenure is before else None
     if _led_meanwhile(group, led_unseen, before, target):
         return None
-    open_from = end.latest if least >= NOTICEABLE else Moment(begin.at, begin.at, begin.source)
+    open_from = end.latest if least >= MIN_REPORTED else Moment(begin.at, begin.at, begin.source)
     if not alive_times.somebody_up(open_from, target) or (after is None and _shut_down_together(group, before, begin)):
         return None
     left = [member.latest.event_id for member in lost.left] if lost else []
@@ -405,7 +409,7 @@ def _nobody_else(group: Group, gap: Gap) -> bool:
     return nobody_led(group, gap.before, gap.after, begin, gap.end)
 
 
-def _led_unseen(group: Group) -> list[Role]:
+def _led_without_log(group: Group) -> list[Role]:
     """The roles of those who followed a leader whose own log does not show that it led."""
     led = {(tenure.term, tenure.node) for tenure in group.tenures}
     return [
@@ -448,7 +452,7 @@ def _ended_within(group: Group, moment: Moment, life: Alive, since_us: int) -> b
 
 def began_early(begin: Moment, before: Tenure) -> bool:
     """Whether a time without a leader began noticeably before its tenure ended: it had fallen silent."""
-    return before.end.at - begin.at > NOTICEABLE
+    return before.end.at - begin.at > MIN_REPORTED
 
 
 def leaderless(
@@ -478,20 +482,20 @@ def leaderless(
         if gap.after is not None:
             then = f"until {gap.after.name} led {clock} {gap.after.term}"
             serves_after = group.clocks.elapsed(gap.after.begin, gap.end)
-            if serves_after[0] >= NOTICEABLE:
+            if serves_after[0] >= MIN_REPORTED:
                 then += f" and served clients {between(*serves_after)} later"
         else:
             then = "to the end of the logs"
-        then += _elected_in_vain(gap, clock)
+        then += _failed_elections(gap, clock)
         raised = group.once(Fates).toppled_by(gap.before, following_of(gap.after))
         then += "" if raised is None else f". {stood_alone(group, gap.before, raised, clock)}"
-        lasted = between(gap.least, gap.most) if gap.least >= NOTICEABLE else f"at most {seconds(gap.most)}"
-        harmless = gap.planned or gap.least < BRIEF or (no_incident is not None and no_incident(gap))
+        lasted = between(gap.least, gap.most) if gap.least >= MIN_REPORTED else f"at most {seconds(gap.most)}"
+        harmless = gap.planned or gap.least < MAX_INFO_GAP or (no_incident is not None and no_incident(gap))
         yield group.finding(
             RuleId.LEADERLESS,
             (gap.before.term, gap.begin.at // SECOND),
             severity=INFO if harmless else WARNING,
-            certainty=DEFINITE if gap.least >= NOTICEABLE else POSSIBLE,
+            certainty=DEFINITE if gap.least >= MIN_REPORTED else POSSIBLE,
             nodes=tuple(dict.fromkeys([gap.before.node, *([gap.after.node] if gap.after else [])])),
             terms=tuple(dict.fromkeys([gap.before.term, *([gap.after.term] if gap.after else [])])),
             start_time=gap.begin.at,
@@ -519,7 +523,7 @@ def frozen(group: Group, gap: Gap) -> bool:
     return group.once(Fates).fate(gap.before, following_of(gap.after)) == Fate.FROZEN
 
 
-def _elected_in_vain(gap: Gap, clock: str) -> str:
+def _failed_elections(gap: Gap, clock: str) -> str:
     """Who was elected meanwhile, how often, and never served."""
     times = Counter(tenure.with_detail(f"{clock} {tenure.term}") for tenure, _ in gap.unserved if tenure != gap.before)
     if not times:
@@ -528,11 +532,11 @@ def _elected_in_vain(gap: Gap, clock: str) -> str:
     return f". Elected meanwhile, and never served: {', '.join(who)}"
 
 
-def interrupted(group: Group, majorities: Majorities, title: str, clock: str) -> Iterator[Finding]:
+def interrupted(group: Group, majorities: QuorumTracker, title: str, clock: str) -> Iterator[Finding]:
     """``LEADERLESS`` within a leadership: the leader lost its majority and led on when it had it again."""
     for tenure in group.tenures:
         for interruption in majorities.interruptions(tenure):
-            if interruption.least < NOTICEABLE:
+            if interruption.least < MIN_REPORTED:
                 continue
             members = away(away.left for away in interruption.away)
             back = min(interruption.away, key=lambda away: away.again.at).left.member
@@ -540,7 +544,7 @@ def interrupted(group: Group, majorities: Majorities, title: str, clock: str) ->
             yield group.finding(
                 RuleId.LEADERLESS,
                 (tenure.term, "interrupted", interruption.begin.at // SECOND),
-                severity=INFO if interruption.least < BRIEF else WARNING,
+                severity=INFO if interruption.least < MAX_INFO_GAP else WARNING,
                 certainty=DEFINITE,
                 nodes=(tenure.node,),
                 terms=(tenure.term,),
@@ -566,18 +570,18 @@ def _was_silent(group: Group, gap: Gap) -> bool:
     return any(elapsed(hole.begin, gap.end)[0] > 0 and elapsed(gap.end, hole.end)[1] > 0 for hole in holes)
 
 
-def _how_lost(group: Group, gap: Gap, lost: Majority, how: str, *, stepped_down: bool) -> str:
+def _how_lost(group: Group, gap: Gap, lost: QuorumLoss, how: str, *, stepped_down: bool) -> str:
     """How a leader lost its majority, and what it did then: ``how`` its leadership ended."""
 
-    def gone(left: Left) -> str:
+    def gone(left: FollowerLost) -> str:
         before = group.clocks.elapsed(left.latest, lost.latest)
-        return between(*before) if before[0] >= BRIEF else ""
+        return between(*before) if before[0] >= MAX_INFO_GAP else ""
 
     reasons = [away(lost.left, gone)] if lost.left else []
     if lost.rounds is not None:
         reasons.append(f"{lost.rounds} round{'s' if lost.rounds > 1 else ''} of heartbeats in vain")
     details = f" ({'; '.join(reasons)})" if reasons else ""
     led_on = group.clocks.elapsed(lost.latest, gap.before.end)
-    if not stepped_down or gap.before.end_cause in (None, DIED, SILENT) or led_on[0] < NOTICEABLE:
+    if not stepped_down or gap.before.end_cause in (None, DIED, SILENT) or led_on[0] < MIN_REPORTED:
         return f"{how}{details}"
     return f"lost its majority{details} and {how} {between(*led_on)} later"

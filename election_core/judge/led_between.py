@@ -72,7 +72,7 @@ def _serves_later(group: Group, role: Role, before: Tenure) -> bool:
 def covers(group: Group, source: str, begin: Moment, end: Moment) -> bool:
     """Whether a log has lines from before a time to its end, give or take what is worth knowing and no alarm."""
     last = group.written.get(source)
-    whole = last is not None and group.clocks.elapsed(end, last)[0] >= -Timeout.BRIEF.us
+    whole = last is not None and group.clocks.elapsed(end, last)[0] >= -Timeout.MAX_INFO_GAP.us
     return whole and _begins_before(group, source, begin)
 
 
@@ -85,4 +85,4 @@ def shown_for(group: Group, source: str, begin: Moment) -> int:
 
 def _begins_before(group: Group, source: str, begin: Moment) -> bool:
     first = min((since(life) for life in group.of(Alive) if life.source_node == source), default=None)
-    return first is not None and group.clocks.elapsed(first, begin)[0] >= -Timeout.BRIEF.us
+    return first is not None and group.clocks.elapsed(first, begin)[0] >= -Timeout.MAX_INFO_GAP.us

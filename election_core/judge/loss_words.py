@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable
 
 from election_replay.election_core.fold.roles import DIED, PREFERRED, REMOVED, STOPPED, TRANSFER
 from election_replay.election_core.judge.group import SILENT, Tenure
-from election_replay.election_core.judge.quorum_contact import Left
+from election_replay.election_core.judge.quorum_contact import FollowerLost
 from election_replay.election_core.judge.wording import listed
 
 
-def away(lefts: Iterable[Left], gone: Callable[[Left], str] = lambda _: "") -> str:
+def away(lefts: Iterable[FollowerLost], gone: Callable[[FollowerLost], str] = lambda _: "") -> str:
     """Who was lost to a leader, and how: ``gone`` says for how long it was, where that is of note."""
     clauses: dict[tuple[bool, str], list[str]] = {}
     for left in lefts:

@@ -33,7 +33,7 @@ ENDED = frozenset({DIED, STOPPED, ENDED_ITSELF, SILENT})
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class FollowerLost:
     """A member that followed a leader and was lost to it in ``[earliest, latest]``; ``ended``: its process ended."""
 
     member: str
@@ -43,7 +43,7 @@ class Left:
 
 
 @dataclass(frozen=True, slots=True)
-class Majority:
+class QuorumLoss:
     """The majority of a leader was lost in ``[earliest, latest]``; not ``sure``: or never, since others may vote too.
 
     ``left`` are the members that left, as far as that is known, and ``rounds`` are those in which the leader asked in
@@ -52,16 +52,16 @@ class Majority:
 
     earliest: Moment
     latest: Moment
-    left: tuple[Left, ...] = ()
+    left: tuple[FollowerLost, ...] = ()
     rounds: int | None = None
     sure: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Away:
+class FollowerAbsence:
     """A member that followed a leader, was lost to it and followed it ``again``, in the same term."""
 
-    left: Left
+    left: FollowerLost
     again: Moment
 
 
@@ -76,10 +76,10 @@ class Interruption:
     end: Moment
     least: int
     most: int
-    away: tuple[Away, ...]
+    away: tuple[FollowerAbsence, ...]
 
 
-class Majorities:
+class QuorumTracker:
     """Until when each leader of a group had its majority. Only for protocols in which a majority commits."""
 
     def __init__(self, group: Group) -> None:
@@ -132,13 +132,13 @@ class Majorities:
         left = {member.member for member in self._left(tenure) if self._may_have_left_by(member, moment)}
         return self._group.electorates.lost(tenure, tenure.end, left)
 
-    def _may_have_left_by(self, member: Left, moment: Moment) -> bool:
+    def _may_have_left_by(self, member: FollowerLost, moment: Moment) -> bool:
         source = member.latest.source
         ended = Moment(member.latest.by, member.latest.by, source)
         unknown = member.ended and source in self._quiet
         return not unknown or self._group.clocks.elapsed(ended, moment)[1] >= 0
 
-    def lost(self, tenure: Tenure, target: Moment) -> Majority | None:
+    def lost(self, tenure: Tenure, target: Moment) -> QuorumLoss | None:
         """When a leader lost its majority before ``target``, when the next one began; ``None``: nobody tells."""
         votes = self._group.electorates.votes
         left = [member for member in self._left(tenure) if votes(tenure, member.latest, member.member)]
@@ -148,7 +148,7 @@ class Majorities:
         elapsed = self._group.clocks.elapsed
         found = [loss for loss in found if elapsed(tenure.begin, loss.latest)[1] > 0]
         if not found and by_followers is not None and not by_followers.sure:
-            if elapsed(by_followers.earliest, tenure.end)[0] > Timeout.NOTICEABLE.us:
+            if elapsed(by_followers.earliest, tenure.end)[0] > Timeout.MIN_REPORTED.us:
                 self.unsure.add(tenure)
             return self._not_before_a_commit(tenure, by_followers, target)
         if not found:
@@ -163,13 +163,13 @@ class Majorities:
         earliest = min((loss.earliest for loss in alike), key=lambda moment: elapsed(moment, target)[1])
         # Who counts its rounds knows which one was answered last: what others heard after it, they answered in vain.
         counted = [loss.earliest for loss in alike if loss.rounds is not None]
-        earliest = next((at for at in counted if earliest.at - at.at > Timeout.NOTICEABLE.us), earliest)
+        earliest = next((at for at in counted if earliest.at - at.at > Timeout.MIN_REPORTED.us), earliest)
         if tenure.end_cause == DIED:
             earliest = self._missed_first(tenure, left, earliest, target)
         rounds = next((loss.rounds for loss in found if loss.rounds is not None), None)
-        return self._not_before_a_commit(tenure, Majority(earliest, first.latest, tuple(left), rounds), target)
+        return self._not_before_a_commit(tenure, QuorumLoss(earliest, first.latest, tuple(left), rounds), target)
 
-    def _missed_first(self, tenure: Tenure, left: Sequence[Left], earliest: Moment, target: Moment) -> Moment:
+    def _missed_first(self, tenure: Tenure, left: Sequence[FollowerLost], earliest: Moment, target: Moment) -> Moment:
         """A dead leader has no majority, however late some follower misses it: the first that did, or its last line."""
         elapsed = self._group.clocks.elapsed
         missed = max([*(member.earliest for member in left), earliest], key=lambda moment: elapsed(moment, target)[1])
@@ -177,7 +177,7 @@ class Majorities:
         last_line = Moment(tenure.end.at, tenure.end.at, tenure.source, tenure.end.event_id)
         return noticed if elapsed(last_line, noticed)[1] > 0 else last_line
 
-    def _by_followers(self, tenure: Tenure, target: Moment, left: Sequence[Left]) -> Majority | None:
+    def _by_followers(self, tenure: Tenure, target: Moment, left: Sequence[FollowerLost]) -> QuorumLoss | None:
         elapsed = self._group.clocks.elapsed
         lost, may_be_lost = self._group.electorates.lost, self._group.electorates.may_be_lost
         by_latest = sorted(left, key=lambda member: -elapsed(member.latest, target)[0])
@@ -187,12 +187,12 @@ class Majorities:
         if earliest is None:
             return None
         if latest is None:
-            return Majority(earliest, tenure.end, tuple(left), sure=False)
+            return QuorumLoss(earliest, tenure.end, tuple(left), sure=False)
         if elapsed(earliest, latest)[1] < 0:  # around a step of a clock their order, seen from there, is not known
             return None
-        return Majority(earliest, latest) if elapsed(latest, target)[1] > 0 else None
+        return QuorumLoss(earliest, latest) if elapsed(latest, target)[1] > 0 else None
 
-    def _left(self, tenure: Tenure) -> Iterator[Left]:
+    def _left(self, tenure: Tenure) -> Iterator[FollowerLost]:
         """The members that followed a leader and did so no more, by their last time as its followers, and those that
         were down when it began and did not come to it."""
         followed = self._followed.get((tenure.node, tenure.term), {})
@@ -203,13 +203,13 @@ class Majorities:
         for source in sorted(self._sources - followed.keys() - {tenure.source}):
             before = self._group.roles_of(source, tenure.begin.by)
             if before and before[-1].role == DOWN:
-                yield Left(before[-1].node or source, since(before[-1]), since(before[-1]), ended=True)
+                yield FollowerLost(before[-1].node or source, since(before[-1]), since(before[-1]), ended=True)
 
     def _last_followed(self, roles: Sequence[Role], tenure: Tenure) -> Role:
         """The last role in which a member followed a leader that led: not one that a late heartbeat may have begun."""
         return next((role for role in reversed(roles) if self._led_on(tenure, role)), roles[0])
 
-    def _left_in(self, role: Role, tenure: Tenure) -> Left | None:
+    def _left_in(self, role: Role, tenure: Tenure) -> FollowerLost | None:
         """How a member that followed a leader was lost to it, if it was."""
         end, source = until(role), role.source_node
         if end is None:
@@ -223,11 +223,11 @@ class Majorities:
         if not ended and heard:
             last = max(heard, key=lambda fact: (fact.since_by, fact.since))
             at = Moment(max(last.since, role.since), max(last.since_by, role.since), source, last.since_event)
-            return Left(name, at, at, ended)
+            return FollowerLost(name, at, at, ended)
         at = Moment(max(end.at, role.since), end.by, source, end.event_id)
         # Of a leader that says no farewell it may have heard no more long before it learned of another one.
         unsure = not ended and tenure.end_cause in (DIED, SILENT)
-        return Left(name, Moment(role.since, at.by, source, end.event_id) if unsure else at, at, ended)
+        return FollowerLost(name, Moment(role.since, at.by, source, end.event_id) if unsure else at, at, ended)
 
     def interruptions(self, tenure: Tenure) -> Iterator[Interruption]:
         """The times in which a leader had surely lost its majority, and had it again later in the same tenure."""
@@ -236,7 +236,7 @@ class Majorities:
             for source, roles in self._followed.get((tenure.node, tenure.term), {}).items()
             if source != tenure.source
         }
-        seen = set[tuple[Away, ...]]()
+        seen = set[tuple[FollowerAbsence, ...]]()
         for of_member in spells.values():
             for first in of_member:
                 with_it = tuple(sorted(self._with(first, spells), key=lambda away: away.left.member))
@@ -247,12 +247,12 @@ class Majorities:
                 if found is not None:
                     yield found
 
-    def _away(self, roles: Sequence[Role], tenure: Tenure) -> Iterator[Away]:
+    def _away(self, roles: Sequence[Role], tenure: Tenure) -> Iterator[FollowerAbsence]:
         """The spells in which a member did not follow, as far as the leader surely led on after them."""
         for role, following in pairwise(roles):
             left = self._left_in(role, tenure)
             if left is not None and self._led_on(tenure, following):
-                yield Away(left, since(following))
+                yield FollowerAbsence(left, since(following))
 
     def _led_on(self, tenure: Tenure, following: Role) -> bool:
         """Whether a leader still led when a member followed it again: a late heartbeat of one that gave up may say so.
@@ -270,7 +270,9 @@ class Majorities:
             return False
         return left.earliest.at - following.since_by >= Timeout.LATE_HEARTBEAT.us
 
-    def _with(self, away: Away, spells: Mapping[str, Sequence[Away]]) -> Iterator[Away]:
+    def _with(
+        self, away: FollowerAbsence, spells: Mapping[str, Sequence[FollowerAbsence]]
+    ) -> Iterator[FollowerAbsence]:
         """The spells of all members, one each, in which they were away surely at once with one of them."""
         elapsed, widest = self._group.clocks.elapsed, self._group.clocks.widest
         for of_member in spells.values():
@@ -285,7 +287,7 @@ class Majorities:
             if found is not None:
                 yield found
 
-    def _enough(self, tenure: Tenure, away: Sequence[Away]) -> list[tuple[Away, ...]]:
+    def _enough(self, tenure: Tenure, away: Sequence[FollowerAbsence]) -> list[tuple[FollowerAbsence, ...]]:
         """The smallest sets of these members without which the leader surely had no majority."""
         for count in range(1, len(away) + 1):
             enough = [some for some in combinations(away, count) if self._lost_without(tenure, some)]
@@ -293,11 +295,11 @@ class Majorities:
                 return enough
         return []
 
-    def _lost_without(self, tenure: Tenure, away: Sequence[Away]) -> bool:
+    def _lost_without(self, tenure: Tenure, away: Sequence[FollowerAbsence]) -> bool:
         last = max(away, key=lambda spell: self._group.clocks.elapsed(tenure.begin, spell.left.latest)[0]).left.latest
         return self._group.electorates.lost(tenure, last, {spell.left.member for spell in away})
 
-    def _interruption(self, tenure: Tenure, away: Sequence[Away]) -> Interruption | None:
+    def _interruption(self, tenure: Tenure, away: Sequence[FollowerAbsence]) -> Interruption | None:
         """The time in which enough of these members were away: from the last that left to the first back."""
         elapsed = self._group.clocks.elapsed
         best: Interruption | None = None
@@ -319,7 +321,7 @@ class Majorities:
             surely_before(interruption.begin, commit) and surely_before(commit, interruption.end) for commit in commits
         )
 
-    def _by_itself(self, tenure: Tenure) -> Majority | None:
+    def _by_itself(self, tenure: Tenure) -> QuorumLoss | None:
         """What the leader says of it: the last one that it does not say to have been made good."""
         losses = [
             fact
@@ -332,9 +334,9 @@ class Majorities:
         if not losses:
             return None
         last = max(losses, key=lambda fact: (fact.since, fact.since_by))
-        return Majority(since(last), since(last), rounds=last.rounds)
+        return QuorumLoss(since(last), since(last), rounds=last.rounds)
 
-    def _not_before_a_commit(self, tenure: Tenure, lost: Majority, target: Moment) -> Majority | None:
+    def _not_before_a_commit(self, tenure: Tenure, lost: QuorumLoss, target: Moment) -> QuorumLoss | None:
         """What a leader committed it committed with a majority, whatever its followers missed."""
         elapsed = self._group.clocks.elapsed
         for grown in self._committed.get((tenure.source, tenure.term), ()):
@@ -355,7 +357,7 @@ class Majorities:
         return lost if elapsed(lost.latest, target)[1] > 0 else None
 
 
-def _gone(left: Sequence[Left], bound: str) -> Iterator[tuple[Moment, frozenset[str]]]:
+def _gone(left: Sequence[FollowerLost], bound: str) -> Iterator[tuple[Moment, frozenset[str]]]:
     """When one member after the other had left, by the ``earliest`` or ``latest`` time, and who had by then."""
     gone = accumulate(left, lambda before, member: before | {member.member}, initial=frozenset[str]())
     yield from zip((getattr(member, bound) for member in left), list(gone)[1:], strict=True)

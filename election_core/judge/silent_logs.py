@@ -37,7 +37,7 @@ from election_replay.election_core.model.facts import (
 from election_replay.election_core.model.timing import Timeout
 
 FROZEN = Timeout.FROZEN.us
-_LEADS_ON: Mapping[str, Mapping[Timeout, int]] = {
+_MAX_TIME_WITHOUT_QUORUM: Mapping[str, Mapping[Timeout, int]] = {
     "raft": {Timeout.ETCD_ELECTION: 2, Timeout.ON_ITS_WAY: 1},
     "kraft": {Timeout.KRAFT_FETCH: 2, Timeout.ON_ITS_WAY: 1},
     "partition": {Timeout.KAFKA_SESSION: 1, Timeout.ON_ITS_WAY: 1},
@@ -45,7 +45,7 @@ _LEADS_ON: Mapping[str, Mapping[Timeout, int]] = {
 }
 """For how long a leader that runs leads on without a majority before it says that it gives up: CheckQuorum looks once
 an election time-out, and ZooKeeper's leader at every tick for who was silent for syncLimit ticks."""
-_MAY_LEAD_ON = frozenset({"raft"})
+_CHECK_QUORUM_OPTIONAL = frozenset({"raft"})
 """Protocols in which only some leaders give up without a majority: those of a group of which one has done so, since
 ``CheckQuorum`` is the same for all members."""
 
@@ -66,7 +66,7 @@ class LastSign:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Life:
+class ProcessRun:
     """One life of a process whose end nobody printed: its first line, and its last one in ``[last, last_by]``."""
 
     first: int
@@ -74,7 +74,7 @@ class Life:
     last_by: int
 
 
-def completed(facts: Iterable[Fact], clocks: Clocks, electorates: Electorates) -> list[Fact]:
+def extend_liveness(facts: Iterable[Fact], clocks: Clocks, electorates: Electorates) -> list[Fact]:
     """The facts of a group, with what is known of the processes whose logs are quiet."""
     every = list(facts)
     quiet_sources = sorted({fact.source_node for fact in every if isinstance(fact, QuietLog)})
@@ -93,7 +93,7 @@ def _leaderships(every: Iterable[Fact]) -> list[tuple[Role, int]]:
     ]
 
 
-def _last_signs(every: Sequence[Fact], source: str, clocks: Clocks) -> Iterator[tuple[Life, LastSign]]:
+def _last_signs(every: Sequence[Fact], source: str, clocks: Clocks) -> Iterator[tuple[ProcessRun, LastSign]]:
     """For each life of a process whose end nobody printed: its last line, and the later last sign of life."""
     led, heard = _leaderships(every), _Heard.of(every, source)
     names = {fact.node for fact in every if fact.source_node == source and isinstance(fact, Role)}
@@ -118,7 +118,7 @@ def _last_signs(every: Sequence[Fact], source: str, clocks: Clocks) -> Iterator[
             yield life, replace(sign, at=max(sign.at, last_line))
 
 
-def _started_again(every: Sequence[Fact], source: str, life: Life) -> int | None:
+def _started_again(every: Sequence[Fact], source: str, life: ProcessRun) -> int | None:
     """When the process of a life started again as a member of another group: restored, or given to another cluster."""
     downs = (fact for fact in every if isinstance(fact, Role) and fact.role == DOWN and fact.source_node == source)
     ends = (down.until for down in downs if life.last <= down.since < max(life.last_by, life.last + 1))
@@ -136,10 +136,10 @@ def _losses_of(every: Iterable[Fact], names: Set[str | None], source: str) -> di
     return found
 
 
-def _life(alive: Alive) -> Life:
+def _life(alive: Alive) -> ProcessRun:
     if alive.until is None or alive.until_by is None:
-        return Life(alive.since, alive.since, alive.since_by)
-    return Life(alive.since, alive.until, alive.until_by)
+        return ProcessRun(alive.since, alive.since, alive.since_by)
+    return ProcessRun(alive.since, alive.until, alive.until_by)
 
 
 def _last_sign(
@@ -204,7 +204,7 @@ def _of_this_life(losses: Iterable[Loss], following: int | None) -> Iterator[Los
             yield fact
 
 
-def _replaced(led: Sequence[tuple[Role, int]], heard: "_Heard", life: Life, clocks: Clocks) -> int | None:
+def _replaced(led: Sequence[tuple[Role, int]], heard: "_Heard", life: ProcessRun, clocks: Clocks) -> int | None:
     """When, at the earliest on its own clock, a leader was replaced after its last line: it need not have led on."""
     source = heard.source
     open_ended = [
@@ -242,7 +242,7 @@ class _Heard:
                 followers.setdefault((role.leader, role.term), []).append(role)
         return cls(source, [f for f in roles if f.role == LEADER and f.source_node == source], followers)
 
-    def followed(self, life: Life, clocks: Clocks) -> list[int]:
+    def followed(self, life: ProcessRun, clocks: Clocks) -> list[int]:
         """When others began to follow what the process led in a time; on its clock, at the earliest."""
         led = {(role.node, role.term) for role in self.leading if life.first <= role.since <= life.last_by}
         of_led = (role for term in led for role in self.followers.get(term, ()))
@@ -268,7 +268,7 @@ def _end_of(every: Iterable[Fact], source: str, clocks: Clocks) -> LastSign | No
     return LastSign(max(at for at, _ in ends), latest=max((by for _, by in ends if by is not None), default=0))
 
 
-def _moved(fact: Fact, last_signs: Mapping[Life, LastSign]) -> Fact:
+def _moved(fact: Fact, last_signs: Mapping[ProcessRun, LastSign]) -> Fact:
     """A fact that ended, or began, with the last line of a process whose last sign of life came later."""
     if isinstance(fact, Alive):
         life = _life(fact)
@@ -289,7 +289,7 @@ def _moved(fact: Fact, last_signs: Mapping[Life, LastSign]) -> Fact:
     return replace(fact, until=until, until_by=max(until, sign.by or fact.until_by or until))
 
 
-def _sign_after(end: int, last_signs: Mapping[Life, LastSign]) -> LastSign:
+def _sign_after(end: int, last_signs: Mapping[ProcessRun, LastSign]) -> LastSign:
     """The last sign of a life whose last role ended at ``end``: at its last line, as wide as that is."""
     return next(
         (sign for life, sign in last_signs.items() if life.last <= end < max(life.last_by, life.last + 1)),
@@ -327,7 +327,7 @@ class _Holes:
             return None
         if hole.noticed and hole.until is not None and hole.until - hole.since >= SILENCE:
             return hole
-        if not hole.noticed and hole.protocol in _MAY_LEAD_ON and not self._give_up:
+        if not hole.noticed and hole.protocol in _CHECK_QUORUM_OPTIONAL and not self._give_up:
             return None
         led = [(role, term) for role, term in self._led if role.source_node == hole.source_node and _within(hole, role)]
         if not led:
@@ -353,7 +353,7 @@ class _Holes:
         )
 
     def _leads_on(self, hole: Silence) -> int | None:
-        limits = _LEADS_ON.get(hole.protocol)
+        limits = _MAX_TIME_WITHOUT_QUORUM.get(hole.protocol)
         return None if limits is None else sum(times * self._timing.us(each) for each, times in limits.items())
 
     def _left_long_before_its_end(self, hole: Silence, led: Role) -> Moment | None:

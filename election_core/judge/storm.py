@@ -25,7 +25,7 @@ STORM_WINDOW = Timeout.STORM_WINDOW.us
 ONE_DISTURBANCE = Timeout.ONE_DISTURBANCE.us
 
 
-def in_vain(group: Group) -> Iterator[Moment]:
+def failed_elections(group: Group) -> Iterator[Moment]:
     """The beginnings of elections that nobody won although a majority took part, after the first leader.
 
     All who ask for the votes of one term are in one election.

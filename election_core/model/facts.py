@@ -45,7 +45,7 @@ class Fact:
     """The name of the kind, its class's name in capitals: what a row says of its class."""
     BY_COPIER: ClassVar[bool] = False
     """Whether the times of the kind are those of whoever copied the machine's files, not those of its logs."""
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ()
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ()
     """The kind's fields that a log has said when the fact begins, wherever the log itself begins or ends."""
 
     @property
@@ -87,7 +87,7 @@ class Role(Fact):
     """A node was in ``role`` of ``term`` under ``leader``; ``cause`` began it, ``end_cause`` ended it."""
 
     kind: ClassVar[str] = "ROLE"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("role", "term", "leader", "address", "cause")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("role", "term", "leader", "address", "cause")
 
     role: str
     term: int | None
@@ -163,7 +163,7 @@ class QuorumLost(Fact):
     """
 
     kind: ClassVar[str] = "QUORUM_LOST"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
     term: int
     rounds: int | None
@@ -176,7 +176,7 @@ class Committed(Fact):
     ``from_index`` to ``to_index`` (indexes of entries; null: of no account). ``goes_on``: it leads as its log ends."""
 
     kind: ClassVar[str] = "COMMITTED"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
     term: int
     from_index: int | None
@@ -201,7 +201,7 @@ class LeaderLog(Fact):
     became it (index of an entry)."""
 
     kind: ClassVar[str] = "LEADER_LOG"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
     term: int
     to_index: int
@@ -213,7 +213,7 @@ class KnownCommitted(Fact):
     an entry; ZooKeeper: a zxid). ``goes_on``: it follows in that term as its log ends."""
 
     kind: ClassVar[str] = "KNOWN_COMMITTED"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
     term: int
     to_index: int
@@ -230,7 +230,7 @@ class Serving(Fact):
     serves clients from ``until`` on (null: it failed, or its log knows no end of it)."""
 
     kind: ClassVar[str] = "SERVING"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
     term: int
 
@@ -240,7 +240,7 @@ class MemberAddress(Fact):
     """The member ``node`` has the ``address``; without a node: a member has it whose id the source does not say."""
 
     kind: ClassVar[str] = "MEMBER_ADDRESS"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("address",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("address",)
 
     address: str
 
@@ -256,7 +256,7 @@ class VotersStated(Fact):
     """
 
     kind: ClassVar[str] = "VOTERS_STATED"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "voters", "voters_before", "learners")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "voters", "voters_before", "learners")
 
     term: int | None = None
     voters: tuple[str, ...] | None = None
@@ -272,7 +272,7 @@ class VoteGranted(Fact):
     """``voter`` voted for ``node`` in ``term``, as the candidate heard it."""
 
     kind: ClassVar[str] = "VOTE_GRANTED"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "voter")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "voter")
 
     term: int
     voter: str
@@ -288,7 +288,7 @@ class Candidacy(Fact):
     """
 
     kind: ClassVar[str] = "CANDIDACY"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "cause")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "cause")
 
     term: int | None
     outcome: str
@@ -307,7 +307,7 @@ class TermRaised(Fact):
     """``node`` raised its own term to ``term``; it had heard of that from ``peer`` (``None``: nobody is named)."""
 
     kind: ClassVar[str] = "TERM_RAISED"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "peer")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer")
 
     term: int
     peer: str | None = None
@@ -322,7 +322,7 @@ class TermWentBack(Fact):
     """
 
     kind: ClassVar[str] = "TERM_WENT_BACK"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("after",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("after",)
 
     before: int
     after: int
@@ -351,7 +351,7 @@ class MessageSent(Fact):
     line says that it did not arrive."""
 
     kind: ClassVar[str] = "MESSAGE_SENT"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "peer", "message")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer", "message")
 
     term: int | None
     peer: str | None
@@ -364,7 +364,7 @@ class MessageReceived(Fact):
     """``node`` got such a message from ``peer``."""
 
     kind: ClassVar[str] = "MESSAGE_RECEIVED"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "peer", "message")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer", "message")
 
     term: int | None
     peer: str | None
@@ -380,7 +380,7 @@ class LogCut(Fact):
     """
 
     kind: ClassVar[str] = "LOG_CUT"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "peer")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer")
 
     term: int | None
     peer: str | None
@@ -396,7 +396,7 @@ class RuleChecked(Fact):
     an undecidable one."""
 
     kind: ClassVar[str] = "RULE_CHECKED"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("rule",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("rule",)
 
     verdict: str
     rule: str

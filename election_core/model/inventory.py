@@ -8,14 +8,14 @@ from election_replay.election_core.model.timing import TimingRule
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class InventoryRow:
     """Whom the inventory says that a source speaks for; it counts only where the log does not say."""
 
     replica_group: str | None = None
     member: str | None = None
 
 
-NOT_LISTED = Listed()
+NO_ENTRY = InventoryRow()
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Inventory:
     ``introduced`` is what all logs of a cluster say together of each of them, by cluster and node, and by stream.
     """
 
-    listed: Mapping[tuple[str, str], Listed] = field(default_factory=dict)
+    listed: Mapping[tuple[str, str], InventoryRow] = field(default_factory=dict)
     timing: tuple[TimingRule, ...] = ()
     introduced: Mapping[tuple[str, str], Mapping[str, Introduced]] = field(default_factory=dict)
 

@@ -71,7 +71,7 @@ class Timeout(Enum):
     ONE_START = Entry(600_000, "Lines of one start of a process are no further apart than this.")
     BEFORE_MARKER = Entry(15_000, "A process writes for at most this long before the first line that marks its start.")
     BEFORE_FIRST_LINE = Entry(1_000, "The same where the line is one of the first that its program ever writes.")
-    SAID_TWICE = Entry(
+    DUPLICATE_START_LINE = Entry(
         1_000,
         "A later line of a start that comes again so soon is no second start.",
         "RocketMQ 5.0.0 DefaultMessageStore#load",
@@ -108,7 +108,7 @@ class Timeout(Enum):
         "A process that still says nothing so long after another leader was elected did not run, or could not be "
         "heard.",
     )
-    NOTICEABLE = Entry(
+    MIN_REPORTED = Entry(
         1_000,
         "What lasts shorter than this is not told: a time without a leader, a life between two others, a delay.",
     )
@@ -120,7 +120,7 @@ class Timeout(Enum):
         1_000,
         "Who hears of a leader for so long after it began to follow it again heard more than one late heartbeat.",
     )
-    BRIEF = Entry(2_000, "A time without leader that may be shorter than this is worth knowing, not an alarm.")
+    MAX_INFO_GAP = Entry(2_000, "A time without leader that may be shorter than this is worth knowing, not an alarm.")
     FIRST_ELECTION = Entry(
         60_000,
         "Members that boot look for a leader until enough of them are there. A group that has none after so long, and "
@@ -143,7 +143,7 @@ class Timeout(Enum):
         1_000,
         "A line of another file may be written so long after the last line before a step, or before the first after.",
     )
-    PATIENCE = Entry(
+    MAX_ELECTION_TIMEOUT = Entry(
         15_000,
         "Nobody lets a leader be silent for longer without a suspicion; the default of Redis Cluster is the longest "
         "known.",

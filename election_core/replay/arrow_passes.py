@@ -21,7 +21,7 @@ from election_replay.election_core.fold.members import named_speaker
 from election_replay.election_core.fold.process_runs import Segment
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.fold_event import LINE_FIELDS, FoldEvent
-from election_replay.election_core.model.inventory import NO_INVENTORY, NOT_LISTED, Inventory
+from election_replay.election_core.model.inventory import NO_ENTRY, NO_INVENTORY, Inventory
 from election_replay.election_core.model.rows import Row
 from election_replay.election_core.replay import group_judge
 from election_replay.election_core.replay.checkpoint import (
@@ -36,7 +36,7 @@ from election_replay.election_core.replay.columns import texts
 from election_replay.election_core.replay.fact_rows import facts_in
 from election_replay.election_core.replay.failures import error_text, failed
 from election_replay.election_core.replay.group_judge import Judged
-from election_replay.election_core.replay.passed_over import FILE, PassedOver, pass_over, times
+from election_replay.election_core.replay.prefilter import FILE, PassedOver, pass_over, times
 from election_replay.election_core.replay.source_fold import INTERESTING, SourceLog
 
 NEEDED_COLUMNS: tuple[str, ...] = (
@@ -87,7 +87,7 @@ def fold(batches: Iterable[pa.RecordBatch], inventory: Inventory = NO_INVENTORY)
             if current is None or not current.is_of(cluster, source_node):
                 if current is not None:
                     yield from current.finish(added)
-                listed = inventory.listed.get((cluster, source_node), NOT_LISTED)
+                listed = inventory.listed.get((cluster, source_node), NO_ENTRY)
                 introduced = inventory.introduced.get((cluster, source_node), {})
                 source = SourceLog(
                     *(cluster, source_node, 0, listed), timing_rules=inventory.timing, introduced=introduced

@@ -4,12 +4,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from election_replay.election_core.judge.calm import FIRST_END, SECOND_END, Calm, calm_since, ended, may_be_calm
 from election_replay.election_core.judge.clock import Clocks, Message
 from election_replay.election_core.judge.clock_skew import tells_of_wrong_clock, wrong_clocks
-from election_replay.election_core.judge.common_time import CommonTime, as_logged, passed_over
+from election_replay.election_core.judge.common_time import CommonTime, as_logged, prefilter
 from election_replay.election_core.judge.consistency import consistent
 from election_replay.election_core.judge.printed_times import stepped
+from election_replay.election_core.judge.quiescent import (
+    FIRST_END,
+    SECOND_END,
+    Quiescent,
+    calm_since,
+    ended,
+    may_be_quiescent,
+)
 from election_replay.election_core.model.facts import Fact, Silence
 from election_replay.election_core.model.rows import Election, Finding, RoleInterval, Row, Term, settled
 from election_replay.election_core.protocols.log_quality import duplicate_logs, mixed_logs
@@ -34,7 +41,7 @@ class Judged:
 
     facts: list[Fact]
     rows: list[Row]
-    calm: Calm | None = None
+    quiescent: Quiescent | None = None
     times: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -46,12 +53,12 @@ def rows_of_group(facts: Iterable[Fact]) -> Iterator[Row]:
 def judged(facts: Iterable[Fact]) -> Judged:
     """The judgement of one group."""
     of_group = list(facts)
-    since = calm_since(of_group) if may_be_calm(of_group) else None
+    since = calm_since(of_group) if may_be_quiescent(of_group) else None
     if since is not None:
         soon, later = (ended(of_group, since + end) for end in (FIRST_END, SECOND_END))
         rows, _ = as_ended(soon)
         if rows == as_ended(later)[0] and not any(map(_depends_on_ends, rows)):
-            return Judged(soon, rows, Calm.of(since, [fact for fact in of_group if fact.is_open]))
+            return Judged(soon, rows, Quiescent.of(since, [fact for fact in of_group if fact.is_open]))
     rows, times = as_ended(of_group)
     return Judged(of_group, rows, None, times)
 
@@ -66,11 +73,13 @@ def as_ended(facts: Iterable[Fact]) -> tuple[list[Row], dict[str, int]]:
 
     Clocks belong to machines, not to protocols: what the messages of one protocol prove about them holds for all.
     """
-    by_protocol = sorted(duplicate_logs.judged_once(mixed_logs.sources_apart(facts)), key=lambda fact: fact.protocol)
+    by_protocol = sorted(
+        duplicate_logs.deduplicate_logs(mixed_logs.split_members(facts)), key=lambda fact: fact.protocol
+    )
     in_order = _InCommonTime.of(by_protocol)
     rows: Iterable[Row] = of_leaders(in_order.rows())
     rows = consistent(with_roots(rows), in_order.facts, in_order.clocks)
-    return [*mixed_logs.sources_again(rows, by_protocol)], in_order.times
+    return [*mixed_logs.join_members(rows, by_protocol)], in_order.times
 
 
 def _causal_pairs(facts: list[Fact]) -> Iterator[Message]:
@@ -107,7 +116,7 @@ class _InCommonTime:
         if not clocks.wrong:
             return cls(facts, clocks)
         clocks, common = clocks.in_common_time()
-        return cls([fact for fact in map(common.fact, facts) if not passed_over(fact)], clocks, common)
+        return cls([fact for fact in map(common.fact, facts) if not prefilter(fact)], clocks, common)
 
     @property
     def times(self) -> dict[str, int]:
@@ -130,7 +139,7 @@ class _InCommonTime:
                 yield row
 
     def _rows(self) -> Iterator[Row]:
-        by_protocol = mixed_logs.undoubted(self.facts)
+        by_protocol = mixed_logs.drop_unattributable(self.facts)
         at_home = not any(fact.protocol in OF_MANY_GROUPS for fact in self.facts)
         for protocol, of_protocol in groupby(by_protocol, key=lambda fact: fact.protocol):
             if at_home or protocol != log_quality.PROTOCOL:

@@ -43,7 +43,7 @@ from election_replay.election_core.fold.settings import AS_DURATION, PrintedSett
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.introductions import Introduced
-from election_replay.election_core.model.inventory import NOT_LISTED, Listed
+from election_replay.election_core.model.inventory import NO_ENTRY, InventoryRow
 from election_replay.election_core.model.timing import TimingRule
 from election_replay.election_core.protocols.log_quality import log as log_quality
 from election_replay.election_core.replay.failures import error_text, failed
@@ -110,7 +110,7 @@ class SourceLog:
     cluster: str
     source_node: str
     bound_ms: int
-    listed: Listed = NOT_LISTED
+    listed: InventoryRow = NO_ENTRY
     activity: dict[str, Activity] = field(default_factory=dict)
     identity: Identity = field(default_factory=Identity)
     logs: dict[tuple[int, str], ProtocolLog] = field(default_factory=dict)
@@ -344,7 +344,7 @@ class SourceLog:
     def _reading(self, speaker: Speaker) -> "Reading":
         """What processes say whose lines are one member's."""
         crowded = {process for process, members in self.members.items() if members.at_once}
-        crowded.update(log_quality.crowds(speaker))
+        crowded.update(log_quality.mixed_processes(speaker))
         return self._read(speaker, frozenset(self.activity) - crowded)
 
     def _readings_of_members(self, speaker: Speaker) -> Iterator["Reading"]:

@@ -38,7 +38,7 @@ from election_replay.election_core.simulate.zab import truth as zab_truth
 
 
 @dataclass(frozen=True, slots=True)
-class Repertoire:
+class SimulatedSystem:
     """What can be played of a protocol, what is true of a world of it, and how such a world is told."""
 
     scenarios: tuple[Scenario, ...]
@@ -46,17 +46,19 @@ class Repertoire:
     narrate: Callable[[World], Iterator[str]]
 
 
-PROTOCOLS: dict[str, Repertoire] = {
-    "dledger": Repertoire(dledger.SCENARIOS, dledger_truth.truths, dledger_telling.narrate),
-    "controller": Repertoire(controller.SCENARIOS, controller_truth.truths, controller_telling.narrate),
-    "broker_identity": Repertoire(broker_identity.SCENARIOS, controller_truth.truths, controller_telling.narrate),
-    "acting_master": Repertoire(acting_master.SCENARIOS, acting_master_truth.truths, acting_master_telling.narrate),
-    "raft": Repertoire(raft.SCENARIOS, raft_truth.truths, raft_telling.narrate),
-    "order_lock": Repertoire(order_lock.SCENARIOS, order_lock_truth.truths, order_lock_telling.narrate),
-    "bully": Repertoire(bully.SCENARIOS, bully_truth.truths, bully_telling.narrate),
-    "token_ring": Repertoire(token_ring.SCENARIOS, token_ring_truth.truths, token_ring_telling.narrate),
-    "metadata": Repertoire(metadata.SCENARIOS, metadata_truth.truths, metadata_telling.narrate),
-    "zab": Repertoire(zab.SCENARIOS, zab_truth.truths, zab_telling.narrate),
+PROTOCOLS: dict[str, SimulatedSystem] = {
+    "dledger": SimulatedSystem(dledger.SCENARIOS, dledger_truth.truths, dledger_telling.narrate),
+    "controller": SimulatedSystem(controller.SCENARIOS, controller_truth.truths, controller_telling.narrate),
+    "broker_identity": SimulatedSystem(broker_identity.SCENARIOS, controller_truth.truths, controller_telling.narrate),
+    "acting_master": SimulatedSystem(
+        acting_master.SCENARIOS, acting_master_truth.truths, acting_master_telling.narrate
+    ),
+    "raft": SimulatedSystem(raft.SCENARIOS, raft_truth.truths, raft_telling.narrate),
+    "order_lock": SimulatedSystem(order_lock.SCENARIOS, order_lock_truth.truths, order_lock_telling.narrate),
+    "bully": SimulatedSystem(bully.SCENARIOS, bully_truth.truths, bully_telling.narrate),
+    "token_ring": SimulatedSystem(token_ring.SCENARIOS, token_ring_truth.truths, token_ring_telling.narrate),
+    "metadata": SimulatedSystem(metadata.SCENARIOS, metadata_truth.truths, metadata_telling.narrate),
+    "zab": SimulatedSystem(zab.SCENARIOS, zab_truth.truths, zab_telling.narrate),
 }
 
 SCENARIOS: dict[str, Scenario] = {

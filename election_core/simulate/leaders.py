@@ -14,7 +14,7 @@ from election_replay.election_core.simulate.truth import (
     pairs_of_reigns,
     value,
 )
-from election_replay.election_core.simulate.world import SECOND, Line, Reign, World
+from election_replay.election_core.simulate.world import SECOND, Leadership, Line, World
 
 _AT_ONCE_US = SECOND // 10
 """A line is said in the step in which the thing happens."""
@@ -32,11 +32,11 @@ class Signs:
     ends: tuple[str, ...]
     silent_while_leading: bool = False
 
-    def shows_begin(self, world: World, reign: Reign) -> bool:
+    def shows_begin(self, world: World, reign: Leadership) -> bool:
         """Whether a kept line says when a reign began."""
         return any(abs(line.true_us - reign.begin_us) < _AT_ONCE_US for line in kept(world, reign.node, *self.begins))
 
-    def shows_end(self, world: World, reign: Reign) -> bool:
+    def shows_end(self, world: World, reign: Leadership) -> bool:
         """Whether a kept line says when a reign ended, unless it lasts to the end; a killed leader says nothing."""
         if reign.end_us is None:
             return True
@@ -92,7 +92,9 @@ def overlaps(world: World, signs: Signs, word: str, sure_us: int, bound_us: int)
         )
 
 
-def _overlap_of(stale: Reign, newer: Reign, committed: bool, lasted_us: tuple[int, int], agree: bool) -> Claim:
+def _overlap_of(
+    stale: Leadership, newer: Leadership, committed: bool, lasted_us: tuple[int, int], agree: bool
+) -> Claim:
     """A claim must have the right length, and be critical only where the stale leader committed.
 
     ``lasted_us`` is the true length, and the shortest ``most`` that a claim may have (0: any).

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from election_replay.election_core.simulate.world import DOWN, MILLISECOND, UP, Play, Reign, World
+from election_replay.election_core.simulate.world import DOWN, MILLISECOND, UP, Leadership, Play, World
 
 BEGAN_US = 1_772_330_400 * 1_000_000
 """Every world begins on 2026-03-01 at 02:00:00 UTC."""
@@ -94,7 +94,7 @@ class Stage:
         """The members whose process does not exist."""
         return [name for name, process in self.world.processes.items() if process.condition == DOWN]
 
-    def _reign_of(self, name: str) -> Reign:
+    def _reign_of(self, name: str) -> Leadership:
         return next(reign for reign in reversed(self.world.reigns) if reign.node == name)
 
     # -- acts --------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from itertools import pairwise, permutations
 
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.simulate.clocks import WallClock
-from election_replay.election_core.simulate.world import DOWN, FROZEN, SECOND, STOPPING_US, UP, Line, Reign, World
+from election_replay.election_core.simulate.world import DOWN, FROZEN, SECOND, STOPPING_US, UP, Leadership, Line, World
 
 Claim = Callable[[Finding], bool]
 
@@ -37,8 +37,8 @@ class Truth:
 class Gap:
     """A time in which no process that is awake led."""
 
-    before: Reign
-    after: Reign | None
+    before: Leadership
+    after: Leadership | None
     begin_us: int
     end_us: int
 
@@ -48,7 +48,7 @@ class Gap:
         return self.end_us - self.begin_us
 
 
-def ends_at(world: World, reign: Reign) -> int:
+def ends_at(world: World, reign: Leadership) -> int:
     """The end of a reign, or of the world."""
     return world.now_us if reign.end_us is None else reign.end_us
 
@@ -67,7 +67,7 @@ def overlap_us(times: tuple[int, int], other: tuple[int, int]) -> int:
     return max(min(times[1], other[1]) - max(times[0], other[0]), 0)
 
 
-def pairs_of_reigns(world: World) -> Iterable[tuple[Reign, Reign]]:
+def pairs_of_reigns(world: World) -> Iterable[tuple[Leadership, Leadership]]:
     """Every two reigns of different nodes, each pair once, the smaller term first."""
     for number, reign in enumerate(world.reigns):
         for other in world.reigns[number + 1 :]:
@@ -78,7 +78,7 @@ def pairs_of_reigns(world: World) -> Iterable[tuple[Reign, Reign]]:
 def gaps(world: World) -> list[Gap]:
     """The times without a leader after the first one, frozen leaders not counted."""
     frozen = spans(world, FROZEN)
-    awake: list[tuple[int, int, Reign]] = []
+    awake: list[tuple[int, int, Leadership]] = []
     for reign in world.reigns:
         begin, end = reign.begin_us, ends_at(world, reign)
         for _, stopped, resumed in (span for span in frozen if span[0] == reign.node):
@@ -88,7 +88,7 @@ def gaps(world: World) -> list[Gap]:
         if begin == reign.begin_us or end - begin >= LEADS_AGAIN_US:
             awake.append((begin, end, reign))
     found: list[Gap] = []
-    last: tuple[int, Reign] | None = None
+    last: tuple[int, Leadership] | None = None
     for begin, end, reign in sorted(awake, key=lambda span: span[:2]):
         if last is not None and begin > last[0]:
             found.append(Gap(last[1], reign, last[0], begin))
@@ -241,7 +241,7 @@ def _interrupted(world: World) -> Iterator[Truth]:
                 yield Truth("LEADERLESS", (reign.node,), (reign.term,), begin_us, end_us, False, words, covers)
 
 
-def _at(after: Reign | None) -> str:
+def _at(after: Leadership | None) -> str:
     return f"{after.node} led term {after.term}" if after else "the end"
 
 

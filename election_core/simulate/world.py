@@ -65,7 +65,7 @@ class Fault:
 
 
 @dataclass(slots=True)
-class Reign:
+class Leadership:
     """One node as leader of one term, in true time; ``grew`` are the moments at which it committed something.
 
     ``committed`` is how far it had committed in the end.
@@ -81,7 +81,7 @@ class Reign:
 
 
 @dataclass(slots=True)
-class Spell:
+class Outage:
     """A time in which a machine's process was in one condition: ``up``, ``down`` or ``frozen``."""
 
     node: str
@@ -183,14 +183,14 @@ class World:
         self.copies: list[tuple[str, str, bytes]] = []
         self.faults: list[Fault] = []
         self.shipped: dict[str, str] = {}
-        self.reigns: list[Reign] = []
-        self.spells: list[Spell] = [Spell(name, DOWN, began_us) for name in members]
+        self.reigns: list[Leadership] = []
+        self.spells: list[Outage] = [Outage(name, DOWN, began_us) for name in members]
         self._line_rng = Random(rng.random())  # noqa: S311 - seeded: a world must repeat
         self._dropping: dict[tuple[str, str], int] = {}
         self._queue: list[tuple[int, int, Callable[[], None]]] = []
         self._number = 0
         self._calls: dict[int, _Call] = {}
-        self._leading: dict[str, Reign] = {}
+        self._leading: dict[str, Leadership] = {}
         self._ended: set[tuple[str, int, str]] = set()
 
     # -- running -----------------------------------------------------------------------------------------------
@@ -292,7 +292,7 @@ class World:
         process.condition = condition
         last = next(spell for spell in reversed(self.spells) if spell.node == process.name)
         last.end_us = self.now_us
-        self.spells.append(Spell(process.name, condition, self.now_us))
+        self.spells.append(Outage(process.name, condition, self.now_us))
 
     def _wall(self, process: Process) -> int:
         return process.clock.at(self.now_us)
@@ -430,7 +430,7 @@ class World:
             self._end_reign(name, "stepped down")
             reign = None
         if term is not None and reign is None:
-            reign = self._leading[name] = Reign(name, term, self.now_us)
+            reign = self._leading[name] = Leadership(name, term, self.now_us)
             self.reigns.append(reign)
         elif reign is not None and before is not None and self.play.committed(state) > self.play.committed(before):
             reign.grew.append(self.now_us)

@@ -90,7 +90,7 @@ def run(
         )
         return
     landed = done = None
-    with tables.unwatched():
+    with tables.pinned_snapshot():
         idle = not (files or nothing_landed(tables)) and nothing_new(tables, settings.inventoried())
     if not idle:
         with engine_of(engine, settings, master, debug, short_lived=is_little(tables, files)) as moving:

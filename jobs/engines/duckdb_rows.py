@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from election_replay.jobs.engines.engine import After, AfterOwn, Among, Dealing, NamedBy, OneOf, Rows, Simple, UpTo
-from election_replay.jobs.warehouse.replacing import Gone, of_keys
+from election_replay.jobs.engines.engine import After, AfterOwn, Among, NamedBy, OneOf, Partitioning, Rows, Simple, UpTo
+from election_replay.jobs.warehouse.replacing import DeletedKeys, of_keys
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from election_replay.schemas.model import sql_text
@@ -127,7 +127,7 @@ def answer(
         most = at_most(warehouse, rows, HELD_NARROW) if apart else 0
         if most <= HELD_NARROW:
             return database.sql(sql.format(rows=f"({every})")).to_arrow_table()
-        turns = dealt(database, scratch, every, apart, 1 + most // HELD_NARROW)
+        turns = partitioned(database, scratch, every, apart, 1 + most // HELD_NARROW)
         return pa.concat_tables([answer_of_turn(database, sql.format(rows=f"({turn})")) for turn in turns])
 
 
@@ -162,7 +162,11 @@ def at_most(warehouse: Warehouse, rows: Rows, enough: int) -> int:
 
 
 def in_order(
-    database: duckdb.DuckDBPyConnection, scratch: Path, warehouse: Warehouse, parts: Sequence[Rows], dealing: Dealing
+    database: duckdb.DuckDBPyConnection,
+    scratch: Path,
+    warehouse: Warehouse,
+    parts: Sequence[Rows],
+    dealing: Partitioning,
 ) -> pa.RecordBatchReader:
     """The rows of all ``parts``, sorted, those of a key together.
 
@@ -171,13 +175,13 @@ def in_order(
     most, every = sum(at_most(warehouse, rows, HELD) for rows in parts), registered(database, warehouse, parts)
     if most <= HELD:
         return sorted_rows(database, every, dealing)
-    parted = dealt(database, scratch, every, dealing.key, 1 + most // HELD)
+    parted = partitioned(database, scratch, every, dealing.key, 1 + most // HELD)
     turns = (sorted_rows(database, turn, dealing) for turn in parted)
     first = next(turns)
     return pa.RecordBatchReader.from_batches(first.schema, chain(first, chain.from_iterable(turns)))
 
 
-def dealt(
+def partitioned(
     database: duckdb.DuckDBPyConnection, scratch: Path, rows: str, key: Sequence[str], count: int
 ) -> Sequence[str]:
     """The rows of a SELECT in so many parts on disk, those of a key in one part: a SELECT for each that has some.
@@ -193,7 +197,7 @@ def dealt(
     return [rows_of(folder) for folder in folders] or [f"SELECT * FROM ({rows}) LIMIT 0"]
 
 
-def sorted_rows(database: duckdb.DuckDBPyConnection, rows: str, dealing: Dealing) -> pa.RecordBatchReader:
+def sorted_rows(database: duckdb.DuckDBPyConnection, rows: str, dealing: Partitioning) -> pa.RecordBatchReader:
     """The rows of a SELECT, sorted."""
     order = ", ".join(f"{column} NULLS FIRST" for column in dealing.order)
     return database.sql(f"SELECT * FROM ({rows}) ORDER BY {order}").to_arrow_reader(BATCH_ROWS)
@@ -243,7 +247,7 @@ def dataset_of(warehouse: Warehouse, rows: Rows) -> ds.Dataset:
     dataset, by = warehouse.dataset(rows.table, rows.version), TABLES[rows.table].replaced_by
     for condition in rows.conditions:
         if isinstance(condition, Among) and condition.wanted and by and condition.columns == by:
-            dataset = of_keys(dataset, Gone(keys=frozenset((cluster, key) for cluster, key in condition.keys)))
+            dataset = of_keys(dataset, DeletedKeys(keys=frozenset((cluster, key) for cluster, key in condition.keys)))
     return dataset
 
 

@@ -119,7 +119,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Dealing:
+class Partitioning:
     """How rows come to the work: those of one ``key`` stand together, in one batch after the other, by ``order``.
 
     ``key`` is one column or ``cluster`` and one more; ``order`` begins with the key, and each of it is a column or SQL
@@ -185,7 +185,7 @@ class Engine(Protocol):
         """
 
     def map_partitions(
-        self, warehouse: Warehouse, parts: Sequence[Rows], dealing: Dealing, work: Work, adding: Adding = NOTHING
+        self, warehouse: Warehouse, parts: Sequence[Rows], dealing: Partitioning, work: Work, adding: Adding = NOTHING
     ) -> list[DataFile]:
         """``work`` over all rows of ``parts``, which have the same columns.
 

@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 
 from election_replay.jobs import JobError
 from election_replay.jobs.engines.duckdb_rows import MEMORY, answer, database_in, in_order
-from election_replay.jobs.engines.engine import NOTHING, Adding, Answer, Dealing, Item, Rows, Work
+from election_replay.jobs.engines.engine import NOTHING, Adding, Answer, Item, Partitioning, Rows, Work
 from election_replay.jobs.engines.python_worker import prepare_worker
 from election_replay.jobs.warehouse.data_files import DataFile, write_data_files
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -95,7 +95,7 @@ class LocalEngine:
         return answer(warehouse, sql, rows, apart, self._memory, self.tasks)
 
     def map_partitions(
-        self, warehouse: Warehouse, parts: Sequence[Rows], dealing: Dealing, work: Work, adding: Adding = NOTHING
+        self, warehouse: Warehouse, parts: Sequence[Rows], dealing: Partitioning, work: Work, adding: Adding = NOTHING
     ) -> list[DataFile]:
         """One sort; each hand of it is some keys whole."""
         with database_in(self._memory, self.tasks) as (database, scratch):

@@ -26,10 +26,10 @@ from election_replay.jobs.engines.engine import (
     Among,
     Answer,
     Condition,
-    Dealing,
     Item,
     NamedBy,
     OneOf,
+    Partitioning,
     Rows,
     Simple,
     UpTo,
@@ -131,7 +131,7 @@ class SparkEngine:
         return found.cast(pa.schema([field.with_nullable(True) for field in found.schema]))
 
     def map_partitions(
-        self, warehouse: Warehouse, parts: Sequence[Rows], dealing: Dealing, work: Work, adding: Adding = NOTHING
+        self, warehouse: Warehouse, parts: Sequence[Rows], dealing: Partitioning, work: Work, adding: Adding = NOTHING
     ) -> list[DataFile]:
         """One shuffle, one sort within partitions; what is so little that Spark would take longer, by the driver."""
         if are_few(warehouse, parts, self._little):
@@ -233,9 +233,9 @@ def in_shape_of(shape: pa.Schema, name: str, rows: pa.RecordBatch) -> pa.RecordB
     return pa.RecordBatch.from_arrays(columns, schema=shape)
 
 
-def dealt_and_sorted(frame: DataFrame, dealing: Dealing) -> DataFrame:
+def dealt_and_sorted(frame: DataFrame, dealing: Partitioning) -> DataFrame:
     """Rows dealt to tasks, and sorted there."""
-    return frame.repartition(*dealt(dealing)).sortWithinPartitions(*(F.expr(column) for column in dealing.order))
+    return frame.repartition(*partitioned(dealing)).sortWithinPartitions(*(F.expr(column) for column in dealing.order))
 
 
 def as_keys(condition: Condition) -> Condition:
@@ -259,7 +259,7 @@ def fits(condition: Simple) -> Column:
             return (F.col(column) > least) & (F.col(column) > number_of(F.col(by), numbers))
 
 
-def dealt(dealing: Dealing) -> list[Column]:
+def partitioned(dealing: Partitioning) -> list[Column]:
     """By what rows are dealt to tasks: those of one key come to one task."""
     cluster, *rest = (F.col(name) for name in dealing.key)
     if dealing.pieces is None or not rest:

@@ -26,7 +26,7 @@ from election_replay.jobs import JobError
 from election_replay.jobs.engines.duckdb_rows import ReadAsAsked, database_in
 from election_replay.jobs.gates.lately import lately
 from election_replay.jobs.warehouse.pointer import CANDIDATE, OF_GROUP, PUBLISHED, pointer_rows
-from election_replay.jobs.warehouse.replacing import Gone, of_keys
+from election_replay.jobs.warehouse.replacing import DeletedKeys, of_keys
 from election_replay.jobs.warehouse.table_sets import JUDGED, LANDED
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES, Expectation
@@ -111,7 +111,7 @@ def check(
     clusters: Collection[str] | None = None,
     as_of: datetime | None = None,
     since: int = 0,
-    written: Mapping[str, Gone] | None = None,
+    written: Mapping[str, DeletedKeys] | None = None,
     run_id: str | None = None,
 ) -> list[Check]:
     """Look at the newest rows of ``tables``; of ``clusters``, unless that is ``None``.
@@ -157,7 +157,7 @@ class Newest:
         as_of: datetime | None = None,
         since: int = 0,
         columns: Mapping[str, Sequence[str]] = EVERYTHING,
-        written: Mapping[str, Gone] | None = None,
+        written: Mapping[str, DeletedKeys] | None = None,
         run_id: str | None = None,
     ) -> None:
         self._pointer = newest_pointer(warehouse, run_id)
@@ -331,7 +331,7 @@ def among(column: str, values: Collection[str]) -> pc.Expression:
     return pc.field(column).isin(pa.array(sorted(values), pa.string()))
 
 
-def keys_of(written: Gone) -> pa.Table:
+def keys_of(written: DeletedKeys) -> pa.Table:
     """Keys of rows as a table: a cluster alone stands for all of its rows."""
     rows = [*((cluster, None) for cluster in sorted(written.clusters)), *sorted(written.keys)]
     columns = {name: pa.array([row[at] for row in rows], pa.string()) for at, name in enumerate(("cluster", "key"))}

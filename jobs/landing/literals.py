@@ -27,7 +27,7 @@ def any_of(literals: tuple[str, ...]) -> str:
 NEVER = r"[^\s\S]"
 """What is found nowhere."""
 
-TELLING_OF = {dialect.name: dialect.telltales for dialect in DIALECTS}
+TELLING_OF = {dialect.name: dialect.distinguishing_lines for dialect in DIALECTS}
 """Literals of which texts of a dialect, in whatever layout, contain one that no other program happens to print."""
 
 TELLTALES = tuple(sorted({literal for literals in TELLING_OF.values() for literal in literals}))

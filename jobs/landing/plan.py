@@ -269,7 +269,7 @@ def zone_fields(zone: int | str) -> dict[str, Any]:
     return {"utc_offset_minutes": 0 if named else zone, "time_zone": zone if named else None}
 
 
-def dealt(tasks: list[Task], cores: int) -> list[list[Task]]:
+def partitioned(tasks: list[Task], cores: int) -> list[list[Task]]:
     """The tasks in hands of about as many bytes, some for each core; ``tasks`` come with the largest first."""
     size = sum(map(weight, tasks))
     each = min(HANDS_PER_CORE, max(1, size // (HAND_LEAST_BYTES * cores)))

@@ -39,7 +39,7 @@ def remember_privacy(warehouse: Warehouse, pseudonyms: Pseudonyms | None) -> Non
         return
     mark = {PROPERTY: mark_of(pseudonyms)}
     with warehouse.committing(TABLE):
-        warehouse.patiently(lambda: table.alter.set_table_properties(mark, raise_if_not_exists=False))
+        warehouse.retry_hdfs(lambda: table.alter.set_table_properties(mark, raise_if_not_exists=False))
 
 
 def marks(warehouse: Warehouse) -> set[str]:

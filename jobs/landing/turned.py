@@ -15,9 +15,9 @@ from pathlib import Path
 from election_replay.election_core.dialects.stamps import MONTHS
 from election_replay.election_core.model.streams import unpacked
 from election_replay.jobs.landing.blocks import Blocks, head
+from election_replay.jobs.landing.inferred_layout import Mail
 from election_replay.jobs.landing.landing_zone import LandingZone, open_landing
 from election_replay.jobs.landing.listing import LogFile
-from election_replay.jobs.landing.mailed import Mail
 
 LOOKED_AT = 1 << 18
 """So many bytes of a file's beginning tell the order of its lines."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 from election_replay.election_core import FACTS_VERSION, RULES_VERSION
 from election_replay.jobs import JobError
 from election_replay.jobs.warehouse.pointer import CANDIDATE, PUBLISHED, counted, pointer_rows
-from election_replay.jobs.warehouse.replacing import Gone
+from election_replay.jobs.warehouse.replacing import DeletedKeys
 from election_replay.jobs.warehouse.table_sets import CARRIED, OF_SOURCES, VERDICTS, clusters_of, stands
 from election_replay.jobs.warehouse.warehouse import NOTE, Warehouse, is_maintenance
 from election_replay.schemas import TABLES
@@ -39,7 +39,7 @@ class Judged:
     before: Mapping[str, int]
     held: tuple[str, ...] = ()
     settings: str | None = None
-    written: Mapping[str, Gone] | None = None
+    written: Mapping[str, DeletedKeys] | None = None
 
 
 def note_judged(warehouse: Warehouse, judged: Judged) -> None:

@@ -162,7 +162,7 @@ NOTICES_SHOWN = 40
 SAYS_ITS_END = frozenset({"without_quorum", "reachable", "unknown"})
 """What becomes of an old leader whose own log tells when its leadership ended."""
 
-NOTICEABLE = timedelta(microseconds=Timeout.NOTICEABLE.us)
+MIN_REPORTED = timedelta(microseconds=Timeout.MIN_REPORTED.us)
 
 CAMPAIGN = timedelta(seconds=2)
 """An election that took longer than this is told with how long it took."""
@@ -283,7 +283,7 @@ def change_in_words(incident: Incident, change: Row) -> str:
 def between(incident: Incident, change: Row) -> str:
     """For how long no line shows a leader before this one, where the old one says when it ended and no finding does."""
     end, state = change["old_leader_end"], change["old_leader_state"]
-    if end is None or state not in SAYS_ITS_END or change["changed_at"] - end < NOTICEABLE:
+    if end is None or state not in SAYS_ITS_END or change["changed_at"] - end < MIN_REPORTED:
         return ""
     if any(each["rule"] == RuleId.LEADERLESS and change["new_term"] in each["terms"] for each in incident.findings):
         return ""

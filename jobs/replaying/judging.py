@@ -32,17 +32,17 @@ from election_replay.election_core.replay.checkpoint import SourceEnds
 from election_replay.election_core.replay.fact_rows import rows_of as rows_of_facts
 from election_replay.election_core.replay.group_judge import Judged
 from election_replay.election_core.replay.proofs import proofs
-from election_replay.jobs.engines.engine import Adding, Among, Dealing, Rows
+from election_replay.jobs.engines.engine import Adding, Among, Partitioning, Rows
 from election_replay.jobs.replaying.checkpoints import CHECKPOINTS, to_fold
+from election_replay.jobs.replaying.evidence_lines import quote, unquoted
+from election_replay.jobs.replaying.first_seen import Before, facts_alone, with_sightings
 from election_replay.jobs.replaying.news import SOURCE
-from election_replay.jobs.replaying.quoting import quote, unquoted
 from election_replay.jobs.replaying.resting import CALM, OPEN_LIVES, SOURCE_ENDS
-from election_replay.jobs.replaying.sightings import Before, facts_alone, with_sightings
 from election_replay.jobs.replaying.work import Work
 from election_replay.jobs.warehouse.data_files import ROW_GROUP, DataFile, Row, by_place, write_data_files
 from election_replay.jobs.warehouse.data_files import Rows as Batch
 from election_replay.jobs.warehouse.pointer import CANDIDATE, PUBLISHED, moved, point, pointer_rows
-from election_replay.jobs.warehouse.replacing import Gone, anew, kept
+from election_replay.jobs.warehouse.replacing import DeletedKeys, anew, kept
 from election_replay.jobs.warehouse.table_sets import OF_SOURCES, QUOTED
 from election_replay.schemas import TABLES
 
@@ -56,18 +56,18 @@ PROGRAM_ORDER = (*by_place(FACTS), *SOURCE, "contains(stream, '/')", "stream", "
 """The order in which a node wrote its rows, its snapshots last."""
 
 
-def judge_all(work: Work, checkpoints: Sequence[Rows]) -> Mapping[str, Gone]:
+def judge_all(work: Work, checkpoints: Sequence[Rows]) -> Mapping[str, DeletedKeys]:
     """Fold, judge, and write facts, checkpoints and gold tables: what of each judged table is told anew.
 
     All other rows have passed their gates. The open facts are written first and the ends of sources last. The former
     are published: where they are of another version than the published one, a replay was killed meanwhile. The latter
     say of which checkpoints they hold.
     """
-    files, extent = moved_on(work), work.extent
+    files, extent = advance_idle_sources(work), work.extent
     tables = {OPEN_LIVES.name: work.moved}
     if extent.whole or extent.touched or work.everything:
         folding = to_fold(work, checkpoints)
-        dealing = Dealing(SOURCE, PROGRAM_ORDER, work.pieces)
+        dealing = Partitioning(SOURCE, PROGRAM_ORDER, work.pieces)
         to_facts = partial(fold, inventory=work.inventory, batch=work.last_batch)
         files += work.engine.map_partitions(work.warehouse, folding, dealing, to_facts)
         tables |= dict.fromkeys((FACTS.name, CHECKPOINTS.name), work.folded)
@@ -76,7 +76,7 @@ def judge_all(work: Work, checkpoints: Sequence[Rows]) -> Mapping[str, Gone]:
     return {FACTS.name: work.folded, OPEN_LIVES.name: work.moved}
 
 
-def moved_on(work: Work) -> list[DataFile]:
+def advance_idle_sources(work: Work) -> list[DataFile]:
     """What is told anew of the sources at rest."""
     rest = work.rest
     if rest.rows is None:
@@ -99,7 +99,7 @@ def write_gold(work: Work) -> None:
         by_sources = [Among(SOURCE, sources)] if len(sources) <= FEW_SOURCES else []
         parts += [work.newest(table, partly).where(spoken, *by_sources) for table in OF_SOURCES if groups]
     files = judged_files(work, parts, spoken) if parts else []
-    judged = Gone(frozenset(whole), groups)
+    judged = DeletedKeys(frozenset(whole), groups)
     write(files, {CALM.name: judged} if parts else {}, work)
     name_judged(work, judged, [file.path for file in files if file.table == CANDIDATE])
 
@@ -107,7 +107,7 @@ def write_gold(work: Work) -> None:
 def judged_files(work: Work, parts: Sequence[Rows], spoken: Among | None) -> list[DataFile]:
     """Add what the judge says of all groups of which ``parts`` hold the facts; the files of what it says besides."""
     facts = with_sightings(parts, spoken, work)
-    dealing = Dealing(GROUP, (*by_place(CALM), *GROUP), work.pieces)
+    dealing = Partitioning(GROUP, (*by_place(CALM), *GROUP), work.pieces)
     judging = partial(judge, run_id=work.run_id, started_at=work.started_at)
     adding = Adding(tuple(TABLE_OF.values()), work.run_id)
     files = work.engine.map_partitions(work.warehouse, facts, dealing, judging, adding)
@@ -116,7 +116,7 @@ def judged_files(work: Work, parts: Sequence[Rows], spoken: Among | None) -> lis
     return [file for file in files if file.table != QUOTED]
 
 
-def name_judged(work: Work, judged: Gone, paths: Sequence[str]) -> None:
+def name_judged(work: Work, judged: DeletedKeys, paths: Sequence[str]) -> None:
     """Let ``gold.judged`` name whose rows are those of each group: of all that was not judged what is published."""
     warehouse = work.warehouse
     former = pointer_rows(
@@ -134,7 +134,7 @@ def groups_to_judge(work: Work) -> tuple[frozenset[tuple[str, str]], frozenset[t
 
     They are those of which the sources touched speak, now or when the work began, and those shaken.
     """
-    touched, groups = {*work.extent.touched}, {*work.rest.shaken}
+    touched, groups = {*work.extent.touched}, {*work.rest.groups_to_rejudge}
     if not touched and not groups:
         return frozenset(), frozenset()
     sql = "SELECT DISTINCT cluster, replica_group, source_node FROM {rows}"
@@ -153,7 +153,7 @@ def rows_of(work: Work, sql: str, tables: Iterable[Rows]) -> list[tuple[str, ...
     return [tuple(row.values()) for answer in answers for row in answer.to_pylist()]
 
 
-def write(files: list[DataFile], tables: Mapping[str, Gone], work: Work) -> None:
+def write(files: list[DataFile], tables: Mapping[str, DeletedKeys], work: Work) -> None:
     """Write some tables: new rows in place of those that are gone, or of all where everything is judged."""
     warehouse = work.warehouse
     if work.everything:
@@ -165,7 +165,7 @@ def write(files: list[DataFile], tables: Mapping[str, Gone], work: Work) -> None
     coming = [*(file for file in files if file.path not in merged), *kept(work.engine.each, plans)]
     for plan in plans:
         gone = {file.path: file.size for file in plan.files}
-        warehouse.exchange(coming, gone, plan.table, work.run_id, plan.version)
+        warehouse.commit_rewrite(coming, gone, plan.table, work.run_id, plan.version)
         warehouse.discard(plan.table, (file.path for file in plan.merged))
 
 
@@ -230,8 +230,8 @@ def judge(batches: Iterator[pa.RecordBatch], run_id: str, started_at: datetime) 
         counts = [*Counter(table for table, _ in rows).items()]
         ends = [fact.until if fact.until is not None else fact.since for fact in judged.facts]
         yield CANDIDATE, (*of_group, of_run, started_at, found, max(ends, default=None), counts)
-        if judged.calm is not None:
-            yield CALM.name, (*of_group, judged.calm.since, judged.calm.going_on)
+        if judged.quiescent is not None:
+            yield CALM.name, (*of_group, judged.quiescent.since, judged.quiescent.going_on)
 
 
 def verdicts_of(judged: Judged) -> Iterator[Row]:
@@ -250,7 +250,7 @@ def verdicts_of(judged: Judged) -> Iterator[Row]:
 def in_run(table: str, values: tuple[Any, ...], before: Before, run_id: str, started_at: datetime) -> tuple[Any, ...]:
     """A row of a judged table, as a run says it."""
     if table == FINDINGS.name:
-        first_run, first_at = before.sightings.get(values[AT_FINDING_ID], (run_id, started_at))
+        first_run, first_at = before.first_seen.get(values[AT_FINDING_ID], (run_id, started_at))
         return (*values[:AT_CAUSE], first_run, first_at, started_at, *values[AT_CAUSE:], run_id)
     return (*values, run_id)
 

@@ -2,7 +2,7 @@
 
 A source at rest (:mod:`election_core.replay.rest`) is not folded: its rows of ``source_ends`` and its open facts move
 on. A group is judged if something is new of one of its sources, or if it is not calm any more
-(:mod:`election_core.judge.calm`). Both are told by few rows a source and a group, however long their history.
+(:mod:`election_core.judge.quiescent`). Both are told by few rows a source and a group, however long their history.
 """
 
 from collections import defaultdict
@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from election_replay.election_core import RULES_VERSION
 from election_replay.election_core.fold.process_runs import SILENCE, Segment
-from election_replay.election_core.judge.calm import Calm
+from election_replay.election_core.judge.quiescent import Quiescent
 from election_replay.election_core.model.facts import Committed, Fact, Growth, KnownCommitted
 from election_replay.election_core.model.timing import US_PER_MS
 from election_replay.election_core.replay import arrow_passes as core
@@ -111,7 +111,7 @@ seconds."""
 
 
 @dataclass(frozen=True, slots=True)
-class Resting:
+class IdleSources:
     """What goes on as it was: the sources ``at_rest`` with their open facts as they stand now, and their new ``rows``.
 
     ``shaken`` are the groups that are judged although nothing else is new of them: they are not calm.
@@ -119,19 +119,19 @@ class Resting:
 
     at_rest: Mapping[Source, Sequence[Fact]] = field(default_factory=dict)
     rows: pa.RecordBatch | None = None
-    shaken: frozenset[Group] = frozenset()
+    groups_to_rejudge: frozenset[Group] = frozenset()
 
-    def within(self, clusters: Collection[str]) -> "Resting":
+    def within(self, clusters: Collection[str]) -> "IdleSources":
         """What of it is in ``clusters``; all others are folded and judged whole."""
         if self.rows is None:
             return self
         rows = self.rows.filter(pc.is_in(self.rows.column("cluster"), pa.array(sorted(clusters), pa.string())))
         at_rest = {source: facts for source, facts in self.at_rest.items() if source[0] in clusters}
-        shaken = frozenset(group for group in self.shaken if group[0] in clusters)
-        return Resting(at_rest, rows, shaken) if at_rest else NOTHING_RESTS
+        groups_to_rejudge = frozenset(group for group in self.groups_to_rejudge if group[0] in clusters)
+        return IdleSources(at_rest, rows, groups_to_rejudge) if at_rest else NOTHING_RESTS
 
 
-NOTHING_RESTS = Resting()
+NOTHING_RESTS = IdleSources()
 
 
 def source_ends(version: int | None) -> Rows:
@@ -148,7 +148,7 @@ def resting(
     last_batch: int,
     asked: Collection[Source],
     known: Iterable[Known],
-) -> Resting:
+) -> IdleSources:
     """Of the sources ``asked``, which have events of landings after ``since``, those that are at rest.
 
     ``known`` are the checkpoints; the clusters asked for have one for each source that is at rest.
@@ -186,7 +186,7 @@ def resting(
         source: [_moved(fact, lived[source][-1], growths.get(source)) for fact in open_facts[source]]
         for source in still
     }
-    return Resting(moved, rows, _shaken(engine, warehouse, open_facts, moved))
+    return IdleSources(moved, rows, _shaken(engine, warehouse, open_facts, moved))
 
 
 _OF_LINES = (
@@ -420,8 +420,10 @@ def _shaken(
     of_moved = {(fact.cluster, fact.replica_group) for facts in moved.values() for fact in facts}
     clusters = tuple(sorted({cluster for cluster, _ in of_moved}))
     rows = Rows(CALM.name, warehouse.version(CALM.name)).where(OneOf("cluster", clusters))
-    calm = {
-        (row["cluster"], row["replica_group"]): Calm(_us(row["calm_since"]), row["going_on"])
+    quiescent = {
+        (row["cluster"], row["replica_group"]): Quiescent(_us(row["calm_since"]), row["going_on"])
         for row in engine.answer(warehouse, "SELECT * FROM {rows}", rows.select(CALM.names)).to_pylist()
     }
-    return frozenset(group for group in of_moved if group not in calm or not calm[group].holds(going_on[group]))
+    return frozenset(
+        group for group in of_moved if group not in quiescent or not quiescent[group].holds(going_on[group])
+    )

@@ -7,9 +7,9 @@ from datetime import datetime
 from election_replay.election_core.model.inventory import Inventory
 from election_replay.jobs.engines.engine import Among, Engine, NamedBy, OneOf, Rows
 from election_replay.jobs.replaying.news import SOURCE, Extent
-from election_replay.jobs.replaying.resting import Resting
+from election_replay.jobs.replaying.resting import IdleSources
 from election_replay.jobs.warehouse.pointer import OF_GROUP
-from election_replay.jobs.warehouse.replacing import Gone
+from election_replay.jobs.warehouse.replacing import DeletedKeys
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
 
@@ -33,7 +33,7 @@ class Work:
     last_batch: int
     since: int
     extent: Extent
-    rest: Resting
+    rest: IdleSources
     everything: bool
     before: Mapping[str, int]
     pieces: Mapping[str, int]
@@ -47,14 +47,14 @@ class Work:
         return tuple(sorted({*self.extent.whole, *self.extent.partly}))
 
     @property
-    def folded(self) -> Gone:
+    def folded(self) -> DeletedKeys:
         """What of the facts and checkpoints is told anew."""
-        return Gone(frozenset(self.extent.whole), frozenset(self.extent.touched))
+        return DeletedKeys(frozenset(self.extent.whole), frozenset(self.extent.touched))
 
     @property
-    def moved(self) -> Gone:
+    def moved(self) -> DeletedKeys:
         """What of the ends of logs is told anew."""
-        return Gone(self.folded.clusters, self.folded.keys | {*self.rest.at_rest})
+        return DeletedKeys(self.folded.clusters, self.folded.keys | {*self.rest.at_rest})
 
     def of_sources(self, *, wanted: bool = True) -> Among:
         """The rows of the sources touched, or those of all others."""

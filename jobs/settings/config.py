@@ -15,7 +15,7 @@ from pydantic.dataclasses import dataclass
 from pydantic_core import ErrorDetails, core_schema
 from yaml import YAMLError
 
-from election_replay.election_core.model.inventory import Inventory, Listed
+from election_replay.election_core.model.inventory import Inventory, InventoryRow
 from election_replay.election_core.model.next_steps.steps import SYSTEMS as OF_PROTOCOLS
 from election_replay.election_core.model.timing import SETTABLE, TimingRule
 from election_replay.jobs import JobError, WrongCommand
@@ -379,7 +379,8 @@ class Config:
     def inventoried(self) -> Inventory:
         """What the fold reads where logs do not say it: the inventory, and the times of groups."""
         listed = {
-            (source.cluster, source.node): Listed(source.replica_group, source.member) for source in self.inventory
+            (source.cluster, source.node): InventoryRow(source.replica_group, source.member)
+            for source in self.inventory
         }
         return Inventory(listed, tuple(entry.rule() for entry in self.timing))
 

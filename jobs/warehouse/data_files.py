@@ -28,7 +28,7 @@ import pyarrow.parquet as pq
 from deltalake.fs import DeltaStorageHandler
 from pyarrow import fs
 
-from election_replay.jobs.warehouse.patience import PAUSE, no_machine, patiently
+from election_replay.jobs.warehouse.patience import PAUSE, no_machine, retry_hdfs
 from election_replay.schemas import TABLES, Table
 
 ROW_GROUP = 10_000
@@ -125,7 +125,7 @@ class _OpenKeyed:
         with pq.ParquetWriter(stream, with_values.schema, compression="zstd") as writer:
             writer.write_table(with_values, row_group_size=ROW_GROUP)
         content = stream.getvalue()
-        patiently(lambda: self._put(path, content))
+        retry_hdfs(lambda: self._put(path, content))
         return DataFile(self._table.name, "", path, content.size, self.rows, tuple(left_out))
 
     def _put(self, path: str, content: pa.Buffer) -> None:

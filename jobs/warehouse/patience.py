@@ -31,7 +31,7 @@ PAUSE = 20
 """Seconds before a task fails, so that Spark's next attempts at it come later."""
 
 
-def patiently(write: Callable[[], Answer], remove: Callable[[str], None] | None = None) -> Answer:
+def retry_hdfs(write: Callable[[], Answer], remove: Callable[[str], None] | None = None) -> Answer:
     """Write, and once more where a machine of HDFS did not answer; what has failed to the end is raised.
 
     ``remove`` takes away a file that HDFS takes back from a writer that is gone.

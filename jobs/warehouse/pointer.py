@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from election_replay.jobs.faults import Damaged
 from election_replay.jobs.warehouse.data_files import write_data_files
-from election_replay.jobs.warehouse.replacing import Gone
+from election_replay.jobs.warehouse.replacing import DeletedKeys
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES, Table
 
@@ -68,7 +68,7 @@ def note_kept(warehouse: Warehouse, since: datetime) -> None:
             warehouse.opened(PUBLISHED).alter.set_table_properties(properties, raise_if_not_exists=False)
 
 
-def moved(former: pa.Table, gone: Gone, judged: pa.Table) -> pa.Table:
+def moved(former: pa.Table, gone: DeletedKeys, judged: pa.Table) -> pa.Table:
     """A pointer after the groups ``gone`` were judged again, and those of ``judged`` found."""
     clusters, groups = (former[name].to_pylist() for name in GROUP)
     stays = [

@@ -66,7 +66,7 @@ Each = Callable[[Callable[["Piece"], list[DataFile]], Sequence["Piece"]], list[l
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class DeletedKeys:
     """The rows that go: all of some clusters, and those of some keys in others."""
 
     clusters: frozenset[str] = frozenset()
@@ -85,14 +85,14 @@ class Gone:
             found.append((first, last))
         return found
 
-    def between(self, first: str, last: str) -> "Gone":
+    def between(self, first: str, last: str) -> "DeletedKeys":
         """Those of them that may lie between two places."""
         clusters = (cluster for cluster in self.clusters if first[:4] <= place(cluster, "")[:4] <= last[:4])
-        return Gone(frozenset(clusters), frozenset(key for key in self.keys if first <= place(*key) <= last))
+        return DeletedKeys(frozenset(clusters), frozenset(key for key in self.keys if first <= place(*key) <= last))
 
 
 @dataclass(frozen=True, slots=True)
-class Lying:
+class TableFile:
     """A file of a table as it is: its path and size in bytes, its rows (``None``: unknown), the places of its keys."""
 
     path: str
@@ -124,19 +124,19 @@ class Piece:
     files: tuple[str, ...]
     first: int
     end: int
-    gone: Gone
+    gone: DeletedKeys
     news: tuple[str, ...] = ()
     borders: tuple[int, ...] = ()
     file_rows: int = FILE_ROWS
 
 
 @dataclass(frozen=True, slots=True)
-class Anew:
+class RewritePlan:
     """The files of a table that are written anew, in pieces; ``merged`` are the new ones whose rows go with them."""
 
     table: str
     version: int
-    files: tuple[Lying, ...] = ()
+    files: tuple[TableFile, ...] = ()
     pieces: tuple[Piece, ...] = ()
     merged: tuple[DataFile, ...] = ()
 
@@ -146,7 +146,7 @@ class Anew:
         return rows_in(self.files) + sum(file.rows for file in self.merged)
 
 
-def anew(warehouse: Warehouse, table: str, gone: Gone, news: Iterable[DataFile] = ()) -> Anew:
+def anew(warehouse: Warehouse, table: str, gone: DeletedKeys, news: Iterable[DataFile] = ()) -> RewritePlan:
     """What is to be written anew where the rows of ``table`` that are ``gone`` go, and the files ``news`` come."""
     every, places = files_of(warehouse, table), gone.places
     chosen = [file for file in every if touched(file.first, file.last, places)]
@@ -158,31 +158,31 @@ def anew(warehouse: Warehouse, table: str, gone: Gone, news: Iterable[DataFile] 
     return written_again(warehouse, table, every, chosen, gone, merged)
 
 
-def joining(warehouse: Warehouse, table: str) -> Anew:
+def joining(warehouse: Warehouse, table: str) -> RewritePlan:
     """What is to be written anew so that small files come together, and each file says which keys may be in it."""
     every = files_of(warehouse, table)
     small = small_ones(every)
     chosen = [file for file in every if not file.named or (file in small and len(small) > 1)]
-    return written_again(warehouse, table, every, chosen, Gone())
+    return written_again(warehouse, table, every, chosen, DeletedKeys())
 
 
-def files_of(warehouse: Warehouse, table: str) -> list[Lying]:
+def files_of(warehouse: Warehouse, table: str) -> list[TableFile]:
     """The files of a table."""
     return lying(pa.table(warehouse.opened(table).get_add_actions()))
 
 
-def small_ones(files: Collection[Lying]) -> list[Lying]:
+def small_ones(files: Collection[TableFile]) -> list[TableFile]:
     """Those of a table's files that have much fewer rows than they should."""
     few = rows_a_file(files) // SMALL
     return [file for file in files if file.rows is not None and file.rows < few]
 
 
-def rows_in(files: Iterable[Lying]) -> int:
+def rows_in(files: Iterable[TableFile]) -> int:
     """About how many rows some files hold."""
     return sum(FEW_ROWS if file.rows is None else file.rows for file in files)
 
 
-def rows_a_file(files: Iterable[Lying]) -> int:
+def rows_a_file(files: Iterable[TableFile]) -> int:
     """How many rows a file of a table should have, which has those ``files`` now."""
     return min(FILE_ROWS, max(LEAST_ROWS, rows_in(files) // TABLE_FILES))
 
@@ -190,19 +190,19 @@ def rows_a_file(files: Iterable[Lying]) -> int:
 def written_again(
     warehouse: Warehouse,
     table: str,
-    every: Collection[Lying],
-    chosen: Sequence[Lying],
-    gone: Gone,
+    every: Collection[TableFile],
+    chosen: Sequence[TableFile],
+    gone: DeletedKeys,
     merged: Sequence[DataFile] = (),
-) -> Anew:
+) -> RewritePlan:
     """Those files that are ``chosen`` of a table, to be written anew without rows ``gone`` and with new ones.
 
     They are cut into pieces of about as many rows.
     """
     version = warehouse.opened(table).version()
     if not chosen:
-        return Anew(table, version)
-    coming = [Lying(file.path, file.size, file.rows, *placed(file.path)) for file in merged]
+        return RewritePlan(table, version)
+    coming = [TableFile(file.path, file.size, file.rows, *placed(file.path)) for file in merged]
     files = [*chosen, *coming]
     first, last = (int(digits, 16) for digits in (min(file.first for file in files), max(file.last for file in files)))
     count = rows_in(files) // PIECE_ROWS + 1
@@ -225,16 +225,16 @@ def written_again(
         )
         if piece.files or piece.news:
             cut.append(piece)
-    return Anew(table, version, tuple(chosen), tuple(cut), tuple(merged))
+    return RewritePlan(table, version, tuple(chosen), tuple(cut), tuple(merged))
 
 
-def lying(actions: pa.Table) -> list[Lying]:
+def lying(actions: pa.Table) -> list[TableFile]:
     """The files that Delta's log names."""
     found = []
     for path, size, rows in zip(
         *(actions[name].to_pylist() for name in ("path", "size_bytes", "num_records")), strict=True
     ):
-        found.append(Lying(path, size, rows, *placed(path)))
+        found.append(TableFile(path, size, rows, *placed(path)))
     return found
 
 
@@ -244,7 +244,7 @@ def touched(first: str, last: str, places: Sequence[tuple[str, str]]) -> bool:
     return at < len(places) and places[at][0] <= last
 
 
-def of_keys(rows: ds.Dataset, gone: Gone) -> ds.Dataset:
+def of_keys(rows: ds.Dataset, gone: DeletedKeys) -> ds.Dataset:
     """Of a table whose rows are replaced by their key, the files that may hold some of those ``gone``."""
     places = gone.places
     files = [file for file in rows.get_fragments() if touched(*placed(file.path), places)]
@@ -258,7 +258,7 @@ def placed(path: str) -> tuple[str, str]:
     return first, last
 
 
-def kept(each: Each, plans: Sequence[Anew]) -> list[DataFile]:
+def kept(each: Each, plans: Sequence[RewritePlan]) -> list[DataFile]:
     """The rows that stay, and new ones among them, in new files."""
     every = [piece for plan in plans for piece in plan.pieces]
     if sum(plan.rows for plan in plans) <= FEW_ROWS:
@@ -273,7 +273,7 @@ def written_anew(piece: Piece) -> list[DataFile]:
     warehouse = Warehouse(piece.root)
     system, root = warehouse.files(warehouse.location(piece.table))
     found = [(TABLES[piece.table].arrow_schema().empty_table(), np.zeros(0, np.int64))]
-    for gone, paths in ((piece.gone, piece.files), (Gone(), piece.news)):
+    for gone, paths in ((piece.gone, piece.files), (DeletedKeys(), piece.news)):
         files = (pq.ParquetFile(system.open_input_file(f"{root}/{path}")) for path in paths)
         found += [staying(batch, piece, gone) for file in files for batch in file.iter_batches(READ_ROWS)]
     rows, places = in_order(*map(list, zip(*found, strict=True)))
@@ -288,7 +288,7 @@ def batches_of(rows: pa.Table) -> list[pa.RecordBatch]:
     return batches
 
 
-def staying(batch: pa.RecordBatch, piece: Piece, gone: Gone) -> tuple[pa.Table, Places]:
+def staying(batch: pa.RecordBatch, piece: Piece, gone: DeletedKeys) -> tuple[pa.Table, Places]:
     """Those of some rows that lie in the piece and are not ``gone``, in the table's columns of today; their places."""
     table = TABLES[piece.table]
     rows = pa.Table.from_batches([in_shape(table, batch)]).cast(table.arrow_schema())

@@ -63,7 +63,7 @@ def tidy(warehouse: Warehouse, name: str, needed: Collection[int], dry_run: bool
     for full in (False, True):
         found = existing(warehouse, name, vacuum(True, full))
         if found and not dry_run:
-            warehouse.patiently(partial(vacuum, False, full))
+            warehouse.retry_hdfs(partial(vacuum, False, full))
         removed.update(found)
     if not dry_run:
         forget(warehouse, name, versions[0], datetime.now(UTC) - timedelta(hours=grace_hours))
@@ -82,7 +82,7 @@ def retain(warehouse: Warehouse, name: str, keep_days: int) -> None:
     table, wanted = DeltaTable(warehouse.location(name)), properties(TABLES[name], keep_days)
     if not wanted.items() <= table.metadata().configuration.items():
         with warehouse.committing(name):
-            warehouse.patiently(lambda: table.alter.set_table_properties(wanted))
+            warehouse.retry_hdfs(lambda: table.alter.set_table_properties(wanted))
 
 
 def forget(warehouse: Warehouse, name: str, oldest: int, before: datetime) -> None:
@@ -107,11 +107,11 @@ def join(warehouse: Warehouse, name: str) -> int:
     """
     if not TABLES[name].replaced_by:
         with warehouse.committing(name):
-            return int(warehouse.patiently(warehouse.opened(name).optimize.compact)["numFilesRemoved"])
+            return int(warehouse.retry_hdfs(warehouse.opened(name).optimize.compact)["numFilesRemoved"])
     plan = joining(warehouse, name)
     if plan.files:
         gone = {file.path: file.size for file in plan.files}
-        warehouse.exchange(kept(one_by_one, [plan]), gone, name, "upkeep", plan.version)
+        warehouse.commit_rewrite(kept(one_by_one, [plan]), gone, name, "upkeep", plan.version)
     return len(plan.files)
 
 

@@ -23,7 +23,7 @@ from election_replay.jobs import JobError
 from election_replay.jobs.faults import Damaged, meaning
 from election_replay.jobs.warehouse.data_files import DataFile, written
 from election_replay.jobs.warehouse.delta_form import delta_schema, properties, stats_of
-from election_replay.jobs.warehouse.patience import Answer, patiently
+from election_replay.jobs.warehouse.patience import Answer, retry_hdfs
 from election_replay.jobs.warehouse.run_rows import RUN_PROPERTY, row_said
 from election_replay.jobs.warehouse.stores import (
     act_for_spark,
@@ -115,7 +115,7 @@ class Warehouse:
         return found
 
     @contextmanager
-    def unwatched(self) -> Iterator[None]:
+    def pinned_snapshot(self) -> Iterator[None]:
         """Within, a table is not asked again for what others commit to it, only after commits that are made here.
 
         A commit on top of one of another job fails all the same.
@@ -206,9 +206,9 @@ class Warehouse:
         """The file system of a place in the warehouse, and the place in it."""
         return file_system(location)
 
-    def patiently(self, write: Callable[[], Answer]) -> Answer:
+    def retry_hdfs(self, write: Callable[[], Answer]) -> Answer:
         """Write, and once more where a machine of HDFS did not answer."""
-        return patiently(write, self._remove_unfinished)
+        return retry_hdfs(write, self._remove_unfinished)
 
     def _remove_unfinished(self, path: str) -> None:
         """Take away what a writer that is gone has left of a commit; the next attempt does without."""
@@ -354,11 +354,11 @@ class Warehouse:
         """Create a table that is missing, or the columns that an older release did not give it."""
         by_key = table.replaced_by or table.by_run
         if self.version(table.name) is None or (by_key and not self.shaped_alike(table)):
-            self.patiently(partial(self._make, table))
+            self.retry_hdfs(partial(self._make, table))
             return
         self.add_missing_columns(table)
         if not self.shaped_alike(table):
-            self.patiently(partial(self._reshape, table))
+            self.retry_hdfs(partial(self._reshape, table))
 
     def form(self) -> int:
         """The form that the warehouse has; 1 where nothing says so."""
@@ -389,7 +389,7 @@ class Warehouse:
         if self.form() != FORM:
             alter = self.opened("runs").alter
             with self.committing("runs"):
-                self.patiently(
+                self.retry_hdfs(
                     lambda: alter.set_table_properties({FORM_PROPERTY: str(FORM)}, raise_if_not_exists=False)
                 )
 
@@ -437,7 +437,7 @@ class Warehouse:
         ]
         if missing:
             with self.committing(table.name):
-                self.patiently(lambda: here.alter.add_columns(missing))
+                self.retry_hdfs(lambda: here.alter.add_columns(missing))
 
     def refuse_foreign_folder(self) -> None:
         """Raise :class:`JobError` when tables would be written between files that are not ours."""
@@ -473,7 +473,9 @@ class Warehouse:
         filters = [(column, "in", sorted(replaced))] if column and replaced else None
         self._commit(added(files, table), table, mode, filters, {NOTE: note, **(metadata or {})}, version)
 
-    def exchange(self, files: Iterable[DataFile], gone: Mapping[str, int], table: str, note: str, version: int) -> None:
+    def commit_rewrite(
+        self, files: Iterable[DataFile], gone: Mapping[str, int], table: str, note: str, version: int
+    ) -> None:
         """Make ``files`` stand in ``table`` in place of those ``gone``: path -> size in bytes.
 
         That is one commit on top of ``version``. Raises :class:`JobError` when another job has written to the table
@@ -496,7 +498,7 @@ class Warehouse:
         self.refuse_other_shape(table, opened)
         self.refuse_missing(table, actions)
         with self.committing(table):
-            self.patiently(
+            self.retry_hdfs(
                 lambda: opened.create_write_transaction(
                     actions,
                     mode=mode,
@@ -514,7 +516,7 @@ class Warehouse:
         """
         rows = TABLES[table].arrow_schema().empty_table()
         with self.committing(table):
-            self.patiently(lambda: write_deltalake(self.location(table), rows, mode="overwrite", predicate=where))
+            self.retry_hdfs(lambda: write_deltalake(self.location(table), rows, mode="overwrite", predicate=where))
 
     @contextmanager
     def committing(self, table: str) -> Iterator[None]:
@@ -561,13 +563,13 @@ class Warehouse:
         """
         self.refuse_unwritable()
         if self.version(table) is None:
-            self.patiently(partial(self._make, TABLES[table]))
+            self.retry_hdfs(partial(self._make, TABLES[table]))
         self.add_missing_columns(TABLES[table])
         shaped = pa.Table.from_pylist(list(rows), TABLES[table].arrow_schema())
-        files = self.patiently(lambda: written(((table, batch) for batch in shaped.to_batches()), self.root))
+        files = self.retry_hdfs(lambda: written(((table, batch) for batch in shaped.to_batches()), self.root))
         opened = self.opened(table)
         with self.committing(table):
-            self.patiently(
+            self.retry_hdfs(
                 lambda: opened.create_write_transaction(
                     added(files, table),
                     mode="append",

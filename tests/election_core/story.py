@@ -24,7 +24,7 @@ from election_replay.election_core.model.events import Unparsable
 from election_replay.election_core.model.facts import Fact, Role
 from election_replay.election_core.model.fold_event import LINE_FIELDS, FoldEvent
 from election_replay.election_core.model.introductions import Introduced, Introduction
-from election_replay.election_core.model.inventory import NOT_LISTED, Listed
+from election_replay.election_core.model.inventory import NO_ENTRY, InventoryRow
 from election_replay.election_core.model.rows import (
     Election,
     Finding,
@@ -110,7 +110,7 @@ def facts_of(logs: dict[tuple[str, str], list[str]], shift_ms: dict[str, int] | 
     introduced = _introduced(logs)
     for node, streams in groupby(sorted(logs.items()), key=lambda item: item[0][0]):
         own = tuple((stream, tuple(lines)) for (_, stream), lines in streams)
-        place = listed.get(node, NOT_LISTED)
+        place = listed.get(node, NO_ENTRY)
         facts += facts_of_node(node, own, place, (shift_ms or {}).get(node, 0) * 1000, introduced.get(node, ()))
     return facts
 
@@ -145,7 +145,7 @@ def _introduced(logs: dict[tuple[str, str], list[str]]) -> dict[str, tuple[Meeti
 def facts_of_node(
     node: str,
     streams: tuple[tuple[str, tuple[str, ...]], ...],
-    listed: Listed,
+    listed: InventoryRow,
     shift_us: int,
     introduced: tuple[Meeting, ...] = (),
 ) -> tuple[Fact, ...]:
@@ -157,10 +157,10 @@ def facts_of_node(
     return tuple(source.facts())
 
 
-def _listed(line: str) -> tuple[str, Listed]:
+def _listed(line: str) -> tuple[str, InventoryRow]:
     node, _, place = line.partition(": ")
     member, _, group = place.rpartition("of ")
-    return node, Listed(group, member.strip() or None)
+    return node, InventoryRow(group, member.strip() or None)
 
 
 def _feed(source: SourceLog, stream: str, lines: Sequence[str], shift_us: int) -> None:

@@ -17,7 +17,7 @@ QUIET = (
 )
 """Without these it asks its maker's machines for things of its own."""
 
-PATIENCE = 120
+MAX_ELECTION_TIMEOUT = 120
 """Seconds that a busy machine may take for anything."""
 
 HAND = 0.3
@@ -76,7 +76,7 @@ class Browser:
     def _next(self) -> dict[str, Any]:
         """The next message."""
         while b"\0" not in self._unread:
-            ready, _, _ = select.select([self._read], [], [], PATIENCE)
+            ready, _, _ = select.select([self._read], [], [], MAX_ELECTION_TIMEOUT)
             assert ready, "the browser says nothing"
             self._unread += os.read(self._read, 1 << 20)
         message, _, self._unread = self._unread.partition(b"\0")
@@ -101,7 +101,7 @@ class Browser:
 
     def until(self, script: str) -> Any:
         """Wait until an expression is true on the page, or an element; what it is worth then, true for an element."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + MAX_ELECTION_TIMEOUT
         while not (found := self.value(f"(one => one instanceof Node || one)({script})")):
             assert time.monotonic() < end, f"never came true: {script}\n{self.text()[:2000]}"
             time.sleep(0.1)

@@ -22,7 +22,7 @@ from election_replay.jobs.warehouse.table_sets import WRITTEN
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from tests.jobs.nights import content, land_only
-from tests.jobs.replaying.test_sightings import deliver, night
+from tests.jobs.replaying.test_first_seen import deliver, night
 
 KILLED = "rocketmq-dledger/kill-leader-533"
 

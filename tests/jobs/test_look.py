@@ -16,7 +16,7 @@ import pytest
 from election_replay.jobs import JobError
 from election_replay.jobs.cli.app import main
 from election_replay.jobs.engines.local_engine import LocalEngine
-from election_replay.jobs.landing.mailed import read_mail
+from election_replay.jobs.landing.inferred_layout import read_mail
 from election_replay.jobs.look import Looked, look
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.settings.config import Config

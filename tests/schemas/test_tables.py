@@ -51,7 +51,7 @@ def test_a_fact_row_has_the_fields_of_every_kind_and_no_other() -> None:
 def test_a_kind_fits_its_columns(kind: type[Fact]) -> None:
     columns = {column.name: column for column in TABLES["facts"].columns}
     assert kind.kind == re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).upper()
-    assert set(kind.SAID_AT_ONCE) <= set(names_of(kind))
+    assert set(kind.KNOWN_AT_START) <= set(names_of(kind))
     for field in fields(kind):
         said = field.type if isinstance(field.type, str) else repr(field.type)
         plain = said.removeprefix("<class '").removesuffix("'>").removesuffix(" | None").rpartition("measures.")[2]

@@ -18,7 +18,7 @@ class SmallestId(Fact):
     """``node`` learned that ``peer`` at ``address`` is the smallest live id of its set, until it learned of another."""
 
     kind: ClassVar[str] = "SMALLEST_ID"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("peer", "address")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer", "address")
 
     peer: str | None
     address: str | None
@@ -30,7 +30,7 @@ class AgainstMinimum(Fact):
     ``confirmed``: its next line about that says that it knew no other meanwhile."""
 
     kind: ClassVar[str] = "AGAINST_MINIMUM"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("peer",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer",)
 
     peer: str | None
     confirmed: bool
@@ -43,7 +43,7 @@ class PreOnlineAttempt(Fact):
     (``failed_at``) with its ``error``, and its ``outcome``; ``as_master``: only a master prints such lines."""
 
     kind: ClassVar[str] = "PRE_ONLINE_ATTEMPT"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("failed_at",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("failed_at",)
 
     outcome: str
     failed_at: str | None
@@ -58,7 +58,7 @@ class BrokerRegistered(Fact):
     ``silent_ms`` after how much silence. Without an address: ``node`` itself says that it registered."""
 
     kind: ClassVar[str] = "BROKER_REGISTERED"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("address",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("address",)
 
     address: str | None = None
     end_cause: str | None = None

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from election_replay.election_core.fold.roles import ACTING, DIED, FOLLOWER, LEADER, STOPPED, UNKNOWN
 from election_replay.election_core.judge.clock import Clocks, Moment
 from election_replay.election_core.judge.coverage import counted, coverage
-from election_replay.election_core.judge.group import SILENT, SILENT_END, Group, Hole, Tenure, group_of, since, until
+from election_replay.election_core.judge.group import SILENT, SILENT_END, Group, LogGap, Tenure, group_of, since, until
 from election_replay.election_core.judge.leaderless import Gap, began_early, gaps
 from election_replay.election_core.judge.led_between import covers
 from election_replay.election_core.judge.limits import log_gap_coverage, log_gaps
@@ -146,7 +146,7 @@ def _tenure(group: Group, number: int, role: Role) -> Tenure:
     if end.at < begin.at:
         end = Moment(begin.at, max(begin.by, end.by), begin.source, begin.event_id)
     holes = tuple(
-        Hole(since(hole), Moment(hole.until, hole.until_by, hole.source_node))
+        LogGap(since(hole), Moment(hole.until, hole.until_by, hole.source_node))
         for hole in group.of(Silence)
         if hole.source_node == role.source_node
         and hole.until is not None
@@ -598,11 +598,11 @@ def _gaps(group: Group, services: _Services) -> Iterator[Gap]:
     """
     for gap in gaps(group, _last_heard(group), inferred=services.acts):
         handed_over = services.acts(gap.before) and gap.before.end_cause in _SAID_SO
-        if not handed_over and not _served_unseen(group, gap) and not _registered_unseen(group, gap):
+        if not handed_over and not _served_without_log(group, gap) and not _registered_unseen(group, gap):
             yield gap
 
 
-def _served_unseen(group: Group, gap: Gap) -> bool:
+def _served_without_log(group: Group, gap: Gap) -> bool:
     earliest = Moment(gap.begin.at, gap.begin.at, gap.begin.source)
     for role in _roles_in(group, gap):
         begin = group.clocks.elapsed(earliest, since(role))

@@ -12,7 +12,7 @@ class IdentityDecision(Fact):
     the whole set). ``raft_index`` is the entry of their log, where it is printed."""
 
     kind: ClassVar[str] = "IDENTITY_DECISION"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("address", "raft_index")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("address", "raft_index")
 
     address: str | None
     decision: str
@@ -27,7 +27,7 @@ class IdentityStep(Fact):
     first to the last; ``code``: with what the controllers refused it."""
 
     kind: ClassVar[str] = "IDENTITY_STEP"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("code",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("code",)
 
     step: str
     code: int | None
@@ -41,7 +41,7 @@ class OwnId(Fact):
     ``goes_on``: the log ends with it."""
 
     kind: ClassVar[str] = "OWN_ID"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("address",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("address",)
 
     address: str | None
     goes_on: bool = False
@@ -53,7 +53,7 @@ class IdentityVersion(Fact):
     ``by_address``) or by a persistent id (later). ``goes_on``: the log ends with a life of which this is so."""
 
     kind: ClassVar[str] = "IDENTITY_VERSION"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("process",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("process",)
 
     process: str
     by_address: bool

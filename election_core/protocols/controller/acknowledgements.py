@@ -82,7 +82,7 @@ def _led_on(group: Group, last: AcksTimedOut, cut: LogCut) -> bool:
     )
 
 
-def only_there(group: Group, tenure: Tenure, begin: Moment) -> str | None:
+def unreplicated_tail(group: Group, tenure: Tenure, begin: Moment) -> str | None:
     """A clause, where a master's log was not compared with another's after ``begin``: it alone has what it took since.
 
     ``None`` where its log met another's: what it lacked or had alone was cut then.

@@ -42,7 +42,7 @@ MASTER_ID = "0"
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class DecisionLine:
     """One decision of the controllers about a broker set.
 
     ``committed`` is true when this log shows that it was applied, false when it shows that no confirmation came
@@ -80,7 +80,7 @@ class LostBroker:
 class ControllerLog:
     """The state machine of one controller's decisions (``controller.log`` or ``namesrv.log``)."""
 
-    decisions: list[Made] = field(default_factory=list)
+    decisions: list[DecisionLine] = field(default_factory=list)
     members: dict[tuple[str, str, str], FoldEvent] = field(default_factory=dict)
     lost: list[LostBroker] = field(default_factory=list)
     expired: list[tuple[str, FoldEvent]] = field(default_factory=list)
@@ -168,7 +168,7 @@ class ControllerLog:
             self.members.setdefault((group, node, event.address), event)
         self._waiting = len(self.decisions) if committed is None else None
         self.decisions.append(
-            Made(
+            DecisionLine(
                 group,
                 event.decision,
                 event.at,

@@ -81,7 +81,7 @@ def _winners(decided: Iterable[Decision]) -> dict[int, dict[str, Decision]]:
     return winners
 
 
-def elections_told(group: Group, decided: Iterable[Decision]) -> Iterator[RuleTally]:
+def election_verdicts(group: Group, decided: Iterable[Decision]) -> Iterator[RuleTally]:
     """The verdicts about elections, one for each that can be compared."""
     decided = list(decided)
     winners = _winners(decided)
@@ -291,7 +291,7 @@ def _record_around(group: Group, sets: list[SetVersion], refused: SetRefused) ->
     return (before[-1], after[0]) if before and after else None
 
 
-def sets_told(group: Group, decided: Iterable[Decision], sets: list[SetVersion]) -> Iterator[RuleTally]:
+def set_verdicts(group: Group, decided: Iterable[Decision], sets: list[SetVersion]) -> Iterator[RuleTally]:
     """The verdicts about set changes, and about refusals by what was recorded."""
     decided = list(decided)
     wrong = list(wrong_sets(group, decided, sets))

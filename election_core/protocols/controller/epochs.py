@@ -12,7 +12,7 @@ from election_replay.election_core.model.catalogue import CRITICAL, PROVEN, Rule
 from election_replay.election_core.model.facts import Fact, TermWentBack
 from election_replay.election_core.model.rows import Finding, RuleCoverage
 from election_replay.election_core.protocols.controller import decision_rules
-from election_replay.election_core.protocols.controller.acknowledgements import only_there, settings_of
+from election_replay.election_core.protocols.controller.acknowledgements import settings_of, unreplicated_tail
 from election_replay.election_core.protocols.controller.checks import ELECTED
 from election_replay.election_core.protocols.controller.decision_rules import cleaned, is_ahead
 from election_replay.election_core.protocols.controller.facts import Decision, EpochAhead
@@ -57,7 +57,7 @@ def same_epoch(group: Group) -> list[Finding]:
 def _with_what_exists_once(group: Group, found: Finding) -> Finding:
     """The finding with a sentence more, where neither of the two logs was compared with another's afterwards."""
     masters = {tenure.source: tenure for tenure in group.tenures if tenure.term in found.terms}
-    alone = [only_there(group, tenure, tenure.begin) for tenure in masters.values()]
+    alone = [unreplicated_tail(group, tenure, tenure.begin) for tenure in masters.values()]
     if len(alone) < 2 or None in alone:
         return found
     names = " and ".join(tenure.name for tenure in masters.values())

@@ -15,7 +15,7 @@ class Decision(Fact):
     """
 
     kind: ClassVar[str] = "DECISION"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "address", "set_epoch", "raft_index")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "address", "set_epoch", "raft_index")
 
     term: int | None
     address: str | None
@@ -33,7 +33,7 @@ class SetRefused(Fact):
     answer (null)."""
 
     kind: ClassVar[str] = "SET_REFUSED"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "set_epoch")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "set_epoch")
 
     term: int | None
     members: tuple[str, ...] | None
@@ -46,7 +46,7 @@ class EpochAhead(Fact):
     """``node`` refused a role of epoch ``term`` since its store knows the later ``known_epoch``."""
 
     kind: ClassVar[str] = "EPOCH_AHEAD"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
     term: int | None
     known_epoch: int | None
@@ -58,7 +58,7 @@ class RegisterCode(Fact):
     ``accepted``: a controller accepted it."""
 
     kind: ClassVar[str] = "REGISTER_CODE"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("register_code",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("register_code",)
 
     register_code: str
     made_ms: int
@@ -71,7 +71,7 @@ class MasterReady(Fact):
     was missing."""
 
     kind: ClassVar[str] = "MASTER_READY"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "registered")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "registered")
 
     term: int
     registered: bool
@@ -82,7 +82,7 @@ class ProducerCame(Fact):
     """The first producer sent a heartbeat to the broker as master of the epoch ``term``."""
 
     kind: ClassVar[str] = "PRODUCER_CAME"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
     term: int
 
@@ -115,7 +115,7 @@ class AckSetting(Fact):
     """The broker's configuration dump says ``setting_value`` for the setting ``name``, which rules acknowledgements."""
 
     kind: ClassVar[str] = "ACK_SETTING"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("name", "setting_value")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("name", "setting_value")
 
     name: str
     setting_value: str
@@ -151,7 +151,7 @@ class ControllerRuleBroken(LineBrokeRule):
     """
 
     kind: ClassVar[str] = "CONTROLLER_RULE_BROKEN"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "peer", "broker_id", "rule")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer", "broker_id", "rule")
 
     peer: str | None
     broker_id: str | None

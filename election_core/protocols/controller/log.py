@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from election_replay.election_core.fold.checks import Checked
-from election_replay.election_core.fold.fact_writer import FactWriter, Noted, Speaker
+from election_replay.election_core.fold.fact_writer import FactWriter, Speaker, Timestamped
 from election_replay.election_core.fold.identity import BROKER
 from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER, UNKNOWN, Span, Step, merged, spans
@@ -441,7 +441,7 @@ def broken_rules(emit: FactWriter, checked: Checked) -> Iterator[Fact]:
         )
 
 
-def code_fact(emit: FactWriter, code: str, noted: Noted, *, accepted: bool) -> Iterator[Fact]:
+def code_fact(emit: FactWriter, code: str, noted: Timestamped, *, accepted: bool) -> Iterator[Fact]:
     """``registerCheckCode`` is ``address;epoch ms`` (RocketMQ ReplicasManager#createTempMetadataFile)."""
     printed = code.rpartition(";")[2]
     made_ms = digits.number(printed) if len(printed) <= 15 else None

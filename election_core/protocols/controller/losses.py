@@ -21,8 +21,8 @@ from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.controller import decision_rules
 from election_replay.election_core.protocols.controller.acknowledgements import (
     after_time_outs,
-    only_there,
     settings_of,
+    unreplicated_tail,
     whether_acknowledged,
 )
 from election_replay.election_core.protocols.controller.checks import ELECTED
@@ -188,7 +188,7 @@ def _consequence(group: Group, overlap: Overlap, cuts: list[LogCut], bound: froz
         after = f"; {wrote}, whether before it froze or after it woke up the logs do not say" if cuts else ""
         return gravity, f"its log is silent for {seconds(overlap.asleep)} of it, so it was frozen{after}"
     if overlap.frozen:
-        there = only_there(group, overlap.stale, overlap.newer.begin)
+        there = unreplicated_tail(group, overlap.stale, overlap.newer.begin)
         more = f"; {wrote}, whether acknowledged the logs do not say" if cuts else f"; {there}" if there else ""
         return max(
             WARNING, gravity, key=GRAVITY.index
@@ -208,7 +208,7 @@ def _without_cuts(group: Group, overlap: Overlap) -> tuple[str, str]:
             f"{name} cut its log back to {compared[0].cut_to} when it rejoined: how much it had behind that is not in "
             f"the logs{_settings_at(group, overlap.stale.source)}"
         )
-    alone = only_there(group, overlap.stale, overlap.newer.begin)
+    alone = unreplicated_tail(group, overlap.stale, overlap.newer.begin)
     return WARNING, alone or "whether the stale one took writes meanwhile the logs do not say"
 
 

@@ -24,7 +24,7 @@ from election_replay.election_core.fold.roles import DIED, LEADER, STOPPED
 from election_replay.election_core.judge.availability import common_coverage
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
-from election_replay.election_core.judge.leaderless import BRIEF, NOTICEABLE, Gap, began_early, gaps
+from election_replay.election_core.judge.leaderless import MAX_INFO_GAP, MIN_REPORTED, Gap, began_early, gaps
 from election_replay.election_core.judge.led_between import shown_for
 from election_replay.election_core.judge.limits import log_gaps
 from election_replay.election_core.judge.outages import change_of
@@ -150,9 +150,9 @@ def _brief(served: Group, found: Set[tuple[Tenure, Tenure | None]]) -> Iterator[
     for before, after in pairwise(served.tenures):
         came = None if (before, after) in found else _first_producer(served, after)
         least, most = served.clocks.elapsed(before.end, after.begin)
-        if before.end_cause != DIED or came is None or least >= NOTICEABLE or most <= 0:
+        if before.end_cause != DIED or came is None or least >= MIN_REPORTED or most <= 0:
             continue
-        if came.at - after.begin.at >= NOTICEABLE:
+        if came.at - after.begin.at >= MIN_REPORTED:
             evidence = (*before.evidence, *after.evidence[:1])
             yield Gap(before, after, before.end, after.begin, least, most, False, evidence)
 
@@ -175,15 +175,15 @@ def _without_master(group: Group, gap: Gap, decided: list[Decision], sets: list[
     who = gap.before.with_detail(f"epoch {gap.before.term}")
     producer = None if gap.after is None else _first_producer(group, gap.after)
     most = gap.most if producer is None else group.clocks.elapsed(gap.begin, producer)[1]
-    lasted = between(gap.least, most) if gap.least >= NOTICEABLE else f"at most {seconds(most)}"
+    lasted = between(gap.least, most) if gap.least >= MIN_REPORTED else f"at most {seconds(most)}"
     reasons = list(_reasons(group, gap, decided, sets))
     why = "".join(f" {reason.text}" for reason in reasons)
     planned = gap.planned or _asked_for(group, gap, decided)
     return group.finding(
         RuleId.LEADERLESS,
         (gap.before.term, gap.begin.at // SECOND),
-        severity=INFO if planned or gap.least < BRIEF else WARNING,
-        certainty=DEFINITE if gap.least >= NOTICEABLE else POSSIBLE,
+        severity=INFO if planned or gap.least < MAX_INFO_GAP else WARNING,
+        certainty=DEFINITE if gap.least >= MIN_REPORTED else POSSIBLE,
         nodes=tuple(dict.fromkeys([gap.before.node, *([gap.after.node] if gap.after else [])])),
         terms=tuple(dict.fromkeys([gap.before.term, *([gap.after.term] if gap.after else [])])),
         start_time=gap.begin.at,
@@ -232,7 +232,7 @@ class Reason:
 
 
 def _reasons(group: Group, gap: Gap, decided: list[Decision], sets: list[SetVersion]) -> Iterator[Reason]:
-    if gap.least < NOTICEABLE:
+    if gap.least < MIN_REPORTED:
         return
     yield from _slow_change(group, gap)
     yield from _no_controller(group, gap)
@@ -250,7 +250,7 @@ def _slow_change(group: Group, gap: Gap) -> Iterator[Reason]:
     """The new master needed a second or more to change its role."""
     after = gap.after
     begun = next((r for r in group.roles if after is not None and _is_of(r, after)), None)
-    if begun is not None and gap.end.at - begun.since >= BRIEF:
+    if begun is not None and gap.end.at - begun.since >= MAX_INFO_GAP:
         took = gap.end.at - begun.since
         of_that = " of that" if took <= gap.most else ""  # it may have begun while the former master was still there
         yield Reason(f"Its change of role took {seconds(took)}{of_that}.", (begun.since_event,))
@@ -271,7 +271,7 @@ def _no_controller(group: Group, gap: Gap) -> Iterator[Reason]:
             group.clocks.elapsed(hole.begin, hole.end)[0],
             gap.least - after_it,
         )
-        if least >= NOTICEABLE:
+        if least >= MIN_REPORTED:
             text = f"The controllers had no leader for at least {seconds(least)} of it: nobody could be elected."
             yield Reason(text, (hole.begin.event_id, hole.end.event_id))
 

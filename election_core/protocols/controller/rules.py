@@ -99,8 +99,8 @@ def _coverage(
     yield from stuck_coverage(group, found)
     verdicts = [
         *tallies_of(group),
-        *decision_rules.elections_told(group, decided),
-        *decision_rules.sets_told(group, decided, sets),
+        *decision_rules.election_verdicts(group, decided),
+        *decision_rules.set_verdicts(group, decided, sets),
         *decision_rules.disagreements_told(group),
     ]
     yield from summed(group, verdicts)

@@ -79,7 +79,7 @@ def _given_up(end: FoldEvent) -> int:
     """When a change of role ended, at the earliest; a change to master looks again and again whether its member leads,
     and fails where it does not."""
     looks = end.role == "LEADER" and end.flag is False
-    took = Timeout.NOTICEABLE.us if looks else (end.duration_ms or 0) * US_PER_MS
+    took = Timeout.MIN_REPORTED.us if looks else (end.duration_ms or 0) * US_PER_MS
     return end.at - min(took, (end.duration_ms or 0) * US_PER_MS)
 
 
@@ -91,4 +91,4 @@ def _step(event: FoldEvent, by: int, node: str | None, cause: str) -> Step:
 def becomes_slave(event: FoldEvent) -> bool:
     """Whether the broker on top of a member that leads no more took a second or more to become slave."""
     changed = event.kind == "DLB_ROLE_END" and event.flag is True and event.role != "LEADER"
-    return changed and event.term is not None and (event.duration_ms or 0) * US_PER_MS >= Timeout.NOTICEABLE.us
+    return changed and event.term is not None and (event.duration_ms or 0) * US_PER_MS >= Timeout.MIN_REPORTED.us

@@ -34,7 +34,7 @@ def _still_master(group: Group, change: BrokerBecameSlave) -> Iterator[Finding]:
     former = [
         tenure
         for tenure in group.tenures
-        if tenure.source == change.source_node and abs(elapsed(tenure.end, since(change))[0]) <= Timeout.BRIEF.us
+        if tenure.source == change.source_node and abs(elapsed(tenure.end, since(change))[0]) <= Timeout.MAX_INFO_GAP.us
     ]
     if end is None or not former:
         return
@@ -45,7 +45,7 @@ def _still_master(group: Group, change: BrokerBecameSlave) -> Iterator[Finding]:
             continue
         least = min(elapsed(served, end)[0], elapsed(last.end, end)[0])
         most = min(elapsed(served, end)[1], elapsed(last.end, end)[1])
-        if least >= Timeout.NOTICEABLE.us and not group.clocks.surely_before(newer.end, last.end):
+        if least >= Timeout.MIN_REPORTED.us and not group.clocks.surely_before(newer.end, last.end):
             yield _finding(group, change, (last, newer, served), (least, most))
 
 

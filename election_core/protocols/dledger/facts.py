@@ -11,7 +11,7 @@ class StrangerMet(Fact):
     """``node`` was asked by ``peer``, which is no member of its group (``why``), or bears its own id."""
 
     kind: ClassVar[str] = "STRANGER_MET"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("peer", "why")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer", "why")
 
     peer: str | None
     why: str
@@ -26,7 +26,7 @@ class VotingRuleBroken(LineBrokeRule):
     """
 
     kind: ClassVar[str] = "VOTING_RULE_BROKEN"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("role", "term", "peer", "rule")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("role", "term", "peer", "rule")
 
     role: str | None
     peer: str | None
@@ -44,7 +44,7 @@ class CommittedCut(Fact):
     ``from_index``, as its leader ``peer`` wanted."""
 
     kind: ClassVar[str] = "COMMITTED_CUT"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("peer",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer",)
 
     from_index: int
     to_index: int
@@ -68,7 +68,7 @@ class BrokerBecameSlave(Fact):
     """The broker on top of ``node`` changed to slave after its member had become candidate or follower of ``term``."""
 
     kind: ClassVar[str] = "BROKER_BECAME_SLAVE"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
     term: int
 

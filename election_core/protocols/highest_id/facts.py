@@ -22,7 +22,7 @@ class LowerLeaderNamed(Fact):
     ``claim`` says whom, for a sentence."""
 
     kind: ClassVar[str] = "LOWER_LEADER_NAMED"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
     term: int | None
     claim: str

@@ -20,7 +20,7 @@ from election_replay.election_core.protocols.highest_id.facts import LowerLeader
 
 START = "START"
 
-PATIENCE = Timeout.PATIENCE.us
+MAX_ELECTION_TIMEOUT = Timeout.MAX_ELECTION_TIMEOUT.us
 """Nobody lets a leader be silent for longer without a suspicion; the default of Redis Cluster is the longest known."""
 
 
@@ -78,7 +78,7 @@ class NodeLog:
         if event.peer is not None and event.peer not in self._lost:
             heard = self._heard.get(event.peer, self._begun or self.activity.segments[0].first)
             self._lost[event.peer] = Contact(event.peer, event)
-            self.contacts.append((self._lost[event.peer], min(max(event.at - heard, 0), PATIENCE)))
+            self.contacts.append((self._lost[event.peer], min(max(event.at - heard, 0), MAX_ELECTION_TIMEOUT)))
         if self._current is not None and event.peer not in (None, self.node):
             # A leader that misses another one had followed that, though no line says so.
             self.step(event, CANDIDATE, None, "leader_lost")

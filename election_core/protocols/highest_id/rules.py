@@ -16,7 +16,7 @@ from election_replay.election_core.judge.availability import availability
 from election_replay.election_core.judge.clock import Clocks, Moment
 from election_replay.election_core.judge.coverage import coverage, same_term_coverage
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, group_of, since, until
-from election_replay.election_core.judge.leaderless import BRIEF
+from election_replay.election_core.judge.leaderless import MAX_INFO_GAP
 from election_replay.election_core.judge.overlap import Overlap, overlap_coverage, overlaps
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.same_term import same_term
@@ -197,7 +197,7 @@ def _missed_a_result(group: Group, stale: Tenure, words: Words) -> bool:
 
 def _overlap(group: Group, overlap: Overlap, words: Words) -> Finding:
     stale, newer = overlap.stale, overlap.newer
-    brief = overlap.least <= BRIEF
+    brief = overlap.least <= MAX_INFO_GAP
     why = "as long as the notice may take" if brief else "nothing kept both of them from deciding"
     sure = stale.open or not _missed_a_result(group, stale, words)
     if not sure:

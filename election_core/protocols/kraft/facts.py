@@ -11,7 +11,7 @@ class QuorumRuleBroken(LineBrokeRule):
     """A line of ``node`` breaks the ``rule``, since ``why``: in ``term``, with a vote for ``peer``."""
 
     kind: ClassVar[str] = "QUORUM_RULE_BROKEN"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "peer", "rule")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer", "rule")
 
     peer: str | None
     why: str
@@ -23,7 +23,7 @@ class InSync(Fact):
     epoch ``set_epoch`` on its in-sync replicas, the ``members``."""
 
     kind: ClassVar[str] = "IN_SYNC"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "leader", "set_epoch", "members")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "leader", "set_epoch", "members")
 
     topic_id: str | None
     term: int
@@ -41,7 +41,7 @@ class ReplicaLog(Fact):
     """
 
     kind: ClassVar[str] = "REPLICA_LOG"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "role")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "role")
 
     topic_id: str | None
     role: str
@@ -57,7 +57,7 @@ class ReplicaCut(Fact):
     below ``high_watermark`` to be committed (offsets)."""
 
     kind: ClassVar[str] = "REPLICA_CUT"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
     topic_id: str | None
     leader: str | None
@@ -74,7 +74,7 @@ class UncleanLeader(Fact):
     the ``members``."""
 
     kind: ClassVar[str] = "UNCLEAN_LEADER"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "leader")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "leader")
 
     topic_id: str | None
     term: int

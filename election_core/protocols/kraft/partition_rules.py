@@ -16,7 +16,7 @@ from election_replay.election_core.judge.clock import Clocks, Moment
 from election_replay.election_core.judge.completeness import KnownCommit, Lack, LogEnd, finding_of, lacks
 from election_replay.election_core.judge.coverage import counted, same_term_coverage
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, group_of, since
-from election_replay.election_core.judge.leaderless import BRIEF, gaps, leaderless
+from election_replay.election_core.judge.leaderless import MAX_INFO_GAP, gaps, leaderless
 from election_replay.election_core.judge.overlap import Overlap, overlap_coverage, overlaps
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.same_term import same_term
@@ -155,7 +155,7 @@ def _ceased(group: Group, tenure: Tenure, term: int) -> Iterator[HeartbeatsCease
     for fact in group.of(HeartbeatsCeased):
         if fact.node == tenure.node and after is not None and fact.until is not None:
             fenced = Moment(fact.until, fact.until_by or fact.until, fact.source_node, fact.until_event)
-            if abs(group.clocks.elapsed(fenced, after.begin)[0]) <= BRIEF:
+            if abs(group.clocks.elapsed(fenced, after.begin)[0]) <= MAX_INFO_GAP:
                 yield fact
 
 
@@ -255,7 +255,7 @@ def _overlap(group: Group, overlap: Overlap) -> Finding:
     else:
         severity, certainty = WARNING, POSSIBLE
         why = f"what {stale.name} took meanwhile no log tells: it may have answered who asked for acks=1"
-    if stale.end_cause in (STOPPED, DIED) and overlap.least < BRIEF:
+    if stale.end_cause in (STOPPED, DIED) and overlap.least < MAX_INFO_GAP:
         severity = INFO
     old = stale.with_detail(f"{CLOCK} {stale.term}, stale")
     return group.finding(
@@ -335,7 +335,7 @@ def _unreachable(group: Group) -> Iterator[Finding]:
         yield group.finding(
             RuleId.LEADERLESS,
             (stale.term, "unreachable", ceased.since // SECOND),
-            severity=INFO if least < BRIEF else WARNING,
+            severity=INFO if least < MAX_INFO_GAP else WARNING,
             certainty=DEFINITE,
             nodes=(stale.node, newer.node),
             terms=(stale.term, newer.term),

@@ -79,7 +79,7 @@ class Shipped:
         )
 
 
-def judged_once(of_group: Iterable[Fact]) -> list[Fact]:
+def deduplicate_logs(of_group: Iterable[Fact]) -> list[Fact]:
     """The facts of one group, each log once, and a ``LogCopied`` fact for each folder that holds another one's log.
 
     Where the copy goes on after its original ends, as after a change of the host's name, its later facts are kept
@@ -121,7 +121,7 @@ def _copied(original: Shipped, copy: Shipped) -> Fact:
 
 def _key(fact: Fact) -> tuple[object, ...]:
     """What a fact says and when it began."""
-    values = (getattr(fact, name) for name in fact.SAID_AT_ONCE)
+    values = (getattr(fact, name) for name in fact.KNOWN_AT_START)
     return (fact.protocol, fact.kind, fact.node, fact.since, fact.since_by, *values)
 
 

@@ -11,7 +11,7 @@ class Release(Fact):
     """The process says that it is the ``release`` of the ``system``; without them its log never says one."""
 
     kind: ClassVar[str] = "RELEASE"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("system",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("system",)
 
     system: str | None = None
     release: str | None = None
@@ -23,7 +23,7 @@ class Claim(Fact):
     """From here on the ``process`` calls itself ``name`` by ``name_kind``, a setting or a kind of name."""
 
     kind: ClassVar[str] = "CLAIM"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("process", "name_kind")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("process", "name_kind")
 
     process: str
     name_kind: str
@@ -37,7 +37,7 @@ class SpeaksFor(Fact):
     log ends with it."""
 
     kind: ClassVar[str] = "SPEAKS_FOR"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("member_of",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("member_of",)
 
     member_of: str
     evidence: tuple[str, ...]
@@ -50,7 +50,7 @@ class ListedAs(Fact):
     log says so too."""
 
     kind: ClassVar[str] = "LISTED_AS"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("listed_member",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("listed_member",)
 
     listed_member: str | None
     listed_group: str

@@ -21,8 +21,8 @@ from election_replay.election_core.fold.identity import (
     NamedId,
     process_of,
 )
-from election_replay.election_core.fold.members import set_in_one_log, slave_of_itself, speak_at_once
-from election_replay.election_core.fold.process_runs import Hole
+from election_replay.election_core.fold.members import interleaved_names, set_in_one_log, slave_of_itself
+from election_replay.election_core.fold.process_runs import LogGap
 from election_replay.election_core.fold.program_order import Timeline
 from election_replay.election_core.fold.versions import RELEASE_CLAIMS, release_claim
 from election_replay.election_core.model.facts import Alive, ClockSteppedBack, Fact
@@ -101,7 +101,7 @@ class SourcesLog:
 
     def facts(self, speaker: Speaker, stated: list[tuple[str, Fact]]) -> Iterator[Fact]:
         """What this source is worth. ``stated`` is all that it says otherwise, each fact with its stream."""
-        homes, crowded = _homes(stated), crowds(speaker)
+        homes, crowded = _homes(stated), mixed_processes(speaker)
         spoken = {process_of(stream) for stream, _ in stated} | {process for process, _, _ in self.releases}
         for process in (*STREAM_OF, *sorted(spoken - set(STREAM_OF) - {SNAPSHOTS})):
             yield from self._of_process(process, homes.get(process), speaker, crowded.get(process, ()))
@@ -130,7 +130,7 @@ class SourcesLog:
 
 
 def clock_steps(
-    timeline: Timeline, holes: Sequence[Hole], speaker: Speaker, stated: list[tuple[str, Fact]]
+    timeline: Timeline, holes: Sequence[LogGap], speaker: Speaker, stated: list[tuple[str, Fact]]
 ) -> Iterator[Fact]:
     """Each step of a source's clock, in every group that the source speaks of; and of the ``holes`` in its logs those
     in which it may have been set forward as far."""
@@ -179,15 +179,15 @@ def _about(speaker: Speaker, process: str, group: str, home: Alive | None) -> Fa
     return speaker.about(group, PROTOCOL, STREAM_OF.get(process, process), lambda _: home.node if home else None)
 
 
-def crowds(speaker: Speaker) -> dict[str, tuple[NamedId, ...]]:
+def mixed_processes(speaker: Speaker) -> dict[str, tuple[NamedId, ...]]:
     """The processes whose lines are those of several members and mostly name none, with three lines that prove it."""
     identity, runs = speaker.identity, speaker.incarnations
     brokers, controllers = runs.get(BROKER, []), runs.get(CONTROLLER, [])
     found = {
-        BROKER: speak_at_once(identity.ids, brokers)
+        BROKER: interleaved_names(identity.ids, brokers)
         or slave_of_itself(identity, brokers)
         or set_in_one_log(identity, brokers),
-        CONTROLLER: speak_at_once(identity.controllers, controllers),
+        CONTROLLER: interleaved_names(identity.controllers, controllers),
     }
     return {process: lines for process, lines in found.items() if lines}
 

@@ -16,12 +16,12 @@ from election_replay.election_core.protocols.log_quality.facts import Claim
 WHY = "logs of several members in one folder, or a machine that was given to another member"
 
 
-def sources_apart(facts: Iterable[Fact]) -> list[Fact]:
+def split_members(facts: Iterable[Fact]) -> list[Fact]:
     """The facts, each member of several in one source as a source of its own."""
     return [replace(fact, source_node=_own_source(fact)) if fact.speaker else fact for fact in facts]
 
 
-def sources_again(rows: Iterable[Row], facts: Iterable[Fact]) -> Iterator[Row]:
+def join_members(rows: Iterable[Row], facts: Iterable[Fact]) -> Iterator[Row]:
     """The rows with the sources that hold the logs, of facts that :func:`sources_apart` gave."""
     folders = {fact.source_node: _folder(fact) for fact in facts if fact.speaker}
     for row in rows:
@@ -39,7 +39,7 @@ def _folder(fact: Fact) -> str:
     return fact.source_node.removesuffix(f"/{fact.speaker}") if fact.speaker else fact.source_node
 
 
-def undoubted(facts: Iterable[Fact]) -> list[Fact]:
+def drop_unattributable(facts: Iterable[Fact]) -> list[Fact]:
     """The facts from which rules follow: of a source of which it is not clear whose log it is, none about its order."""
     every = list(facts)
     names: dict[tuple[str, str, str], set[str]] = {}

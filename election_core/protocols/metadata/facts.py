@@ -40,7 +40,7 @@ class OffsetCopied(Fact):
 
     kind: ClassVar[str] = "OFFSET_COPIED"
     BY_COPIER: ClassVar[bool] = True
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("consumer_group", "topic", "queue_id")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("consumer_group", "topic", "queue_id")
 
     offset: int
     table_name: str
@@ -55,7 +55,7 @@ class ActedAsMaster(Fact):
     ``end_cause`` says so."""
 
     kind: ClassVar[str] = "ACTED_AS_MASTER"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("peer", "address")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer", "address")
 
     peer: str | None
     address: str | None
@@ -68,7 +68,7 @@ class BeganToServe(Fact):
     ``skip_pre_online`` is that setting, as the log shows it."""
 
     kind: ClassVar[str] = "BEGAN_TO_SERVE"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("cause",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("cause",)
 
     skip_pre_online: str | None
     cause: str | None
@@ -80,7 +80,7 @@ class ReverseSynced(Fact):
     """Before it served, a returning master read the metadata of the member at ``address`` and took over ``tables``."""
 
     kind: ClassVar[str] = "REVERSE_SYNCED"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("address",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("address",)
 
     address: str | None
     tables: tuple[str, ...]
@@ -92,7 +92,7 @@ class NameDropped(Fact):
     """A slave dropped ``topic`` or ``consumer_group``, since its master did not have it."""
 
     kind: ClassVar[str] = "NAME_DROPPED"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("consumer_group", "topic")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("consumer_group", "topic")
 
     consumer_group: str | None
     topic: str | None

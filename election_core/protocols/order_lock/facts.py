@@ -16,7 +16,7 @@ class LockHeld(Fact):
     """
 
     kind: ClassVar[str] = "LOCK_HELD"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("client", "cause", "consumer_group", "topic", "queue_id")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("client", "cause", "consumer_group", "topic", "queue_id")
 
     client: str
     end_cause: str | None
@@ -37,7 +37,7 @@ class LockGivenUp(Fact):
     """``client`` told broker ``node`` that it gives the queue's lock back; ``found``: what the broker found."""
 
     kind: ClassVar[str] = "LOCK_GIVEN_UP"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("client", "consumer_group", "topic", "queue_id")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("client", "consumer_group", "topic", "queue_id")
 
     client: str
     found: str
@@ -51,7 +51,7 @@ class LockLate(Fact):
     """``client`` wanted to give back a lock that had expired and gone to ``holder``, another client."""
 
     kind: ClassVar[str] = "LOCK_LATE"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("client", "holder", "consumer_group", "topic", "queue_id")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("client", "holder", "consumer_group", "topic", "queue_id")
 
     client: str
     holder: str | None

@@ -167,13 +167,13 @@ def _as_clients_know(group: Group, entries: list[Hold]) -> list[Hold]:
     frozen: dict[str, list[int]] = {}
     for hole in group.of(Silence):
         frozen.setdefault(hole.source_node, []).append(hole.since)
-    gone = {who: Elsewhere(moments, group.clocks) for who, moments in given_up.items()}
-    went = {who: Elsewhere(moments, group.clocks) for who, moments in moved.items()}
+    gone = {who: OtherBrokers(moments, group.clocks) for who, moments in given_up.items()}
+    went = {who: OtherBrokers(moments, group.clocks) for who, moments in moved.items()}
     holes = {source: sorted(moments) for source, moments in frozen.items()}
     return [_as_client_knows(group, hold, gone, went, holes) for hold in entries]
 
 
-class Elsewhere:
+class OtherBrokers:
     """What a client did with one queue at the brokers of a set: finds what it did next at the others."""
 
     def __init__(self, moments: Iterable[Moment], clocks: Clocks) -> None:
@@ -209,8 +209,8 @@ _at = attrgetter("at")
 def _as_client_knows(
     group: Group,
     hold: Hold,
-    given_up: dict[tuple[Key, str], Elsewhere],
-    moved: dict[tuple[Key, str], Elsewhere],
+    given_up: dict[tuple[Key, str], OtherBrokers],
+    moved: dict[tuple[Key, str], OtherBrokers],
     frozen: dict[str, list[int]],
 ) -> Hold:
     who, sure, end = (hold.key, hold.client), hold.sure.at, hold.end

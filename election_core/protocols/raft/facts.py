@@ -12,7 +12,7 @@ class RaftRuleBroken(LineBrokeRule):
     ``refusals`` among the ``voters_in_force``."""
 
     kind: ClassVar[str] = "RAFT_RULE_BROKEN"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "peer", "rule")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer", "rule")
 
     peer: str | None
     why: str | None
@@ -26,7 +26,7 @@ class ClockMeasured(Fact):
     there and back (smoothed; null: not printed)."""
 
     kind: ClassVar[str] = "CLOCK_MEASURED"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("peer", "ahead_ms")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer", "ahead_ms")
 
     peer: str
     ahead_ms: int
@@ -39,7 +39,7 @@ class LogEndedEarlier(Fact):
     that a leader had cut it. ``evidence``: the line that shows ``before``."""
 
     kind: ClassVar[str] = "LOG_ENDED_EARLIER"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("before", "after")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("before", "after")
 
     before: int
     after: int
@@ -66,7 +66,7 @@ class ClusterReplaced(Fact):
     """
 
     kind: ClassVar[str] = "CLUSTER_REPLACED"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("other",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("other",)
 
     other: str
     before: int | None
@@ -80,7 +80,7 @@ class StoresDiffered(Fact):
     than itself."""
 
     kind: ClassVar[str] = "STORES_DIFFERED"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("peer",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer",)
 
     peer: str | None
     count: int

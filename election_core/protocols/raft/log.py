@@ -499,7 +499,7 @@ class Membership:
         if event.peer is not None and event.peer == self.node:
             self._step(event, DOWN, None, None, REMOVED)
 
-    def _on_told_of_removal(self, event: FoldEvent) -> None:
+    def _on_removal_answer(self, event: FoldEvent) -> None:
         """The member learns from others that it was removed, and ends itself (``ErrMemberRemoved``)."""
         self._step(event, DOWN, None, None, REMOVED)
 
@@ -687,7 +687,7 @@ _HANDLERS: dict[str, Callable[[Membership, FoldEvent], None]] = {
     "RAFT_TALLY": Membership._on_tally,
     "RAFT_MEMBERS": Membership._on_members,
     "ETCD_MEMBER_REMOVED": Membership._on_removed,
-    "ETCD_REMOVED": Membership._on_told_of_removal,
+    "ETCD_REMOVED": Membership._on_removal_answer,
     "ETCD_PEER_LOST": Membership._on_peer_lost,
     "ETCD_PEER_INACTIVE": Membership._on_peer_lost,
     "ETCD_PEER_ACTIVE": Membership._on_peer_active,

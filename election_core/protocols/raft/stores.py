@@ -205,7 +205,7 @@ def _last(fact: RefusedWrites) -> int:
 def _outage(group: Group, why: Refusal, facts: Sequence[RefusedWrites]) -> Iterator[Finding]:
     longest = max(facts, key=lambda fact: group.clocks.elapsed(since(fact), until(fact) or since(fact))[0])
     least = group.clocks.elapsed(since(longest), until(longest) or since(longest))[0]
-    if least < Timeout.NOTICEABLE.us:
+    if least < Timeout.MIN_REPORTED.us:
         return
     first, last = min(facts, key=lambda fact: fact.since), max(facts, key=_last)
     most = group.clocks.elapsed(since(first), until(last) or since(last))[1]

@@ -11,7 +11,7 @@ class VoteRefused(Fact):
     """``voter`` told ``node`` ``count`` times that its vote of ``term`` is another's, by this ``answer``."""
 
     kind: ClassVar[str] = "VOTE_REFUSED"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "voter")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "voter")
 
     term: int
     voter: str
@@ -25,7 +25,7 @@ class LeaderKeptRole(Fact):
     ``without_quorum_ms`` after its last quorum."""
 
     kind: ClassVar[str] = "LEADER_KEPT_ROLE"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
     term: int | None
     without_quorum_ms: int
@@ -38,7 +38,7 @@ class TwoLeaders(Fact):
     the same ``term``."""
 
     kind: ClassVar[str] = "TWO_LEADERS"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "other")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "other")
 
     term: int
     other: str | None

@@ -23,7 +23,7 @@ from election_replay.election_core.judge.coverage import (
 from election_replay.election_core.judge.group import Group, since
 from election_replay.election_core.judge.leaderless import GROUP_SHUTDOWN, Gap, NoIncident
 from election_replay.election_core.judge.overlap import overlap_coverage
-from election_replay.election_core.judge.quorum_contact import Majorities
+from election_replay.election_core.judge.quorum_contact import QuorumTracker
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.same_term import same_term
 from election_replay.election_core.judge.term_rows import elections, terms, transfers
@@ -65,7 +65,7 @@ def rows_of(
     found = list(_findings(group, broken, clock))
     yield from found
     yield from availability(
-        group, last_heard(group), _unplanned(group), "leader", clock, Majorities(group), no_incident=no_incident
+        group, last_heard(group), _unplanned(group), "leader", clock, QuorumTracker(group), no_incident=no_incident
     )
     yield from _coverage(group, found, tallies)
 

@@ -22,7 +22,7 @@ from election_replay.election_core.protocols.raft_family.facts import TwoLeaders
 
 
 @dataclass(frozen=True, slots=True)
-class _Word:
+class _LeaderClaim:
     """What proves that a node led a term: its own word, or that of members that heard its heartbeat."""
 
     by_itself: bool
@@ -30,14 +30,14 @@ class _Word:
     evidence: tuple[str, ...]
 
 
-def _leaders_by_word(group: Group) -> dict[int, dict[str, _Word]]:
+def _leader_claims(group: Group) -> dict[int, dict[str, _LeaderClaim]]:
     """``term -> leader -> word``. Only a leader of a term sends heartbeats of it (``maintainAsLeader``).
 
     A heartbeat may come late, when its sender leads no more: it proves that the sender led the term, not when.
     """
-    led: dict[int, dict[str, _Word]] = {}
+    led: dict[int, dict[str, _LeaderClaim]] = {}
     for tenure in group.tenures:
-        led.setdefault(tenure.term, {}).setdefault(tenure.node, _Word(True, tenure.begin, tenure.evidence))
+        led.setdefault(tenure.term, {}).setdefault(tenure.node, _LeaderClaim(True, tenure.begin, tenure.evidence))
     for role in group.roles:
         if role.term is not None and role.leader is not None and (role.role, role.cause) == (FOLLOWER, "heartbeat"):
             led.setdefault(role.term, {}).setdefault(role.leader, _heard(role))
@@ -48,13 +48,13 @@ def _leaders_by_word(group: Group) -> dict[int, dict[str, _Word]]:
     return led
 
 
-def _heard(fact: Fact) -> _Word:
-    return _Word(False, since(fact), (fact.since_event,) if fact.since_event else ())
+def _heard(fact: Fact) -> _LeaderClaim:
+    return _LeaderClaim(False, since(fact), (fact.since_event,) if fact.since_event else ())
 
 
 def split_by_word_of_others(group: Group) -> Iterator[Finding]:
     """``SPLIT_BRAIN_SAME_TERM`` where the own log of one of the leaders is missing or lacks the line."""
-    for term, leaders in sorted(_leaders_by_word(group).items()):
+    for term, leaders in sorted(_leader_claims(group).items()):
         for leader, other in combinations(sorted(leaders), 2):
             words = leaders[leader], leaders[other]
             if not all(word.by_itself for word in words):
@@ -63,7 +63,7 @@ def split_by_word_of_others(group: Group) -> Iterator[Finding]:
             yield from _split_denied(group, term, next(iter(leaders)))
 
 
-def _split_heard(group: Group, term: int, names: tuple[str, str], words: tuple[_Word, _Word]) -> Finding:
+def _split_heard(group: Group, term: int, names: tuple[str, str], words: tuple[_LeaderClaim, _LeaderClaim]) -> Finding:
     heard = " and ".join(name for name, word in zip(names, words, strict=True) if not word.by_itself)
     return group.finding(
         RuleId.SPLIT_BRAIN_SAME_TERM,

@@ -14,7 +14,7 @@ class SentinelSaid(Fact):
     """
 
     kind: ClassVar[str] = "SENTINEL_SAID"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("message", "term", "peer")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("message", "term", "peer")
 
     message: str
     term: int | None
@@ -30,7 +30,7 @@ class BytesRefused(Fact):
     history in common."""
 
     kind: ClassVar[str] = "BYTES_REFUSED"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("peer", "from_index", "to_index")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer", "from_index", "to_index")
 
     peer: str | None
     from_index: int | None
@@ -44,7 +44,7 @@ class DataHeld(Fact):
     or loaded them at its start. It began a history with no key (``count`` 0), or nobody knows with how many."""
 
     kind: ClassVar[str] = "DATA_HELD"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("message", "ids")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("message", "ids")
 
     message: str
     ids: str | None
@@ -65,7 +65,7 @@ class Hindered(Fact):
     """Why nobody took over from a master: what ``peer``, or who speaks, says (``why``), in the epoch ``term``."""
 
     kind: ClassVar[str] = "HINDERED"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "why")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "why")
 
     term: int | None
     peer: str | None
@@ -77,7 +77,7 @@ class RedisRuleBroken(LineBrokeRule):
     """A line of the sentinel ``node`` breaks the ``rule``: ``granted`` of ``needed`` votes."""
 
     kind: ClassVar[str] = "REDIS_RULE_BROKEN"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "rule")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "rule")
 
     granted: int | None
     needed: int | None

@@ -134,7 +134,7 @@ def _answer_to(group: Group, stale: Tenure, newer: Tenure) -> BytesRefused | Non
         for fact in group.of(BytesRefused)
         if fact.peer == stale.node
         and fact.source_node == newer.source
-        and group.clocks.elapsed(stale.end, since(fact))[1] > -Timeout.NOTICEABLE.us
+        and group.clocks.elapsed(stale.end, since(fact))[1] > -Timeout.MIN_REPORTED.us
     ]
     return min(answers, key=lambda fact: fact.since, default=None)
 
@@ -206,7 +206,7 @@ def _refused_clients(group: Group, stale: Tenure) -> str:
     for fact in group.of(Refusing):
         if fact.source_node == stale.source and stale.begin.at <= fact.since < stale.end.by:
             until = min(fact.until if fact.until is not None else stale.end.at, stale.end.at)
-            if until - fact.since >= Timeout.NOTICEABLE.us:
+            if until - fact.since >= Timeout.MIN_REPORTED.us:
                 return f", of which {stale.node} answered no client for {seconds(until - fact.since)}"
     return ""
 

@@ -31,7 +31,7 @@ from election_replay.election_core.judge.limits import log_gaps
 from election_replay.election_core.judge.overlap import overlap_coverage
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.same_term import same_term
-from election_replay.election_core.judge.storm import in_vain, storm
+from election_replay.election_core.judge.storm import failed_elections, storm
 from election_replay.election_core.judge.term_rows import elections, term_held
 from election_replay.election_core.judge.wording import between
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING, RuleId
@@ -223,7 +223,7 @@ def _findings(group: Group, epochs: Epochs) -> Iterator[Finding]:
     in_turn = group.with_tenures(in_succession(group))
     without = [*_without_master(in_turn), *_unreachable(in_turn), *_by_word(group, epochs), *_refusing(group)]
     yield from without
-    yield from storm(group, _unplanned(group), in_vain(group))
+    yield from storm(group, _unplanned(group), failed_elections(group))
     yield from log_gaps(group)
 
 
@@ -378,7 +378,7 @@ def _counted(names: set[str], word: str) -> str:
 def _still(group: Group, word: SentinelSaid, moment: Moment) -> bool:
     """Whether who missed a master still did at a moment."""
     end = until(word)
-    return end is None or group.clocks.elapsed(moment, end)[1] > -Timeout.NOTICEABLE.us
+    return end is None or group.clocks.elapsed(moment, end)[1] > -Timeout.MIN_REPORTED.us
 
 
 def _unreachable_finding(group: Group, former: Tenure, tenure: Tenure, missed: list[SentinelSaid]) -> Finding:
@@ -390,8 +390,8 @@ def _unreachable_finding(group: Group, former: Tenure, tenure: Tenure, missed: l
     return group.finding(
         RuleId.LEADERLESS,
         (former.term, "unreachable", begin.at // SECOND),
-        severity=WARNING if most >= Timeout.BRIEF.us else INFO,
-        certainty=DEFINITE if least >= Timeout.NOTICEABLE.us else POSSIBLE,
+        severity=WARNING if most >= Timeout.MAX_INFO_GAP.us else INFO,
+        certainty=DEFINITE if least >= Timeout.MIN_REPORTED.us else POSSIBLE,
         nodes=(former.node, tenure.node),
         terms=(former.term, tenure.term),
         start_time=begin.at,
@@ -425,8 +425,8 @@ def _by_word(group: Group, epochs: Epochs) -> Iterator[Finding]:
         yield group.finding(
             RuleId.LEADERLESS,
             (epoch, "by word", first.since // SECOND),
-            severity=WARNING if most >= Timeout.BRIEF.us else INFO,
-            certainty=DEFINITE if least >= Timeout.NOTICEABLE.us else POSSIBLE,
+            severity=WARNING if most >= Timeout.MAX_INFO_GAP.us else INFO,
+            certainty=DEFINITE if least >= Timeout.MIN_REPORTED.us else POSSIBLE,
             nodes=tuple(name for name in (first.node, address) if name),
             terms=(epoch,),
             start_time=since(first).at,
@@ -452,13 +452,13 @@ def _refusing(group: Group) -> Iterator[Finding]:
             if tenure.source == fact.source_node and tenure.begin.at <= fact.since and fact.since < tenure.end.by
         ]
         least, most = group.clocks.elapsed(begin, end)
-        if not led or most < Timeout.NOTICEABLE.us:
+        if not led or most < Timeout.MIN_REPORTED.us:
             continue
         tenure = led[-1]
         yield group.finding(
             RuleId.LEADERLESS,
             (tenure.term, "refusing", begin.at // SECOND),
-            severity=INFO if least < Timeout.BRIEF.us else WARNING,
+            severity=INFO if least < Timeout.MAX_INFO_GAP.us else WARNING,
             certainty=DEFINITE,
             nodes=(tenure.node,),
             terms=(tenure.term,),

@@ -48,7 +48,7 @@ def _refused(group: Group, fact: RefusedWrites) -> Iterator[Finding]:
     end = until(fact)
     least, most = group.clocks.elapsed(since(fact), end or group.end)
     least = max(least, 0)
-    if least < Timeout.NOTICEABLE.us:
+    if least < Timeout.MIN_REPORTED.us:
         return
     why = Refusal(fact.why)
     lines = "" if why == Refusal.DISK_FULL else f" {fact.count} writes failed."
@@ -57,7 +57,7 @@ def _refused(group: Group, fact: RefusedWrites) -> Iterator[Finding]:
     yield group.finding(
         RuleId.WRITES_REFUSED,
         (fact.source_node, fact.why, fact.since),
-        severity=INFO if least < Timeout.BRIEF.us else WARNING,
+        severity=INFO if least < Timeout.MAX_INFO_GAP.us else WARNING,
         certainty=PROVEN,
         nodes=(fact.node or fact.source_node,),
         terms=(),

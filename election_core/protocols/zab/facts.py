@@ -15,7 +15,7 @@ class Ballot(Fact):
     ``leader``, in the epoch ``term`` where it says so."""
 
     kind: ClassVar[str] = "BALLOT"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "leader", "own_epoch")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "leader", "own_epoch")
 
     term: int | None
     leader: str | None
@@ -28,7 +28,7 @@ class ZabRuleBroken(LineBrokeRule):
     """A line of ``node`` breaks the ``rule``, since ``why``."""
 
     kind: ClassVar[str] = "ZAB_RULE_BROKEN"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "rule")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "rule")
 
     why: str | None
     rule: str
@@ -40,7 +40,7 @@ class Truncated(Fact):
     wanted."""
 
     kind: ClassVar[str] = "TRUNCATED"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("peer",)
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer",)
 
     peer: str | None
     from_index: int | None

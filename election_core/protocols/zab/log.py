@@ -72,7 +72,7 @@ def vote_of(event: FoldEvent) -> Vote | None:
 
 
 @dataclass(slots=True)
-class Cast:
+class InitialVote:
     """With what a server went into an election that ended with ``leader``, itself or another one."""
 
     leader: str | None
@@ -133,7 +133,7 @@ class ZabLog:
 
     node: str | None = None
     steps: list[Step] = field(default_factory=list)
-    ballots: list[Cast] = field(default_factory=list)
+    ballots: list[InitialVote] = field(default_factory=list)
     elected: Elected = field(default_factory=Elected)
     reached: list[tuple[int, FoldEvent]] = field(default_factory=list)
     heard: list[tuple[str, int, int, str]] = field(default_factory=list)
@@ -446,7 +446,7 @@ class ZabLog:
         election = self._now.election
         of_it = election.round is not None and election.round >= election.latest_round
         if of_it and election.initial is not None and election.initial.epoch >= 0:
-            self.ballots.append(Cast(leader, election.initial, epoch, event))
+            self.ballots.append(InitialVote(leader, election.initial, epoch, event))
             self.own_epoch.note(election.initial.epoch, event)
         election.initial = None
 

@@ -25,7 +25,7 @@ from election_replay.election_core.judge.coverage import (
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, group_of, since, until
 from election_replay.election_core.judge.leaderless import GROUP_SHUTDOWN
 from election_replay.election_core.judge.overlap import overlap_coverage
-from election_replay.election_core.judge.quorum_contact import Majorities
+from election_replay.election_core.judge.quorum_contact import QuorumTracker
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.same_term import same_term
 from election_replay.election_core.judge.term_rows import elections, terms
@@ -66,8 +66,8 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
         _unplanned(group, planned),
         "leader",
         "epoch",
-        Majorities(group),
-        unseen=_led_unseen,
+        QuorumTracker(group),
+        unseen=_led_without_log,
         no_incident=lambda gap: (gap.before.node, gap.before.term) in planned,
         died="was killed or stopped",
         regained=True,
@@ -173,7 +173,7 @@ def _surely_at_once(group: Group, role: Role, other: Role) -> bool:
     )
 
 
-def _led_unseen(group: Group, begin: Moment, end: Moment) -> bool:
+def _led_without_log(group: Group, begin: Moment, end: Moment) -> bool:
     """Whether a leader of an unknown epoch shows up meanwhile: by its state, or by one who followed it for long.
 
     A server may follow a winner that is never established, but not for longer than initLimit. Whom it followed while

@@ -20,7 +20,7 @@ from election_replay.election_core.simulate.truth import (
     value,
     wrong_clock,
 )
-from election_replay.election_core.simulate.world import FROZEN, MILLISECOND, SECOND, UP, Line, Reign, World
+from election_replay.election_core.simulate.world import FROZEN, MILLISECOND, SECOND, UP, Leadership, Line, World
 
 BOUND_US = SECOND // 2
 """The clock bound with which worlds are judged."""
@@ -91,13 +91,13 @@ def _overlaps(world: World) -> Iterator[Truth]:
         )
 
 
-def _overlap_shows(world: World, first: Reign, second: Reign) -> bool:
+def _overlap_shows(world: World, first: Leadership, second: Leadership) -> bool:
     lossless = _lossless(world, first.node, second.node)
     ends = all(reign.how_ended in ("stepped down", "end") for reign in (first, second))
     return lossless and ends and clocks_agree(world, BOUND_US)
 
 
-def _overlap_of(world: World, first: Reign, second: Reign, lasted_us: int, awake_us: int) -> Claim:
+def _overlap_of(world: World, first: Leadership, second: Leadership, lasted_us: int, awake_us: int) -> Claim:
     about = _about(first.node, second.node)
 
     def covers(finding: Finding) -> bool:
@@ -289,7 +289,9 @@ def _read_only(world: World) -> Iterator[Truth]:
             )
 
 
-def _without_writes(world: World, master: Reign, acting: list[Reign], begin_us: int, end_us: int, shown: bool) -> Truth:
+def _without_writes(
+    world: World, master: Leadership, acting: list[Leadership], begin_us: int, end_us: int, shown: bool
+) -> Truth:
     acted = max(overlap_us((begin_us, end_us), (reign.begin_us, ends_at(world, reign))) for reign in acting)
     long = acted > 15 * SECOND and acting[0].begin_us - master.begin_us > _BLUR_US
     lossless = clocks_agree(world, BOUND_US) and _lossless(world, *world.names())

@@ -37,7 +37,7 @@ from election_replay.election_core.simulate.truth import (
     spans,
     value,
 )
-from election_replay.election_core.simulate.world import FROZEN, MILLISECOND, SECOND, Line, Reign, World
+from election_replay.election_core.simulate.world import FROZEN, MILLISECOND, SECOND, Leadership, Line, World
 
 BOUND_US = SECOND // 2
 """The clock bound with which worlds are judged."""
@@ -116,11 +116,11 @@ def _near(line: Line, time_us: int) -> bool:
 # -- masters --------------------------------------------------------------------------------------------------------
 
 
-def _shows_begin(world: World, reign: Reign) -> bool:
+def _shows_begin(world: World, reign: Leadership) -> bool:
     return any(_near(line, reign.begin_us) for line in kept(world, reign.node, *_BEGINS))
 
 
-def _shows_end(world: World, reign: Reign) -> bool:
+def _shows_end(world: World, reign: Leadership) -> bool:
     if reign.end_us is None:
         return True
     return any(_near(line, reign.end_us) for line in kept(world, reign.node, *_ENDS))
@@ -162,7 +162,7 @@ def _overlaps(world: World) -> Iterator[Truth]:
         )
 
 
-def _overlap_of(stale: Reign, newer: Reign, lasted_us: int, agree: bool) -> Claim:
+def _overlap_of(stale: Leadership, newer: Leadership, lasted_us: int, agree: bool) -> Claim:
     """A claim must have the right length, and be critical only where the stale master acknowledged something."""
     fits = about((stale.node, newer.node), (stale.term, newer.term))
     acknowledged = any(time > newer.begin_us for time in stale.grew)

@@ -26,7 +26,7 @@ from election_replay.election_core.simulate.truth import (
     spans,
     up_during,
 )
-from election_replay.election_core.simulate.world import DOWN, SECOND, Line, Reign, World
+from election_replay.election_core.simulate.world import DOWN, SECOND, Leadership, Line, World
 
 BOUND_US = SECOND // 2
 """The clock bound with which worlds are judged."""
@@ -96,10 +96,10 @@ class _Shown:
         near = (line for line in self.kept if line.node == node and abs(line.true_us - time_us) < AT_ONCE_US)
         return any(says_so(line) for line in near)
 
-    def shows_begin(self, reign: Reign) -> bool:
+    def shows_begin(self, reign: Leadership) -> bool:
         return self.near(reign.node, reign.begin_us, self.signs.leads)
 
-    def sure_until(self, reign: Reign) -> int:
+    def sure_until(self, reign: Leadership) -> int:
         """The last moment at which lines show that a leader led."""
         end = ends_at(self.world, reign)
         if reign.how_ended == "stepped down" and (
@@ -121,7 +121,7 @@ class _Shown:
     # -- leaders -----------------------------------------------------------------------------------------------------
 
     def same_term(self) -> Iterator[Truth]:
-        pairs: dict[tuple[int, str, str], list[tuple[Reign, Reign]]] = {}
+        pairs: dict[tuple[int, str, str], list[tuple[Leadership, Leadership]]] = {}
         for earlier, later in pairs_of_reigns(self.world) if self.numbered else ():
             if earlier.term == later.term:
                 first, second = sorted((earlier.node, later.node))
@@ -140,7 +140,7 @@ class _Shown:
                 if reign.node != other.node and (reign.term != other.term or not self.numbered):
                     yield from self._overlap(stale, newer)
 
-    def _overlap(self, stale: Reign, newer: Reign) -> Iterator[Truth]:
+    def _overlap(self, stale: Leadership, newer: Leadership) -> Iterator[Truth]:
         spans_of = [(reign.begin_us, ends_at(self.world, reign)) for reign in (stale, newer)]
         lasted = overlap_us(*spans_of)
         if lasted == 0:
@@ -190,7 +190,7 @@ class _Shown:
                 self._below(reign, above),
             )  # fmt: skip
 
-    def _below(self, reign: Reign, above: list[str]) -> Claim:
+    def _below(self, reign: Leadership, above: list[str]) -> Claim:
         def covers(finding: Finding) -> bool:
             if finding.end_time is None or finding.nodes[0] != reign.node:
                 return False
@@ -201,7 +201,7 @@ class _Shown:
 
         return covers
 
-    def _began(self, reign: Reign) -> int:
+    def _began(self, reign: Leadership) -> int:
         """When the election began in which a node won, by its own lines, kept or not."""
         lines = [line for line in self.spoken if line.node == reign.node and line.true_us <= reign.begin_us]
         numbered = [line.true_us for line in lines if self.signs.asks(line) and says(line, "term") == reign.term]
@@ -213,7 +213,7 @@ class _Shown:
                 break
         return asked
 
-    def _seen_around(self, name: str, begin: int, reign: Reign) -> bool:
+    def _seen_around(self, name: str, begin: int, reign: Leadership) -> bool:
         """Whether a member's lines show that it lived, surely before an election and after it, in one life."""
         downtimes = [(start, end) for _, start, end in spans(self.world, DOWN, name)]
         seen = [line.true_us for line in self.world.lines if line.node == name and line.kept]
@@ -292,7 +292,7 @@ class _Shown:
             provable = self._storm_shows(ordered)
             yield Truth("ELECTION_STORM", (), (), begins[0], begins[-1], provable, words, lambda _: True)
 
-    def _storm_shows(self, ordered: list[Reign]) -> bool:
+    def _storm_shows(self, ordered: list[Leadership]) -> bool:
         """Whether three leaders died one after the other, apart, and their successors say so."""
         deaths = [
             after.begin_us
@@ -335,10 +335,10 @@ def _may_be_none(node: str) -> Claim:
     return lambda finding: node in finding.nodes and not finding.duration_min_ms
 
 
-def _joined(reigns: Iterable[Reign]) -> Iterator[Reign]:
+def _joined(reigns: Iterable[Leadership]) -> Iterator[Leadership]:
     """Reigns of one node without a break between them are one."""
-    last: dict[str, Reign] = {}
-    joined: list[Reign] = []
+    last: dict[str, Leadership] = {}
+    joined: list[Leadership] = []
     for reign in reigns:
         before = last.get(reign.node)
         if before is not None and before.end_us == reign.begin_us:

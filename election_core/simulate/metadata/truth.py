@@ -10,7 +10,7 @@ from election_replay.election_core.simulate.acting_master import truth as servic
 from election_replay.election_core.simulate.acting_master.truth import BOUND_US, number_of
 from election_replay.election_core.simulate.metadata.machine import CONSUMER_FILE, DELAY_FILE, Offsets, Place, Tables
 from election_replay.election_core.simulate.truth import Claim, Truth, clocks_agree, downtime, ends_at, value
-from election_replay.election_core.simulate.world import SECOND, Reign, World
+from election_replay.election_core.simulate.world import SECOND, Leadership, World
 
 _NEAR_US = 20 * SECOND
 _SURE_US = 2 * SECOND
@@ -27,7 +27,7 @@ class HandedOver:
     ``taken``: what the new one took over, with the versions: file, own, read.
     """
 
-    left: Reign
+    left: Leadership
     node: str
     served_us: int | None
     taken: tuple[tuple[str, bool], ...]
@@ -79,7 +79,7 @@ def hand_overs(world: World) -> Iterator[HandedOver]:
         yield HandedOver(reign, node, served[-1] if served else None, _taken(world, node, reign))
 
 
-def _heard_of(world: World, reign: Reign) -> str:
+def _heard_of(world: World, reign: Leadership) -> str:
     """The broker with the smaller id that ended an acting time."""
     for line in world.lines:
         changed = line.say is not None and line.say.kind == "BRK_MIN_CHANGED"
@@ -89,7 +89,7 @@ def _heard_of(world: World, reign: Reign) -> str:
     raise ValueError(f"{reign.node} stopped to act without a word")
 
 
-def _taken(world: World, node: str, reign: Reign) -> tuple[tuple[str, bool], ...]:
+def _taken(world: World, node: str, reign: Leadership) -> tuple[tuple[str, bool], ...]:
     """The files that a returning master took over, and whether the consumers' version allowed it."""
     found: list[tuple[str, bool]] = []
     for at, name, say in world.unprinted:

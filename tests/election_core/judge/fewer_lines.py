@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from election_replay.election_core.judge.leaderless import BRIEF
+from election_replay.election_core.judge.leaderless import MAX_INFO_GAP
 from election_replay.election_core.model.catalogue import POSSIBLE
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.rows import Finding, Row, Term
@@ -22,7 +22,7 @@ Fold = Callable[[str, Sequence[story.Seen]], Iterable[Fact]]
 
 ABOUT_THE_LOGS = frozenset({"LOG_GAP", "UNKNOWN_VERSION", "CLOCK_SKEW"})
 """What these say is true of the lines that are there, however few: a log with a hole in it has one."""
-SLACK_US = BRIEF
+SLACK_US = MAX_INFO_GAP
 """A time is known as well as the lines around it. One follower's end of a connection and another one's time-out tell of
 one death, and are so far apart: what lasted for less is worth knowing, not an alarm."""
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from election_replay.election_core.fold.fact_writer import Beginning
+from election_replay.election_core.fold.fact_writer import FactHeader
 from election_replay.election_core.judge import leaderless
 from election_replay.election_core.judge.clock import Clocks, Moment
 from election_replay.election_core.judge.group import Group, Tenure, group_of
@@ -32,7 +32,7 @@ heard_at = st.lists(st.tuples(st.sampled_from(NODES), st.sampled_from(NODES), st
 holes = st.lists(st.tuples(st.sampled_from(NODES), st.integers(0, 300), st.integers(10, 60)), max_size=3)
 
 
-def during(source: str, since: int, until: int, blur: int = 0) -> Beginning:
+def during(source: str, since: int, until: int, blur: int = 0) -> FactHeader:
     """The beginning of a fact of a log, with times in seconds."""
     start = (since * SECOND, (since + 1) * SECOND, f"{source}-{since}")
     end = (until * SECOND, (until + 1 + blur) * SECOND, None)
@@ -59,7 +59,11 @@ def group(led: list[tuple[str, int, int, int, str | None]], silent: list[tuple[s
 
 def looking_at_all(group: Group, heard: list[tuple[str, Moment]]) -> Iterator[Gap]:
     """The gaps, each by the ends of all tenures before it."""
-    known, unseen, alive_times = leaderless._Heard(heard), leaderless._led_unseen(group), leaderless._AliveTimes(group)
+    known, unseen, alive_times = (
+        leaderless._Heard(heard),
+        leaderless._led_without_log(group),
+        leaderless._AliveTimes(group),
+    )
     for number in range(1, len(group.tenures) + 1):
         after = group.tenures[number] if number < len(group.tenures) else None
         target = after.begin if after else group.end

@@ -8,7 +8,7 @@ import pytest
 
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.rows import Finding
-from election_replay.election_core.protocols.log_quality.duplicate_logs import judged_once
+from election_replay.election_core.protocols.log_quality.duplicate_logs import deduplicate_logs
 from election_replay.election_core.protocols.log_quality.facts import LogCopied
 from tests.election_core import story
 
@@ -38,7 +38,7 @@ def test_a_host_that_was_renamed_goes_on_under_its_new_name(corpora: Path) -> No
     early, late = times[int(len(times) * 0.3)], times[int(len(times) * 0.6)]
     old = story.run_facts(run, lambda line: line.time < late, "n0")
     new = story.folder_facts(run.name, "new-name", (line for line in lines if line.time >= early))
-    kept = judged_once(fact for fact in [*old, *new] if fact.protocol == "dledger")
+    kept = deduplicate_logs(fact for fact in [*old, *new] if fact.protocol == "dledger")
     assert [(fact.source_node, fact.original) for fact in kept if isinstance(fact, LogCopied)] == [("new-name", "n0")]
     assert alarms(kept) == alarms(fact for fact in story.run_facts(run) if fact.protocol == "dledger")
 
@@ -52,4 +52,4 @@ def test_two_processes_under_one_name_stay_two(corpora: Path) -> None:
         for fact in facts
         if fact.source_node == "broker-1"
     ]
-    assert not any(isinstance(fact, LogCopied) for fact in judged_once([*facts, *twin]))
+    assert not any(isinstance(fact, LogCopied) for fact in deduplicate_logs([*facts, *twin]))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from election_replay.election_core.judge.leaderless import BRIEF
+from election_replay.election_core.judge.leaderless import MAX_INFO_GAP
 from election_replay.election_core.model.catalogue import DEFINITE, PROVEN
 from election_replay.election_core.model.facts import Alive, Fact, Role
 from election_replay.election_core.model.rows import Finding
@@ -173,7 +173,7 @@ def as_grave(found: list[Finding], expected: list[Finding]) -> bool:
 def around_brief(one: Finding, other: Finding) -> bool:
     """Whether two clocks at their bounds make one length out of the other, on both sides of the limit."""
     lengths = [found.duration_min_ms or 0 for found in (one, other)]
-    return abs(lengths[0] - lengths[1]) <= 2 * story.BOUND_MS and min(lengths) < BRIEF // 1000
+    return abs(lengths[0] - lengths[1]) <= 2 * story.BOUND_MS and min(lengths) < MAX_INFO_GAP // 1000
 
 
 def around_a_second(found: list[Finding]) -> bool:

@@ -11,7 +11,7 @@ from election_replay.election_core.replay.arrow_passes import NEEDED_COLUMNS, fo
 from election_replay.election_core.replay.checkpoint import FROM_CHECKPOINT
 from election_replay.election_core.replay.fact_rows import rows_of
 from election_replay.schemas import TABLES
-from tests.election_core.replay.test_passed_over import as_new, told
+from tests.election_core.replay.test_prefilter import as_new, told
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "landing"
 FACTS = TABLES["facts"]

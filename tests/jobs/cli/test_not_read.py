@@ -77,7 +77,7 @@ def test_executors_tell_which_files_they_could_not_read(
     assert done.unread == [("c1/nodes/n1/logs/store.log", "could not be read: [Errno 5] Input/output error")]
 
 
-class Listed:
+class InventoryRow:
     """Lists a landing zone, tells what was passed over besides, and counts how often it is asked to."""
 
     def __init__(self, passed_over: list[Skipped]) -> None:
@@ -114,7 +114,7 @@ def test_the_exit_code_of_a_night_says_what_was_missed(
     zone.write("broker.log", leads(0))
     steps: list[str] = []
     monkeypatch.setattr("election_replay.jobs.cli.pipeline.engine_of", lambda *_, **__: nullcontext())
-    monkeypatch.setattr("election_replay.jobs.landing.new_files.new_files", listed := Listed(passed_over))
+    monkeypatch.setattr("election_replay.jobs.landing.new_files.new_files", listed := InventoryRow(passed_over))
     monkeypatch.setattr("election_replay.jobs.cli.pipeline.land_stage", lambda *_: Landing(1, unread=unread))
     monkeypatch.setattr("election_replay.jobs.cli.pipeline.replay_stage", lambda *_: steps.append("replay"))
     monkeypatch.setattr("election_replay.jobs.cli.pipeline.gates", lambda *_: gate_fails)

@@ -24,7 +24,7 @@ from election_replay.jobs.cli.log import log_as
 from election_replay.jobs.cli.stages import advise
 from election_replay.jobs.engines import duckdb_rows, local_engine
 from election_replay.jobs.engines.duckdb_rows import ReadAsAsked, are_few, database_in, in_order
-from election_replay.jobs.engines.engine import After, AfterOwn, Among, Dealing, Engine, OneOf, Rows, Simple, UpTo
+from election_replay.jobs.engines.engine import After, AfterOwn, Among, Engine, OneOf, Partitioning, Rows, Simple, UpTo
 from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.engines.spark_engine import LITTLE_SETTING, SparkEngine
 from election_replay.jobs.warehouse.data_files import Row, write_data_files
@@ -104,7 +104,7 @@ def test_more_rows_than_memory_holds_are_sorted_though_few_come_first(
     parts = [Rows("quarantine").where(OneOf("batch", (batch,))) for batch in (1, 2)]
     key = ("cluster", "source_node")
     with database_in("100MB", 2) as (database, scratch):
-        rows = in_order(database, scratch, warehouse, parts, Dealing(key, (*key, "batch", "line_no")))
+        rows = in_order(database, scratch, warehouse, parts, Partitioning(key, (*key, "batch", "line_no")))
         columns = ["source_node", "batch", "line_no"]
         found = pa.Table.from_batches(list(rows)).select(columns).to_pylist()
     told = [tuple(row.values()) for row in found]
@@ -217,7 +217,7 @@ def test_where_many_rows_may_be_meant_and_none_is_there_is_nothing_to_sort(
     none = Rows("quarantine").where(Among(("cluster", "reason"), frozenset({("c1", "aa")})))
     assert duckdb_rows.at_most(warehouse, none, 1) > 1
     with database_in("100MB", 2) as (database, scratch):
-        rows = in_order(database, scratch, warehouse, [none], Dealing(key, key))
+        rows = in_order(database, scratch, warehouse, [none], Partitioning(key, key))
         assert rows.schema.names == list(TABLES["quarantine"].names)
         assert list(rows) == []
 
@@ -319,7 +319,7 @@ def test_what_is_much_goes_to_other_processes_and_what_is_little_stays(
 ) -> None:
     warehouse = lines(tmp_path)
     parts = [Rows("quarantine").select(["cluster", "batch", "line_no"])]
-    dealing = Dealing(("cluster", "line_no"), ("cluster", "line_no"))
+    dealing = Partitioning(("cluster", "line_no"), ("cluster", "line_no"))
     local.ready()
     for rows, other in ((6, False), (3, True)):
         monkeypatch.setattr(local_engine, "HAND_ROWS", rows)
@@ -350,7 +350,7 @@ def test_while_its_processes_start_this_one_works_and_holds_nobody_up(local: Loc
 def test_spark_leaves_to_its_driver_what_is_little(spark: SparkEngine, tmp_path: Path) -> None:
     warehouse = lines(tmp_path)
     parts = [Rows("quarantine").select(["cluster", "batch", "line_no"])]
-    dealing = Dealing(("cluster", "line_no"), ("cluster", "line_no"))
+    dealing = Partitioning(("cluster", "line_no"), ("cluster", "line_no"))
     try:
         for little, other in ((18, False), (17, True)):
             spark.session.conf.set(LITTLE_SETTING, little)

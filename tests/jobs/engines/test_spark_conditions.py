@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from election_replay.jobs.engines.duckdb_rows import fits as fits_by_arrow
-from election_replay.jobs.engines.engine import AfterOwn, Dealing
+from election_replay.jobs.engines.engine import AfterOwn, Partitioning
 from election_replay.jobs.engines.spark_engine import SparkEngine, dealt_and_sorted, fits
 
 MANY = 3_000
@@ -21,7 +21,7 @@ def sources(clusters: int) -> pa.Table:
 @pytest.mark.parametrize("pieces", [{f"c{number}": 2 for number in range(600)}, {f"c{n}": 1 + n for n in range(600)}])
 def test_hundreds_of_busy_clusters_are_dealt(spark: SparkEngine, pieces: Mapping[str, int]) -> None:
     rows = sources(700)
-    dealing = Dealing(("cluster", "source_node"), ("cluster", "source_node"), pieces)
+    dealing = Partitioning(("cluster", "source_node"), ("cluster", "source_node"), pieces)
     found = dealt_and_sorted(spark.session.createDataFrame(rows), dealing).toArrow()
     assert sorted(found.to_pylist(), key=str) == sorted(rows.to_pylist(), key=str)
 

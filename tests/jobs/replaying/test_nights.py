@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import election_replay.jobs.replay
-from election_replay.election_core.model.inventory import Inventory, Listed
+from election_replay.election_core.model.inventory import Inventory, InventoryRow
 from election_replay.jobs import JobError
 from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.engines.spark_engine import SparkEngine
@@ -91,7 +91,7 @@ def test_another_inventory_judges_anew_what_is_landed(engine: Engine, zone: Zone
     zone.write("broker_default.log", election(0, 1))
     night(engine, zone.root, warehouse)
     assert '"replica_group": "unidentified"' in content(warehouse)["terms"][0]
-    listed = Inventory({("c1", "n1"): Listed("RaftNode00", "n1")})
+    listed = Inventory({("c1", "n1"): InventoryRow("RaftNode00", "n1")})
     assert replay(engine, warehouse, listed).run_id
     assert all('"replica_group": "RaftNode00"' in row for row in content(warehouse)["terms"])
     assert replay(engine, warehouse, listed).run_id is None
@@ -106,7 +106,7 @@ def test_what_a_killed_replay_wrote_is_not_taken_for_what_stands(
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_text(election(0, 1))
     night(engine, zone.root, warehouse)
-    listed = Inventory({(cluster, "n1"): Listed("RaftNode00", "n1") for cluster in ("c1", "c2")})
+    listed = Inventory({(cluster, "n1"): InventoryRow("RaftNode00", "n1") for cluster in ("c1", "c2")})
     with monkeypatch.context() as patch:
         patch.setattr(Warehouse, "append", dying_at(Warehouse.append, "runs"))
         with pytest.raises(KeyboardInterrupt):

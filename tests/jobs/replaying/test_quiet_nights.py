@@ -36,7 +36,7 @@ from election_replay.jobs.replaying.news import (
     sources_of_checkpoints,
     with_last_files,
 )
-from election_replay.jobs.replaying.resting import SOURCE_ENDS, Resting, resting, source_ends
+from election_replay.jobs.replaying.resting import SOURCE_ENDS, IdleSources, resting, source_ends
 from election_replay.jobs.warehouse.data_files import write_data_files
 from election_replay.jobs.warehouse.table_sets import OF_SOURCES
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -237,11 +237,11 @@ def test_quiet_nights_give_the_tables_of_one_run(
 ) -> None:
     count = Counter[str]()
 
-    def counted(*about: Any) -> Resting:
+    def counted(*about: Any) -> IdleSources:
         rest = resting(*about)
         count["sources with news"] += len(about[5])
         count["sources at rest"] += len(rest.at_rest)
-        count["groups that were not calm"] += len(rest.shaken)
+        count["groups that were not calm"] += len(rest.groups_to_rejudge)
         return rest
 
     monkeypatch.setattr(election_replay.jobs.replaying.due, "resting", counted)
@@ -277,12 +277,12 @@ def test_spark_finds_the_same_at_rest(
 ) -> None:
     compared = []
 
-    def by_both(*about: Any) -> Resting:
+    def by_both(*about: Any) -> IdleSources:
         rest = resting(*about)
         if rest.at_rest and not compared:
             other = resting(spark, *about[1:])
             assert {source: [*facts] for source, facts in other.at_rest.items()} == rest.at_rest
-            assert other.shaken == rest.shaken
+            assert other.groups_to_rejudge == rest.groups_to_rejudge
             assert rest.rows is not None
             assert other.rows is not None
             assert sorted(map(repr, other.rows.to_pylist())) == sorted(map(repr, rest.rows.to_pylist()))

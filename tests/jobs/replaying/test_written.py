@@ -16,12 +16,12 @@ from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.gates.checks import Check, check, stopped
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.replay import replay
-from election_replay.jobs.warehouse.replacing import Gone
+from election_replay.jobs.warehouse.replacing import DeletedKeys
 from election_replay.jobs.warehouse.table_sets import JUDGED, OF_SOURCES, VERDICTS
 from election_replay.jobs.warehouse.warehouse import NOTE, Warehouse
 from election_replay.schemas import TABLES
 
-Written = Mapping[str, Gone]
+Written = Mapping[str, DeletedKeys]
 Keyed = dict[tuple[str, str], list[str]]
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from election_replay.election_core.dialects import DIALECTS
-from election_replay.election_core.model.inventory import Listed
+from election_replay.election_core.model.inventory import InventoryRow
 from election_replay.election_core.model.timing import Timeout, configured_of
 from election_replay.jobs import JobError
 from election_replay.jobs.cli.app import main
@@ -59,8 +59,8 @@ def test_the_inventory_names_members(tmp_path: Path) -> None:
         "  - {cluster: pay, node: host-2, replica_group: broker-a}\n"
     )
     assert load(file).inventoried().listed == {
-        ("pay", "host-1"): Listed("broker-a", "0"),
-        ("pay", "host-2"): Listed("broker-a", None),
+        ("pay", "host-1"): InventoryRow("broker-a", "0"),
+        ("pay", "host-2"): InventoryRow("broker-a", None),
     }
 
 

@@ -10,10 +10,10 @@ from deltalake.table import TableAlterer, TableOptimizer
 
 from election_replay.jobs import JobError
 from election_replay.jobs.landing.privacy_mark import marks, remember_privacy
-from election_replay.jobs.publishing import held_back
-from election_replay.jobs.publishing.held_back import hold_back
+from election_replay.jobs.publishing import reverting
+from election_replay.jobs.publishing.reverting import revert_clusters
 from election_replay.jobs.warehouse import patience
-from election_replay.jobs.warehouse.patience import WAITS, patiently
+from election_replay.jobs.warehouse.patience import WAITS, retry_hdfs
 from election_replay.jobs.warehouse.tidying import retain, tidy
 from election_replay.jobs.warehouse.warehouse import FORM, KEEP_DAYS, Warehouse
 
@@ -45,7 +45,7 @@ class Flaky:
 @pytest.mark.parametrize("error", [OSError(DOWN), DeltaError(DOWN), OSError(TAKEN_BACK)])
 def test_a_machine_that_is_down_is_waited_for(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     write = Flaky(3, error, monkeypatch)
-    assert patiently(write) == "written"
+    assert retry_hdfs(write) == "written"
     assert write.waited == [*WAITS[:3]]
 
 
@@ -60,21 +60,21 @@ def test_what_a_writer_left_that_is_gone_is_taken_away(tmp_path: Path, monkeypat
     for file in (left, commit, elsewhere):
         file.touch()
         said = TAKEN_BACK.replace("/warehouse/silver/facts/_delta_log/.00000000000000000000.json.tmp.1", str(file))
-        assert tables.patiently(Flaky(1, OSError(said), monkeypatch)) == "written"
+        assert tables.retry_hdfs(Flaky(1, OSError(said), monkeypatch)) == "written"
     assert [file.exists() for file in (left, commit, elsewhere)] == [False, True, True]
 
 
 def test_one_that_stays_down_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     write = Flaky(len(WAITS) + 1, OSError(DOWN), monkeypatch)
     with pytest.raises(OSError, match="communicating with HDFS"):
-        patiently(write)
+        retry_hdfs(write)
     assert sum(write.waited) == sum(WAITS) > 40, "the NameNode may go on naming a dead machine for as long"
 
 
 def test_what_is_refused_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     write = Flaky(1, PermissionError("Permission denied: user=reader"), monkeypatch)
     with pytest.raises(PermissionError):
-        patiently(write)
+        retry_hdfs(write)
     assert write.waited == []
 
 
@@ -85,7 +85,7 @@ def test_what_is_refused_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> 
         (TableAlterer, "set_table_properties", lambda tables: remember_privacy(tables, None)),
         (TableAlterer, "set_table_properties", lambda tables: retain(tables, "terms", KEEP_DAYS + 1)),
         (TableOptimizer, "compact", lambda tables: tidy(tables, "events", [], False, 0)),
-        (held_back, "write_deltalake", lambda tables: hold_back(tables, ["payments"], "a run")),
+        (reverting, "write_deltalake", lambda tables: revert_clusters(tables, ["payments"], "a run")),
     ],
     ids=["create", "remember_privacy", "retain", "tidy", "hold_back"],
 )

@@ -15,7 +15,7 @@ from election_replay.jobs import JobError
 from election_replay.jobs.warehouse import replacing
 from election_replay.jobs.warehouse.data_files import DataFile, place, write_data_files
 from election_replay.jobs.warehouse.delta_form import delta_schema
-from election_replay.jobs.warehouse.replacing import Gone, Piece, anew, cuts, kept, lying, of_keys
+from election_replay.jobs.warehouse.replacing import DeletedKeys, Piece, anew, cuts, kept, lying, of_keys
 from election_replay.jobs.warehouse.tidying import join
 from election_replay.jobs.warehouse.warehouse import FORM, FORM_PROPERTY, Warehouse
 from election_replay.schemas import TABLES
@@ -48,12 +48,12 @@ def alone(work: Callable[[Piece], list[DataFile]], pieces: Sequence[Piece]) -> l
     return [work(piece) for piece in pieces]
 
 
-def night(warehouse: Warehouse, news: dict[Key, int], gone: Gone) -> set[str]:
+def night(warehouse: Warehouse, news: dict[Key, int], gone: DeletedKeys) -> set[str]:
     """Replace what is gone by the news; the paths of the files that went."""
     new = written(warehouse, sorted(news.items()))
     plan = anew(warehouse, FACTS.name, gone, new)
     files = [*(file for file in new if file not in plan.merged), *kept(alone, [plan])]
-    warehouse.exchange(files, {file.path: file.size for file in plan.files}, FACTS.name, "night", plan.version)
+    warehouse.commit_rewrite(files, {file.path: file.size for file in plan.files}, FACTS.name, "night", plan.version)
     warehouse.discard(FACTS.name, (file.path for file in plan.merged))
     return {file.path for file in plan.files}
 
@@ -82,7 +82,7 @@ def test_rows_are_those_of_a_dictionary_and_files_stay_few(
         news = dict.fromkeys(chance.sample(keys, 9), number)
         whole = frozenset(chance.sample([cluster for cluster, _ in keys], number % 3))
         wanted = {key: term for key, term in wanted.items() if key[0] not in whole} | news
-        night(warehouse, news, Gone(whole, frozenset(news)))
+        night(warehouse, news, DeletedKeys(whole, frozenset(news)))
         assert stored(warehouse) == wanted
     assert len(paths(warehouse)) <= 2 * replacing.MOST_SMALL
 
@@ -90,11 +90,11 @@ def test_rows_are_those_of_a_dictionary_and_files_stay_few(
 def test_a_file_without_a_key_of_the_night_is_not_touched(warehouse: Warehouse) -> None:
     keys = sorted(((f"c{number}", "g") for number in range(40)), key=lambda key: place(*key))
     for part in (keys[:20], keys[20:]):
-        night(warehouse, dict.fromkeys(part, 1), Gone())
+        night(warehouse, dict.fromkeys(part, 1), DeletedKeys())
     [first, second] = sorted(paths(warehouse))
-    assert night(warehouse, {keys[3]: 2}, Gone(keys=frozenset({keys[3]}))) == {first}
+    assert night(warehouse, {keys[3]: 2}, DeletedKeys(keys=frozenset({keys[3]}))) == {first}
     assert second in paths(warehouse)
-    assert night(warehouse, {keys[30]: 2}, Gone(frozenset({keys[30][0]}))) == {second}
+    assert night(warehouse, {keys[30]: 2}, DeletedKeys(frozenset({keys[30][0]}))) == {second}
 
 
 def test_a_night_of_few_keys_leaves_most_of_a_table_alone(
@@ -103,20 +103,20 @@ def test_a_night_of_few_keys_leaves_most_of_a_table_alone(
     monkeypatch.setattr(replacing, "LEAST_ROWS", 20)
     chance, keys = random.Random(3), [(f"c{number}", f"g{number}") for number in range(120)]
     wanted = dict.fromkeys(keys, 0)
-    night(warehouse, wanted, Gone(keys=frozenset(keys)))
+    night(warehouse, wanted, DeletedKeys(keys=frozenset(keys)))
     for number in range(1, 40):
         news = dict.fromkeys(chance.sample(keys, 2), number)
-        touched, before = night(warehouse, news, Gone(keys=frozenset(news))), len(paths(warehouse))
+        touched, before = night(warehouse, news, DeletedKeys(keys=frozenset(news))), len(paths(warehouse))
         wanted |= news
         assert stored(warehouse) == wanted
         assert number == 1 or len(touched) <= 4, "those of two keys, which hardly overlap with others"
         assert 6 <= before <= 12
-    of_two = Gone(keys=frozenset(keys[:2]))
+    of_two = DeletedKeys(keys=frozenset(keys[:2]))
     few = of_keys(warehouse.dataset(FACTS.name), of_two)
     assert len(few.files) <= 4
     found = {(one["cluster"], one["source_node"]): one["term"] for one in few.to_table().to_pylist()}
     assert {key: found[key] for key in keys[:2]} == {key: wanted[key] for key in keys[:2]}
-    assert of_keys(warehouse.dataset(FACTS.name), Gone()).to_table().num_rows == 0
+    assert of_keys(warehouse.dataset(FACTS.name), DeletedKeys()).to_table().num_rows == 0
 
 
 def test_rows_are_cut_at_borders_and_evenly_and_those_of_one_place_stay_together() -> None:
@@ -136,25 +136,25 @@ def test_joined_files_say_again_which_keys_may_be_in_them(
     monkeypatch.setattr(replacing, "READ_ROWS", 10)
     keys = [(f"c{number}", "g") for number in range(40)]
     for key in keys:
-        night(warehouse, {key: 1}, Gone())
+        night(warehouse, {key: 1}, DeletedKeys())
     put(warehouse, FACTS.name, dict(zip(FACTS.names, row(("d", "g"), 1), strict=True)))  # as a cluster held back
     rows, most = stored(warehouse), len(paths(warehouse))
     assert join(warehouse, FACTS.name) == most
     assert stored(warehouse) == rows
     assert len(paths(warehouse)) == 3
     assert all(file.named for file in lying(pa.table(warehouse.opened(FACTS.name).get_add_actions())))
-    assert len(night(warehouse, {keys[0]: 2}, Gone(keys=frozenset({keys[0]})))) == 1
+    assert len(night(warehouse, {keys[0]: 2}, DeletedKeys(keys=frozenset({keys[0]})))) == 1
     monkeypatch.setattr(replacing, "SMALL", 100)
     assert join(warehouse, FACTS.name) == 0, "a second time there is nothing to join"
 
 
 def test_two_jobs_at_once_cannot_both_exchange(warehouse: Warehouse) -> None:
-    night(warehouse, {("c", "g"): 1}, Gone())
-    plan = anew(warehouse, FACTS.name, Gone(frozenset({"c"})))
-    night(warehouse, {("c", "g"): 2}, Gone(frozenset({"c"})))
+    night(warehouse, {("c", "g"): 1}, DeletedKeys())
+    plan = anew(warehouse, FACTS.name, DeletedKeys(frozenset({"c"})))
+    night(warehouse, {("c", "g"): 2}, DeletedKeys(frozenset({"c"})))
     gone = {file.path: file.size for file in plan.files}
     with pytest.raises(JobError, match="another job has written"):
-        Warehouse(warehouse.root).exchange([], gone, FACTS.name, "late", plan.version)
+        Warehouse(warehouse.root).commit_rewrite([], gone, FACTS.name, "late", plan.version)
     assert stored(warehouse) == {("c", "g"): 2}
 
 
@@ -179,7 +179,7 @@ def test_a_judged_table_of_an_older_release_begins_anew_and_its_versions_stay_re
     older.create_write_transaction([add], mode="append", schema=schema, partition_by=["cluster"])
     warehouse.create()
     assert (warehouse.count(FACTS.name), warehouse.dataset(FACTS.name, 1).to_table().num_rows) == (0, 1)
-    night(warehouse, {("c", "g"): 2}, Gone(frozenset({"c"})))
+    night(warehouse, {("c", "g"): 2}, DeletedKeys(frozenset({"c"})))
     assert stored(warehouse) == {("c", "g"): 2}
     assert warehouse.dataset(FACTS.name, 1).to_table()["term"].to_pylist() == [1]
 
@@ -197,7 +197,7 @@ def test_a_ledger_that_is_written_anew_loses_no_landing_of_another_job(tmp_path:
     row = {c.name: None if c.nullable else "" if c.type.sql == "STRING" else 1 for c in table.columns}
     rows, warehouse = pa.Table.from_pylist([row], table.arrow_schema()), Warehouse(str(tmp_path))
     write_deltalake(warehouse.location(table.name), rows, partition_by=["batch"])
-    with warehouse.unwatched():
+    with warehouse.pinned_snapshot():
         assert warehouse.version(table.name) == 0
         write_deltalake(warehouse.location(table.name), rows, mode="append", partition_by=["batch"])
         with pytest.raises(JobError, match="another job has written"):

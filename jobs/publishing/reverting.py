@@ -11,7 +11,7 @@ from election_replay.jobs.warehouse.warehouse import NOTE, Warehouse
 from election_replay.schemas import TABLES
 
 
-def hold_back(warehouse: Warehouse, clusters: Collection[str], run_id: str) -> None:
+def revert_clusters(warehouse: Warehouse, clusters: Collection[str], run_id: str) -> None:
     """Put the facts of ``clusters`` back to what is published of them, in the name of a run."""
     if not clusters:
         return
@@ -26,7 +26,7 @@ def hold_back(warehouse: Warehouse, clusters: Collection[str], run_id: str) -> N
         # Delta's own DELETE would write strings as a type by which Arrow cannot filter.
         put = partial(write_deltalake, warehouse.location(name), rows, mode="overwrite", predicate=chosen)
         with warehouse.committing(name):
-            warehouse.patiently(partial(put, commit_properties=note))
+            warehouse.retry_hdfs(partial(put, commit_properties=note))
 
 
 def quoted(text: str) -> str:

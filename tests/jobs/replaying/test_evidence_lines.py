@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from election_replay.jobs.engines.local_engine import LocalEngine
-from election_replay.jobs.replaying import quoting
-from election_replay.jobs.replaying.quoting import MANY_DAYS, Former, logged_about, probable_landings
+from election_replay.jobs.replaying import evidence_lines
+from election_replay.jobs.replaying.evidence_lines import MANY_DAYS, Former, logged_about, probable_landings
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.nights import land_only
 from tests.jobs.zone import Zone, election
@@ -55,8 +55,8 @@ def test_landings_are_asked_by_their_times_before_all_are(
     warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those of yesterday, and the one that a time points at; where that is wrong the line is found all the same."""
-    monkeypatch.setattr(quoting, "LATELY", 1)
-    monkeypatch.setattr(quoting, "AROUND", 0)
+    monkeypatch.setattr(evidence_lines, "LATELY", 1)
+    monkeypatch.setattr(evidence_lines, "AROUND", 0)
     events, known = warehouse.dataset("events"), events_of(warehouse, 1)
     times = {time for time in known.values() if time is not None}
     assert probable_landings(events, NIGHTS, times) == [1, NIGHTS]
@@ -64,7 +64,7 @@ def test_landings_are_asked_by_their_times_before_all_are(
     assert probable_landings(events, NIGHTS, []) == [NIGHTS]
     lines = answers(warehouse, known)
     asked: list[int] = []
-    monkeypatch.setattr(quoting, "probable_landings", lambda *_: asked)
+    monkeypatch.setattr(evidence_lines, "probable_landings", lambda *_: asked)
     assert answers(warehouse, known) == lines != []
     asked += [NIGHTS - 1]
     assert answers(warehouse, known) == lines

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from election_replay.election_core.judge.calm import (
+from election_replay.election_core.judge.quiescent import (
     FIRST_END,
     LAGGING,
     SECOND_END,
-    Calm,
+    Quiescent,
     calm_since,
     ended,
-    may_be_calm,
+    may_be_quiescent,
 )
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import Alive, Committed, Fact, Growth, KnownCommitted, Role
@@ -81,18 +81,18 @@ def told(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def unlike(where: str, facts: list[Fact], count: Counter[str]) -> Iterator[str]:
-    """Where a calm group is judged otherwise than by its logs as they end, or otherwise than the night before."""
+    """Where a quiescent group is judged otherwise than by its logs as they end, or otherwise than the night before."""
     chance, before = random.Random(where), None
     for more in NIGHTS_US:
         now = gone_on(facts, more, chance)
         found = judged(now)
-        count["calm" if found.calm else "not calm"] += 1
+        count["quiescent" if found.quiescent else "not quiescent"] += 1
         if [*told(found.rows)] != [*told(as_ended(now)[0])]:
             yield f"{where}, {more / HOUR:.1f} h later: other rows than those of logs that end there"
-        if before is not None and before.calm is not None:
-            stands = before.calm.holds([fact for fact in now if fact.is_open])
+        if before is not None and before.quiescent is not None:
+            stands = before.quiescent.holds([fact for fact in now if fact.is_open])
             count["stands" if stands else "judged again"] += 1
-            if stands and (found.rows != before.rows or found.calm != before.calm):
+            if stands and (found.rows != before.rows or found.quiescent != before.quiescent):
                 yield f"{where}, {more / HOUR:.1f} h later: other rows than the night before"
         before = found
 
@@ -105,7 +105,7 @@ def test_calm_groups_are_judged_as_their_logs_say(record_property: Callable[[str
     for name, number in count.items():
         record_property(f"groups: {name}", number)
     assert not wrong, "\n".join(wrong[:20])
-    assert 2 * count["calm"] > count["not calm"], count
+    assert 2 * count["quiescent"] > count["not quiescent"], count
     assert count["stands"] > count["judged again"] > 0, count
 
 
@@ -145,11 +145,11 @@ def test_a_growth_is_nothing_that_happened_while_it_goes_on() -> None:
 
 def test_who_commits_in_an_older_term_is_no_calm_leader() -> None:
     older = replace(committed(5), term=2)
-    assert may_be_calm([older])
+    assert may_be_quiescent([older])
     about = ("c", "g", "p", "n2", "n2", 0, 0, None, None, None, None, 0, 0, None)
     newer = Role(*about, role="leader", term=3, leader="n2", address=None, end_cause=None, cause=None)
-    assert not may_be_calm([newer, older])
-    assert may_be_calm([replace(newer, protocol="q"), older])
+    assert not may_be_quiescent([newer, older])
+    assert may_be_quiescent([replace(newer, protocol="q"), older])
 
 
 def test_facts_end_where_the_logs_are_taken_to_end() -> None:
@@ -165,8 +165,8 @@ def test_facts_end_where_the_logs_are_taken_to_end() -> None:
 @pytest.mark.parametrize("night", [HOUR, 30 * HOUR])
 def test_a_calm_group_stays_calm_until_a_log_stays_behind(night: int) -> None:
     facts = [alive("n1", LONG), alive("n2", LONG), committed(LONG - 9)]
-    calm = Calm.of(0, facts)
-    assert calm.holds([alive("n1", night), alive("n2", night + 5), committed(night)])
-    assert not calm.holds([alive("n1", night), alive("n2", night - LAGGING), committed(night)])
-    assert not calm.holds([alive("n1", night), alive("n2", night)]), "nobody commits"
-    assert not calm.holds([alive("n1", night), alive("n2", night), alive("n3", night), committed(night)])
+    quiescent = Quiescent.of(0, facts)
+    assert quiescent.holds([alive("n1", night), alive("n2", night + 5), committed(night)])
+    assert not quiescent.holds([alive("n1", night), alive("n2", night - LAGGING), committed(night)])
+    assert not quiescent.holds([alive("n1", night), alive("n2", night)]), "nobody commits"
+    assert not quiescent.holds([alive("n1", night), alive("n2", night), alive("n3", night), committed(night)])

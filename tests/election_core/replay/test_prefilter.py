@@ -16,10 +16,10 @@ from benchmarks.in_process import events_of, ordered
 from election_replay.election_core.dialects import tick
 from election_replay.election_core.fold import process_runs
 from election_replay.election_core.model.events import Event
-from election_replay.election_core.replay import passed_over
+from election_replay.election_core.replay import prefilter
 from election_replay.election_core.replay.arrow_passes import CHECKPOINT_COLUMNS, fold
 from election_replay.election_core.replay.checkpoint import FROM_CHECKPOINT, SourceEnds
-from election_replay.election_core.replay.passed_over import pass_over
+from election_replay.election_core.replay.prefilter import pass_over
 from election_replay.election_core.replay.source_fold import INTERESTING
 from election_replay.schemas import TABLES
 from tests.proving import amount
@@ -79,7 +79,7 @@ def assert_nothing_changes(rows: pa.Table, size: int, patch: pytest.MonkeyPatch)
     with patch.context() as patched:
         patched.setattr(process_runs, "MANY", 1)
         ours = told(rows, size)
-        patched.setattr(passed_over, "_passed_over", read_all)
+        patched.setattr(prefilter, "_passed_over", read_all)
         assert ours == told(rows, size)
 
 

@@ -21,8 +21,8 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from election_replay.election_core.replay.proofs import Proof
-from election_replay.jobs.engines.engine import Adding, After, Among, Dealing, NamedBy, OneOf, Rows, UpTo
-from election_replay.jobs.replaying.sightings import of_groups
+from election_replay.jobs.engines.engine import Adding, After, Among, NamedBy, OneOf, Partitioning, Rows, UpTo
+from election_replay.jobs.replaying.first_seen import of_groups
 from election_replay.jobs.replaying.work import Work
 from election_replay.jobs.warehouse.data_files import DataFile, Row
 from election_replay.jobs.warehouse.table_sets import QUOTED
@@ -76,7 +76,7 @@ def quote(work: Work, unquoted_files: Sequence[DataFile], groups: Among | None) 
         in_columns(events, (*EVENT, "source_node", "line_no", "event_time"), {"path": "source_file"}),
         *(in_columns(rows, LINES.names) for rows in quoted_before(work, groups)),
     ]
-    dealing = Dealing(EVENT, ("substr(md5(cluster), 1, 4)", *EVENT, IS_PROOF), work.pieces)
+    dealing = Partitioning(EVENT, ("substr(md5(cluster), 1, 4)", *EVENT, IS_PROOF), work.pieces)
     looked_up = partial(
         with_lines,
         root=work.warehouse.root,

@@ -29,7 +29,7 @@ BESIDE = FOUND | POINTED
 NEEDED = (*GROUP, "kind", *BESIDE)
 """The columns that the judge reads though no row has a value of them."""
 
-Sighting = tuple[str | None, datetime | None]
+FirstSeen = tuple[str | None, datetime | None]
 """The run that found a finding first, and when it began; null where an earlier release did."""
 
 
@@ -71,7 +71,7 @@ def in_fact_columns(rows: Rows) -> Rows:
 class Before:
     """What is published of the groups that are judged: the first run of each finding, and whose verdicts they are."""
 
-    sightings: dict[str, Sighting] = field(default_factory=dict)
+    first_seen: dict[str, FirstSeen] = field(default_factory=dict)
     verdicts: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     """Group -> the hash of its verdicts and the run whose rows they are."""
 
@@ -84,7 +84,7 @@ def facts_alone(batches: Iterable[pa.RecordBatch], before: Before) -> Iterator[p
             others = batch.select([*GROUP, *BESIDE]).filter(pc.invert(is_fact))
             for row in others.to_pylist():
                 if row["finding_id"] is not None:
-                    before.sightings[row["finding_id"]] = row["first_seen_run"], row["first_seen_at"]
+                    before.first_seen[row["finding_id"]] = row["first_seen_run"], row["first_seen_at"]
                 if row["verdicts_hash"] is not None:
                     before.verdicts[row["cluster"], row["replica_group"]] = row["verdicts_hash"], row["run_id"]
         yield batch.filter(is_fact).drop_columns([*BESIDE])

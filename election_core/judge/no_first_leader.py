@@ -26,7 +26,7 @@ FOLLOWS = frozenset({"following", "heartbeat", "status"})
 """Causes of roles that tell of a leader, whether or not it is named."""
 
 
-def never_led(group: Group, title: str) -> Iterator[Finding]:
+def no_first_leader(group: Group, title: str) -> Iterator[Finding]:
     """The finding, if no line of any member tells of a leader; ``title`` is the protocol's word for one.
 
     One member alone may be cut off from a group that is well: that is worth knowing and no alarm.

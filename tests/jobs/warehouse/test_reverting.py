@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pytest
 
-from election_replay.jobs.publishing.held_back import hold_back
+from election_replay.jobs.publishing.reverting import revert_clusters
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from tests.jobs.tables import NOON, put
@@ -23,7 +23,7 @@ def warehouse(tmp_path: Path) -> Warehouse:
 
 def test_the_rows_of_others_can_still_be_asked_for(warehouse: Warehouse) -> None:
     """Delta's own DELETE writes strings as a type by which Arrow cannot filter."""
-    hold_back(warehouse, ["a", "it's"], "a run")
+    revert_clusters(warehouse, ["a", "it's"], "a run")
     facts = warehouse.dataset("facts")
     assert facts.to_table(["cluster"])["cluster"].to_pylist() == ["b", "c"]
     assert facts.to_table(filter=pc.field("cluster") == "b").num_rows == 1

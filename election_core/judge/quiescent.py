@@ -1,9 +1,9 @@
-"""Calm groups: verdicts that owe nothing to how far the logs go.
+"""Quiescent groups: verdicts that owe nothing to how far the logs go.
 
-In a calm group nothing has happened for long: its members live on, and their logs say nothing but that. It is judged as
-if its logs ended soon after the last thing that happened, if its rows are the same when they end later. Then another
-night of the same changes nothing in what is judged, and its verdicts stand as they are. All other groups are judged
-with their logs as they end.
+In a quiescent group nothing has happened for long: its members live on, and their logs say nothing but that. It is
+judged as if its logs ended soon after the last thing that happened, if its rows are the same when they end later. Then
+another night of the same changes nothing in what is judged, and its verdicts stand as they are. All other groups are
+judged with their logs as they end.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,21 +19,21 @@ LAGGING = Timeout.SILENT_END.us
 
 
 @dataclass(frozen=True, slots=True)
-class Calm:
+class Quiescent:
     """Since when nothing happens in a group (microseconds UTC), and a fingerprint of what goes on there."""
 
     since: int
     going_on: str
 
     @classmethod
-    def of(cls, since: int, going_on: Sequence[Fact]) -> "Calm":
+    def of(cls, since: int, going_on: Sequence[Fact]) -> "Quiescent":
         """The facts ``going_on`` are the open ones of the group."""
         cut = [sorted(map(repr, ended(going_on, since + end))) for end in (FIRST_END, SECOND_END)]
         return cls(since, sha256(repr(cut).encode()).hexdigest()[:16])
 
     def holds(self, going_on: Sequence[Fact]) -> bool:
-        """Whether the group is still calm, if nothing is new of it but where the facts ``going_on`` stand now."""
-        return self.since == calm_since(going_on, self.since) and self == Calm.of(self.since, going_on)
+        """Whether the group is still quiescent, if nothing is new of it but where the facts ``going_on`` stand now."""
+        return self.since == calm_since(going_on, self.since) and self == Quiescent.of(self.since, going_on)
 
 
 def calm_since(facts: Iterable[Fact], begun: int = 0) -> int | None:
@@ -63,7 +63,7 @@ def _last_change(fact: Fact, end: int) -> int:
     return max(fact.since_by, fact.until_by)
 
 
-def may_be_calm(facts: Iterable[Fact]) -> bool:
+def may_be_quiescent(facts: Iterable[Fact]) -> bool:
     """Whether nobody commits as the leader of an older term."""
     newest: dict[str, int] = {}
     growing: list[Committed] = []

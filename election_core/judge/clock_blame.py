@@ -39,7 +39,7 @@ def not_to_trust(
     machines = sorted(number for number, clock in clock_of.items() if not is_copier(clock))
     among = {pair: edge for pair, edge in edges.items() if set(pair) <= set(machines)}
     set_once = {number for number, clock in clock_of.items() if clock in was_set}
-    doubted = least_trustworthy(_contradictory(shortest_paths(machines, among), bounds), set_once)
+    doubted = clock_blame(_contradictory(shortest_paths(machines, among), bounds), set_once)
     if len(machines) == len(clock_of):
         return doubted
     proven = shortest_paths(clock_of, edges)
@@ -50,7 +50,7 @@ def not_to_trust(
     ]
     left = [pair for pair in _contradictory(proven, bounds) if not set(pair) & set(doubted)]
     if any(set(pair) <= set(machines) for pair in left):
-        return doubted + least_trustworthy(left)
+        return doubted + clock_blame(left)
     concerned = {number for pair in left for number in pair}
     alone = len(concerned & set(machines)) == 1
     return doubted + sorted(concerned if alone else concerned - set(machines))
@@ -66,7 +66,7 @@ def _contradictory(proven: Proven, bounds: Mapping[int, int]) -> list[tuple[int,
     return [(a, b) for (a, b), most in proven.items() if most < -(bounds[a] + bounds[b])]
 
 
-def least_trustworthy(pairs: list[tuple[int, int]], set_once: Collection[int] = ()) -> list[int]:
+def clock_blame(pairs: list[tuple[int, int]], set_once: Collection[int] = ()) -> list[int]:
     """The fewest segments without which no contradiction is left: always the one in most of them first, and of several
     one of a clock that was ``set_once``."""
     left = [pair for pair in pairs if pair[0] != pair[1]]
