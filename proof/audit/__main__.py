@@ -30,9 +30,14 @@ HEADING = "## Findings held against clients, an observer and deeds"
 
 INTRODUCTION = f"""{HEADING}
 
-Made by `python -m proof.audit --write` (`make audit`), over all bundled real runs. Every finding is held against what
-others wrote down: clients what was acknowledged to them and what was still there at the end, an observer who told him
-that he leads, and the one who broke the cluster what he did, to whom, and how far each clock was off.
+Made by `python -m proof.audit --write` (`make audit`), over all bundled real runs. Every finding is compared with three
+records that were kept outside of the cluster:
+
+- clients wrote down what was acknowledged, and what was still there at the end;
+- an observer asked each member whether it led;
+- the test harness wrote down what it did to whom, and how far each clock was off.
+
+The checks:
 
 - **bounds**: no time without a leader is told for longer than nothing was acknowledged (and a second), nor for much
   shorter (five seconds: clients need some to hear of a new leader).
@@ -40,7 +45,7 @@ that he leads, and the one who broke the cluster what he did, to whom, and how f
 - **losses**: each acknowledged write that no member had at the end has a finding, of the bytes in which it was.
 - **fates**: what had become of a former leader is what was done to it.
 - **clocks**: each step of a clock of five seconds and more is told, and by how much it was off.
-- **leaders**: who told an observer that he leads, leads by the verdict.
+- **leaders**: a member that told the observer that it led, leads by the verdict.
 
 A finding is *false* where its claim cannot be true, *misleading* where a detail is not; what is *missing* no finding
 says. What others wrote down decides nothing about the rest of the findings: they count as right.

@@ -22,7 +22,7 @@ AVAILABILITY: tuple[Rule, ...] = (
         judged_by=(
             "judge.availability",
             "judge.leaderless",
-            "judge.never_led",
+            "judge.no_first_leader",
             "protocols.acting_master.rules",
             "protocols.controller.outages",
             "protocols.controller.unrecorded",
@@ -79,10 +79,9 @@ AVAILABILITY: tuple[Rule, ...] = (
         id=RuleId.WRITES_REFUSED,
         severity="warning; info below two seconds",
         meaning=(
-            "A broker held its role and took no writes, for a reason that it prints: a disk that is too full, a "
-            "hand-over of the leadership that does not end, acknowledgements of other replicas that do not come, an "
-            "alarm that forbids writes to all members. Those who write see the same as in a time without a leader, and "
-            "no election ends it."
+            "A leader kept its role and took no writes, for a reason that it prints. The disk is too full, a transfer "
+            "of the leadership does not end, other replicas do not acknowledge, or an alarm forbids writes to all "
+            "members. Writers see the same as in a time without a leader, and no election ends it."
         ),
         source=(
             "RocketMQ DefaultMessageStore (CleanCommitLogService#isSpaceToDelete), GroupTransferService; DLedger "
