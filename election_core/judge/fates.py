@@ -27,7 +27,14 @@ from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.group import SILENT, Group, LogGap, Tenure, since, until
 from election_replay.election_core.judge.quorum_contact import QuorumLoss, QuorumTracker
 from election_replay.election_core.judge.wording import between, name_of
-from election_replay.election_core.model.facts import Candidacy, ContactLost, LastHeard, TermRaised, Unreached
+from election_replay.election_core.model.facts import (
+    Candidacy,
+    ContactLost,
+    LastHeard,
+    QuorumLost,
+    TermRaised,
+    Unreached,
+)
 from election_replay.election_core.model.measures import FATE_OF, Fate, Standing
 from election_replay.election_core.model.rows import Term
 from election_replay.election_core.model.timing import Timeout
@@ -166,8 +173,12 @@ class Fates:
             return False
         led_on = self._elapsed(following.begin, before.end)
         if before.end_cause == QUORUM_LOST and self._majorities is not None:
-            return led_on[1] > -HEARD_WITHIN
+            return led_on[1] > -HEARD_WITHIN and not self._was_left(before)
         return led_on[0] > HEARD_WITHIN
+
+    def _was_left(self, before: Tenure) -> bool:
+        """Whether a leader heard that others closed their connections to it: who is frozen for short hears it too."""
+        return any(fact.closed and fact.until_event == before.end.event_id for fact in self._group.of(QuorumLost))
 
     def _over(self, fact: Unreached, lost: QuorumLoss, before: Tenure, following: Following) -> bool:
         """Whether a broker reached no controller while its set's master was lost to them."""

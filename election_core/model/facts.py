@@ -159,7 +159,8 @@ class QuorumLost(Fact):
     """As leader of ``term`` a node lost its majority in ``[since, since_by]`` and had none up to ``until``.
 
     ``rounds`` are those in which it asked all the others in vain (null: it does not count them); ``regained``: it had a
-    majority again, as leader of the same term.
+    majority again, as leader of the same term; ``closed``: some of the others had closed their connections to it, which
+    it heard, so that it was not cut off from all.
     """
 
     kind: ClassVar[str] = "QUORUM_LOST"
@@ -168,6 +169,7 @@ class QuorumLost(Fact):
     term: int
     rounds: int | None
     regained: bool
+    closed: bool = False
 
 
 @dataclass(slots=True, unsafe_hash=True)

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from election_replay.election_core.fold.roles import ACTING, DIED, FOLLOWER, LEADER, STOPPED, UNKNOWN
 from election_replay.election_core.judge.clock import Clocks, Moment
 from election_replay.election_core.judge.coverage import counted, coverage
+from election_replay.election_core.judge.fates import Fates
 from election_replay.election_core.judge.group import SILENT, SILENT_END, Group, LogGap, Tenure, group_of, since, until
 from election_replay.election_core.judge.leaderless import Gap, began_early, gaps
 from election_replay.election_core.judge.led_between import covers
@@ -30,6 +31,7 @@ from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.wording import between, name_of, seconds
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
 from election_replay.election_core.model.facts import Alive, Fact, MemberAddress, Role, Silence
+from election_replay.election_core.model.measures import Fate
 from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
 from election_replay.election_core.model.timing import SECOND, US_PER_MS, Timeout
 from election_replay.election_core.protocols.acting_master.facts import (
@@ -571,8 +573,16 @@ def _read_only_finding(group: Group, services: _Services, time: _ReadOnly) -> Fi
         evidence=(*evidence, time.after.begin.event_id if time.after is not None else None),
         duration_min_ms=time.least // US_PER_MS,
         duration_max_ms=time.most // US_PER_MS,
-        **change_of(group, time.master, time.after, time.end),
+        **change_of(group, time.master, time.after, time.end) | _fate_of_one_that_ran(group, time),
     )
+
+
+def _fate_of_one_that_ran(group: Group, time: _ReadOnly) -> dict[str, Fate]:
+    """What had become of a master that its name servers lost though it ran on, whatever ended it later."""
+    if not time.runs:
+        return {}
+    fate = group.once(Fates).while_leading(time.master, time.begin)
+    return {"former_leader_fate": Fate.CUT_OFF if fate == Fate.UNKNOWN else fate}
 
 
 def _last_heard(group: Group) -> Iterator[tuple[str, Moment]]:

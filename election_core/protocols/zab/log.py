@@ -139,7 +139,7 @@ class ZabLog:
     heard: list[tuple[str, int, int, str]] = field(default_factory=list)
     contacts: list[Contact] = field(default_factory=list)
     passed: PassedVotes = field(default_factory=PassedVotes)
-    without_quorum: list[tuple[int, int, int, FoldEvent]] = field(default_factory=list)
+    without_quorum: list[tuple[int, int, int, FoldEvent, bool]] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
     own_epoch: OwnTerm = field(default_factory=OwnTerm)
     committed: dict[tuple[str | None, int], tuple[int, FoldEvent]] = field(default_factory=dict)
@@ -199,9 +199,9 @@ class ZabLog:
             yield LastHeard(*emit.during(leader, at, by, event_id))
         for contact in self.contacts:
             yield contact.fact(emit, Timeout.ZK_BROKEN_CONNECTION.us, closed=True)
-        for epoch, at, by, event in self.without_quorum:
+        for epoch, at, by, event, closed in self.without_quorum:
             during = emit.during(self.node, at, by, event.event_id, event.at, event.by, event.event_id)
-            yield QuorumLost(*during, term=epoch, rounds=None, regained=False)
+            yield QuorumLost(*during, term=epoch, rounds=None, regained=False, closed=closed)
 
     def _loss_facts(self, emit: FactWriter) -> Iterator[Fact]:
         for (who, epoch), (zxid, event) in self.committed.items():
@@ -393,7 +393,8 @@ class ZabLog:
         near = [lost for lost in self._now.learners_lost if event.at - lost[2].at <= 2 * tick_us]
         if near:
             at, by = min(lost[0] for lost in near), max(lost[1] for lost in near)
-        self.without_quorum.append((self._now.epoch, at, by, event))
+        closed = any("EOF" in (lost[2].result or "") for lost in near)
+        self.without_quorum.append((self._now.epoch, at, by, event, closed))
 
     def _on_role_end(self, event: FoldEvent) -> None:
         if self._now.role in (FOLLOWER, OBSERVER):
