@@ -59,7 +59,8 @@ class Gap:
     """A time without a leader, from the end of the last effective tenure; microseconds, least and most.
 
     ``unserved`` are those who were elected in it and never served, each with the begin of its change of role.
-    ``missed``: that it had begun is known from a follower alone that heard of the leader no more.
+    ``missed``: that it had begun is known from a follower alone that heard of the leader no more. ``all_down``: no
+    member was up in it long enough to be noticed, as where a machine room loses its power.
     """
 
     before: Tenure
@@ -73,6 +74,7 @@ class Gap:
     lost: QuorumLoss | None = None
     unserved: tuple[tuple[Tenure, Moment | None], ...] = ()
     missed: bool = False
+    all_down: bool = False
 
 
 NoIncident = Callable[[Gap], bool]
@@ -328,14 +330,17 @@ def _gap(
     if _led_meanwhile(group, led_unseen, before, target):
         return None
     open_from = end.latest if least >= MIN_REPORTED else Moment(begin.at, begin.at, begin.source)
-    if not alive_times.somebody_up(open_from, target) or (after is None and _shut_down_together(group, before, begin)):
+    all_down = not alive_times.somebody_up(open_from, target)
+    if all_down and (after is None or before.end_cause != DIED):
+        return None
+    if after is None and _shut_down_together(group, before, begin):
         return None
     left = [member.latest.event_id for member in lost.left] if lost else []
     begins = [after.begin.event_id, target.event_id] if after else []
     ids = (*before.evidence, end.latest.event_id, *left, *begins)
     planned = before.end_cause in PLANNED
     evidence = tuple(dict.fromkeys(e for e in ids if e))
-    return Gap(before, after, begin, target, least, most, planned, evidence, lost, missed=end.missed)
+    return Gap(before, after, begin, target, least, most, planned, evidence, lost, missed=end.missed, all_down=all_down)
 
 
 def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: _Heard) -> _End:
@@ -475,7 +480,9 @@ def leaderless(
         how = _FROZEN if frozen(group, gap) else "fell silent" if fell_silent else how_ended(gap.before, died)
         if any(tenure == gap.before for tenure, _ in gap.unserved):
             how = "was elected and never served"
-        if gap.lost is not None and not gap.lost.sure:
+        if gap.all_down:
+            how = "ended, as all members did, without a line that says that it stops"
+        elif gap.lost is not None and not gap.lost.sure:
             how = f"may have lost its majority ({away(gap.lost.left)}) before it {how}"
         elif gap.lost is not None:
             how = _how_lost(group, gap, gap.lost, how, stepped_down=not fell_silent and how != _FROZEN)
@@ -490,7 +497,9 @@ def leaderless(
         raised = group.once(Fates).toppled_by(gap.before, following_of(gap.after))
         then += "" if raised is None else f". {stood_alone(group, gap.before, raised, clock)}"
         lasted = between(gap.least, gap.most) if gap.least >= MIN_REPORTED else f"at most {seconds(gap.most)}"
-        harmless = gap.planned or gap.least < MAX_INFO_GAP or (no_incident is not None and no_incident(gap))
+        harmless = (
+            gap.planned or gap.all_down or gap.least < MAX_INFO_GAP or (no_incident is not None and no_incident(gap))
+        )
         yield group.finding(
             RuleId.LEADERLESS,
             (gap.before.term, gap.begin.at // SECOND),

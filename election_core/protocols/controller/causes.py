@@ -31,7 +31,7 @@ def cause(group: Group, epoch: int, decision: Decision | None) -> str:
     if before is None and epoch <= 1:
         return "first_master"
     if before is None or not unled(group).issuperset(range(before.term + 1, epoch)):
-        return _of_one_that_never_led(group, epoch, decision)
+        return "unknown"
     if before.node in _masters_of(group, epoch, decision):
         return "elected_again"
     ended_first = decision is None or group.clocks.elapsed(since(decision), before.end)[0] <= 0
@@ -40,19 +40,6 @@ def cause(group: Group, epoch: int, decision: Decision | None) -> str:
     if ended_first and before.end_cause == DIED:
         return "master_lost"
     return "unknown" if decision is None else _told_by_controllers(group, before, decision)
-
-
-def _of_one_that_never_led(group: Group, epoch: int, decision: Decision | None) -> str:
-    """Why the master that was elected before was replaced, where no line shows that it led."""
-    elected = [
-        fact for fact in group.of(Decision) if fact.term is not None and fact.term < epoch and fact.node is not None
-    ]
-    if decision is None or not elected:
-        return "unknown"
-    before = max(elected, key=lambda fact: fact.term or 0)
-    if before.term is None or not unled(group).issuperset(range(before.term + 1, epoch)):
-        return "unknown"
-    return "master_inactive" if _given_up(group, before.node, since(decision)) else "unknown"
 
 
 def unled(group: Group) -> frozenset[int]:

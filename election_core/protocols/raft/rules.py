@@ -5,14 +5,16 @@ cannot commit meanwhile, since a majority has moved on. So two leaders of differ
 no alarm; two leaders of one term, or two votes of one member in one term, are.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from election_replay.election_core.judge.clock import Clocks
 from election_replay.election_core.judge.completeness import as_grave_as_losses
+from election_replay.election_core.judge.coverage import sure_and_possible
 from election_replay.election_core.judge.group import group_of
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import Fact, QuietLog
-from election_replay.election_core.model.rows import Finding, Row
+from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
 from election_replay.election_core.protocols.raft import stores
 from election_replay.election_core.protocols.raft.facts import RaftRuleBroken
 from election_replay.election_core.protocols.raft.log import PROTOCOL
@@ -38,10 +40,20 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     rows = list(raft_family.rows_of(group, broken, no_incident, tallies(group)))
     rules = {RuleId.TERM_REGRESSION, *(fact.rule for fact in group.of(RaftRuleBroken))}
     breaches = (row for row in rows if isinstance(row, Finding) and row.rule in rules)
-    yield from as_grave_as_losses(rows, losses(group, breaches))
-    if has_quiet_log:  # JRaft's controllers print nothing of their data
-        back = [row for row in rows if isinstance(row, Finding) and row.rule == RuleId.TERM_REGRESSION]
-        yield from stores.judge(group, back)
+    back = [row for row in rows if isinstance(row, Finding) and row.rule == RuleId.TERM_REGRESSION]
+    of_stores = list(stores.judge(group, back)) if has_quiet_log else []  # JRaft's controllers print nothing of them
+    yield from as_grave_as_losses(_counting(rows, of_stores), losses(group, breaches))
+    yield from of_stores
+
+
+def _counting(rows: Iterable[Row], of_stores: Iterable[Row]) -> Iterator[Row]:
+    """The rows of a group, with coverage of the entries that a restored cluster lacks."""
+    lost, _ = sure_and_possible((row for row in of_stores if isinstance(row, Finding)), RuleId.COMMITTED_ENTRY_LOST)
+    for row in rows:
+        if isinstance(row, RuleCoverage) and row.rule == RuleId.COMMITTED_ENTRY_LOST:
+            yield replace(row, violates=row.violates + lost)
+        else:
+            yield row
 
 
 def _broken(fact: RaftRuleBroken) -> str:
