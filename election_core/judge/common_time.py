@@ -72,7 +72,7 @@ _ALSO_TIMES = ("sure_until", "last_at")
 """Other fields of facts that are moments of the source's timeline."""
 
 
-def prefilter(fact: Fact) -> bool:
+def stepped_over(fact: Fact) -> bool:
     """Whether a silence is none: a clock that was set forward passed over it."""
     return isinstance(fact, Silence) and fact.until is not None and fact.until - fact.since < Timeout.SILENCE.us
 

@@ -211,8 +211,13 @@ def terms_in_order(verdict: Verdict) -> Iterator[Contradiction]:
     for protocol, terms in verdict.terms.items():
         led = sorted((row for row in terms if row.leader is not None), key=lambda row: (row.term, row.start_time))
         begun_anew = anew or len({row.term for row in led}) < len(led)
+        sources = {(role.node, role.term): role.source_node or "" for role in verdict.roles.get(protocol, ())}
         for before, after in pairwise(() if begun_anew else led):
-            if after.start_time + slack < before.start_time:
+            begins = (
+                Moment(row.start_time, row.start_time, sources.get((row.leader or "", row.term), ""))
+                for row in (after, before)
+            )
+            if verdict.clocks.elapsed(*begins)[0] > slack:
                 says = f"term {after.term} begins before term {before.term}"
                 yield Contradiction(protocol, says, after.start_time, terms=(before.term, after.term))
         ends: dict[tuple[str | None, int | None], set[bool]] = defaultdict(set)

@@ -127,7 +127,7 @@ def gaps(
             continue
         if number == 1 and service.begun(before) is None and gap.before == before:
             gap = _since_its_election(group, gap, service)
-        if unseen is None or not unseen(group, gap.begin, gap.end):
+        if gap.all_down or unseen is None or not unseen(group, gap.begin, gap.end):
             yield gap
     yield from _first_never_serves(group, ordered, service)
 
@@ -329,9 +329,10 @@ def _gap(
     lost = end.lost if end.tenure is before else None
     if _led_meanwhile(group, led_unseen, before, target):
         return None
-    open_from = end.latest if least >= MIN_REPORTED else Moment(begin.at, begin.at, begin.source)
+    last_sign = Moment(begin.at, begin.at, begin.source)
+    open_from = end.latest if least >= MIN_REPORTED else last_sign
     all_down = not alive_times.somebody_up(open_from, target)
-    if all_down and (after is None or before.end_cause != DIED):
+    if all_down and (after is None or before.end_cause != DIED or not _all_started_again(group, last_sign)):
         return None
     if after is None and _shut_down_together(group, before, begin):
         return None
@@ -341,6 +342,13 @@ def _gap(
     planned = before.end_cause in PLANNED
     evidence = tuple(dict.fromkeys(e for e in ids if e))
     return Gap(before, after, begin, target, least, most, planned, evidence, lost, missed=end.missed, all_down=all_down)
+
+
+def _all_started_again(group: Group, moment: Moment) -> bool:
+    """Whether the log of every member shows a process that surely started after a moment."""
+    lives = list(group.of(Alive))
+    again = {life.source_node for life in lives if group.clocks.elapsed(moment, since(life))[0] > 0}
+    return {life.source_node for life in lives} == again
 
 
 def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: _Heard) -> _End:

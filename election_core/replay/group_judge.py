@@ -6,7 +6,7 @@ from itertools import groupby
 
 from election_replay.election_core.judge.clock import Clocks, Message
 from election_replay.election_core.judge.clock_skew import tells_of_wrong_clock, wrong_clocks
-from election_replay.election_core.judge.common_time import CommonTime, as_logged, prefilter
+from election_replay.election_core.judge.common_time import CommonTime, as_logged, stepped_over
 from election_replay.election_core.judge.consistency import consistent
 from election_replay.election_core.judge.printed_times import stepped
 from election_replay.election_core.judge.quiescent import (
@@ -116,7 +116,7 @@ class _InCommonTime:
         if not clocks.wrong:
             return cls(facts, clocks)
         clocks, common = clocks.in_common_time()
-        return cls([fact for fact in map(common.fact, facts) if not prefilter(fact)], clocks, common)
+        return cls([fact for fact in map(common.fact, facts) if not stepped_over(fact)], clocks, common)
 
     @property
     def times(self) -> dict[str, int]:
