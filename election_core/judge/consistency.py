@@ -24,6 +24,7 @@ from election_replay.election_core.judge.group import SILENT
 from election_replay.election_core.judge.wording import seconds
 from election_replay.election_core.model.catalogue import (
     CRITICAL,
+    INFO,
     POSSIBLE,
     PROVEN,
     TWO_LEADERS,
@@ -36,7 +37,7 @@ from election_replay.election_core.model.facts import Alive, Fact, LogCut
 from election_replay.election_core.model.facts import Role as RoleFact
 from election_replay.election_core.model.measures import Fate, Unit
 from election_replay.election_core.model.rows import Election, Finding, RoleInterval, Row, RuleCoverage, Term
-from election_replay.election_core.model.timing import SECOND
+from election_replay.election_core.model.timing import SECOND, Timeout
 
 CONTRADICTS = "This verdict contradicts itself"
 """How the findings begin that tell of a breach."""
@@ -53,7 +54,7 @@ QUIET_LEADERS = frozenset({"bully", "token_ring"})
 OF_PROCESSES = frozenset({STOPPED, DIED, SILENT})
 """Ends of roles that the end of the process brought: what the role was until then, no line says."""
 
-FAR = 10 * 60 * SECOND
+FAR = Timeout.FAR_FROM_A_FINDING.us
 """A line so far from a finding proves it only if it is of one of its terms."""
 
 ENDLESS = 1 << 62
@@ -207,17 +208,17 @@ def _surely_led(role: RoleInterval, quiet: bool) -> bool:
 def terms_in_order(verdict: Verdict) -> Iterator[Contradiction]:
     """A larger term is led after a smaller one, unless terms began anew; and it goes on as long as its leader leads."""
     anew = verdict.says(WENT_BACK)
-    slack = 2 * verdict.slack + SECOND
+    slack = 2 * verdict.slack + Timeout.ROUNDED.us
     for protocol, terms in verdict.terms.items():
         led = sorted((row for row in terms if row.leader is not None), key=lambda row: (row.term, row.start_time))
         begun_anew = anew or len({row.term for row in led}) < len(led)
         sources = {(role.node, role.term): role.source_node or "" for role in verdict.roles.get(protocol, ())}
         for before, after in pairwise(() if begun_anew else led):
-            begins = (
-                Moment(row.start_time, row.start_time, sources.get((row.leader or "", row.term), ""))
-                for row in (after, before)
-            )
-            if verdict.clocks.elapsed(*begins)[0] > slack:
+            begins = [(row.start_time, sources.get((row.leader or "", row.term))) for row in (after, before)]
+            earlier = before.start_time - after.start_time
+            if all(source for _, source in begins):
+                earlier = verdict.clocks.elapsed(*(Moment(at, at, source or "") for at, source in begins))[0]
+            if earlier > slack:
                 says = f"term {after.term} begins before term {before.term}"
                 yield Contradiction(protocol, says, after.start_time, terms=(before.term, after.term))
         ends: dict[tuple[str | None, int | None], set[bool]] = defaultdict(set)
@@ -338,7 +339,7 @@ def _shares(finding: Finding) -> Iterator[Contradiction]:
     most = finding.duration_max_ms if finding.duration_max_ms is not None else finding.overlap_max_ms
     for found in _SHARE.finditer(finding.summary) if most is not None else ():
         share = (int(found[1] or 0) * 60 + float(found[2])) * SECOND
-        if most is not None and share > most * 1000 + SECOND // 10:
+        if most is not None and share > most * 1000 + Timeout.ROUNDED.us:
             yield _of(finding, f"{seconds(int(share))} are part of at most {seconds(most * 1000)}")
 
 
@@ -439,7 +440,7 @@ def _fault(breach: Contradiction, any_fact: Fact) -> Finding:
         replica_group=any_fact.replica_group,
         protocol=breach.protocol,
         rule=RuleId.NOT_JUDGED.value,
-        severity=WARNING,
+        severity=INFO,
         certainty=PROVEN,
         nodes=breach.nodes if about is None else about.nodes,
         terms=breach.terms if about is None else about.terms,

@@ -132,6 +132,8 @@ class Timeout(Enum):
         10_000,
         "Elections within this time of the first are one disturbance: retries of one forced election, a lost race.",
     )
+    FAR_FROM_A_FINDING = Entry(600_000, "A line so far from a finding proves it only if it is of one of its terms.")
+    ROUNDED = Entry(1_000, "Times in words are rounded: what they add up to may differ by so much.")
     BLURRED_END = Entry(2_000, "An end that is known less exactly than this is blurred: nothing tells when it was.")
     CLOCK_WANDER = Entry(
         50,

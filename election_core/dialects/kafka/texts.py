@@ -115,7 +115,7 @@ QUORUM = under(
                 "Received user request to resign from the current epoch {term:int}",
                 "the leader was asked to resign",
             ),
-            Text("KAFKA_STOPPING", "FactHeader graceful shutdown", "the process was told to stop", does=(Deed.STOPS,)),
+            Text("KAFKA_STOPPING", "Beginning graceful shutdown", "the process was told to stop", does=(Deed.STOPS,)),
             Text(
                 "KAFKA_PEER_GONE",
                 "Node {peer} disconnected.",
