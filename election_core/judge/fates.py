@@ -28,10 +28,12 @@ from election_replay.election_core.judge.group import SILENT, Group, LogGap, Ten
 from election_replay.election_core.judge.quorum_contact import QuorumLoss, QuorumTracker
 from election_replay.election_core.judge.wording import between, name_of
 from election_replay.election_core.model.facts import (
+    Alive,
     Candidacy,
     ContactLost,
     LastHeard,
     QuorumLost,
+    Silence,
     TermRaised,
     Unreached,
 )
@@ -139,9 +141,25 @@ class Fates:
     def asleep(self, before: Tenure, moment: Moment) -> LogGap | None:
         """The hole in a leader's log over a moment, in which its process did not run."""
         for hole in before.silences:
-            if self._elapsed(hole.begin, moment)[1] >= 0 and self._elapsed(moment, hole.end)[1] > 0:
+            over = self._elapsed(hole.begin, moment)[1] >= 0 and self._elapsed(moment, hole.end)[0] > 0
+            if over and self._has_rhythm(before.source, hole):
                 return hole
         return None
+
+    def _has_rhythm(self, source: str, hole: LogGap) -> bool:
+        """Whether a log has lines for more than half of the time beside one hole: else it has none to stop."""
+        silent = sum(
+            fact.until - fact.since
+            for fact in self._group.of(Silence)
+            if fact.source_node == source and fact.until is not None
+        )
+        lasted = sum(
+            life.until - life.since
+            for life in self._group.of(Alive)
+            if life.source_node == source and life.until is not None
+        )
+        length = hole.end.at - hole.begin.at
+        return 2 * (silent - length) <= lasted - length
 
     def _members_died(self, before: Tenure, lost: QuorumLoss) -> bool:
         """Whether those of the others whose processes had ended alone took the majority away."""

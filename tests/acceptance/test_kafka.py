@@ -153,8 +153,8 @@ def test_a_story_says_in_words_why_a_leader_changed_and_what_became_of_the_old_o
     where = ["--cluster", stopped["cluster"], "--group", stopped["replica_group"]]
     main(["incident", "--warehouse", str(kafka.path), *where])
     story = " ".join(capsys.readouterr().out.split())
-    assert " had been stopped." in story
-    assert "had been shut down" not in story
+    assert " had been shut down." in story
+    assert "had been stopped" not in story
 
 
 def test_two_leaders_at_once_as_long_as_they_were(kafka: Warehouse) -> None:

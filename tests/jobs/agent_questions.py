@@ -60,7 +60,7 @@ QUESTIONS = (
     Question(CUT_OFF, "What do I check first?", (findings(CUT_OFF, "critical"), RUNBOOK), "Check first: "),
     Question(CUT_OFF, "What must I not do?", (findings(CUT_OFF, "critical"), RUNBOOK), "Do not"),
     Question(CUT_OFF, "Who was master at the end?", (incident(CUT_OFF, "bs-orders"),), "3 \\(broker-3\\) leads"),
-    Question(CUT_OFF, "Why was a new master elected?", (incident(CUT_OFF, "bs-orders"),), "heartbeats"),
+    Question(CUT_OFF, "Why was a new master elected?", (incident(CUT_OFF, "bs-orders"),), "cut off"),
     Question(CUT_OFF, "Whose address is 10.81.1.23:10911?", (whois("10.81.1.23:10911"),), "3 is a member of bs-orders"),
     Question(
         CUT_OFF,

@@ -107,12 +107,12 @@ SAID = {
     ),
     "etcd-glued-json": (
         r"07:12:02\.983 27ecc6d4a68daaaa \(follower\) leads \(term 511\); no line says since when",
-        r"07:12:04\.694 27ecc6d4a68daaaa \(follower\) becomes leader again \(term 515\).*"
-        r"It had led until 07:12:02\.983: no line shows a leader for 1\.7 s",
+        r"07:12:04\.694 27ecc6d4a68daaaa \(follower\) becomes leader again \(term 515\): it ran, and gave up because a "
+        r"member came with a larger term",
     ),
     "etcd30-leader-flap": (
         r"19:08:10\.300 a043e4c51f47aaaa \(node-a\) leads \(term 7\); no line says since when",
-        r"19:08:18\.723 3fb5947b3ed5bbbb becomes leader \(term 9\).*had given up by itself, for want of a quorum\. "
+        r"19:08:18\.723 3fb5947b3ed5bbbb becomes leader \(term 9\).*had given up\. "
         r"It had led until 19:08:11\.500: no line shows a leader for 7\.2 s",
     ),
     "etcd-heartbeats-only": (
@@ -152,7 +152,7 @@ SAID = {
     ),
     "small-crash-no-facts": (r"late by 312 ms", r"no line tells a role", r"To tell who leads, ask for"),
     "small-false-frozen": (
-        r"The log of 2 \(small-false-frozen\) has no line over the change",
+        r"2 \(small-false-frozen\) was alive and heard of it at once",
         r"silent for 14 s: frozen, or its lines were lost",
     ),
     "small-newest-first": (r"it is read backwards", r"10:39:01 c3c3c3c3c3c3c3c3 leads \(term 2\)"),
@@ -200,7 +200,7 @@ def test_each_is_answered(folder: str, capsys: pytest.CaptureFixture[str]) -> No
 def test_one_story_is_told_in_any_layout(layout: str, capsys: pytest.CaptureFixture[str]) -> None:
     answer = told(capsys, MAILED / "etcd-layout-matrix" / layout)
     assert "No leader for 14.8 s to 19.9 s: a1a1a1a1a1a1a1a1" in answer
-    assert "the heartbeats of a1a1a1a1a1a1a1a1" in answer
+    assert "had died" in answer
 
 
 def test_a_run_over_logs_without_a_role_says_what_their_lines_say(

@@ -3,7 +3,7 @@
 ALWAYS = {
     "KAFKA_VERSION": "release {value} starts",
     "KAFKA_EPOCH_LOST": "",
-    "KAFKA_VOTERS": "the voters are {members}",
+    "KAFKA_VOTERS": "knows the voters[: {members}]",
 }
 
 WHERE_LITTLE_IS_KNOWN = {

@@ -76,7 +76,7 @@ def test_what_says_no_release_says_none(kind: str, value: str | None) -> None:
 def test_known_releases_read_as_a_range() -> None:
     assert {system: range_of(system) for system in KNOWN} == {
         "Kafka": "3.3 to 4.1",
-        "Redis": "6.2 to 8.1",
+        "Redis": "6.2 to 9.1",
         "RocketMQ": "4.5 to 5.5",
         "ZooKeeper": "3.4 to 3.9",
         "etcd": "3.3 to 3.7",
