@@ -76,7 +76,7 @@ def test_a_killed_replay_shows_nothing_and_is_made_good(
     land_only(engine, zone.root, warehouse)
     for dies_at in ("terms", "published"):
         with monkeypatch.context() as patch:
-            for write in ("replace", "exchange", "append"):
+            for write in ("replace", "commit_rewrite", "append"):
                 patch.setattr(Warehouse, write, dying_at(getattr(Warehouse, write), dies_at))
             with pytest.raises(KeyboardInterrupt):
                 replay(engine, warehouse)
