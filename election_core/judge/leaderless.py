@@ -28,6 +28,7 @@ from election_replay.election_core.fold.roles import (
     STOPPED,
     TRANSFER,
 )
+from election_replay.election_core.judge.alive_times import AliveTimes
 from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Moment
 from election_replay.election_core.judge.fates import Fates, following_of, stood_alone
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
@@ -110,7 +111,7 @@ def gaps(
     ends, led_unseen, alive_times = (
         _Ends(served, heard, majorities, service),
         _led_without_log(group),
-        _AliveTimes(group),
+        AliveTimes(group),
     )
     for number, before in enumerate(ordered, 1):
         after = ordered[number] if number < len(ordered) else None
@@ -283,33 +284,12 @@ class _Ends:
                 settled[source] = (time, number, end)
 
 
-class _AliveTimes:
-    """When members were up."""
-
-    def __init__(self, group: Group) -> None:
-        self._clocks = group.clocks
-        ends = ((since(life), until(life)) for life in group.of(Alive))
-        self._times = sorted((begin.at, last.at) for begin, last in ends if last is not None)
-        self._last = list(accumulate((last for _, last in self._times), max))
-
-    def somebody_up(self, begin: Moment, end: Moment) -> bool:
-        """Whether a member was up long enough to be noticed between two moments, on clocks within their bounds."""
-        since_us, until_us = begin.by, end.at
-        number = bisect_left(self._times, (until_us,))
-        while number and self._last[number - 1] - since_us >= MIN_REPORTED:
-            number -= 1
-            born, last = self._times[number]
-            if min(until_us, last) - max(since_us, born) >= MIN_REPORTED:
-                return True
-        return False
-
-
 def _gap(
     group: Group,
     ends: Sequence[_End],
     following: tuple[Tenure | None, Moment],
     led_unseen: Sequence[Role],
-    alive_times: _AliveTimes,
+    alive_times: AliveTimes,
 ) -> Gap | None:
     """The gap between these ends and what follows: the next tenure and when it served, or the end of the logs."""
     after, target = following
@@ -332,7 +312,7 @@ def _gap(
     last_sign = Moment(begin.at, begin.at, begin.source)
     open_from = end.latest if least >= MIN_REPORTED else last_sign
     all_down = not alive_times.somebody_up(open_from, target)
-    if all_down and (after is None or before.end_cause != DIED or not _all_started_again(group, last_sign)):
+    if all_down and (after is None or before.end_cause != DIED or not alive_times.all_started_after(last_sign)):
         return None
     if after is None and _shut_down_together(group, before, begin):
         return None
@@ -342,13 +322,6 @@ def _gap(
     planned = before.end_cause in PLANNED
     evidence = tuple(dict.fromkeys(e for e in ids if e))
     return Gap(before, after, begin, target, least, most, planned, evidence, lost, missed=end.missed, all_down=all_down)
-
-
-def _all_started_again(group: Group, moment: Moment) -> bool:
-    """Whether the log of every member shows a process that surely started after a moment."""
-    lives = list(group.of(Alive))
-    again = {life.source_node for life in lives if group.clocks.elapsed(moment, since(life))[0] > 0}
-    return {life.source_node for life in lives} == again
 
 
 def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: _Heard) -> _End:

@@ -1,0 +1,38 @@
+"""When the members of a group were up, by what their processes logged."""
+
+from bisect import bisect_left
+from itertools import accumulate
+
+from election_replay.election_core.judge.clock import Moment
+from election_replay.election_core.judge.group import Group, since, until
+from election_replay.election_core.model.facts import Alive
+from election_replay.election_core.model.timing import Timeout
+
+MIN_REPORTED = Timeout.MIN_REPORTED.us
+
+
+class AliveTimes:
+    """When members were up."""
+
+    def __init__(self, group: Group) -> None:
+        self._clocks = group.clocks
+        self._begins = [since(life) for life in group.of(Alive)]
+        ends = ((since(life), until(life)) for life in group.of(Alive))
+        self._times = sorted((begin.at, last.at) for begin, last in ends if last is not None)
+        self._last = list(accumulate((last for _, last in self._times), max))
+
+    def somebody_up(self, begin: Moment, end: Moment) -> bool:
+        """Whether a member was up long enough to be noticed between two moments, on clocks within their bounds."""
+        since_us, until_us = begin.by, end.at
+        number = bisect_left(self._times, (until_us,))
+        while number and self._last[number - 1] - since_us >= MIN_REPORTED:
+            number -= 1
+            born, last = self._times[number]
+            if min(until_us, last) - max(since_us, born) >= MIN_REPORTED:
+                return True
+        return False
+
+    def all_started_after(self, moment: Moment) -> bool:
+        """Whether the log of every member shows a process that surely started after a moment."""
+        again = {begin.source for begin in self._begins if self._clocks.elapsed(moment, begin)[0] > 0}
+        return {begin.source for begin in self._begins} == again
