@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from election_replay.election_core.fold.fact_writer import FactHeader
 from election_replay.election_core.judge import leaderless
+from election_replay.election_core.judge.alive_times import AliveTimes
 from election_replay.election_core.judge.clock import Clocks, Moment
 from election_replay.election_core.judge.group import Group, Tenure, group_of
 from election_replay.election_core.judge.leaderless import Gap, gaps
@@ -62,7 +63,7 @@ def looking_at_all(group: Group, heard: list[tuple[str, Moment]]) -> Iterator[Ga
     known, unseen, alive_times = (
         leaderless._Heard(heard),
         leaderless._led_without_log(group),
-        leaderless._AliveTimes(group),
+        AliveTimes(group),
     )
     for number in range(1, len(group.tenures) + 1):
         after = group.tenures[number] if number < len(group.tenures) else None
