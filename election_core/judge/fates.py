@@ -9,7 +9,8 @@ Frozen, dead, cut off and overloaded look alike to the others. What the leader w
 became of the others; where they do not tell, it is not known.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -31,6 +32,7 @@ from election_replay.election_core.model.facts import (
     Alive,
     Candidacy,
     ContactLost,
+    Fact,
     LastHeard,
     QuorumLost,
     Silence,
@@ -74,6 +76,14 @@ def following_of(after: Tenure | None) -> Following | None:
     return None if after is None else Following(after.node, after.term, after.begin)
 
 
+def _lengths(facts: Iterable[Fact]) -> Counter[str]:
+    """How long the facts of each log last together, in microseconds."""
+    total = Counter[str]()
+    for fact in facts:
+        total[fact.source_node] += 0 if fact.until is None else fact.until - fact.since
+    return total
+
+
 class Fates:
     """What had become of the leaders of a group. Make it by ``group.once(Fates)``."""
 
@@ -81,6 +91,8 @@ class Fates:
         self._group = group
         self._elapsed = group.clocks.elapsed
         self._majorities = group.once(QuorumTracker) if group.protocol in BY_MAJORITY else None
+        self._silent, self._lasted = _lengths(group.of(Silence)), _lengths(group.of(Alive))
+        self._left = {fact.until_event for fact in group.of(QuorumLost) if fact.closed}
 
     def standing(self, before: Tenure, following: Following | None) -> Standing:
         """What a leader was when the ``following`` one began; ``None``: when nobody led after it."""
@@ -148,18 +160,8 @@ class Fates:
 
     def _has_rhythm(self, source: str, hole: LogGap) -> bool:
         """Whether a log has lines for more than half of the time beside one hole: else it has none to stop."""
-        silent = sum(
-            fact.until - fact.since
-            for fact in self._group.of(Silence)
-            if fact.source_node == source and fact.until is not None
-        )
-        lasted = sum(
-            life.until - life.since
-            for life in self._group.of(Alive)
-            if life.source_node == source and life.until is not None
-        )
         length = hole.end.at - hole.begin.at
-        return 2 * (silent - length) <= lasted - length
+        return 2 * (self._silent[source] - length) <= self._lasted[source] - length
 
     def _members_died(self, before: Tenure, lost: QuorumLoss) -> bool:
         """Whether those of the others whose processes had ended alone took the majority away."""
@@ -196,7 +198,7 @@ class Fates:
 
     def _was_left(self, before: Tenure) -> bool:
         """Whether a leader heard that others closed their connections to it: who is frozen for short hears it too."""
-        return any(fact.closed and fact.until_event == before.end.event_id for fact in self._group.of(QuorumLost))
+        return before.end.event_id in self._left
 
     def _over(self, fact: Unreached, lost: QuorumLoss, before: Tenure, following: Following) -> bool:
         """Whether a broker reached no controller while its set's master was lost to them."""

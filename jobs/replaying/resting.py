@@ -1,7 +1,7 @@
-"""Which sources with new events are at rest, and which groups stay calm although their logs went on.
+"""Which sources with new events are at rest, and which groups stay quiescent although their logs went on.
 
 A source at rest (:mod:`election_core.replay.rest`) is not folded: its rows of ``source_ends`` and its open facts move
-on. A group is judged if something is new of one of its sources, or if it is not calm any more
+on. A group is judged if something is new of one of its sources, or if it is not quiescent any more
 (:mod:`election_core.judge.quiescent`). Both are told by few rows a source and a group, however long their history.
 """
 
@@ -114,7 +114,7 @@ seconds."""
 class IdleSources:
     """What goes on as it was: the sources ``at_rest`` with their open facts as they stand now, and their new ``rows``.
 
-    ``shaken`` are the groups that are judged although nothing else is new of them: they are not calm.
+    ``groups_to_rejudge`` are judged although nothing else is new of them: they are not quiescent.
     """
 
     at_rest: Mapping[Source, Sequence[Fact]] = field(default_factory=dict)
