@@ -37,3 +37,11 @@ class Line(NamedTuple):
     node: str | None
     message: str
     fields: Mapping[str, Any] = {}
+
+
+def time_in(line: Line | None, utc_offset_minutes: int) -> tuple[int, int] | None:
+    """Microseconds UTC and resolution in milliseconds of a line, or ``None`` where it bears no possible time."""
+    try:
+        return None if line is None else line.time(utc_offset_minutes)
+    except ValueError:
+        return None

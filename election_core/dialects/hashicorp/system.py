@@ -15,7 +15,7 @@ from functools import partial
 from election_replay.election_core.dialects.described.table import Row, Rows
 from election_replay.election_core.dialects.dialect import Dialect, Record, moment
 from election_replay.election_core.dialects.json_layouts import json_layout
-from election_replay.election_core.dialects.parts import LEVELS, Line
+from election_replay.election_core.dialects.parts import LEVELS, Line, time_in
 from election_replay.election_core.dialects.system import Spoken, System
 from election_replay.election_core.model.events import Event
 
@@ -106,11 +106,7 @@ def parse_line(line: Line, record: Record) -> Event | None:
 
 def time_of(text: str, utc_offset_minutes: int) -> tuple[int, int] | None:
     """Microseconds UTC and resolution in milliseconds of a first line, or ``None`` where it bears no possible time."""
-    line = line_of(text)
-    try:
-        return None if line is None else line.time(utc_offset_minutes)
-    except ValueError:
-        return None
+    return time_in(line_of(text), utc_offset_minutes)
 
 
 SYSTEM = System(

@@ -16,7 +16,7 @@ from datetime import datetime
 from functools import lru_cache, partial
 
 from election_replay.election_core.dialects.dialect import Dialect, Record, Table, moment
-from election_replay.election_core.dialects.parts import Line
+from election_replay.election_core.dialects.parts import Line, time_in
 from election_replay.election_core.dialects.redis.shapes import REDIS_SHAPES
 from election_replay.election_core.dialects.redis.texts import TEXTS
 from election_replay.election_core.model.digits import number
@@ -126,11 +126,7 @@ def _day(printed: str) -> str:
 
 def time_of(text: str, utc_offset_minutes: int) -> tuple[int, int] | None:
     """Microseconds UTC and resolution in milliseconds of a first line, or ``None`` where it bears no possible time."""
-    line = line_of(text)
-    try:
-        return None if line is None else line.time(utc_offset_minutes)
-    except ValueError:
-        return None
+    return time_in(line_of(text), utc_offset_minutes)
 
 
 REDIS = Dialect(
