@@ -44,16 +44,13 @@ What the worlds do not hold:
 - messages that TCP loses for good while both ends live;
 - groups of more than five members;
 - breaches of `BROKER_ROLE_RULE` and `MEMBERS_DISAGREE` (that they are not claimed without one is measured);
-- a leader that dies within seconds of being suspected wrongly (`bully`, `token_ring`): nothing tells the two apart, and
-  the time without a leader is then taken for longer than it was;
-- clocks off by more than their bound where elections have no numbers (`bully`, `token_ring`);
 - clocks off by more than their bound where nobody elects (`acting_master`): no line there is surely the effect of
   another machine's, so nothing can prove it;
 - lines about order locks that are lost: they have a file of their own, which nothing floods; the judge takes it that a
   lock whose release is not printed within a minute was not released;
 - elections among the controllers themselves, and breaches of `CONTROLLERS_DISAGREE`: the worlds of brokers have one
   controller, on DLedger;
-- protocols that are not named below: they have no machine yet.
+- protocols that are not named below: they have no machine.
 """
 
 

@@ -7,9 +7,6 @@ from election_replay.election_core.simulate.acting_master import scenarios as ac
 from election_replay.election_core.simulate.acting_master import telling as acting_master_telling
 from election_replay.election_core.simulate.acting_master import truth as acting_master_truth
 from election_replay.election_core.simulate.broker_identity import scenarios as broker_identity
-from election_replay.election_core.simulate.bully import scenarios as bully
-from election_replay.election_core.simulate.bully import telling as bully_telling
-from election_replay.election_core.simulate.bully import truth as bully_truth
 from election_replay.election_core.simulate.controller import scenarios as controller
 from election_replay.election_core.simulate.controller import telling as controller_telling
 from election_replay.election_core.simulate.controller import truth as controller_truth
@@ -27,9 +24,6 @@ from election_replay.election_core.simulate.raft import scenarios as raft
 from election_replay.election_core.simulate.raft import telling as raft_telling
 from election_replay.election_core.simulate.raft import truth as raft_truth
 from election_replay.election_core.simulate.scenario import Scenario
-from election_replay.election_core.simulate.token_ring import scenarios as token_ring
-from election_replay.election_core.simulate.token_ring import telling as token_ring_telling
-from election_replay.election_core.simulate.token_ring import truth as token_ring_truth
 from election_replay.election_core.simulate.truth import Truth
 from election_replay.election_core.simulate.world import World
 from election_replay.election_core.simulate.zab import scenarios as zab
@@ -55,8 +49,6 @@ PROTOCOLS: dict[str, SimulatedSystem] = {
     ),
     "raft": SimulatedSystem(raft.SCENARIOS, raft_truth.truths, raft_telling.narrate),
     "order_lock": SimulatedSystem(order_lock.SCENARIOS, order_lock_truth.truths, order_lock_telling.narrate),
-    "bully": SimulatedSystem(bully.SCENARIOS, bully_truth.truths, bully_telling.narrate),
-    "token_ring": SimulatedSystem(token_ring.SCENARIOS, token_ring_truth.truths, token_ring_telling.narrate),
     "metadata": SimulatedSystem(metadata.SCENARIOS, metadata_truth.truths, metadata_telling.narrate),
     "zab": SimulatedSystem(zab.SCENARIOS, zab_truth.truths, zab_telling.narrate),
 }

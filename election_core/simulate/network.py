@@ -1,6 +1,6 @@
 """The network of a world: delay, loss that TCP makes good late, cuts in one or both directions.
 
-Over TCP a lost packet makes a message late; only a cut, or the death of a process, loses one. Datagrams are lost.
+A lost packet makes a message late; only a cut, or the death of a process, loses one.
 """
 
 from collections.abc import Iterable
@@ -19,15 +19,13 @@ class Network:
     """``delay_us`` is the range of a delay; the part ``lost`` of all messages has to be sent again.
 
     The part ``doubled`` arrives twice, as after a request whose answer was lost. A message that met a cut is held for
-    ``held_us``: some systems close a silent connection sooner than TCP does. Datagrams are not held, and the part
-    ``gone`` of them never arrives.
+    ``held_us``: some systems close a silent connection sooner than TCP does.
     """
 
     rng: Random
     delay_us: tuple[int, int] = (500, 6000)
     lost: float = 0.0
     doubled: float = 0.0
-    gone: float = 0.0
     held_us: int = HELD_US
     cuts: set[tuple[str, str]] = field(default_factory=set)
 
@@ -38,8 +36,6 @@ class Network:
 
     def copies(self) -> int:
         """How often a message arrives."""
-        if self.gone > 0 and self.rng.random() < self.gone:
-            return 0
         return 2 if self.doubled > 0 and self.rng.random() < self.doubled else 1
 
     def passes(self, sender: str, to: str) -> bool:

@@ -1,12 +1,11 @@
 -- Two members led one group at once, in different terms (SPLIT_BRAIN_OVERLAP).
 -- A leader's time begins with the line of its election. It ends with the member's next line of another role, whenever it
--- came to write that, or with the last line before the first one of its next process. Bully: who tells the others that it
--- leads, until somebody else tells it so (Garcia-Molina 1982); ring: who passes on its own id as the elected one
--- (Chang, Roberts 1979). Clocks are taken as printed: a second more or less is nothing.
+-- came to write that, or with the last line before the first one of its next process. Clocks are taken as printed: a
+-- second more or less is nothing.
 WITH starts AS (
     SELECT cluster, source_node, event_time FROM events
     WHERE kind IN ('STORE_LAST_SHUTDOWN', 'CFG_ITEM', 'ETCD_BOOT', 'ETCD_VERSION', 'RAFT_START', 'ZK_BOOT', 'CTL_BOOT',
-                   'DL_LISTEN', 'BULLY_START', 'BULLY_STOP', 'RING_START', 'RING_STOP')
+                   'DL_LISTEN')
 ), elected AS (
     SELECT cluster, CASE WHEN stream LIKE '%broker_default%' THEN 'brokers' ELSE 'controllers' END AS replica_group,
            source_node, event_time, time_resolution_ms, file_order, line_no, term, kind = 'DL_TO_LEADER' AS leads
@@ -23,14 +22,6 @@ WITH starts AS (
     SELECT cluster, replica_group, source_node, event_time, time_resolution_ms, file_order, line_no, term,
            kind = 'BRK_MASTER_BEGIN'
     FROM events WHERE kind IN ('BRK_MASTER_BEGIN', 'BRK_SLAVE_BEGIN')
-    UNION ALL
-    SELECT cluster, 'bully', source_node, event_time, time_resolution_ms, file_order, line_no, NULL,
-           kind = 'BULLY_COORDINATOR_SENT'
-    FROM events WHERE kind IN ('BULLY_COORDINATOR_SENT', 'BULLY_COORDINATOR_RECEIVED', 'BULLY_ELECTION_SENT')
-    UNION ALL
-    SELECT cluster, 'ring', source_node, event_time, time_resolution_ms, file_order, line_no, NULL,
-           kind = 'RING_ELECTED_SENT' AND value = node
-    FROM events WHERE kind IN ('RING_ELECTED_SENT', 'RING_SUSPECT')
 ), roles AS (
     SELECT *, false AS starts FROM elected
     UNION ALL

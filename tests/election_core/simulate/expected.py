@@ -132,40 +132,6 @@ EXPECTED: dict[str, Expected] = {
             ),
         ),
     ),
-    "bully": Expected(
-        proven=frozenset(
-            {
-                *("BULLY_NOT_HIGHEST", "SPLIT_BRAIN_SAME_TERM", "SPLIT_BRAIN_OVERLAP"),
-                *("LEADERLESS", "ELECTION_STORM", "CLOCK_SKEW"),
-            }
-        ),
-        repeated=("bully-any-faults-lost-lines", "bully-two-elections"),
-        story=(
-            "bully-isolated-leader",
-            0,
-            (
-                *(">>> isolate P5", "P4  LEADS election", "has heard nothing of its coordinator P5"),
-                *("is told by P4 that it lives", "has no answer from anybody higher", "P4  hears that P5 leads"),
-            ),
-        ),
-    ),
-    "token_ring": Expected(
-        proven=frozenset(
-            {
-                *("RING_NOT_HIGHEST", "SPLIT_BRAIN_SAME_TERM", "SPLIT_BRAIN_OVERLAP"),
-                *("LEADERLESS", "ELECTION_STORM", "CLOCK_SKEW"),
-            }
-        ),
-        repeated=("ring-any-faults-lost-lines", "ring-one-id-two-sides-numbered"),
-        story=(
-            "ring-kill-leader",
-            1,
-            (
-                *(">>> kill P5", "has looked for its leader P5 twice in vain", "gets no answer from P5"),
-                *("P4  adds itself and hands the election on to P3: P3, P2, P1, P4", "P4  LEADS election"),
-            ),
-        ),
-    ),
     "metadata": Expected(
         proven=frozenset(
             {"METADATA_ROLLBACK", "PRE_ONLINE_SKIPPED", "STALE_REVERSE_SYNC", "LOG_GAP", "LEADERLESS"},

@@ -20,10 +20,7 @@ from election_replay.jobs.gates.checks import expectations_of
 from election_replay.schemas import TABLES
 from tests.proving import amount
 
-FEW = (
-    *("bully-healthy", "bully-deaths", "ring-one-id-late-messages", "ring-two-sides"),
-    *("raft-restart-all", "raft-any-faults-lost-lines", "zab-old-copies"),
-)
+FEW = ("raft-restart-all", "raft-any-faults-lost-lines", "zab-old-copies")
 
 
 def held(names: Iterable[str], seed: int) -> Iterator[tuple[str, str, object]]:

@@ -143,6 +143,8 @@ WITHOUT_A_WORLD = {
     "STORES_DIFFER": "members of a world do not compare their data",
     "WRITES_UNANSWERED": "clients of a world are never kept waiting",
     "WRITES_REFUSED": "brokers of a world have room for every write, and their operators hand over to the living",
+    "BULLY_NOT_HIGHEST": "Bully is a table of moves without a machine; its stories and decisions show it",
+    "RING_NOT_HIGHEST": "rings are a table of moves without a machine; their stories and decisions show it",
     "NOT_JUDGED": "no fault of a cluster but of this software: tests/election_core/replay/test_faults.py",
 }
 """Findings that no world shows, and why not."""

@@ -25,6 +25,7 @@ from election_replay.jobs.replaying.news import FILE, Known, New, at_the_end, fi
 from election_replay.jobs.warehouse.data_files import in_shape
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
+from tests.election_core import story
 from tests.jobs.nights import ALL, content, night
 from tests.jobs.zone import Zone, leads, line, noise
 from tests.proving import amount, only_when_proving
@@ -42,8 +43,8 @@ RUNS = (
     "redis-cluster/kill-a-master",
 )
 """All protocols that have real logs; every second one of them is of another system."""
-WORLDS = ("bully-kill-leader", "ring-kill-leader")
-"""Worlds of those that have none."""
+STORIES = ("bully/walk_through", "token_ring/walk_through")
+"""Stories of those that have none."""
 
 Count = Callable[[str, object], None]
 """Records what a test counted."""
@@ -315,6 +316,13 @@ def write_world(name: str, seed: int, cluster: Path) -> None:
         deliver_file(cluster / path, data)
 
 
+def write_story(name: str, cluster: Path) -> None:
+    """Deliver all logs of a story of tests/scenarios."""
+    text = (Path(__file__).parents[2] / "scenarios" / f"{name}.txt").read_text()
+    for (node, stream), lines in story.parse(text).items():
+        deliver_file(cluster / "nodes" / node / "logs" / stream, "".join(f"{line}\n" for line in lines).encode())
+
+
 def some_scenarios(protocol: str, count: int) -> list[str]:
     """So many scenarios of a protocol, from the first to the last."""
     names = [scenario.name for scenario in PROTOCOLS[protocol].scenarios]
@@ -388,9 +396,10 @@ def test_any_nights_and_late_files_give_the_tables_of_one_run(
 ) -> None:
     """Files grow, come a night late, or come at the end; one cluster begins late, one says nothing new in a night."""
     chance = random.Random(11)
-    runs = [*(corpora / run for run in RUNS), *(tmp_path / "worlds" / name for name in WORLDS)]
-    for run in runs[len(RUNS) :]:
-        write_world(run.name, 1, run)
+    stories = {tmp_path / "stories" / name.partition("/")[0]: name for name in STORIES}
+    runs = [*(corpora / run for run in RUNS), *stories]
+    for run, name in stories.items():
+        write_story(name, run)
     once, zone = Warehouse(str(tmp_path / "once")), tmp_path / "landing"
     by_nights = Warehouse(str(tmp_path / "nights"))
     for number in range(NIGHTS):

@@ -1,1 +1,0 @@
-"""Worlds of Bully groups: what befalls them, and which findings their events prove."""
