@@ -523,7 +523,7 @@ class NameServerLog:
     """The state machine of one name server's log.
 
     A line about a live broker names neither its set nor its id. The first registration of a master, or of a
-    slave that acts, brings its topics, which name the set, in the lines before it
+    slave that acts, brings its topics, which name the set, in the lines that its thread wrote just before
     (``RouteInfoManager#registerBroker``). Who is told of another smallest id is of the set of who left
     (``RouteInfoManager#notifyMinBrokerIdChanged``). Facts are made for addresses whose set is known in one of these
     ways. Whose address it is the members know.
@@ -533,7 +533,7 @@ class NameServerLog:
     told_together: set[frozenset[str]] = field(default_factory=set)
     registrations: list[Registration] = field(default_factory=list)
     permissions: list[Permissions] = field(default_factory=list)
-    _topics_of: set[str] = field(default_factory=set)
+    _topics: dict[str | None, dict[str, int]] = field(default_factory=dict)
     _latest: dict[str, Registration] = field(default_factory=dict)
     _expired: dict[str, int | None] = field(default_factory=dict)
     _burst: dict[str, Permissions] = field(default_factory=dict)
@@ -580,7 +580,7 @@ class NameServerLog:
         group, permission = event.replica_group, digits.number(event.value)
         if group is None or permission is None:
             return
-        self._topics_of.add(group)
+        self._topics.setdefault(event.thread, {})[group] = event.by
         if permission <= 1:
             # Internal topics that nobody reads or writes say nothing about the set.
             return
@@ -596,9 +596,10 @@ class NameServerLog:
     def _on_new(self, event: FoldEvent) -> None:
         if event.address is None:
             return
-        if len(self._topics_of) == 1:
-            self.sets.setdefault(event.address, set()).update(self._topics_of)
-        self._topics_of.clear()
+        topics = self._topics.pop(event.thread, {})
+        groups = {group for group, by in topics.items() if event.at - by <= Timeout.ONE_REGISTRATION.us}
+        if len(groups) == 1:
+            self.sets.setdefault(event.address, set()).update(groups)
         self._latest[event.address] = Registration(event.address, event)
         self.registrations.append(self._latest[event.address])
         self._expired.pop(event.address, None)

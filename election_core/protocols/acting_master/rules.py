@@ -492,8 +492,9 @@ def _read_only(group: Group, services: _Services) -> Iterator[_ReadOnly]:
         others = (
             tenure for tenure in masters[masters.index(master) + 1 :] if tenure.source not in _sources(acting_for)
         )
-        gone = _gone(group, master, acting_for, next(others, None))
-        times = [gone] if gone is not None else [_lost(group, master, acting) for acting in acting_for]
+        after = [acting for acting in acting_for if _outlived(group, master, acting)]
+        times = [_lost(group, master, acting) for acting in acting_for if acting not in after]
+        times += [_gone(group, master, after, next(others, None))] if after else []
         yield from (time for time in times if time is not None and time.least > 0)
 
 
@@ -501,16 +502,19 @@ def _sources(tenures: Iterable[Tenure]) -> set[str]:
     return {tenure.source for tenure in tenures}
 
 
-def _gone(group: Group, master: Tenure, acting: list[Tenure], after: Tenure | None) -> _ReadOnly | None:
-    """The master ended before those that acted for it: from its end until a master served again."""
-    clocks, first = group.clocks, acting[0]
+def _outlived(group: Group, master: Tenure, acting: Tenure) -> bool:
+    """Whether a slave acted on after its master had ended."""
     ended = master.end
     if master.end_cause in (STOPPED, DIED):  # it was gone from its last line on, however late the next start says so
         ended = Moment(ended.at, ended.at, ended.source)
-    if master.open or clocks.elapsed(ended, first.end)[0] <= 0:
-        return None
+    return not master.open and group.clocks.elapsed(ended, acting.end)[0] > 0
+
+
+def _gone(group: Group, master: Tenure, acting: list[Tenure], after: Tenure | None) -> _ReadOnly:
+    """The master ended before those that acted for it: from its end until a master serves again and is registered."""
+    clocks, first = group.clocks, acting[0]
     # Who stops acting does so because a master is back, though the master's own lines may be lost.
-    end = after.begin if after is not None else group.end if acting[-1].open else acting[-1].end
+    end = _seen_from(group, after) if after is not None else group.end if acting[-1].open else acting[-1].end
     since_end, since_acting = clocks.elapsed(master.end, end), clocks.elapsed(first.begin, end)
     least, most = max(since_end[0], min(since_acting[0], since_end[1])), since_end[1]
     return _ReadOnly(master, tuple(acting), after, master.end, end, least, most, runs=False)
@@ -568,7 +572,7 @@ def _read_only_finding(group: Group, services: _Services, time: _ReadOnly) -> Fi
         nodes=tuple(dict.fromkeys([time.master.node, *(tenure.node for tenure in time.acting)])),
         terms=(),
         start_time=time.begin.at,
-        end_time=None if time.after is None and time.end is group.end else time.end.at,
+        end_time=None if time.after is None and time.end is group.end else time.end.by,
         summary=summary,
         evidence=(*evidence, time.after.begin.event_id if time.after is not None else None),
         duration_min_ms=time.least // US_PER_MS,
