@@ -25,7 +25,15 @@ from operator import attrgetter
 from election_replay.election_core.fold.roles import DIED, DOWN, ENDED_ITSELF, FOLLOWER, STOPPED
 from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
-from election_replay.election_core.model.facts import Committed, ContactLost, LastHeard, QuietLog, QuorumLost, Role
+from election_replay.election_core.model.facts import (
+    Committed,
+    ContactLost,
+    LastHeard,
+    QuietLog,
+    QuorumLost,
+    Role,
+    VotersStated,
+)
 from election_replay.election_core.model.timing import Timeout
 
 ENDED = frozenset({DIED, STOPPED, ENDED_ITSELF, SILENT})
@@ -104,8 +112,10 @@ class QuorumTracker:
         for lost in losses:
             self._lost.setdefault((lost.source_node, lost.node), []).append(lost)
         self._closed = {fact.since_event for fact in group.of(ContactLost) if fact.closed}
-        self._committed: dict[tuple[str, int], list[Committed]] = {}
-        for grown in group.of(Committed):
+        self._committed: dict[tuple[str, int | None], list[Committed | VotersStated]] = {}
+        changed = (stated for stated in group.of(VotersStated) if stated.voters is not None)
+        commits: list[Committed | VotersStated] = [*group.of(Committed), *changed]
+        for grown in commits:
             self._committed.setdefault((grown.source_node, grown.term), []).append(grown)
 
     def _comes_back(self, role: Role) -> None:
@@ -316,10 +326,17 @@ class QuorumTracker:
     def _committed_in(self, tenure: Tenure, interruption: Interruption) -> bool:
         """Whether the leader surely committed something after the loss and before the return: with a majority."""
         surely_before = self._group.clocks.surely_before
-        commits = map(since, self._committed.get((tenure.source, tenure.term), ()))
+        commits = map(since, self._commits(tenure))
         return any(
             surely_before(interruption.begin, commit) and surely_before(commit, interruption.end) for commit in commits
         )
+
+    def _commits(self, tenure: Tenure) -> Iterator[Committed | VotersStated]:
+        """What a leader committed, as its log tells it; a change of members is in force where it is committed."""
+        yield from self._committed.get((tenure.source, tenure.term), ())
+        stated = self._committed.get((tenure.source, None), [])
+        first = bisect_left(stated, tenure.begin.by, key=attrgetter("since"))
+        yield from stated[first : bisect_right(stated, tenure.end.at, key=attrgetter("since"))]
 
     def _by_itself(self, tenure: Tenure) -> QuorumLoss | None:
         """What the leader says of it: the last one that it does not say to have been made good."""
@@ -339,7 +356,7 @@ class QuorumTracker:
     def _not_before_a_commit(self, tenure: Tenure, lost: QuorumLoss, target: Moment) -> QuorumLoss | None:
         """What a leader committed it committed with a majority, whatever its followers missed."""
         elapsed = self._group.clocks.elapsed
-        for grown in self._committed.get((tenure.source, tenure.term), ()):
+        for grown in self._commits(tenure):
             if grown.since_by < tenure.begin.at or grown.since > tenure.end.by:
                 continue  # of another leadership of the same term
             # What a process that did not run had committed, it had committed before; nobody waits for more of it.

@@ -33,7 +33,7 @@ class Service:
         if not changes:
             return None if self._busy(tenure) else tenure.begin
         done = (end for change in changes if (end := until(change)) is not None)
-        return next((end for end in done if tenure.open or end.at < tenure.end.at), None)
+        return next((end for end in done if tenure.open or end.at <= tenure.end.at), None)
 
     def tried(self, tenure: Tenure) -> Moment | None:
         """When the change of role of a leadership began last."""

@@ -65,6 +65,14 @@ WILD: dict[str, Scenario] = {
 }
 """Stories of many faults at once, apart from the others: what comes out of a seed is not known before."""
 
+ELECTORATES: dict[str, Scenario] = {
+    scenario.name: scenario
+    for of_size in (dledger.of_size, raft.of_size, zab.of_size)
+    for voters in (2, 4, 5, 7)
+    for scenario in wild(of_size(voters))[:1]
+} | {raft.moving().name: raft.moving()}
+"""The same faults in groups of other sizes than three, and while members come and go."""
+
 
 def truths(scenario: Scenario, world: World) -> list[Truth]:
     """What a reviewer should hear of a world."""

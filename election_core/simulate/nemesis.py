@@ -26,11 +26,11 @@ STEP_MS = 500
 
 
 @dataclass(slots=True)
-class _Nemesis:
+class Nemesis:
     """What is done to a world, and what is to be undone when."""
 
     stage: Stage
-    names: Sequence[str]
+    names: list[str]
     copies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     due: list[tuple[int, int, Callable[[], None]]] = field(default_factory=list)
     cuts: list[frozenset[tuple[str, str]]] = field(default_factory=list)
@@ -64,7 +64,7 @@ class _Nemesis:
 
     def start(self, name: str) -> None:
         """Start what is down."""
-        if name in self.stage.down():
+        if name in self.names and name in self.stage.down():
             self.stage.start(name)
 
     def pause(self, name: str, below: float = 60) -> None:
@@ -145,40 +145,40 @@ class _Nemesis:
         self.later(2, 30, partial(self.start, name))
 
 
-FAULTS: tuple[Callable[[_Nemesis, str], None], ...] = (
-    _Nemesis.kill,
-    _Nemesis.stop,
-    _Nemesis.pause,
-    _Nemesis.slow_disk,
-    _Nemesis.isolate,
-    _Nemesis.split,
-    _Nemesis.one_way,
-    _Nemesis.deafen,
-    _Nemesis.power_cut,
+FAULTS: tuple[Callable[[Nemesis, str], None], ...] = (
+    Nemesis.kill,
+    Nemesis.stop,
+    Nemesis.pause,
+    Nemesis.slow_disk,
+    Nemesis.isolate,
+    Nemesis.split,
+    Nemesis.one_way,
+    Nemesis.deafen,
+    Nemesis.power_cut,
 )
 """What a protocol must survive."""
 
 
-KINDS: dict[str, tuple[Callable[[_Nemesis, str], None], ...]] = {
+KINDS: dict[str, tuple[Callable[[Nemesis, str], None], ...]] = {
     "faults": FAULTS,
-    "clocks": (*FAULTS, _Nemesis.set_clock, _Nemesis.set_clock),
-    "disks": (*FAULTS, _Nemesis.wipe, _Nemesis.restore),
+    "clocks": (*FAULTS, Nemesis.set_clock, Nemesis.set_clock),
+    "disks": (*FAULTS, Nemesis.wipe, Nemesis.restore),
 }
 """The kinds of wild worlds: what is survived, clocks that are set meanwhile, and disks that are lost or go back."""
 
 
-def _wild(faults: Sequence[Callable[[_Nemesis, str], None]]) -> Callable[[Stage], Script]:
+def wildly(faults: Sequence[Callable[[Nemesis, str], None]]) -> Callable[[Stage], Script]:
     """A story of two to fifteen of these faults, after there is a first leader."""
 
     def script(stage: Stage) -> Script:
         yield from stage.start_all()
         yield from stage.until_led()
         yield from stage.seconds(8, 15)
-        nemesis = _Nemesis(stage, stage.names, {name: stage.copy_of_disk(name) for name in stage.names})
+        nemesis = Nemesis(stage, stage.names, {name: stage.copy_of_disk(name) for name in stage.names})
         count = stage.rng.randint(2, 15)
         within = min(LONG_S, count * stage.rng.randrange(8, 40))
         for _ in range(count):
-            nemesis.later(0, within, partial(stage.rng.choice(faults), nemesis, stage.rng.choice(stage.names)))
+            nemesis.later(0, within, partial(stage.rng.choice(faults), nemesis, stage.rng.choice(nemesis.names)))
         while nemesis.due:
             nemesis.happen()
             yield STEP_MS
@@ -192,10 +192,10 @@ def wild(scenario: Scenario) -> tuple[Scenario, ...]:
     return tuple(
         replace(
             scenario,
-            name=f"{scenario.protocol}-wild-{kind}",
+            name=scenario.name.replace("any-faults", f"wild-{kind}"),
             broken=True,
             meaning=f"two to fifteen faults within ten minutes ({kind})",
-            script=_wild(faults),
+            script=wildly(faults),
         )
         for kind, faults in KINDS.items()
     )

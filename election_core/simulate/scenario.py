@@ -49,8 +49,8 @@ class Stage:
 
     @property
     def names(self) -> list[str]:
-        """All members."""
-        return self.world.names()
+        """All members that found the group."""
+        return [name for name in self.world.names() if name not in self.world.joining]
 
     # -- time --------------------------------------------------------------------------------------------------
 

@@ -162,9 +162,9 @@ class World:
     what floods them. ``monotonic``: the processes measure time by clocks that nobody can set. ``connected``: they keep
     connections open and are told when the process at the other end is gone.
     ``leave`` is what a process does about being told to stop, before it ends. ``stops_in_us``: how long a clean stop
-    takes. ``shipped`` are folders that hold the log of a member once more. ``unprinted`` is what machines say that no
-    system writes down: time, member, and what it says. ``copies`` are those that somebody took of the members' files:
-    member, path below its folder, content.
+    takes. ``joining`` are machines that are no members yet. ``shipped`` are folders that hold the log of a member once
+    more. ``unprinted`` is what machines say that no system writes down: time, member, and what it says. ``copies`` are
+    those that somebody took of the members' files: member, path below its folder, content.
     """
 
     def __init__(self, play: Play, members: Mapping[str, Any], rng: Random, began_us: int) -> None:
@@ -182,6 +182,7 @@ class World:
         self.unprinted: list[tuple[int, str, Say]] = []
         self.copies: list[tuple[str, str, bytes]] = []
         self.faults: list[Fault] = []
+        self.joining: set[str] = set()
         self.shipped: dict[str, str] = {}
         self.reigns: list[Leadership] = []
         self.spells: list[Outage] = [Outage(name, DOWN, began_us) for name in members]

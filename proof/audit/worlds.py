@@ -2,20 +2,21 @@
 
 python -m proof.audit.worlds raft              # 500 worlds of a protocol, its kinds taking turns
 python -m proof.audit.worlds raft --worlds 20
+python -m proof.audit.worlds raft --electorates    # 2, 4, 5 and 7 voters, and members that come and go
 """
 
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 from benchmarks.deeds import CUT, ENDED, HELD, Deed
-from election_replay.election_core.simulate.catalogue import WILD
+from election_replay.election_core.simulate.catalogue import ELECTORATES, WILD
 from election_replay.election_core.simulate.judged import rows_of
-from election_replay.election_core.simulate.scenario import played
+from election_replay.election_core.simulate.scenario import Scenario, played
 from election_replay.election_core.simulate.truth import ends_at, spans
 from election_replay.election_core.simulate.world import DOWN, FROZEN, SECOND, World
 from proof.audit.checks import Breach, audited
@@ -85,18 +86,18 @@ class WorldRecords:
 
 def audited_world(name: str, seed: int) -> list[Breach]:
     """What is wrong with the verdict on one wild world."""
-    world = played(WILD[name], seed)
+    world = played((WILD | ELECTORATES)[name], seed)
     return audited(WorldRecords(world, f"{name} {seed}"), rows_of(world, name))
 
 
-def names_of(protocol: str) -> list[str]:
+def names_of(protocol: str, stories: Mapping[str, Scenario] = WILD) -> list[str]:
     """The wild stories of a protocol."""
-    return [scenario.name for scenario in WILD.values() if scenario.protocol == protocol]
+    return [scenario.name for scenario in stories.values() if scenario.protocol == protocol]
 
 
-def audited_worlds(protocol: str, worlds: int) -> Iterator[Breach]:
+def audited_worlds(protocol: str, worlds: int, stories: Mapping[str, Scenario] = WILD) -> Iterator[Breach]:
     """What is wrong with the verdicts on so many worlds, its stories taking turns."""
-    names = names_of(protocol)
+    names = names_of(protocol, stories)
     for number in range(worlds):
         yield from audited_world(names[number % len(names)], number // len(names))
 
@@ -106,9 +107,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("protocol", choices=sorted({scenario.protocol for scenario in WILD.values()}))
     parser.add_argument("--worlds", type=int, default=500)
+    parser.add_argument("--electorates", action="store_true", help="groups of other sizes than three, that change")
     given = parser.parse_args()
+    stories = ELECTORATES if given.electorates else WILD
     found = Counter[tuple[str, str]]()
-    for breach in audited_worlds(given.protocol, given.worlds):
+    for breach in audited_worlds(given.protocol, given.worlds, stories):
         found[breach.check, breach.kind] += 1
         sys.stdout.write(f"{breach.kind}, {breach.check}, {breach.run}: {breach.rule}: {breach.words}\n")
     sys.stdout.write(f"{given.protocol}: {given.worlds} worlds, {dict(found)}\n")

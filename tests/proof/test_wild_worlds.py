@@ -5,12 +5,12 @@ from itertools import product
 
 import pytest
 
-from election_replay.election_core.simulate.catalogue import WILD
+from election_replay.election_core.simulate.catalogue import ELECTORATES, WILD
 from election_replay.election_core.simulate.judged import findings_of
 from election_replay.election_core.simulate.scenario import played
 from proof.audit.checks import FALSE
 from proof.audit.worlds import WorldRecords, audited_world, audited_worlds, names_of
-from tests.proving import only_when_proving
+from tests.proving import amount, only_when_proving
 
 PROTOCOLS = ("dledger", "raft", "zab")
 
@@ -24,9 +24,22 @@ FALSE_AT_MOST = 0.02
 """What part of the findings of five hundred wild worlds may be false until they are told better."""
 
 
-@pytest.mark.parametrize(("name", "seed"), [*FEW, *ONCE])
+MOVED = [("raft-wild-moving", 4), ("raft-wild-moving", 15), ("dledger-2-voters-wild-faults", 1)]
+"""Worlds that were judged wrongly: a voter is added and takes the majority away; a leader serves for less than the
+second that its log prints."""
+
+
+@pytest.mark.parametrize(("name", "seed"), [*FEW, *ONCE, *MOVED])
 def test_nothing_false_is_told_of_a_wild_world(name: str, seed: int) -> None:
     assert not [breach for breach in audited_world(name, seed) if breach.kind == FALSE]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ELECTORATES)
+def test_no_time_without_a_quorum_is_told_that_a_world_of_other_voters_had(name: str) -> None:
+    """Two, four, five and seven voters, and members that come and go: nobody committed meanwhile."""
+    of_worlds = (breach for seed in range(amount(2, 25)) for breach in audited_world(name, seed))
+    assert not [breach for breach in of_worlds if (breach.kind, breach.check) == (FALSE, "bounds")]
 
 
 def test_a_wild_world_is_wild_and_repeats() -> None:

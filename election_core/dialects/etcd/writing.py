@@ -28,9 +28,10 @@ def member(name: str | None) -> str:
     return name or "0"
 
 
-def configuration(members: Iterable[str]) -> str:
-    """``voters=(1 2)``: ids in decimals, in their order."""
-    return f"voters=({' '.join(str(number) for number in sorted(int(member, 16) for member in members))})"
+def configuration(voters: Iterable[str], learners: Iterable[str] = ()) -> str:
+    """``voters=(1 2) learners=(3)``: ids in decimals, in their order."""
+    named = {"voters": sorted(int(voter, 16) for voter in voters), "learners": sorted(int(one, 16) for one in learners)}
+    return " ".join(f"{name}=({' '.join(map(str, ids))})" for name, ids in named.items() if ids or name == "voters")
 
 
 def duration(milliseconds: int) -> str:

@@ -330,3 +330,9 @@ BROKEN: tuple[Scenario, ...] = (
 )
 
 SCENARIOS = (*SAFE, *BROKEN)
+
+
+def of_size(voters: int) -> Scenario:
+    """Any faults, among so many voters."""
+    names = tuple(f"n{number}" for number in range(voters))
+    return _story(f"{voters}-voters-any-faults", f"faults among {voters} voters", scripts.any_faults, names=names)

@@ -10,7 +10,7 @@ and nothing but an attempt to connect goes to a peer without a connection.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from election_replay.election_core.model.quorum import majority
@@ -48,7 +48,7 @@ BOOT_TICKS = 8
 ELECTION, BEAT, CHECK, LINK, READ = "election", "beat", "check", "link", "read"
 """The timers: patience without a leader, next heartbeats, check for a quorum, idle traffic, silent connections."""
 
-STATE_FILE, LOG_FILE = "hardstate", "log"
+STATE_FILE, LOG_FILE, CHANGES_FILE = "hardstate", "log", "changes"
 BOOTSTRAP = "bootstrap"
 """Who wrote the first entries, which add the members, in term 1."""
 
@@ -71,7 +71,8 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One member of a cluster. Without ``connections`` everything is sent, and no silence is noticed."""
+    """One member of a cluster, which ``peers`` found. Without ``connections`` everything is sent, and no silence is
+    noticed."""
 
     name: str
     peers: tuple[str, ...]
@@ -113,6 +114,7 @@ class Append:
     term: int
     log: Ledger
     committed: int
+    changes: tuple["Change", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +160,20 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """Other members from the entry ``index`` on, once it is committed; the leader knows the index."""
+
+    voters: tuple[str, ...]
+    learners: tuple[str, ...] = ()
+    index: int = -1
+
+    @property
+    def everybody(self) -> tuple[str, ...]:
+        """Voters and learners."""
+        return (*self.voters, *self.learners)
+
+
+@dataclass(frozen=True, slots=True)
 class Transfer:
     """An operator asks the leader to hand over."""
 
@@ -187,7 +203,8 @@ def type_of(message: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a member knows. ``term``, ``vote``, ``committed`` and ``log`` are on disk, the rest dies with the process.
+    """What a member knows. ``term``, ``vote``, ``committed``, ``log`` and the ``changes`` of the members are on disk,
+    the rest dies with the process.
 
     ``reset_ms`` is when the election clock began anew, ``marks`` are how far the leader's log is known to have come,
     ``active`` are those that the leader heard since its last check, ``heard`` the connections and when each was
@@ -198,6 +215,7 @@ class State:
     vote: str | None = None
     log: Ledger = ()
     committed: int = -1
+    changes: tuple[Change, ...] = ()
     role: str = FOLLOWER
     leader: str | None = None
     reset_ms: int = 0
@@ -215,6 +233,11 @@ class State:
         """Term and index of the last entry."""
         return end_of(self.log)
 
+    def members(self, founders: tuple[str, ...]) -> Change:
+        """Who votes and who learns, by what is committed: the first entries add those who found the cluster."""
+        known = (Change(founders, index=len(founders) - 1), *self.changes)
+        return next((change for change in reversed(known) if change.index <= self.committed), Change(()))
+
 
 Step = tuple[State, tuple[Act, ...]]
 
@@ -225,6 +248,23 @@ class _Turn(Turn[Member, State]):
     def __init__(self, member: Member, state: State, now_ms: int) -> None:
         super().__init__(member, state, now_ms, "raft")
         self.before = state
+
+    @property
+    def voters(self) -> tuple[str, ...]:
+        """Who votes now."""
+        return self.state.members(self.member.peers).voters
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """All members but this one: who has none knows those who founded the cluster."""
+        everybody = self.state.members(self.member.peers).everybody or self.member.peers
+        return tuple(peer for peer in everybody if peer != self.member.name)
+
+    def is_removed(self, peer: str) -> bool:
+        """Whether a member was one, and is none any more."""
+        now = self.state.members(self.member.peers)
+        were = (Change(self.member.peers), *self.state.changes)
+        return peer not in now.everybody and any(peer in each.everybody for each in were if each.index < now.index)
 
     def wait(self, timer: str, at_least_ms: int, below_ms: int | None = None) -> None:
         super().wait(timer, at_least_ms, below_ms or at_least_ms + 10)
@@ -239,6 +279,7 @@ class _Turn(Turn[Member, State]):
 
     def done(self) -> Step:
         self._tell_leader()
+        self._tell_members()
         return self.state, (*self._stores(), *self.acts)
 
     def _stores(self) -> Iterable[Store]:
@@ -246,8 +287,26 @@ class _Turn(Turn[Member, State]):
         now, before = self.state, self.before
         if now.log != before.log:
             yield Store(LOG_FILE, now.log)
+        if now.changes != before.changes:
+            yield Store(CHANGES_FILE, now.changes)
         if (now.term, now.vote, now.committed) != (before.term, before.vote, before.committed):
             yield Store(STATE_FILE, (now.term, now.vote, now.committed))
+
+    def _tell_members(self) -> None:
+        """A change of members is in force where it is committed; who is removed by it says so, and ends."""
+        now, before = (state.members(self.member.peers) for state in (self.state, self.before))
+        if now == before:
+            return
+        self.say("RAFT_MEMBERS", members=now.voters, learners=now.learners)
+        for peer in sorted({*now.everybody} - {*before.everybody}):
+            self.say("ETCD_MEMBER_ADDED", peer=peer)
+        for peer in sorted({*before.everybody} - {*now.everybody}):
+            self.say("ETCD_MEMBER_REMOVED", peer=peer)
+            if peer == self.member.name:
+                self.say("ETCD_REMOVED")
+        if self.state.role == LEADER:
+            known = dict(self.state.marks)
+            self.change(marks=tuple((peer, known.get(peer, -1)) for peer in now.everybody))
 
     def _tell_leader(self) -> None:
         """``node.run``: the member's view of who leads, once for each turn that changes it."""
@@ -268,26 +327,29 @@ class _Turn(Turn[Member, State]):
 def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> Step:
     """A member's process begins: always as follower; a new member begins with the entries that add all members."""
     term, vote, committed = stored.get(STATE_FILE, (0, None, -1))
-    log = stored.get(LOG_FILE, ())
-    turn = _Turn(member, State(term=term, vote=vote, committed=committed, log=log, reset_ms=now_ms), now_ms)
+    log, changes = stored.get(LOG_FILE, ()), stored.get(CHANGES_FILE, ())
+    known = State(term=term, vote=vote, committed=committed, log=log, changes=changes, reset_ms=now_ms)
+    turn = _Turn(member, known, now_ms)
     if LOG_FILE in stored:
         turn.say("ETCD_MEMBER_RESTARTS", committed=committed + 1)
     else:
         turn.say("ETCD_MEMBER_STARTS")
-    turn.say("RAFT_MEMBERS", members=())
+    turn.say("RAFT_MEMBERS", members=(), learners=())
     turn.say("RAFT_TO_FOLLOWER", term=term)
     last_term, last = end_of(log)
     turn.say(
         "RAFT_START", members=(), term=term, committed=committed + 1, raft_index=0, ledger_end=last + 1,
         ledger_end_term=max(last_term, 0),
     )  # fmt: skip
-    if LOG_FILE not in stored:
+    if LOG_FILE not in stored and member.name in member.peers:
         first = (Stretch(1, BOOTSTRAP, len(member.peers) - 1),)
         turn.change(term=1, log=first, committed=len(member.peers) - 1)
         turn.say("RAFT_TO_FOLLOWER", term=1)
-    for number, peer in enumerate(member.peers, 1):
-        turn.say("RAFT_MEMBERS", members=member.peers[:number])
-        turn.say("ETCD_MEMBER_ADDED", peer=peer)
+    if turn.voters:
+        for number, peer in enumerate(member.peers, 1):
+            turn.say("RAFT_MEMBERS", members=member.peers[:number], learners=())
+            turn.say("ETCD_MEMBER_ADDED", peer=peer)
+        turn.before = replace(turn.before, committed=len(member.peers) - 1)
     _wait_for_a_leader(turn, BOOT_TICKS * member.rules.heartbeat_ms)
     turn.wait(LINK, 0, 50)
     return turn.done()
@@ -297,6 +359,8 @@ def step(member: Member, state: State, now_ms: int, incoming: Input) -> Step:
     """One thing happens to a member."""
     turn = _Turn(member, state, now_ms)
     match incoming:
+        case Heard(sender) if turn.is_removed(sender):
+            pass
         case Heard(sender, message):
             _heard_of(turn, sender)
             if not isinstance(message, Link):
@@ -337,8 +401,8 @@ def _become_leader(turn: _Turn) -> None:
     term, name = turn.state.term, turn.member.name
     _reset(turn, LEADER, term)
     log = appended(turn.state.log, term, name, 1)
-    marks = tuple((peer, end_of(log)[1] if peer == name else -1) for peer in turn.member.peers)
-    turn.change(leader=name, log=log, marks=marks, active=frozenset(turn.member.peers), beat_ms=turn.now_ms)
+    marks = ((name, end_of(log)[1]), *((peer, -1) for peer in turn.others))
+    turn.change(leader=name, log=log, marks=marks, active=frozenset(turn.voters), beat_ms=turn.now_ms)
     turn.say("RAFT_TO_LEADER", term=term)
     turn.wait(BEAT, turn.member.rules.heartbeat_ms)
     turn.wait(CHECK, turn.member.rules.election_ms)
@@ -353,9 +417,11 @@ def _on_election(turn: _Turn) -> None:
     """``hup``: no leader was heard of for too long."""
     if turn.state.role == LEADER:
         return
+    _wait_for_a_leader(turn)
+    if turn.member.name not in turn.voters:
+        return  # who does not vote is no candidate
     turn.say("RAFT_ELECTION", term=turn.state.term)
     turn.change(reset_ms=turn.now_ms)
-    _wait_for_a_leader(turn)
     _campaign(turn, PRE_VOTE if turn.member.rules.pre_vote else VOTE)
 
 
@@ -374,7 +440,9 @@ def _campaign(turn: _Turn, request: str, *, transfer: bool = False) -> None:
         return
     term, end = turn.state.term, turn.state.end
     asked = Vote(request, term + (request == PRE_VOTE), end, transfer)
-    for peer in turn.member.others:
+    for peer in turn.voters:
+        if peer == turn.member.name:
+            continue
         turn.say("RAFT_VOTE_SENT", request=request, peer=peer, term=term, **_end(end))
         turn.send(peer, asked)
 
@@ -385,7 +453,7 @@ def _counted(turn: _Turn, voter: str, request: str, *, granted: bool) -> str:
     turn.say(kind, request=f"{request}Resp", peer=voter, term=turn.state.term)
     if voter not in dict(turn.state.votes):
         turn.change(votes=tuple(sorted((*turn.state.votes, (voter, granted)))))
-    return turn.member.rules.count((vote for _, vote in turn.state.votes), len(turn.member.peers))
+    return turn.member.rules.count((vote for _, vote in turn.state.votes), len(turn.voters))
 
 
 def _won(turn: _Turn, request: str) -> None:
@@ -525,7 +593,7 @@ def _on_append(turn: _Turn, sender: str, append: Append) -> None:
             existing = term_at(turn.state.log, common + 1)
             conflicting = term_at(append.log, common + 1)
             turn.say("RAFT_CONFLICT", raft_index=common + 2, from_term=existing, term=conflicting)
-        turn.change(log=append.log)
+        turn.change(log=append.log, changes=append.changes)
     _note_committed(turn, min(append.committed, last))
     turn.send(sender, AppendAnswer(turn.state.term, last))
 
@@ -545,7 +613,7 @@ def _on_beat_time(turn: _Turn) -> None:
     if state.role != LEADER:
         return
     late_ms = turn.now_ms - state.beat_ms - 2 * turn.member.rules.heartbeat_ms
-    for peer in turn.member.others:
+    for peer in turn.others:
         if late_ms > 0:
             turn.say("ETCD_HEARTBEAT_LATE", peer=peer, duration_ms=late_ms)
         mark = dict(state.marks)[peer]
@@ -559,7 +627,8 @@ def _on_check(turn: _Turn) -> None:
     state = turn.state
     if state.role != LEADER:
         return
-    if turn.member.rules.check_quorum and len(state.active | {turn.member.name}) < majority(len(turn.member.peers)):
+    active = {*turn.voters} & {*state.active, turn.member.name}
+    if turn.member.rules.check_quorum and len(active) < majority(len(turn.voters)):
         turn.say("RAFT_NO_QUORUM")
         _become_follower(turn, state.term, None)
         return
@@ -568,16 +637,16 @@ def _on_check(turn: _Turn) -> None:
 
 
 def _on_beat_answer(turn: _Turn, sender: str, _: BeatAnswer) -> None:
-    if turn.state.role != LEADER:
+    if turn.state.role != LEADER or sender not in turn.others:
         return
     turn.change(active=turn.state.active | {sender})
     if dict(turn.state.marks)[sender] < turn.state.end[1]:
-        turn.send(sender, Append(turn.state.term, turn.state.log, turn.state.committed))
+        turn.send(sender, _append(turn.state))
 
 
 def _on_append_answer(turn: _Turn, sender: str, answer: AppendAnswer) -> None:
     state = turn.state
-    if state.role != LEADER:
+    if state.role != LEADER or sender not in turn.others:
         return
     turn.change(active=state.active | {sender})
     if answer.last is None or answer.last <= dict(state.marks)[sender]:
@@ -593,15 +662,19 @@ def _marked(marks: tuple[tuple[str, int], ...], name: str, last: int) -> tuple[t
     return tuple((peer, last if peer == name else mark) for peer, mark in marks)
 
 
+def _append(state: State) -> Append:
+    return Append(state.term, state.log, state.committed, state.changes)
+
+
 def _send_log(turn: _Turn) -> None:
-    for peer in turn.member.others:
-        turn.send(peer, Append(turn.state.term, turn.state.log, turn.state.committed))
+    for peer in turn.others:
+        turn.send(peer, _append(turn.state))
 
 
 def _commit(turn: _Turn) -> None:
     """Entries of the own term that a majority holds are committed."""
     state = turn.state
-    index = committed_index((mark for _, mark in state.marks), majority(len(turn.member.peers)))
+    index = committed_index((mark for peer, mark in state.marks if peer in turn.voters), majority(len(turn.voters)))
     if index > state.committed and term_at(state.log, index) == state.term:
         turn.change(committed=index)
 
@@ -615,13 +688,21 @@ def _on_write(turn: _Turn, write: Write) -> None:
         _commit(turn)
 
 
+def _on_change(turn: _Turn, change: Change) -> None:
+    """An entry that changes the members: one at a time."""
+    state = turn.state
+    if state.role == LEADER and all(earlier.index <= state.committed for earlier in state.changes):
+        turn.change(changes=(*state.changes, replace(change, index=state.end[1] + 1)))
+        _on_write(turn, Write(1))
+
+
 # -- handing over -------------------------------------------------------------------------------------------------
 
 
 def _on_transfer(turn: _Turn, request: Transfer) -> None:
     """``MsgTransferLeader``: from now on the leader takes no entries."""
     state, to = turn.state, request.to
-    if state.role != LEADER or state.handing_to is not None or to not in turn.member.others:
+    if state.role != LEADER or state.handing_to is not None or to not in turn.voters:
         return
     turn.say("ETCD_TRANSFER", value_before=turn.member.name, peer=to)
     turn.say("RAFT_TRANSFER", term=state.term, peer=to)
@@ -630,12 +711,12 @@ def _on_transfer(turn: _Turn, request: Transfer) -> None:
         turn.say("RAFT_TRANSFER_SENT", peer=to, by_answer=False)
         turn.send(to, TimeoutNow(state.term))
     else:
-        turn.send(to, Append(state.term, state.log, state.committed))
+        turn.send(to, _append(state))
 
 
 def _on_leave(turn: _Turn, _: Leave) -> None:
     """``TransferLeadership`` of a server that stops: to a member with a connection."""
-    connected = [peer for peer, _ in turn.state.heard]
+    connected = [peer for peer, _ in turn.state.heard if peer in turn.voters]
     if turn.state.role == LEADER and connected:
         _on_transfer(turn, Transfer(min(connected)))
     else:
@@ -687,7 +768,7 @@ def _on_link(turn: _Turn) -> None:
     """Keep the connections alive that carry nothing else, and try to make those that are missing."""
     busy = {turn.state.leader} if turn.state.role == FOLLOWER else set()
     connected = {peer for peer, _ in turn.state.heard}
-    for peer in turn.member.others:
+    for peer in turn.others:
         leads_here = turn.state.role == LEADER or peer in busy
         if peer not in connected or not leads_here:
             turn.send(peer, Link())
@@ -712,6 +793,11 @@ _FIRED: dict[str, Callable[[_Turn], None]] = {
     READ: _on_read,
 }
 
-_ASKED: dict[type, Callable[[_Turn, Any], None]] = {Write: _on_write, Transfer: _on_transfer, Leave: _on_leave}
+_ASKED: dict[type, Callable[[_Turn, Any], None]] = {
+    Write: _on_write,
+    Change: _on_change,
+    Transfer: _on_transfer,
+    Leave: _on_leave,
+}
 
 __all__ = ["CANDIDATE", "FOLLOWER", "LEADER", "PENDING", "PRE_CANDIDATE", "Member", "Rules", "State", "start", "step"]

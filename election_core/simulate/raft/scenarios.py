@@ -6,13 +6,15 @@ from random import Random
 from election_replay.election_core.protocols.raft.tables import LOST, WON, Ballot, count, is_behind, may_vote
 from election_replay.election_core.simulate import scripts
 from election_replay.election_core.simulate.machine import Machine
+from election_replay.election_core.simulate.nemesis import FAULTS, wildly
 from election_replay.election_core.simulate.raft import machine
 from election_replay.election_core.simulate.raft.machine import STATE_FILE, Leave, Member, Rules, State, Transfer, Write
+from election_replay.election_core.simulate.raft.moves import MOVES
 from election_replay.election_core.simulate.raft.voice import IDS, EtcdVoice
 from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
 from election_replay.election_core.simulate.world import SECOND, World
 
-NAMES = tuple(IDS)
+NAMES = tuple(IDS)[:3]
 
 HELD_US = 5 * SECOND
 """etcd closes a connection that was silent for so long: what was on its way is lost."""
@@ -21,8 +23,8 @@ HELD_US = 5 * SECOND
 class RaftPlay:
     """etcd, for a world."""
 
-    def __init__(self, rules: Rules) -> None:
-        self._rules = rules
+    def __init__(self, rules: Rules, names: tuple[str, ...]) -> None:
+        self._rules, self._names = rules, names
 
     @property
     def machine(self) -> Machine[Member, State]:
@@ -31,7 +33,7 @@ class RaftPlay:
 
     def voice(self, rng: Random) -> EtcdVoice:
         """Members of etcd."""
-        return EtcdVoice(rng, self._rules)
+        return EtcdVoice(rng, self._rules, self._names)
 
     def leads(self, state: State) -> int | None:
         """The term that a member leads."""
@@ -54,17 +56,20 @@ def _story(
     broken: bool = False,
     rules: Rules = Rules(),  # noqa: B008 - frozen
     prepare: Callable[[World], None] = lambda _: None,
+    names: tuple[str, ...] = NAMES,
+    joins: tuple[str, ...] = (),
 ) -> Scenario:
     def set_up(world: World) -> None:
         world.monotonic = world.connected = True
         world.network.held_us = HELD_US
         world.leave = Leave()
+        world.joining = set(joins)
         prepare(world)
 
     def cast() -> Mapping[str, Member]:
-        return {member: Member(member, NAMES, rules) for member in NAMES}
+        return {member: Member(member, names, rules) for member in (*names, *joins)}
 
-    return Scenario(f"raft-{name}", "raft", broken, meaning, RaftPlay(rules), cast, script, set_up)
+    return Scenario(f"raft-{name}", "raft", broken, meaning, RaftPlay(rules, names), cast, script, set_up)
 
 
 # -- safe: faults that the protocol must survive --------------------------------------------------------------------
@@ -367,3 +372,15 @@ BROKEN: tuple[Scenario, ...] = (
 )
 
 SCENARIOS = (*SAFE, *BROKEN)
+
+
+def moving() -> Scenario:
+    """Three found a cluster, and members come and go beside wild faults."""
+    script = wildly((*FAULTS, *MOVES, *MOVES))
+    return _story("wild-moving", "members come and go beside faults", script, broken=True, joins=tuple(IDS)[3:])
+
+
+def of_size(voters: int) -> Scenario:
+    """Any faults, among so many voters."""
+    names = tuple(IDS)[:voters]
+    return _story(f"{voters}-voters-any-faults", f"faults among {voters} voters", scripts.any_faults, names=names)

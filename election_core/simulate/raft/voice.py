@@ -14,7 +14,15 @@ from election_replay.election_core.simulate.raft.machine import Rules
 STREAM = "etcd.log"
 
 CLUSTER = "62a3408d373ac1c8"
-IDS: Mapping[str, str] = {"etcd1": "30c3c2aa47460bb0", "etcd2": "65d2efdeada7cca3", "etcd3": "59a04900bccefb6d"}
+IDS: Mapping[str, str] = {
+    "etcd1": "30c3c2aa47460bb0",
+    "etcd2": "65d2efdeada7cca3",
+    "etcd3": "59a04900bccefb6d",
+    "etcd4": "8e9e05c52164694d",
+    "etcd5": "91bc3c398fb3c146",
+    "etcd6": "fd422379fda50e48",
+    "etcd7": "1609b5d2af6e8f04",
+}
 """The ids of the members: hashes of their addresses and their cluster's name."""
 
 _OLD, _NEW = "3.4.23", "3.5.17"
@@ -48,6 +56,8 @@ _CALLERS: Mapping[str, tuple[str, str]] = {
     "ETCD_MEMBER_STARTS": ("etcdserver/raft.go:536", "etcdserver/raft.go:505"),
     "ETCD_MEMBER_RESTARTS": ("etcdserver/raft.go:586", "etcdserver/raft.go:540"),
     "ETCD_MEMBER_ADDED": ("membership/cluster.go:392", "membership/cluster.go:421"),
+    "ETCD_MEMBER_REMOVED": ("membership/cluster.go:422", "membership/cluster.go:472"),
+    "ETCD_REMOVED": ("etcdmain/etcd.go:172", "etcdmain/etcd.go:148"),
     "ETCD_MEMBER_NAMED": ("etcdserver/server.go:2069", "etcdserver/server.go:2140"),
     "ETCD_PEER_ACTIVE": ("rafthttp/peer_status.go:51", "rafthttp/peer_status.go:53"),
     "ETCD_PEER_LOST": ("rafthttp/stream.go:436", "rafthttp/stream.go:421"),
@@ -61,7 +71,7 @@ _CALLERS: Mapping[str, tuple[str, str]] = {
 """Where 3.4 and 3.5 print a line; all lines of the library pass through one place in 3.5."""
 
 _LIBRARY = "etcdserver/zap_raft.go"
-_WARNS = frozenset({"RAFT_NO_QUORUM", "ETCD_PEER_LOST", "ETCD_PEER_INACTIVE", "ETCD_HEARTBEAT_LATE"})
+_WARNS = frozenset({"ETCD_REMOVED", "RAFT_NO_QUORUM", "ETCD_PEER_LOST", "ETCD_PEER_INACTIVE", "ETCD_HEARTBEAT_LATE"})
 _MEMBERS = frozenset({"node", "peer", "value_before"})
 
 Lines = list[tuple[str, str, str]]
@@ -71,9 +81,9 @@ Values = dict[str, Any]
 class EtcdVoice:
     """The members of one cluster; all run one release, drawn for each world."""
 
-    def __init__(self, rng: Random, rules: Rules) -> None:
+    def __init__(self, rng: Random, rules: Rules, names: tuple[str, ...]) -> None:
         self._version = rng.choice((_OLD, _NEW))
-        self._rules = rules
+        self._rules, self._names = rules, names
 
     def file(self, stream: str, part: int) -> str:
         """As logrotate names them."""
@@ -81,7 +91,7 @@ class EtcdVoice:
 
     def boot(self, node: str, wall_us: int) -> Lines:
         """The settings of a process that starts."""
-        members = ",".join(f"{name}=http://{_host(name)}:2380" for name in IDS)
+        members = ",".join(f"{name}=http://{_host(name)}:2380" for name in self._names)
         settings = {
             "etcd-version": self._version,
             "git-sha": "Not provided (use ./build instead of go build)",
@@ -132,7 +142,9 @@ def _printed(kind: str, values: Values) -> tuple[Values, tuple[Any, ...]]:
     """The columns of a text, and the values of its places without a column."""
     match kind:
         case "RAFT_MEMBERS":
-            return {"node": values["node"]}, (writing.configuration(IDS[member] for member in values["members"]),)
+            return {"node": values["node"]}, (
+                writing.configuration(*((IDS[member] for member in values[kind]) for kind in ("members", "learners"))),
+            )
         case "RAFT_START":
             return {**values, "members": ",".join(IDS[member] for member in values["members"])}, ()
         case "RAFT_CONFLICT":
@@ -163,6 +175,10 @@ def _added(_: str, values: Values) -> Values:
         "added-peer-id": values["peer"],
         "added-peer-peer-urls": [f"http://{_host(name)}:2380"],
     }
+
+
+def _removed(_: str, values: Values) -> Values:
+    return {"cluster-id": CLUSTER, "local-member-id": values["node"], "removed-remote-peer-id": values["peer"]}
 
 
 def _lost(_: str, values: Values) -> Values:
@@ -206,6 +222,8 @@ _FIELDS: Mapping[str, Callable[[str, Values], Values]] = {
     "ETCD_MEMBER_STARTS": _starts,
     "ETCD_MEMBER_RESTARTS": _restarts,
     "ETCD_MEMBER_ADDED": _added,
+    "ETCD_MEMBER_REMOVED": _removed,
+    "ETCD_REMOVED": lambda _, __: {},
     "ETCD_MEMBER_NAMED": _named,
     "ETCD_PEER_ACTIVE": lambda _, values: {"peer-id": values["peer"]},
     "ETCD_PEER_LOST": _lost,

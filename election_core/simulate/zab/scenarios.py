@@ -10,7 +10,7 @@ from election_replay.election_core.simulate.scenario import Scenario, Script, St
 from election_replay.election_core.simulate.world import SECOND, World
 from election_replay.election_core.simulate.zab import machine
 from election_replay.election_core.simulate.zab.machine import EPOCH_FILE, LOG_FILE, Member, Rules, State, Write
-from election_replay.election_core.simulate.zab.voice import NAMES, ServerVoice
+from election_replay.election_core.simulate.zab.voice import NAMES, SIDS, ServerVoice
 
 
 class ZabPlay:
@@ -46,13 +46,14 @@ def _story(
     broken: bool = False,
     rules: Rules = Rules(),  # noqa: B008 - frozen
     prepare: Callable[[World], None] = lambda _: None,
+    names: tuple[str, ...] = NAMES,
 ) -> Scenario:
     def set_up(world: World) -> None:
         world.monotonic = world.connected = True
         prepare(world)
 
     def cast() -> Mapping[str, Member]:
-        return {member: Member(member, NAMES, rules) for member in NAMES}
+        return {member: Member(member, names, rules) for member in names}
 
     return Scenario(f"zab-{name}", "zab", broken, meaning, ZabPlay(), cast, script, set_up)
 
@@ -322,3 +323,9 @@ BROKEN: tuple[Scenario, ...] = (
 )
 
 SCENARIOS = (*SAFE, *BROKEN)
+
+
+def of_size(voters: int) -> Scenario:
+    """Any faults, among so many voters."""
+    names = tuple(SIDS)[:voters]
+    return _story(f"{voters}-voters-any-faults", f"faults among {voters} voters", scripts.any_faults, names=names)

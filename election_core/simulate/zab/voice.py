@@ -12,8 +12,8 @@ from election_replay.election_core.simulate.machine import Say
 
 STREAM = "zookeeper.log"
 
-NAMES = ("zk1", "zk2", "zk3")
-SIDS: Mapping[str, str] = {name: str(number) for number, name in enumerate(NAMES, 1)}
+SIDS: Mapping[str, str] = {f"zk{number}": str(number) for number in range(1, 8)}
+NAMES = tuple(SIDS)[:3]
 
 _PEER = "QuorumPeer[myid={sid}](plain=[0:0:0:0:0:0:0:0]:2181)(secure=disabled)"
 _WORKER = "WorkerReceiver[myid={sid}]"

@@ -1,0 +1,97 @@
+"""What an operator does to the members of an etcd cluster while faults go on: more of them, fewer, and others."""
+
+from collections.abc import Callable
+from functools import partial
+
+from election_replay.election_core.simulate.nemesis import Nemesis
+from election_replay.election_core.simulate.raft.machine import Change
+
+
+def _asked(nemesis: Nemesis, words: str, change: Callable[[Change], Change], done: Callable[[], None]) -> None:
+    """Ask the leader for other members; ``done`` follows where that is in force a little later."""
+    stage, leader = nemesis.stage, nemesis.stage.leader()
+    if leader is None:
+        return
+    wanted = change(_known_to(nemesis, leader))
+    stage.ask(leader, wanted, words)
+
+    def look() -> None:
+        known = [_known_to(nemesis, name) for name in stage.up()]
+        if any((one.voters, one.learners) == (wanted.voters, wanted.learners) for one in known):
+            done()
+
+    nemesis.later(1, 3, look)
+
+
+def _known_to(nemesis: Nemesis, name: str) -> Change:
+    process = nemesis.stage.world.processes[name]
+    known: Change = process.state.members(process.member.peers)
+    return known
+
+
+def _next(nemesis: Nemesis) -> str | None:
+    """A machine that no leader knows yet."""
+    world = nemesis.stage.world
+    known = {peer for name in nemesis.stage.up() for peer in _known_to(nemesis, name).everybody}
+    return next((name for name in world.names() if name in world.joining - known), None)
+
+
+def scale_out(nemesis: Nemesis, _: str) -> None:
+    """One more voter."""
+    _join(nemesis, lambda now, new: Change((*now.voters, new), now.learners), None)
+
+
+def learn(nemesis: Nemesis, _: str) -> None:
+    """One more learner, which becomes a voter later."""
+
+    def promote(new: str) -> None:
+        def promoted(now: Change) -> Change:
+            return Change((*now.voters, new), tuple(name for name in now.learners if name != new))
+
+        nemesis.later(5, 40, partial(_asked, nemesis, f"promote {new}", promoted, lambda: None))
+
+    _join(nemesis, lambda now, new: Change(now.voters, (*now.learners, new)), promote)
+
+
+def _join(nemesis: Nemesis, change: Callable[[Change, str], Change], then: Callable[[str], None] | None) -> None:
+    new = _next(nemesis)
+    if new is None:
+        return
+
+    def begin() -> None:
+        nemesis.stage.world.joining.discard(new)
+        nemesis.names.append(new)
+        nemesis.stage.start(new)
+        if then is not None:
+            then(new)
+
+    _asked(nemesis, f"add {new}", lambda now: change(now, new), begin)
+
+
+def scale_in(nemesis: Nemesis, name: str, then: Callable[[], None] = lambda: None) -> None:
+    """One voter less: not the leader, and never the last but one."""
+    leader = nemesis.stage.leader()
+    if leader in (None, name) or len(_known_to(nemesis, str(leader)).voters) < 3:
+        return
+
+    def without(now: Change) -> Change:
+        voters, learners = (tuple(each for each in names if each != name) for names in (now.voters, now.learners))
+        return Change(voters, learners)
+
+    def end() -> None:
+        if name in nemesis.names:
+            nemesis.names.remove(name)
+        if name in nemesis.stage.up():
+            nemesis.stage.kill(name)
+        then()
+
+    _asked(nemesis, f"remove {name}", without, end)
+
+
+def replace(nemesis: Nemesis, name: str) -> None:
+    """A voter is removed, and another one joins."""
+    scale_in(nemesis, name, partial(scale_out, nemesis, name))
+
+
+MOVES = (scale_out, learn, scale_in, replace)
+"""All of these."""
