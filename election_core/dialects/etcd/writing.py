@@ -30,8 +30,9 @@ def member(name: str | None) -> str:
 
 def configuration(voters: Iterable[str], learners: Iterable[str] = ()) -> str:
     """``voters=(1 2) learners=(3)``: ids in decimals, in their order."""
-    named = {"voters": sorted(int(voter, 16) for voter in voters), "learners": sorted(int(one, 16) for one in learners)}
-    return " ".join(f"{name}=({' '.join(map(str, ids))})" for name, ids in named.items() if ids or name == "voters")
+    voting, learning = (sorted(int(member, 16) for member in members) for members in (voters, learners))
+    also = f" learners=({' '.join(map(str, learning))})" if learning else ""
+    return f"voters=({' '.join(map(str, voting))}){also}"
 
 
 def duration(milliseconds: int) -> str:

@@ -17,7 +17,7 @@ def _asked(nemesis: Nemesis, words: str, change: Callable[[Change], Change], don
 
     def look() -> None:
         known = [_known_to(nemesis, name) for name in stage.up()]
-        if any((one.voters, one.learners) == (wanted.voters, wanted.learners) for one in known):
+        if any((now.voters, now.learners) == (wanted.voters, wanted.learners) for now in known):
             done()
 
     nemesis.later(1, 3, look)
