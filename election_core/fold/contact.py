@@ -28,7 +28,11 @@ class Contact:
         return ContactLost(*emit.during(self.peer, since, lost.by, lost.event_id, *again), closed=closed)
 
 
-def lost_contact(peer: str, event: FoldEvent, before: Sequence[Contact]) -> Contact:
-    """The contact to ``peer`` that breaks with this line; ``before`` are those that broke earlier, in order."""
+def lost_contact(peer: str, event: FoldEvent, before: Sequence[Contact], made: FoldEvent | None = None) -> Contact:
+    """The contact to ``peer`` that breaks with this line; ``before`` are those that broke earlier, in order.
+
+    ``made``: the line that says that this connection was made, where it is there.
+    """
     former = next((contact for contact in reversed(before) if contact.peer == peer), None)
-    return Contact(peer, event, heard=former.again.at if former and former.again else None)
+    again = made or (former.again if former else None)
+    return Contact(peer, event, heard=again.at if again else None)

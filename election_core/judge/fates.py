@@ -19,6 +19,7 @@ from election_replay.election_core.fold.roles import (
     DOWN,
     ENDED_ITSELF,
     FOLLOWER,
+    LEADER,
     PREFERRED,
     REMOVED,
     STOPPED,
@@ -35,6 +36,7 @@ from election_replay.election_core.model.facts import (
     Fact,
     LastHeard,
     QuorumLost,
+    Role,
     Silence,
     TermRaised,
     Unreached,
@@ -208,22 +210,38 @@ class Fates:
 
 
 def stood_alone(group: Group, before: Tenure, raised: TermRaised, clock: str) -> str:
-    """Who came with the larger term that ended a leadership, and since when it had followed nobody, as a sentence."""
+    """Who came with the larger term that ended a leadership, and since when it had followed nobody, as a sentence.
+
+    Whoever sends it may only pass it on: it comes from who asked for votes in it.
+    """
     peer = raised.peer or ""
-    roles = [role for role in group.roles if (role.node or role.source_node) == peer]
-    name = name_of(peer, roles[0].source_node) if roles else peer
-    followed = [role for role in roles if role.role == FOLLOWER and role.leader is not None]
-    ends = [end for role in followed if (end := until(role)) is not None]
-    lost = [end for end in ends if group.clocks.surely_before(end, before.end)]
-    asked = sorted({fact.term for fact in group.of(Candidacy) if fact.node == peer and fact.term is not None})
-    asked = [term for term in asked if before.term < term <= raised.term]
-    sentence = f"{name} came with {clock} {raised.term}"
-    if lost:
-        sentence += f"; it had followed nobody for {between(*group.clocks.elapsed(max(lost), before.end))}"
+    rounds = [fact for fact in group.of(Candidacy) if fact.term is not None and before.term < fact.term <= raised.term]
+    askers = {fact.node for fact in rounds if fact.term == raised.term and fact.node is not None} - {before.node}
+    origin = askers.pop() if len(askers) == 1 else peer
+    sources = {role.node or role.source_node: role.source_node for role in group.roles}
+    sentence = f"{name_of(origin, sources.get(origin, origin))} came with {clock} {raised.term}"
+    if origin != peer:
+        sentence += f", by way of {name_of(peer, sources.get(peer, peer))}"
+    at_work = [role for role in group.roles if (role.node or role.source_node) == origin and _with_leader(role)]
+    ends = [(end, role) for role in at_work if (end := until(role)) is not None]
+    last, role = max(
+        ((end, role) for end, role in ends if group.clocks.surely_before(end, before.end)),
+        key=lambda pair: pair[0],
+        default=(None, None),
+    )
+    alone = last is not None and role is not None and role.role == FOLLOWER
+    if last is not None and alone:
+        sentence += f"; it had followed nobody for {between(*group.clocks.elapsed(last, before.end))}"
+    asked = sorted({fact.term for fact in rounds if fact.node == origin and fact.term is not None})
     if asked:
         terms = f"{clock} {asked[0]}" if len(asked) == 1 else f"{clock}s {asked[0]} to {asked[-1]}"
-        sentence += f"{' and' if lost else '; it'} had asked for votes in {terms}"
+        sentence += f"{' and' if alone else '; it'} had asked for votes in {terms}"
     return sentence
+
+
+def _with_leader(role: Role) -> bool:
+    """Whether a member knows a leader in a role, be it itself."""
+    return role.role == LEADER or (role.role == FOLLOWER and role.leader is not None)
 
 
 def with_former(group: Group, rows: Iterator[Term]) -> Iterator[Term]:

@@ -161,7 +161,7 @@ def _last_sign(
             earliest is None
             or latest is None
             or latest <= last_line
-            or (following is not None and earliest >= following)
+            or (following is not None and _perhaps_of_the_next_life(source, fact, following, clocks))
         ):
             continue
         last_of[fact.source_node] = max(last_of.get(fact.source_node, (earliest, latest)), (earliest, latest))
@@ -174,6 +174,12 @@ def _last_sign(
         return LastSign(max(begins))  # who lost it before was only cut off
     by = min(*closed, following) if closed else following
     return LastSign(max((earliest for earliest in begins if earliest <= by), default=by), by)
+
+
+def _perhaps_of_the_next_life(source: str, loss: Loss, following: int, clocks: Clocks) -> bool:
+    """Whether what others heard of a process last, before they lost it, may have come after its next start."""
+    _, heard_by = clocks.shown_by(source, Moment(loss.since, loss.since, loss.source_node))
+    return heard_by is None or heard_by >= following
 
 
 def _near(losses: Sequence[Loss], source: str, last_line: int, following: int | None, clocks: Clocks) -> Sequence[Loss]:

@@ -41,7 +41,7 @@ STARTED = "CASE WHEN start_cause = 'start' THEN start_time WHEN end_cause = 'sta
 """When a member starts: its first role may be known only by what it says later."""
 ENDINGS = f"""
     SELECT * FROM (
-        SELECT protocol, node, source_node, end_time, end_cause,
+        SELECT protocol, node, source_node, end_time, end_cause, end_uncertainty_ms,
             min({STARTED}) OVER (PARTITION BY protocol, node, source_node ORDER BY start_time, end_time
                 ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS starts_again,
             max(CASE WHEN start_cause = 'stopped' AND role <> 'down' THEN start_time END) OVER until_then AS stopping,
@@ -104,7 +104,12 @@ CHANGES = f"""
     WHERE change.cluster = $cluster AND change.replica_group = $group AND change.changed_at BETWEEN $since AND $until
     ORDER BY change.changed_at, change.new_term, change.new_leader LIMIT $at_most
 """
-NOW = f"SELECT * FROM current WHERE {GROUP} ORDER BY protocol, term, leader"
+NOW = f"""
+    SELECT *, (SELECT list(struct_pack(node := one.node, role := one.role)) FROM role_intervals AS one
+               WHERE one.cluster = current.cluster AND one.replica_group = current.replica_group
+                   AND one.protocol = current.protocol AND one.end_time IS NULL) AS last_roles
+    FROM current WHERE {GROUP} ORDER BY protocol, term, leader
+"""
 MOMENTS = "SELECT * FROM incident_timeline(?, ?, ?, ?) WHERE kind <> 'finding'"
 MOMENTS_AND_SOURCES = f"""
     SELECT moment.*, line.source_node FROM ({MOMENTS}) AS moment

@@ -25,6 +25,9 @@ TOGETHER = timedelta(minutes=10)
 AT_ONCE = timedelta(seconds=5)
 """Members that say the same within this time say it of one thing."""
 
+ONE_FAILURE = timedelta(seconds=1)
+"""Lines of a start that fails within this time are of one start."""
+
 LONGEST_MS = 30 * 86_400_000
 """A duration beyond this is none: some systems print a time since 1970 in its place."""
 
@@ -129,6 +132,7 @@ class Known:
     release: dict[tuple[str, str], Any] = field(default_factory=dict)
     changed: set[tuple[str, Any]] = field(default_factory=set)
     removed: set[tuple[str, Any]] = field(default_factory=set)
+    failed: dict[str, datetime] = field(default_factory=dict)
 
     def starts(self, row: Row) -> None:
         """A member starts, or has read its log."""
@@ -149,6 +153,9 @@ class Known:
             again = reads_its_log(self.started.get(source), row["event_time"]) and (kind, row["peer"]) in self.changed
             self.changed.add((kind, row["peer"]))
             return again or source in self.reading
+        if kind == "ETCD_START_FAILED":  # one failure is told by several lines
+            before, self.failed[source] = self.failed.get(source), row["event_time"]
+            return before is not None and row["event_time"] - before < ONE_FAILURE
         if kind == "ETCD_MEMBER_REMOVED":
             again = (source, row["peer"]) in self.removed
             self.removed.add((source, row["peer"]))

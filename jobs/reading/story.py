@@ -164,13 +164,16 @@ SAYS_ITS_END = frozenset({"without_quorum", "reachable", "unknown"})
 
 MIN_REPORTED = timedelta(microseconds=Timeout.MIN_REPORTED.us)
 
+BLURRED = timedelta(seconds=1)
+"""A death that no line dates better than this is told between its bounds."""
+
 CAMPAIGN = timedelta(seconds=2)
 """An election that took longer than this is told with how long it took."""
 
 
 def story(incident: Incident) -> list[StoryEntry]:
     """Who led and why that changed, who ended or was back, and what went wrong: by term, then by time."""
-    entries: list[tuple[datetime, int, list[StoryEntry]]] = []
+    entries: list[tuple[datetime, float, list[StoryEntry]]] = []
     latest: dict[str, datetime] = {}
     for change in sorted(
         incident.course.changes, key=lambda change: (change["protocol"], change["new_term"], change["changed_at"])
@@ -185,8 +188,10 @@ def story(incident: Incident) -> list[StoryEntry]:
     for ending, count, last in alike(incident.course.endings):
         at = ending["end_time"]
         words = ending_in_words(incident, ending, count, last) + perhaps_later(incident, ending["source_node"], at)
-        entry = StoryEntry(at, words)
-        entries.append((entry.at, 0, [entry]))
+        rose = any(
+            each["changed_at"] == at and each["new_leader"] == ending["node"] for each in incident.course.changes
+        )
+        entries.append((at, 1.5 if rose else 0, [StoryEntry(at, words)]))
     entries += [
         (notice.at, 1, [StoryEntry(notice.at, notice_in_words(incident, notice))])
         for notice in incident.course.notices[:NOTICES_SHOWN]
@@ -248,6 +253,9 @@ def ending_in_words(incident: Incident, ending: Row, count: int, last: Row) -> s
     back = last["starts_again"]
     starts = f"; it starts again at {clock(back)}" if back else "; no line says that it starts again"
     how = ENDED[ended(ending["end_cause"], ending["protocol"])]
+    at, by = ending["end_time"], ending["end_time"] + timedelta(milliseconds=ending["end_uncertainty_ms"] or 0)
+    if count == 1 and ending["end_cause"] == "died" and by - at > BLURRED:
+        return f"{who} {how} between {clock(at)} and {clock(min(by, back or by))}{starts}."
     return f"{who} {how}{often}{'' if ending['end_cause'] == 'silent' and not back else starts}."
 
 
@@ -438,17 +446,26 @@ def service_in_words(incident: Incident, role: Row) -> str:
     return f"{who} {service}{until}."
 
 
+OBSERVES, LOOKS, DOWN = ("observes", "observe"), ("looks for a leader", "look for a leader"), ("is down", "are down")
+NOT_KNOWN_WHAT = ("is not heard of any more", "are not heard of any more")
+WORDS = (OBSERVES, LOOKS, DOWN, NOT_KNOWN_WHAT)
+"""What those are at the end of the logs who neither lead nor follow, for one and for several."""
+BESIDES = {"observer": OBSERVES, "candidate": LOOKS, "down": DOWN}
+
+
 def outcome(incident: Incident) -> Iterator[str]:
     """Who leads at the end of the logs, and who else is there."""
     called = incident.names
     for row in incident.course.now:
         there = {row["leader"], *row["followers"]}  # of a member with two logs, one may end before
+        last = {each["node"]: each["role"] for each in row["last_roles"] or ()}
+        besides = {
+            word: [n for n in row["others"] if n not in there and BESIDES.get(last[n], NOT_KNOWN_WHAT) == word]
+            for word in WORDS
+        }
         parts = [
-            f"{listed([called.get(node, node) for node in nodes])} {singular if len(nodes) == 1 else plural}"
-            for nodes, singular, plural in (
-                (row["followers"], "follows", "follow"),
-                ([node for node in row["others"] if node not in there], "does neither", "do neither"),
-            )
+            f"{listed([called.get(node, node) for node in nodes])} {words[len(nodes) > 1]}"
+            for words, nodes in {("follows", "follow"): row["followers"], **besides}.items()
             if nodes
         ]
         leader = called.get(row["leader"], row["leader"])

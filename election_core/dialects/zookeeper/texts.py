@@ -641,8 +641,8 @@ PROCESS = (
         "{setting} found. The server was terminated after taking a snapshot but before updating current epoch. Setting current epoch to {term:int}.",
     ),
     Text("ZK_DATABASE_FAILED", "Unable to load database on disk", "the server's data could not be read; it ends"),
-    Text("ZK_DATABASE_FAILED", "Severe unrecoverable error, exiting"),
-    Text("ZK_DATABASE_FAILED", "Severe unrecoverable error, from thread : {:text}"),
+    Text("ZK_THREAD_FAILED", "Severe unrecoverable error, exiting", "a thread that the server needs has failed"),
+    Text("ZK_THREAD_FAILED", "Severe unrecoverable error, from thread : {result:text}"),
     Text(
         "ZK_DATABASE_EMPTY",
         "Unexpected empty data tree, setting zxid to -1",

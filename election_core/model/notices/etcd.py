@@ -4,7 +4,7 @@ ALWAYS = {
     "ETCD_VERSION": "release {value} runs",
     "ETCD_MEMBER_ADDED": "member {peer}[ at {peer_address}] is added to the cluster",
     "ETCD_MEMBER_ADDED/True": "member {peer}[ at {peer_address}] is added to the cluster as a learner, without a vote",
-    "ETCD_MEMBER_PROMOTED": "learner {peer} becomes a voter",
+    "ETCD_MEMBER_PROMOTED": "learner[ {peer}] becomes a voter",
     "ETCD_MEMBER_REMOVED": "member {peer} is removed from the cluster",
     "ETCD_MEMBER_UPDATED": "member {peer} gets other addresses[: {peer_address}]",
     "ETCD_MEMBER_ZOMBIE": "",

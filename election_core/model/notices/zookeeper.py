@@ -14,6 +14,7 @@ ALWAYS = {
     "ZK_LEARNER_TYPE": "",
     "ZK_DATABASE_FAILED": "",
     "ZK_DATABASE_EMPTY": "",
+    "ZK_THREAD_FAILED": "a thread that the server needs has failed[: {result}]",
     "ZK_READ_ONLY": "",
     "ZK_STANDALONE": "",
     "ZK_PROCESS_END": "",

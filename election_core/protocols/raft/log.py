@@ -222,6 +222,7 @@ class Running:
     open: Campaign | None = None
     refused: set[str] = field(default_factory=set)
     lost: dict[str, Contact] = field(default_factory=dict)
+    reached: dict[str, FoldEvent] = field(default_factory=dict)
     stopping: bool = False
     led_until: int | None = None
     restarted: bool = False
@@ -634,12 +635,13 @@ class Membership:
             and event.peer not in self._now.lost
             and not self._now.stopping
         ):
-            contact = lost_contact(event.peer, event, self.contacts)
+            contact = lost_contact(event.peer, event, self.contacts, self._now.reached.pop(event.peer, None))
             self._now.lost[event.peer] = contact
             self.contacts.append(contact)
 
     def _on_peer_active(self, event: FoldEvent) -> None:
         contact = self._now.lost.pop(event.peer or "", None)
+        self._now.reached[event.peer or ""] = event
         if contact is not None:
             contact.again = event
 

@@ -406,10 +406,15 @@ class ZabLog:
     # -- votes and epochs -------------------------------------------------------------------------------
 
     def _on_state_in_vote(self, event: FoldEvent) -> None:
-        """A server prints its own state with each vote that it gets: lines that say how it came to it may be lost."""
+        """A server prints its own state with each vote that it gets: lines that say how it came to it may be lost.
+
+        Another thread prints it, which may have read the state just before the server left it, and be late to print it.
+        """
         if event.role != "CANDIDATE":
             self._now.election.left = self._now.election.left or event.role is not None
         elif self._now.role in (LEADER, FOLLOWER, OBSERVER):
+            if event.at <= self.steps[-1].by:
+                return
             self._on_looking(event)
         elif self._now.election.left:
             self._now.election = Election()
