@@ -51,7 +51,11 @@ def _followed_nobody(group: Group, source: str, before: Tenure, begin: Moment, e
     if ends and not elsewhere:
         return None  # its log, quiet as it may be, ends before
     shown = last is None or elapsed(last, end)[0] <= 0 or elsewhere
-    served = any(_serves_later(group, role, before) and elapsed(since(role), end)[0] > 0 for role in near)
+    served = any(
+        (_serves_later(group, role, before) or _leads_again(group, role, before, begin))
+        and elapsed(since(role), end)[0] > 0
+        for role in near
+    )
     return (near[0].node or source) if shown and not served else None
 
 
@@ -67,6 +71,14 @@ def _serves_later(group: Group, role: Role, before: Tenure) -> bool:
         in_vain = {campaign.node for campaign in group.of(Candidacy) if campaign.outcome != "won"}
         return leader != before.node and leader not in in_vain
     return is_larger(role.term, before.term) or (role.term == before.term and leader != before.node)
+
+
+def _leads_again(group: Group, role: Role, before: Tenure, begin: Moment) -> bool:
+    """Whether a member follows the leader before the time again, of whose log no line is left by then."""
+    elapsed, written = group.clocks.elapsed, group.written.get(before.source)
+    if role.role != FOLLOWER or role.leader != before.node or elapsed(begin, since(role))[0] <= 0:
+        return False
+    return written is None or elapsed(written, since(role))[0] > 0
 
 
 def covers(group: Group, source: str, begin: Moment, end: Moment) -> bool:

@@ -272,6 +272,9 @@ class QuorumTracker:
         """
         if tenure.open or self._group.clocks.surely_before(since(following), tenure.end):
             return True
+        if following.until is None and tenure.end_cause == SILENT:  # one log stops, and who follows goes on
+            written = self._group.written.get(following.source_node)
+            return written is not None and written.at - following.since_by >= Timeout.LATE_HEARTBEAT.us
         left = self._left_in(following, tenure)
         if left is None:
             return False

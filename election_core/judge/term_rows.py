@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence, Set
 from operator import attrgetter
 
-from election_replay.election_core.fold.roles import CANDIDATE, PREFERRED, TRANSFER
+from election_replay.election_core.fold.roles import CANDIDATE, PREFERRED, SEEN, TRANSFER
 from election_replay.election_core.judge.fates import with_former
 from election_replay.election_core.judge.group import Group, Tenure, since
 from election_replay.election_core.judge.role_rows import terms_by_hearsay
@@ -140,7 +140,7 @@ def _cause(
     before = next((role for role in reversed(roles) if role.role == CANDIDATE), None)
     if before is None or (before.cause == "start" and last is not None and _led_after(group, last, before)):
         return "unknown"  # how it came to look for a leader once more is not in its log
-    return before.cause or "unknown"
+    return "unknown" if before.cause in (None, SEEN) else before.cause
 
 
 def _led_after(group: Group, tenure: Tenure, start: Role) -> bool:

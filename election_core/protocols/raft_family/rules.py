@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from election_replay.election_core.fold.roles import DIED
 from election_replay.election_core.judge.availability import availability
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.coverage import (
@@ -35,6 +36,7 @@ from election_replay.election_core.model.facts import (
     LineBrokeRule,
     Role,
     RuleChecked,
+    Serving,
     TermWentBack,
     VoteGranted,
 )
@@ -123,12 +125,18 @@ def last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
 
 
 def _unplanned(group: Group) -> list[Moment]:
-    """Elections after the first leader that nobody asked for."""
+    """Elections after the first leader that nobody asked for.
+
+    Where the processes write their changes of role into another file, that one says who was stopped too.
+    """
     ordered, by_transfer = sorted(group.tenures, key=lambda t: t.begin), transfers(group)
+    serving = {change.source_node for change in group.of(Serving)} or {before.source for before in ordered}
     return [
         tenure.begin
         for before, tenure in pairwise(ordered)
-        if tenure.begin.event_id not in by_transfer and before.end_cause != "stopped"
+        if tenure.begin.event_id not in by_transfer
+        and before.end_cause != "stopped"
+        and (before.end_cause != DIED or before.source in serving)
     ]
 
 

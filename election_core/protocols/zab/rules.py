@@ -30,7 +30,7 @@ from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.same_term import same_term
 from election_replay.election_core.judge.term_rows import elections, terms
 from election_replay.election_core.model.catalogue import CRITICAL, POSSIBLE, PROVEN, WARNING, RuleId
-from election_replay.election_core.model.facts import Alive, Candidacy, Fact, Role, TermWentBack, VotersStated
+from election_replay.election_core.model.facts import Candidacy, Fact, Role, TermWentBack, VotersStated
 from election_replay.election_core.model.quorum import is_majority
 from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
 from election_replay.election_core.model.timing import Timeout
@@ -152,10 +152,14 @@ def _planned(group: Group, tenure: Tenure) -> bool:
 
 
 def _restarted_in_turn(group: Group, tenure: Tenure) -> bool:
-    """Whether every server was down once about then, and no two of them surely at once."""
+    """Whether every server was down once about then, and no two of them surely at once.
+
+    A log that says no role before that end, as one without INFO lines or one that begins later, would not say it.
+    """
     near = [down for down in group.roles if down.role == DOWN and _about(group, since(down), tenure.end)]
-    members = {life.source_node for life in group.of(Alive)}
-    return {down.source_node for down in near} == members and not any(
+    earlier = (role for role in group.roles if role.since <= tenure.end.by)
+    members = {role.source_node for role in earlier if role.role in (LEADER, FOLLOWER)}
+    return {down.source_node for down in near} >= members and not any(
         _surely_at_once(group, first, second) for first, second in combinations(near, 2)
     )
 

@@ -144,8 +144,8 @@ class _Whole:
         if term.leader not in names and not (_is_address(term.leader) and not any(map(_is_address, names))):
             yield f"{term.leader} led {term.term}, of which the whole says that {sorted(map(str, names))} did"
         causes = {each.cause for each in led if each.leader == term.leader}
-        if term.cause in (None, "unknown", "term_raised"):
-            return  # how it came, not why
+        if term.cause in _NO_REASON or causes & _NO_REASON:
+            return
         if term.leader in names and not causes & {term.cause, "first_leader", *_MORE_EXACT.get(term.cause or "", ())}:
             yield f"{term.leader} led {term.term} because of {term.cause}, by the whole {sorted(map(str, causes))}"
 
@@ -159,6 +159,8 @@ def _is_address(name: str | None) -> bool:
     return name is not None and ":" in name
 
 
+_NO_REASON = {None, "unknown", "term_raised"}
+"""Causes that say how a term came, and not why."""
 _MORE_EXACT = {
     "leadership_transfer": {"preferred_leader"},
     "master_inactive": {"master_lost", "master_stopped", "master_silent"},
