@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from election_replay.election_core.dialects.stamps import MONTHS
 
 _MONTH = "(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
-_BEFORE = r"([>|\s]*|[\w.-]+ *\| )"
+_BEFORE = r"([>|\s]*|\[?[\w./@~-]+\]?(?::\d{1,9})?(?: - | *[:|>] ?| ))"
 """What stands before a line that was quoted, or came from a container of a group."""
 
 _SYSLOG = re.compile(

@@ -73,7 +73,7 @@ COLUMNS_OF_A_LIST = (
     "overlap_min_ms, overlap_max_ms, duration_min_ms, duration_max_ms"
 )
 BEGUN_BY = """
-    LEFT JOIN (SELECT DISTINCT start_event_id, source_node, start_cause FROM role_intervals
+    LEFT JOIN (SELECT DISTINCT start_event_id, source_node, start_cause, end_time, end_cause FROM role_intervals
                WHERE cluster = $cluster AND replica_group = $group AND role = 'leader') AS begun
         ON begun.start_event_id = change.start_event_id
 """
@@ -86,7 +86,7 @@ CAMPAIGNS = """
 """
 FIRST = f"""
     SELECT change.protocol, change.changed_at, change.new_term, change.new_leader, begun.source_node, begun.start_cause,
-        campaign.asked_first, campaign.rounds
+        begun.end_time, begun.end_cause, campaign.asked_first, campaign.rounds
     FROM (
         SELECT protocol, start_time AS changed_at, term AS new_term, leader AS new_leader, start_event_id FROM terms
         WHERE cluster = $cluster AND replica_group = $group AND start_time BETWEEN $since AND $until
@@ -373,7 +373,7 @@ def course(published: Published, window: Window, inside: "Inside", at_most: int 
     }
     changes = published.rows(FIRST, named) + published.rows(CHANGES, named)
     return Course(
-        changes=inside.points(changes, "changed_at", "asked_first"),
+        changes=inside.points(changes, "changed_at", "asked_first", "end_time"),
         services=inside.spans(inside.roles(published.rows(SERVICES, [*window.overlapping, at_most]))),
         endings=inside.points(published.rows(ENDINGS, [*window.values, at_most]), "end_time", "starts_again"),
         silences=inside.points(published.rows(SILENCES, [*window.overlapping, at_most]), "start_time"),
@@ -393,7 +393,7 @@ class Inside:
         """Rows that happened at a moment of the window, in order of time; ``others`` are times of the same clock."""
         for row in rows:
             for name in (at, *others):
-                if row[name] is not None:
+                if row.get(name) is not None:
                     row[name] = self.clocks.adjusted(row["source_node"], row[name])
         inside = [row for row in rows if self.begin <= row[at] <= self.end]
         return sorted(inside, key=lambda row: row[at])

@@ -271,7 +271,10 @@ def change_in_words(incident: Incident, change: Row) -> str:
     again = change.get("old_leader") == change["new_leader"]
     first = "old_leader" not in change  # FIRST has no such column
     if change["start_cause"] in ALREADY and (first or change["start_cause"] == SEEN):
-        who = f"{who} leads ({word} {change['new_term']}); no line says since when"
+        led = "led" if known_by_its_end(change) else "leads"
+        who = f"{who} {led} ({word} {change['new_term']}); no line says since when"
+        if known_by_its_end(change):
+            who += f"; its lead ends here{SERVICE_ENDED.get(change['end_cause'], '')}"
     else:
         who = f"{who} becomes {leader}{' again' if again else ''} ({word} {change['new_term']}){campaign(change)}"
     if first:
@@ -286,6 +289,12 @@ def change_in_words(incident: Incident, change: Row) -> str:
     else:
         sentence = " ".join(part for part in (f"{who}: {why}." if why else f"{who}.", was) if part)
     return sentence + between(incident, change)
+
+
+def known_by_its_end(change: Row) -> bool:
+    """Whether the first line of its own that shows a leader is the one with which its lead ends."""
+    end = change.get("end_time")
+    return change["start_cause"] == SEEN and end is not None and end - change["changed_at"] < AT_ONCE
 
 
 def between(incident: Incident, change: Row) -> str:
@@ -429,6 +438,7 @@ SERVICE_ENDED = {
     "stopped": ": it was stopped",
     "silent": ": its log just stops",
     "quorum_lost": ": it gave up for want of a quorum",
+    "larger_term": ": it heard of a larger term",
 }
 """Why a time of service ended, where that is known."""
 

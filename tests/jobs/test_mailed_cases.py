@@ -64,6 +64,13 @@ SAID = {
         r"ask for server\.log, controller\.log and state-change\.log",
     ),
     "kraft-epochs-climb": (r"a round of votes brings no majority", r"No line says who became leader"),
+    "kraft-lead-ends": (
+        r"1 .*led \(epoch 81\); no line says since when; its lead ends here: it heard of a larger term",
+    ),
+    "sentinels-in-one-text": (
+        r"Sentinel_2_log: asks for votes to replace the master of mymaster",
+        r"Sentinel_2_log: chooses 10\.9\.0\.89:6379 to take over",
+    ),
     "redis-cluster-no-majority": (
         r"06:14:31\.284 replica: asks for votes for epoch 6",
         r"does not take over: Waiting for votes, but majority still not reached",
@@ -106,7 +113,7 @@ SAID = {
         r"09:30:00 .*a member of another cluster is at a configured address \(cc00000000000003\)",
     ),
     "etcd-glued-json": (
-        r"07:12:02\.983 27ecc6d4a68daaaa \(follower\) leads \(term 511\); no line says since when",
+        r"07:12:02\.983 27ecc6d4a68daaaa \(follower\) led \(term 511\); no line says since when",
         r"07:12:04\.694 27ecc6d4a68daaaa \(follower\) becomes leader again \(term 515\): it ran, and gave up because a "
         r"member came with a larger term",
     ),

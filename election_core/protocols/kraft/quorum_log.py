@@ -18,7 +18,7 @@ from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIO
 from election_replay.election_core.fold.contact import Contact
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.own_term import OwnTerm
-from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, OBSERVER, Step, spans
+from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, OBSERVER, SEEN, Step, spans
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import (
     Fact,
@@ -138,6 +138,12 @@ class QuorumLog:
         self._note_voters(event)
         if event.term is None:
             return
+        self._now.fresh &= event.value_before is None
+        if not self.steps and event.value_before == "LEADER" and event.from_term is not None:
+            # The log begins in a leadership, which its end tells.
+            self.steps.append(
+                Step(event.at, event.by, LEADER, event.from_term, self.node, event.event_id, SEEN, self.node)
+            )
         self._note_epoch(event, event.term)
         self._close(event)
         _ENTERED[event.role or ""](self, event)

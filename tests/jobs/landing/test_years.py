@@ -58,3 +58,10 @@ def test_what_dates_itself_is_left_as_it_is(line: str) -> None:
 def test_one_such_line_among_others_is_no_log_without_years() -> None:
     own = "2024-04-29 15:54:38.000000 I | raft: a1 became leader at term 7"
     assert not without_year([SYSLOG.format("Apr 29"), own, own, own])
+
+
+@pytest.mark.parametrize("name", ["Sentinel_3_log ", "sentinel-0 | ", "[redis-1] ", "logs/sentinel.log:12:", "> "])
+def test_names_in_front_of_the_lines_stay_there(name: str) -> None:
+    line = "7:X 03 Jun 10:26:07.291 # +switch-master m 10.0.0.1 6379 10.0.0.2 6379"
+    assert without_year([name + line])
+    assert written([name + line], "2014-06-03") == [name + line.replace("Jun", "Jun 2014")]
