@@ -94,7 +94,8 @@ def mail_in(folder: Path, unpacked: Path, config: Config, skipped: list[Skipped]
         yield mail
     if not found:
         why = [f"{file.path}: {file.reason}" for file in skipped[:3]]
-        raise JobError(*(as_given(str(problems[0]), roots, folder) if problems else nothing(folder), *why))
+        first = [as_given(str(line), roots, folder) for line in problems[0].args] if problems else [nothing(folder)]
+        raise JobError(*first, *why)
 
 
 def as_given(text: str, roots: Collection[Path], folder: Path) -> str:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from election_replay.election_core.dialects import KINDS, SYSTEMS
+from election_replay.election_core.dialects.etcd import dialect as etcd
+from election_replay.election_core.dialects.zookeeper import dialect as zookeeper
 from election_replay.election_core.fold.identity import CONTROLLER, ETCD, NAMESERVER, ZOOKEEPER, process_of
 from election_replay.election_core.model import notices
 from election_replay.jobs.reading.clocks import Clocks
@@ -82,4 +84,9 @@ def asked_for(stream: str, kinds: Collection[str]) -> str:
     """Which files would say who leads, beside one with lines of these kinds."""
     of_lines = (system for system in SYSTEMS if not system.table.kinds.keys().isdisjoint(kinds))
     system = next(of_lines, None) or next((system for system in SYSTEMS if system.writes(stream)), None)
-    return ASK_FOR.get(process_of(stream), OF_A_BROKER) if system is None else system.telling_files
+    if system is not None:
+        return system.telling_files
+    for process, table in ((ETCD, etcd.TABLE), (ZOOKEEPER, zookeeper.TABLE)):  # a file may have any name
+        if not table.kinds.keys().isdisjoint(kinds):
+            return ASK_FOR[process]
+    return ASK_FOR.get(process_of(stream), OF_A_BROKER)

@@ -292,3 +292,4 @@ def test_a_file_that_is_not_understood_has_the_reason_that_inspect_has(
         main(["look", str(folder)])
         out, err = capsys.readouterr()
         assert reason in out + err, folder
+        assert "\\n" not in err, folder

@@ -71,6 +71,14 @@ SAID = {
         r"Sentinel_2_log: asks for votes to replace the master of mymaster",
         r"Sentinel_2_log: chooses 10\.9\.0\.89:6379 to take over",
     ),
+    "nomad-steps-down": (
+        r"10\.7\.0\.3:4647 \(nomad-002\) led \(term not known\) until 19:39:22\.292: it gave up for want of a quorum",
+        r"10\.7\.0\.1:4647 \(nomad-001\): asks for votes for term 5",
+    ),
+    "zk-slow-disk-any-name": (
+        r"the disk takes 3\.9 s to make entries durable",
+        r"ask for the whole server log of each ZooKeeper server",
+    ),
     "redis-cluster-no-majority": (
         r"06:14:31\.284 replica: asks for votes for epoch 6",
         r"does not take over: Waiting for votes, but majority still not reached",

@@ -1,12 +1,14 @@
 """HashiCorp's Raft library as one row: what Consul, Nomad, Vault and others that use it print of their elections.
 
     2026-11-26T18:07:52.405Z [INFO]  agent.server.raft: election won: term=2 tally=2
+    2021-05-13T19:39:22.359Z [INFO]  raft/raft.go:250: nomad.raft: election won: term=2 tally=2
     {"@level":"info","@message":"election won","@module":"agent.server.raft","@timestamp":"2026-11-26T18:07:52.405Z","tally":2,"term":2}
     2019/10/01 10:00:00 [INFO] raft: Node at 127.0.0.1:8300 [Candidate] entering Candidate state in term 2
 
-The second is that of ``log_json``, in which a node does not say its address; the last that of releases before 1.1 of
-the library, in local time. A leader's line says no term: it is the one of the line before. A voter says nothing where
-it grants, and a follower no term. Source: ``raft.go`` of the library, 1.0 to 1.7.
+The second names the place in the source, where a program has its logger do so; the third is that of ``log_json``, in
+which a node does not say its address; the last that of releases before 1.1 of the library, in local time, the oldest of
+which say no term. A leader's line says no term: it is the one of the line before. A voter says nothing where it grants,
+and a follower no term. Source: ``raft.go`` of the library, 1.0 to 1.7.
 """
 
 import re
@@ -35,6 +37,9 @@ ROWS = (
     Row("Node at {node} [Candidate] entering Candidate state in term {term}", "asks_for_votes"),
     Row("Node at {node} [Leader] entering Leader state", "leads"),
     Row('Heartbeat timeout from "{leader}" reached, starting election', "loses_leader"),
+    Row("Node at {node} [Follower] entering Follower state", "follows"),
+    Row("Node at {node} [Candidate] entering Candidate state", "asks_for_votes"),
+    Row("Heartbeat timeout reached, starting election", "loses_leader"),
     Row("Failed to contact quorum of nodes, stepping down", "loses_quorum"),
     Row("Vote granted from {voter} in term {term}. Tally: {}", "gets_a_vote"),
 )
@@ -46,7 +51,8 @@ _ISO = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
 _OLD = r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?"
 RECORD_START = rf"^ {{0,8}}(?:{_ISO}|{_OLD}) \[[A-Z]{{3,5}}\] |^\{{\"@"
 _LINE = re.compile(
-    rf" {{0,8}}({_ISO}|{_OLD}) \[([A-Z]{{3,5}})\] {{1,2}}(?:([\w./-]{{0,160}}raft): )(.*)", re.DOTALL | re.ASCII
+    rf" {{0,8}}({_ISO}|{_OLD}) \[([A-Z]{{3,5}})\] {{1,2}}(?:[\w./-]{{1,160}}:\d{{1,6}}: )?(?:([\w./-]{{0,160}}raft): )(.*)",
+    re.DOTALL | re.ASCII,
 )
 _TIME = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:Z|([+-]\d\d):?(\d\d))?")
 _KEYS = re.compile(r": (?=[\w-]{1,80}=)")

@@ -12,9 +12,9 @@ drown it elsewhere.
 
 from collections.abc import Mapping
 
-from election_replay.election_core.model.notices import etcd, kafka, redis, rocketmq, zookeeper
+from election_replay.election_core.model.notices import described, etcd, kafka, redis, rocketmq, zookeeper
 
-SYSTEMS = (etcd, kafka, redis, rocketmq, zookeeper)
+SYSTEMS = (described, etcd, kafka, redis, rocketmq, zookeeper)
 
 ALWAYS: Mapping[str, str] = {kind: text for system in SYSTEMS for kind, text in system.ALWAYS.items()}
 WHERE_LITTLE_IS_KNOWN: Mapping[str, str] = {

@@ -10,7 +10,7 @@ from election_replay.election_core.fold.campaign import Campaign
 from election_replay.election_core.fold.fact_writer import Speaker
 from election_replay.election_core.fold.identity import UNIDENTIFIED
 from election_replay.election_core.fold.own_term import OwnTerm
-from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, UNKNOWN, Step, spans
+from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, SEEN, UNKNOWN, Step, spans
 from election_replay.election_core.model.facts import Fact, QuietLog, TermRaised
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.protocols.raft_family.log import NO_WINNER, Grant, vote_facts
@@ -106,6 +106,9 @@ class Member:
             self._step(event, FOLLOWER, self.steps[-1].term, None, LEADER_LOST)
 
     def _alone(self, event: FoldEvent) -> None:
+        """A log may begin in a leadership, which this line ends."""
+        if not self.steps:
+            self.steps.append(Step(event.at, event.by, LEADER, None, self.node, event.event_id, SEEN, self.node))
         if self.steps and self.steps[-1].role == LEADER:
             self._step(event, FOLLOWER, None, None, QUORUM_LOST)
 
