@@ -1,11 +1,11 @@
 """What is told of the lines of programs that a table describes: those of the settings, and HashiCorp's Raft library."""
 
-_TOLD = {
+_SENTENCES = {
     "ASKS": "asks for votes[ for term {term}]",
     "LOST": "does not hear its leader any more[: {peer}]",
 }
 
 ALWAYS: dict[str, str] = {}
-WHERE_LITTLE_IS_KNOWN = {f"{system}_{kind}": text for system in ("HR", "TOLD") for kind, text in _TOLD.items()}
+WHERE_LITTLE_IS_KNOWN = {f"{system}_{kind}": text for system in ("HR", "TOLD") for kind, text in _SENTENCES.items()}
 NEVER = frozenset[str]()
 APART = frozenset[str]()
