@@ -1,12 +1,15 @@
 """``export``: what is published, in a form that other tools open."""
 
 from pathlib import Path
+from shlex import quote
 
 import click
 
 from election_replay.jobs.cli.ending import published
 from election_replay.jobs.cli.log import tell
-from election_replay.jobs.cli.options import run_option, warehouse_option
+from election_replay.jobs.cli.options import landing_option, run_option, warehouse_option
+from election_replay.jobs.cli.output import say
+from election_replay.jobs.cli.read import asked_for
 
 
 @click.group()
@@ -14,8 +17,9 @@ def export() -> None:
     """Write what is published in a form that other tools open.
 
     \b
-    Example
+    Examples
       election-replay export duckdb election_replay.duckdb --warehouse W
+      election-replay export lnav FOLDER --warehouse W --finding 7ba16a76
     """
 
 
@@ -38,3 +42,32 @@ def export_duckdb(file: str, warehouse: str, run_id: str | None) -> None:
 
     size = write_database(published(warehouse, run_id), Path(file))
     tell(f"Wrote {file}: {size:,} bytes", database=file, bytes=size)
+
+
+@export.command("lnav")
+@click.argument("folder")
+@warehouse_option
+@click.option("--finding", required=True, metavar="ID", help="Around which finding.")
+@landing_option(required=False)
+def export_lnav(folder: str, warehouse: str, finding: str, landing: str | None) -> None:
+    """Write the log lines around a finding into a FOLDER that lnav opens there, with all its formats.
+
+    The lines of all members stand in one file, in common time: those that the warehouse keeps, or with --landing all.
+    The formats also read the logs of RocketMQ, etcd, ZooKeeper, Redis, Kafka, Consul, Nomad and Vault themselves.
+
+    \b
+    Examples
+      election-replay export lnav seen --warehouse W --finding 7ba16a76 --landing logs
+      lnav -I seen rocketmqlogs/broker.log
+    """
+    from election_replay.jobs.showing.lnav import write_lnav
+    from election_replay.jobs.showing.raw_lines import raw_lines
+
+    tables, shown = asked_for(warehouse, finding=finding)
+    found = raw_lines(tables, shown, landing)
+    write_lnav(found, Path(folder))
+    for problem in found.problems:
+        say(f"Not read: {problem}")
+    [at] = [row["start_time"] for row in shown.findings if row["finding_id"].startswith(finding.strip().lower())]
+    say(f"Wrote {len(found.lines):,} lines. Open them:")
+    say(f"  lnav -I {quote(folder)} -c ':goto {at:%Y-%m-%dT%H:%M:%S}' {quote(f'{folder}/lines.jsonl')}")

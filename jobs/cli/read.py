@@ -2,11 +2,13 @@
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from election_replay.jobs.cli.ending import published
-from election_replay.jobs.cli.options import run_option, warehouse_option
+from election_replay.jobs.cli.log import OUT
+from election_replay.jobs.cli.options import Command, landing_option, run_option, warehouse_option
 from election_replay.jobs.cli.output import (
     FORMS,
     TABLE_ROWS,
@@ -19,6 +21,10 @@ from election_replay.jobs.cli.output import (
     write_file,
 )
 from election_replay.jobs.reading.words import end_moment, moment
+
+if TYPE_CHECKING:
+    from election_replay.jobs.reading.incident import Incident
+    from election_replay.jobs.reading.published import Published
 
 
 @click.command()
@@ -53,22 +59,57 @@ def sql(
         (print_safe_csv if safe_csv else FORMS[form])(schema.names, rows_of(batches), limit)
 
 
-clock_option = click.option(
-    "--clock",
-    type=click.Choice(["adjusted", "raw"]),
-    default="adjusted",
-    show_default=True,
-    help="raw: leave the times of a clock that is proven wrong as its node logged them.",
-)
+def of_an_incident(command: Command) -> Command:
+    """The options that say which group, and which time of it."""
+    for option in (
+        click.option(
+            "--clock",
+            type=click.Choice(["adjusted", "raw"]),
+            default="adjusted",
+            show_default=True,
+            help="raw: leave the times of a clock that is proven wrong as its node logged them.",
+        ),
+        click.option("--to", "until", metavar="TIME", help="Only up to this time; of a day, to its end."),
+        click.option(
+            "--from", "since", metavar="TIME", help="Only from this time on, for example 2026-03-01T05:00 (UTC)."
+        ),
+        click.option("--finding", metavar="ID", help="The group and the time of this finding, and some seconds more."),
+        click.option("--group", help="Replica group: broker name, DLedger group, controller."),
+        click.option("--cluster", help="The cluster's folder name."),
+        warehouse_option,
+    ):
+        command = option(command)
+    return command
+
+
+def asked_for(
+    warehouse: str,
+    cluster: str | None = None,
+    group: str | None = None,
+    finding: str | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    clock: str = "adjusted",
+) -> "tuple[Published, Incident]":
+    """What the options name."""
+    from election_replay.jobs.reading.explain import the_finding
+    from election_replay.jobs.reading.incident import around
+    from election_replay.jobs.reading.incident import incident as found
+
+    tables = published(warehouse)
+    begin, end = moment(since), end_moment(until)
+    if finding:
+        named = the_finding(tables, finding)
+        cluster, group = named["cluster"], named["replica_group"]
+        first, last = around(named)
+        begin, end = begin or first, end or last
+    if not cluster or not group:
+        raise click.UsageError("give --cluster and --group, or --finding")
+    return tables, found(tables, cluster, group, begin, end, raw=clock == "raw")
 
 
 @click.command()
-@warehouse_option
-@click.option("--cluster", required=True, help="The cluster's folder name.")
-@click.option("--group", required=True, help="Replica group: broker name, DLedger group, controller.")
-@click.option("--from", "since", metavar="TIME", help="Only from this time on, for example 2026-03-01T05:00 (UTC).")
-@click.option("--to", "until", metavar="TIME", help="Only up to this time; of a day, to its end.")
-@clock_option
+@of_an_incident
 @click.option(
     "--format",
     "form",
@@ -77,25 +118,35 @@ clock_option = click.option(
     show_default=True,
     help="trace: JSON for Perfetto, and other viewers of Chromium's trace events.",
 )
-def incident(
-    warehouse: str, cluster: str, group: str, since: str | None, until: str | None, clock: str, form: str
-) -> None:
+@click.option("--lines", is_flag=True, help="The log lines of all members, merged; one colour a node (or NO_COLOR).")
+@landing_option(required=False)
+@click.option("--new", is_flag=True, help="Of the lines only those of a shape that was never printed before.")
+def incident(form: str, lines: bool, landing: str | None, new: bool, **asked: Any) -> None:
     """Tell what happened in one replica group: story, lanes, findings with their log lines, timeline.
 
-    Times are UTC; a clock that is proven wrong is put right, and its lane says by how much.
+    Times are UTC; a clock that is proven wrong is put right, and its lane says by how much. With --lines the log lines
+    of all members in that order instead: those that the warehouse keeps, or with --landing all that the files hold.
 
     \b
     Example
       election-replay incident --warehouse W --cluster payments --group broker-a --from 2026-03-01T05:00
       election-replay incident --warehouse W --cluster payments --group broker-a --format trace > incident.json
+      election-replay incident --warehouse W --finding 7ba16a76 --lines --landing logs
+      election-replay incident --warehouse W --finding 7ba16a76 --lines --landing logs --new
     """
-    from election_replay.jobs.reading.incident import incident as found
     from election_replay.jobs.reading.votes import votes_of
     from election_replay.jobs.showing.incident_text import text
+    from election_replay.jobs.showing.raw_lines import lines_text, raw_lines
     from election_replay.jobs.showing.trace import trace
 
-    tables = published(warehouse)
-    shown = found(tables, cluster, group, moment(since), end_moment(until), raw=clock == "raw")
+    tables, shown = asked_for(**asked)
+    if lines or new:
+        if new and not landing:
+            raise click.UsageError("--new needs --landing: what is new is told from all lines of the files")
+        with while_read():
+            for raw in lines_text(raw_lines(tables, shown, landing), new_alone=new):
+                OUT.print(raw, soft_wrap=True)
+        return
     if form == "trace":
         write(as_json(trace(shown, votes_of(tables, shown))))
         return
@@ -125,26 +176,18 @@ def metrics(warehouse: str, out: str | None) -> None:
 
 
 @click.command()
-@warehouse_option
-@click.option("--cluster", required=True, help="The cluster's folder name.")
-@click.option("--group", required=True, help="Replica group: broker name, DLedger group, controller.")
-@click.option("--from", "since", metavar="TIME", help="Only from this time on, for example 2026-03-01T05:00 (UTC).")
-@click.option("--to", "until", metavar="TIME", help="Only up to this time; of a day, to its end.")
-@clock_option
+@of_an_incident
 @click.option("-o", "--output", required=True, metavar="FILE", help="The HTML file to write.")
-def report(
-    warehouse: str, cluster: str, group: str, since: str | None, until: str | None, clock: str, output: str
-) -> None:
+def report(output: str, **asked: Any) -> None:
     """Write one incident as a single HTML file that can be attached to a post-mortem.
 
     \b
     Example
       election-replay report --warehouse W --cluster payments --group broker-a -o incident.html
     """
-    from election_replay.jobs.reading.incident import incident as found
     from election_replay.jobs.showing.report import page
 
-    shown = found(published(warehouse), cluster, group, moment(since), end_moment(until), raw=clock == "raw")
+    _, shown = asked_for(**asked)
     write_file(output, page(shown))
     say(f"Wrote {output}: {len(shown.findings):,} findings, {len(shown.moments):,} moments. It needs no network.")
 

@@ -24,7 +24,7 @@ from election_replay.jobs import JobError
 from election_replay.jobs.landing.blocks import Block, Blocks
 from election_replay.jobs.landing.enveloped import begun_by, chain_of, lines_in, named, opened_by
 from election_replay.jobs.landing.evidence import CONTINUATION_LINES, HEAD_BYTES, TEXT_CHARACTERS
-from election_replay.jobs.landing.landing_zone import LocalZone
+from election_replay.jobs.landing.landing_zone import LandingZone, LocalZone
 from election_replay.jobs.landing.lines import decoded
 from election_replay.jobs.landing.masking import masked, without_secrets
 from election_replay.jobs.landing.recognising import dialect_of, looked_at
@@ -35,7 +35,8 @@ MANY_SHAPES = 20_000
 OTHER = "(more shapes than can be told apart)"
 
 _PREFIX = re.compile(r"^\S+[ T]\S+ +(?:\[?[A-Z]{4,5}\]? +)?(?:.{1,80}? - )?")
-_VALUES = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)*|'[^']*'|\"[^\"]*\"|\{[^{}]*\}|\[[^\[\]]*\]")
+_VALUES = re.compile(r"[\w.:/-]*\d[\w.:/-]*|'[^']*'|\"[^\"]*\"|\{[^{}]*\}|\[[^\[\]]*\]")
+_MESSAGE = re.compile(r'^\{.*?"(?:msg|message)": *"((?:[^"\\]|\\.)*)"')
 _COLUMNS = tuple(
     field.name for field in fields(Event) if field.name not in {"kind", "event_time", "time_resolution_ms", "thread"}
 )
@@ -101,7 +102,10 @@ class Inspection:
 
 
 def shape_of(text: str) -> str:
-    """A text without what changes from line to line."""
+    """A text without what changes from line to line; of a JSON object its message."""
+    message = _MESSAGE.search(text)
+    if message:
+        return _VALUES.sub("#", message[1])[:160].strip()
     return _VALUES.sub("#", _PREFIX.sub("", text))[:160].strip()
 
 
@@ -133,6 +137,27 @@ def inspect(path: str, utc_offset_minutes: int | None = None, setting: str | Non
     found.misunderstood = understood.problem(masked)
     found.unread = understood.shapes(masked) if found.misunderstood else []
     return found
+
+
+def lines_in_file(zone: LandingZone, path: str, size: int, stream: str) -> Iterator[tuple[int, str | None, str]]:
+    """The lines of a log file out of their envelopes, without secrets: number, node that an envelope names, text.
+
+    Raises :class:`JobError` where it cannot be read to its end.
+    """
+    blocks = Blocks(zone, path, size)
+    head = blocks.peek(looked_at(stream))
+    chain = chain_of(stream, head[:HEAD_BYTES])
+    if chain:
+        dialect = dialect_of(stream, opened_by(chain, head))
+        reader = Reader(chain, lambda text: speaker_of(text, dialect) is not None)
+        for inner in _opened(Inspection(path, stream, dialect), reader, blocks):
+            if isinstance(inner, Inner):
+                yield from ((inner.line_no, inner.node, text) for text in (inner.text, *inner.more))
+    else:
+        texts = (text for block in _blocks(blocks) for text in _texts(block.data))
+        yield from ((number, None, text) for number, text in enumerate(texts, 1))
+    if blocks.missing or blocks.problem:
+        raise JobError(blocks.problem or "it is not there any more")
 
 
 def _lines(blocks: Blocks, understood: Understanding) -> Iterator[str]:

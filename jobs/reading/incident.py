@@ -21,6 +21,9 @@ from election_replay.jobs.reading.notices import Notice, notices_of
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import FOREVER, SEVERITIES, Row, name_of, shifted, some
 
+MARGIN = timedelta(seconds=10)
+"""So long before a finding begins, and after it ends, is shown with it."""
+
 GROUP = "cluster = ? AND replica_group = ?"
 OVERLAPPING = f"{GROUP} AND start_time <= ? AND coalesce(end_time, ?) >= ?"
 MEMBERS = f"""
@@ -414,6 +417,11 @@ class Inside:
             for row in rows
             if row["start_time"] <= self.end and (row["end_time"] is None or row["end_time"] >= self.begin)
         ]
+
+
+def around(finding: Row) -> tuple[datetime, datetime]:
+    """From when to when a finding is looked at."""
+    return shifted(finding["start_time"], -MARGIN), shifted(finding["end_time"] or finding["start_time"], MARGIN)
 
 
 def echoes_of(findings: list[Row]) -> dict[str, list[Row]]:
