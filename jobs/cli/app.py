@@ -11,7 +11,7 @@ from itertools import islice
 import click
 
 from election_replay.jobs import ONE_THREAD, POLARS_THREADS, JobError
-from election_replay.jobs.cli.agents import mcp
+from election_replay.jobs.cli.agents import mcp, notify
 from election_replay.jobs.cli.airflow import airflow
 from election_replay.jobs.cli.arrow_alone import arrow_alone
 from election_replay.jobs.cli.ending import STOPPED, end_when_told, stopped_by
@@ -29,7 +29,7 @@ from election_replay.jobs.reading.words import harmless
 GROUPS = {
     "Pipeline": (run, land, plan_replay, replay, validate, publish, upkeep, forget),
     "Read": (look, sql, incident, explain, report, diff, review, whois, metrics, export),
-    "Serve": (dashboard, mcp),
+    "Serve": (dashboard, mcp, notify),
     "Learn": (rules, config, inspect, simulate, airflow),
 }
 """What the help lists, by what people come for."""

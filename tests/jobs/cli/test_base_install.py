@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-EXTRAS = ("pyspark", "delta", "py4j", "pandas", "great_expectations", "flask", "waitress")
+EXTRAS = ("pyspark", "delta", "py4j", "pandas", "great_expectations", "flask", "waitress", "apprise")
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "examples" / "landing" / "old-copy-497"
 
@@ -95,6 +95,7 @@ def test_what_needs_an_extra_says_which_in_one_line(alone: Path, warehouse: Path
     asked = {
         "spark": ["run", "--landing", str(EXAMPLE), "--warehouse", "/nonexistent/w"],
         "dashboard": ["dashboard", *of],
+        "chat": ["notify", *of, "--to", "json://127.0.0.1/"],
         "gates": ["validate", *of],
     }
     for extra, result in zip(asked, done(alone, *asked.values())[0], strict=True):

@@ -1,0 +1,83 @@
+"""One message about what is new: to a chat, a pager, a mailbox or a webhook, by Apprise.
+
+New is a finding that a run found first which was published after the one that the same address was told of last. That
+stands as a property of ``side/reviews``, so that nothing is told twice, and what could not be sent is told next time.
+"""
+
+import tempfile
+from collections import Counter
+from hashlib import sha256
+from pathlib import Path
+
+from apprise import Apprise, NotifyFormat, NotifyType
+
+from election_replay.jobs import JobError
+from election_replay.jobs.reading.incident import incident
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.reading.words import SEVERITIES, Row, cell, counted, surely
+from election_replay.jobs.showing.report import page
+from election_replay.jobs.warehouse.warehouse import Warehouse
+
+SHOWN = 10
+"""Findings that one message tells; the rest is counted."""
+
+TOLD = "electionReplay.told."
+"""How the property begins that names the last run that an address was told of."""
+
+NEW = """
+    SELECT * FROM findings WHERE first_seen_run > $told AND severity IN (SELECT unnest($severities))
+        AND (implied_by IS NULL OR implied_by NOT IN (SELECT finding_id FROM findings))
+    ORDER BY list_position($severities, severity), start_time, finding_id
+"""
+
+
+def notify(warehouse: Warehouse, address: str, least: str, dashboard: str | None, *, picture: bool) -> int:
+    """Tell an address of new findings that are at least so grave; how many these are.
+
+    Raises :class:`JobError` for an address that Apprise does not know, and where nothing could be sent.
+    """
+    published = Published(warehouse)
+    sender = Apprise()
+    if not sender.add(address):
+        raise JobError("the address is none that Apprise knows: `apprise --details` lists them, such as slack://...")
+    key = TOLD + sha256(address.encode()).hexdigest()[:16]
+    before = published.before["run_id"] if published.before else ""
+    told = warehouse.opened("reviews").metadata().configuration.get(key) or before
+    severities = [*SEVERITIES[: SEVERITIES.index(least) + 1]]
+    new = published.rows(NEW, {"told": told, "severities": severities})
+    if new:
+        with tempfile.TemporaryDirectory(prefix="election-replay-notify-") as scratch:
+            attached = picture_of(published, new[0], Path(scratch)) if picture else None
+            kind = NotifyType.FAILURE if new[0]["severity"] == "critical" else NotifyType.WARNING
+            text = body(new, dashboard)
+            if not sender.notify(text, title(new), kind, body_format=NotifyFormat.TEXT, attach=attached):
+                raise JobError("nothing was sent: the address refuses it or is not there; the next call tries again")
+    warehouse.opened("reviews").alter.set_table_properties({key: published.run["run_id"]}, raise_if_not_exists=False)
+    return len(new)
+
+
+def title(new: list[Row]) -> str:
+    """How many findings of each severity are new."""
+    counts = Counter(finding["severity"] for finding in new)
+    each = ", ".join(f"{counts[severity]:,} {severity}" for severity in SEVERITIES if counts[severity])
+    return f"election-replay: {counted(len(new), 'new finding')} ({each})"
+
+
+def body(new: list[Row], dashboard: str | None) -> str:
+    """Each finding with where, when and what, and the address of its page."""
+    lines = []
+    for finding in new[:SHOWN]:
+        where = f"{finding['cluster']} / {finding['replica_group']}"
+        lines += [f"{surely(finding)} {finding['rule']}  {where}  {cell(finding['start_time'])}", finding["summary"]]
+        lines += [f"{dashboard.rstrip('/')}/finding?id={finding['finding_id']}"] if dashboard else []
+        lines.append("")
+    if len(new) > SHOWN:
+        lines.append(f"and {len(new) - SHOWN:,} more")
+    return "\n".join(lines).rstrip()
+
+
+def picture_of(published: Published, finding: Row, folder: Path) -> str:
+    """The report of a finding's group as a file."""
+    made = folder / "incident.html"
+    made.write_text(page(incident(published, finding["cluster"], finding["replica_group"])), encoding="utf-8")
+    return str(made)
