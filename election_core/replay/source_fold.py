@@ -305,7 +305,8 @@ class SourceLog:
             yield from (fact for _, fact in reading.facts)
             yield from self.settings.facts(reading.speaker, (fact for _, fact in reading.facts))
         stated = [fact for reading in readings for fact in reading.facts]
-        yield from self.itself.facts(speaker, stated)
+        apart = {process for process, members in self.members.items() if members.at_once}
+        yield from self.itself.facts(speaker, stated, apart)
         yield from log_quality.clock_steps(self.order.timeline, holes_of(self.activity.values()), speaker, stated)
         yield from self._failures([fact for _, fact in stated])
 

@@ -4,7 +4,7 @@ A source is judged in the group of which its process is a member, as the facts o
 server, which is a member of none, and a process whose group nothing tells, only where there is something to say.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from election_replay.election_core.fold.declared import SYSTEMS, Deed, systems_by_kind
@@ -56,6 +56,9 @@ CLAIMS: Mapping[str, Callable[[FoldEvent], tuple[str | None, str | None]]] = {
 """Lines in which a process names itself, and by what. An etcd member that is added anew gets another id, and a broker
 under controllers may: those are no contradictions."""
 
+MEMBER_NAMES = {DLEDGER_MEMBER, SERVER, *(system.member for system in systems_by_kind(Deed.NAMES_ITSELF).values())}
+"""Names that lines of several members in one log bear: where each is read by itself, none contradicts another."""
+
 KINDS = frozenset(RELEASE_CLAIMS) | frozenset(CLAIMS)
 """The events that this fold reads."""
 
@@ -99,8 +102,10 @@ class SourcesLog:
         if last is None or last[2] != value:
             self.claims.append((process, subject, value, event))
 
-    def facts(self, speaker: Speaker, stated: list[tuple[str, Fact]]) -> Iterator[Fact]:
-        """What this source is worth. ``stated`` is all that it says otherwise, each fact with its stream."""
+    def facts(self, speaker: Speaker, stated: list[tuple[str, Fact]], apart: Collection[str] = ()) -> Iterator[Fact]:
+        """What this source is worth. ``stated`` is all that it says otherwise, each fact with its stream; of processes
+        ``apart`` each member is read by itself."""
+        self.claims = [claim for claim in self.claims if claim[0] not in apart or claim[1] not in MEMBER_NAMES]
         homes, crowded = _homes(stated), mixed_processes(speaker)
         spoken = {process_of(stream) for stream, _ in stated} | {process for process, _, _ in self.releases}
         for process in (*STREAM_OF, *sorted(spoken - set(STREAM_OF) - {SNAPSHOTS})):
