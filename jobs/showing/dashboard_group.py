@@ -19,6 +19,7 @@ from election_replay.jobs.reading.words import (
     term_word,
     when,
 )
+from election_replay.jobs.showing.dashboard_beside import another, choice, log_lines, markdown
 from election_replay.jobs.showing.dashboard_frame import SHOWN, Here, NotThere, Page, labelled, near, stamp
 from election_replay.jobs.showing.markup import Child, tag
 from election_replay.jobs.showing.picture import Links, legend, merged, picture
@@ -51,12 +52,15 @@ def group_page(published: Published, here: Here) -> Page:
             tag("h1", f"{found.cluster} / {found.group}"),
             *(tag("p", sentence, class_="now") for sentence in outcome(found)),
             tag("p", span(found), class_="muted"),
-            view_form(found, here),
+            view_form(found, here, choice(published, found, here)),
             tag("div", drawn, class_="picture", id="lanes"),
             legend(found),
+            *another(published, found, here),
             tag("p", merged(found), class_="muted") if merged(found) else None,
             bar_panel(published, found, here),
+            *log_lines(published, found, here),
             *story_and_findings(found, here),
+            markdown(found, here),
         ],
         here.link("fleet"),
     )
@@ -99,7 +103,7 @@ def edge(at: datetime) -> str:
     return at.isoformat(timespec="milliseconds").removesuffix("+00:00")
 
 
-def view_form(found: Incident, here: Here) -> Element:
+def view_form(found: Incident, here: Here, beside: Child) -> Element:
     """What a reader may change about the picture: its window, its clocks, and what is drawn in it."""
     kept = (tag("input", type="hidden", name=name, value=here.asked(name)) for name in ("cluster", "group"))
     ways: list[Child] = []
@@ -107,6 +111,10 @@ def view_form(found: Incident, here: Here) -> Element:
         ways += [tag("a", "see all times", href=here.again(**{"from": None, "to": None, "bar": None})), " "]
     votes = bool(here.asked("votes"))
     ways += [tag("a", "hide votes" if votes else "show votes", href=here.again(votes=None if votes else "1")), " "]
+    lines = bool(here.asked("lines"))
+    lines_link = here.again(lines=None if lines else "1") + ("" if lines else "#lines")
+    ways += [tag("a", "hide log lines" if lines else "show log lines", href=lines_link), " "]
+    ways += [tag("a", "link to this time", href=here.again(**{"from": edge(found.begin), "to": edge(found.end)})), " "]
     if found.clocks.wrong:
         other = None if found.raw else "raw"
         says = "put wrong clocks right" if found.raw else "show clocks as they were"
@@ -125,6 +133,7 @@ def view_form(found: Incident, here: Here) -> Element:
                 )
                 for name, key, at in (("From (UTC)", "from", found.begin), ("To (UTC)", "to", found.end))
             ),
+            beside,
             tag("button", "Zoom", type="submit"),
             tag("span", ways, class_="ways"),
         ),

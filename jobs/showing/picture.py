@@ -237,7 +237,16 @@ def bar_drawn(incident: Incident, scale: Scale, bar: Row, top: int, links: Links
         class_=f"role {role}{' several' if bar['n'] > 1 else ''}",
     )
     target = links.of_bar(bar)
-    return drawn if target is None else tag("a", drawn, href=target, tabindex=-1, aria_label=in_words(incident, bar))
+    name = ": ".join(
+        filter(None, (label_of(bar), in_words(incident, bar)))
+    )  # who speaks to a machine says what he sees
+    return drawn if target is None else tag("a", drawn, href=target, tabindex=-1, aria_label=name)
+
+
+def label_of(bar: Row) -> str:
+    """What stands in a bar where it fits: role and term; nothing in one of several roles."""
+    term = "" if bar["first_term"] is None else str(bar["first_term"])
+    return "" if bar["n"] > 1 else f"{role_word(bar['roles'][0]['role'], bar['protocol'])} {term}".strip()
 
 
 def led_meanwhile(bar: Row) -> Child:
@@ -252,7 +261,7 @@ def labelled(bar: Row, wide: float) -> Child:
     if bar["n"] > 1 or wide <= 0:
         return None
     texts = []
-    full = f"{role_word(bar['roles'][0]['role'], bar['protocol'])} {term}".strip()
+    full = label_of(bar)
     needed = [
         next((width for width in WIDTHS if wide / 100 * width > len(text) * CHARACTER + 10), None) if text else None
         for text in (full, term)

@@ -39,6 +39,7 @@ PAGES = {
     "/group?cluster=c1&group=bs-orders": ["c1 / bs-orders", "n2 becomes leader", "SPLIT_BRAIN_OVERLAP", "LEADERLESS"],
     "/group?cluster=c1&group=bs-orders&from=2026-03-01T12:00:45&to=2026-03-01T12:00:50": ["see all times", "critical"],
     "/group?cluster=c1&group=bs-orders&bar=e1&votes=1": ["Why it begins", "hide votes", "onerror=alert(1)"],
+    "/group?cluster=c1&group=bs-orders&lines=1&with=c1+/+clean": ["c1 / clean", "hide log lines", "none that is kept"],
     "/finding?id=f1": [
         "SPLIT_BRAIN_OVERLAP",
         "c1/nodes/n1/logs/broker.log:7",
@@ -132,6 +133,21 @@ def test_each_page_says_what_it_is_about(client: FlaskClient, address: str) -> N
     assert not [value for key, value in attributes if key.endswith("href") and value.startswith("javascript")]
 
 
+def test_beside_the_picture_stand_lines_another_group_and_markdown(cut_off: str) -> None:
+    client = shown.dashboard(Warehouse(cut_off)).test_client()
+    window = "from=2026-11-21T09:41:14&to=2026-11-21T09:41:15"
+    address = f"/group?cluster=master-cut-off&group=bs-orders&{window}"
+    plain = words(asked(client, address))
+    assert "Log lines of all members" not in plain
+    assert "## master-cut-off / bs-orders" in plain
+    assert "- **critical (definite) SPLIT\\_BRAIN" not in plain, "a rule's name stands as it is"
+    assert "- **critical (definite) SPLIT_BRAIN_OVERLAP** 2026-11-21 09:41:14" in plain
+    more = words(asked(client, f"{address}&lines=1&with=master-cut-off+/+controller"))
+    assert "09:41:14 broker-3 2026-11-21 17:41:14 INFO AdminBrokerThread_13" in more
+    assert "n1 (ctl-2)" in more
+    assert "n1 (ctl-2)" not in plain
+
+
 @pytest.mark.parametrize(
     ("address", "code", "said"),
     [
@@ -139,6 +155,7 @@ def test_each_page_says_what_it_is_about(client: FlaskClient, address: str) -> N
         ("/grup", 404, "did you mean /group"),
         ("/group?cluster=c1&group=bs-order", 404, "did you mean c1 / bs-orders"),
         ("/group", 404, "there is no group"),
+        ("/group?cluster=c1&group=bs-orders&with=c1+/+nix", 400, "no group nix in c1"),
         ("/finding?id=nix", 404, "no finding has an id that begins with nix"),
         ("/finding", 404, "no finding has an id"),
         ("/group?cluster=c1&group=bs-orders&from=yesterday", 400, "yesterday is no time: write it like"),
@@ -371,7 +388,21 @@ def test_any_window_of_time_is_answered(client: FlaskClient, window: str) -> Non
 
 FORGED = ("%00", "%1b[31m", "%ff", "%ed%a0%80", "' OR 1=1 --", "9" * 400, "../../etc/passwd")
 FORGED_PAGES = ("/", "/fleet", "/group", "/group?cluster=c1&group=bs-orders", "/finding")
-FORGED_NAMES = ("cluster", "group", "from", "id", "bar", "after", "find", "rule", "new", "sort", "clock")
+FORGED_NAMES = (
+    "cluster",
+    "group",
+    "from",
+    "id",
+    "bar",
+    "after",
+    "find",
+    "rule",
+    "new",
+    "sort",
+    "clock",
+    "with",
+    "lines",
+)
 
 
 @pytest.mark.parametrize("number", range(len(FORGED)), ids=FORGED)
@@ -484,6 +515,11 @@ def browser(tmp_path: Path) -> Iterator[Browser]:
     window.close()
 
 
+SAYS_OTHERWISE = """[...document.querySelectorAll('a[aria-label]')].flatMap(link =>
+    [...link.querySelectorAll('text')].map(text => text.textContent).filter(text => !link.ariaLabel.includes(text)))"""
+"""What is drawn in links whose names do not hold it: who speaks to a machine says what he sees."""
+
+
 @IN_A_BROWSER
 @pytest.mark.skipif(AXE is None, reason="NO AXE WAS FOUND: `npm install --prefix build/axe axe-core` brings it")
 @pytest.mark.slow
@@ -497,6 +533,7 @@ def test_axe_finds_no_violation_on_any_page(address: str, tmp_path: Path, *, dar
                 window.until("document.readyState == 'complete' && document.querySelector('main h1')")
                 window.value("document.querySelectorAll('details').forEach(one => one.open = true)")
                 assert violations(window) == [], (page, width)
+                assert window.value(SAYS_OTHERWISE) == [], (page, width)
                 fits = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
                 assert window.value(fits), f"{page} is wider than a window of {width} pixels"
             assert window.errors == []
