@@ -1,11 +1,13 @@
 """One message about what is new: to a chat, a pager, a mailbox or a webhook, by Apprise.
 
-New is a finding that a run found first which was published after the one that the same address was told of last. That
-stands as a property of ``side/reviews``, so that nothing is told twice, and what could not be sent is told next time.
+New is what was told for the first time after the run that the same address was told of last, by the view
+``findings_new``, unless somebody has called it a false alarm. That moment is a property of ``side/reviews``, so that
+nothing is told twice, and what could not be sent is told next time.
 """
 
 import tempfile
 from collections import Counter
+from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 
@@ -22,11 +24,12 @@ SHOWN = 10
 """Findings that one message tells; the rest is counted."""
 
 TOLD = "electionReplay.told."
-"""How the property begins that names the last run that an address was told of."""
+"""How the property begins that says up to when an address was told."""
 
 NEW = """
-    SELECT * FROM findings WHERE first_seen_run > $told AND severity IN (SELECT unnest($severities))
+    SELECT * FROM findings_new($told) WHERE severity IN (SELECT unnest($severities))
         AND (implied_by IS NULL OR implied_by NOT IN (SELECT finding_id FROM findings))
+        AND finding_id NOT IN (SELECT finding_id FROM reviewed WHERE state = 'false_alarm')
     ORDER BY list_position($severities, severity), start_time, finding_id
 """
 
@@ -41,8 +44,8 @@ def notify(warehouse: Warehouse, address: str, least: str, dashboard: str | None
     if not sender.add(address):
         raise JobError("the address is none that Apprise knows: `apprise --details` lists them, such as slack://...")
     key = TOLD + sha256(address.encode()).hexdigest()[:16]
-    before = published.before["run_id"] if published.before else ""
-    told = warehouse.opened("reviews").metadata().configuration.get(key) or before
+    before = published.before["published_at"].isoformat() if published.before else "2000-01-01T00:00:00+00:00"
+    told = datetime.fromisoformat(warehouse.opened("reviews").metadata().configuration.get(key) or before)
     severities = [*SEVERITIES[: SEVERITIES.index(least) + 1]]
     new = published.rows(NEW, {"told": told, "severities": severities})
     if new:
@@ -52,7 +55,8 @@ def notify(warehouse: Warehouse, address: str, least: str, dashboard: str | None
             text = body(new, dashboard)
             if not sender.notify(text, title(new), kind, body_format=NotifyFormat.TEXT, attach=attached):
                 raise JobError("nothing was sent: the address refuses it or is not there; the next call tries again")
-    warehouse.opened("reviews").alter.set_table_properties({key: published.run["run_id"]}, raise_if_not_exists=False)
+    until = published.run["published_at"].isoformat()
+    warehouse.opened("reviews").alter.set_table_properties({key: until}, raise_if_not_exists=False)
     return len(new)
 
 
