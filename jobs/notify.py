@@ -23,11 +23,11 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 SHOWN = 10
 """Findings that one message tells; the rest is counted."""
 
-TOLD = "electionReplay.told."
+NOTIFIED = "electionReplay.told."
 """How the property begins that says up to when an address was told."""
 
 NEW = """
-    SELECT * FROM findings_new($told) WHERE severity IN (SELECT unnest($severities))
+    SELECT * FROM findings_new($since) WHERE severity IN (SELECT unnest($severities))
         AND (implied_by IS NULL OR implied_by NOT IN (SELECT finding_id FROM findings))
         AND finding_id NOT IN (SELECT finding_id FROM reviewed WHERE state = 'false_alarm')
     ORDER BY list_position($severities, severity), start_time, finding_id
@@ -43,11 +43,11 @@ def notify(warehouse: Warehouse, address: str, least: str, dashboard: str | None
     sender = Apprise()
     if not sender.add(address):
         raise JobError("the address is none that Apprise knows: `apprise --details` lists them, such as slack://...")
-    key = TOLD + sha256(address.encode()).hexdigest()[:16]
+    key = NOTIFIED + sha256(address.encode()).hexdigest()[:16]
     before = published.before["published_at"].isoformat() if published.before else "2000-01-01T00:00:00+00:00"
-    told = datetime.fromisoformat(warehouse.opened("reviews").metadata().configuration.get(key) or before)
+    since = datetime.fromisoformat(warehouse.opened("reviews").metadata().configuration.get(key) or before)
     severities = [*SEVERITIES[: SEVERITIES.index(least) + 1]]
-    new = published.rows(NEW, {"told": told, "severities": severities})
+    new = published.rows(NEW, {"since": since, "severities": severities})
     if new:
         with tempfile.TemporaryDirectory(prefix="election-replay-notify-") as scratch:
             attached = picture_of(published, new[0], Path(scratch)) if picture else None

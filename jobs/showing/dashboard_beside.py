@@ -54,9 +54,9 @@ def log_lines(published: Published, found: Incident, here: Here) -> Iterator[Chi
         return
     lines = raw_lines(published, found).lines
     yield tag("h2", "Log lines of all members", id="lines")
-    said = f"The first {LINES_SHOWN} of {counted(len(lines), 'line')}; zoom to see the rest."
+    cut = f"The first {LINES_SHOWN} of {counted(len(lines), 'line')}; zoom to see the rest."
     if len(lines) > LINES_SHOWN:
-        yield tag("p", said, class_="muted")
+        yield tag("p", cut, class_="muted")
     text: list[Child] = []
     for line in lines[:LINES_SHOWN]:
         text += [f"{clock(line.at)} ", tag("b", line.node), f"  {line.text}\n"]

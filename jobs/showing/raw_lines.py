@@ -133,10 +133,10 @@ def of_files(
 
 def first_of_each(lines: Iterable[RawLine]) -> Iterator[RawLine]:
     """The first line of each new shape."""
-    told: set[str] = set()
+    before: set[str] = set()
     for line in lines:
-        if line.new and (shape := shape_of(line.text)) not in told:
-            told.add(shape)
+        if line.new and (shape := shape_of(line.text)) not in before:
+            before.add(shape)
             yield line
 
 
