@@ -10,7 +10,7 @@ from election_replay.election_core.model.fold_event import FoldEvent
 
 @dataclass(slots=True)
 class Contact:
-    """A connection to ``peer`` that broke at ``lost``, and came back at ``again``, or the speaker ended then.
+    """A connection to ``peer`` that broke at ``lost``, and came back at ``again``, be it for a later process.
 
     ``heard`` is when it had come back after it broke before.
     """

@@ -344,13 +344,16 @@ def _shares(finding: Finding) -> Iterator[Contradiction]:
 
 
 def one_root_a_cut(verdict: Verdict) -> Iterator[Contradiction]:
-    """What was cut off a log was cut off once, and there where the line of the cut says."""
+    """What one line says was cut off a log was cut off once, and there where that line says.
+
+    A later line may say the same of the same bytes: they had come again, and were cut again.
+    """
     cuts: dict[tuple[str | None, str | None], set[tuple[int | None, int | None]]] = defaultdict(set)
     for fact in verdict.facts:
         if isinstance(fact, LogCut):
             for event in (fact.since_event, *fact.evidence):
                 cuts[event, fact.node].add((fact.cut_to, fact.log_end))
-    roots: dict[tuple[object, ...], Finding] = {}
+    roots: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
     for finding in verdict.findings:
         if finding.cut_node is None:
             continue
@@ -360,9 +363,10 @@ def one_root_a_cut(verdict: Verdict) -> Iterator[Contradiction]:
             yield _of(finding, f"no line says that a log was cut from {finding.cut_to} to {finding.cut_from}")
         if finding.root_finding_id is None:
             place = finding.cut_node, finding.cut_epoch, finding.cut_from, finding.cut_to, finding.unit
-            if place in roots:
-                yield _of(finding, f"{roots[place].rule} tells of the same cut, and neither follows from the other")
-            roots.setdefault(place, finding)
+            same = next((other for other in roots[place] if {*other.evidence} & {*finding.evidence}), None)
+            if same is not None:
+                yield _of(finding, f"{same.rule} tells of the same cut, and neither follows from the other")
+            roots[place].append(finding)
 
 
 Check = Callable[[Verdict], Iterator[Contradiction]]

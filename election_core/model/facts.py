@@ -139,8 +139,8 @@ class LastHeard(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class ContactLost(Fact):
-    """The source lost contact with ``node`` in ``[since, since_by]``, until it had it again (``None``: not in its
-    incarnation); ``closed``: the other side closed the connection."""
+    """The source lost contact with ``node`` in ``[since, since_by]``, until it had it again (``None``: no line says
+    so); ``closed``: the other side closed the connection."""
 
     kind: ClassVar[str] = "CONTACT_LOST"
 

@@ -253,6 +253,8 @@ class Membership:
     heard: list[HeardLast] = field(default_factory=list)
     own_clock: OwnClock = field(default_factory=OwnClock)
     contacts: list[Contact] = field(default_factory=list)
+    lost_before: dict[str, Contact] = field(default_factory=dict)
+    """Contacts that earlier processes of the member had lost and no later one is known to have had again."""
     checked: Checked = field(default_factory=Checked)
     own_term: OwnTerm = field(default_factory=OwnTerm)
     gave_up: list[tuple[int, int, int, FoldEvent]] = field(default_factory=list)
@@ -375,8 +377,7 @@ class Membership:
         """A new process: what was open in the old one ended with it."""
         if self._now.open is not None:
             self._now.open.outcome = "abandoned"
-        for contact in self._now.lost.values():
-            contact.again = event
+        self.lost_before |= self._now.lost
         self._now = Running()
         if event.term is not None and event.committed is not None and not self._forced:
             self.committed.append((event.term, event.committed, event))
@@ -636,14 +637,20 @@ class Membership:
             and not self._now.stopping
         ):
             contact = lost_contact(event.peer, event, self.contacts, self._now.reached.pop(event.peer, None))
+            self._has_again(event.peer, event)
             self._now.lost[event.peer] = contact
             self.contacts.append(contact)
 
+    def _has_again(self, peer: str, event: FoldEvent) -> None:
+        """The contact to a peer is there, or was just there: whichever process had lost it."""
+        for lost in (self._now.lost, self.lost_before):
+            contact = lost.pop(peer, None)
+            if contact is not None:
+                contact.again = event
+
     def _on_peer_active(self, event: FoldEvent) -> None:
-        contact = self._now.lost.pop(event.peer or "", None)
         self._now.reached[event.peer or ""] = event
-        if contact is not None:
-            contact.again = event
+        self._has_again(event.peer or "", event)
 
     def _on_drift(self, event: FoldEvent) -> None:
         if event.peer not in (None, self.node):

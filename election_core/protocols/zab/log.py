@@ -138,6 +138,8 @@ class ZabLog:
     reached: list[tuple[int, FoldEvent]] = field(default_factory=list)
     heard: list[tuple[str, int, int, str]] = field(default_factory=list)
     contacts: list[Contact] = field(default_factory=list)
+    lost_before: dict[str, Contact] = field(default_factory=dict)
+    """Contacts that earlier processes of the member had lost and no later one is known to have had again."""
     passed: PassedVotes = field(default_factory=PassedVotes)
     without_quorum: list[tuple[int, int, int, FoldEvent, bool]] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
@@ -231,8 +233,7 @@ class ZabLog:
 
     def _on_start(self, event: FoldEvent) -> None:
         """A new process: rounds start again, and what was open in the old one ended with it."""
-        for contact in self._now.lost.values():
-            contact.again = event
+        self.lost_before |= self._now.lost
         self._now = Running(started=True)
         self.passed.election(None)
 
@@ -515,13 +516,19 @@ class ZabLog:
     def _on_peer_lost(self, event: FoldEvent) -> None:
         if event.peer is not None and event.peer not in self._now.lost:
             contact = lost_contact(event.peer, event, self.contacts)
+            self._has_again(event.peer, event)
             self._now.lost[event.peer] = contact
             self.contacts.append(contact)
 
+    def _has_again(self, peer: str, event: FoldEvent) -> None:
+        """The contact to a peer is there, or was just there: whichever process had lost it."""
+        for lost in (self._now.lost, self.lost_before):
+            contact = lost.pop(peer, None)
+            if contact is not None:
+                contact.again = event
+
     def _on_heard(self, event: FoldEvent) -> None:
-        contact = self._now.lost.pop(event.peer or "", None)
-        if contact is not None:
-            contact.again = event
+        self._has_again(event.peer or "", event)
 
     def _on_new_voters(self, event: FoldEvent) -> None:
         """Another set of voters, of whom no line says who they are: the rounds start again."""

@@ -181,7 +181,8 @@ def _led_without_log(group: Group, begin: Moment, end: Moment) -> bool:
     """Whether a leader of an unknown epoch shows up meanwhile: by its state, or by one who followed it for long.
 
     A server may follow a winner that is never established, but not for longer than initLimit. Whom it followed while
-    that one led by its own word is no leader unseen, in whichever of its epochs it was.
+    that one led by its own word is no leader unseen, in whichever of its epochs it was; nor is one whom no line names,
+    and who may be the one that led by its own word.
     """
     return any(_meanwhile(group, role, begin, end) for role in group.once(_leaders_unseen))
 
@@ -194,7 +195,7 @@ def _leaders_unseen(group: Group) -> list[Role]:
         for role in group.roles
         if role.term is None
         and _shows_a_leader(group, role)
-        and not _followed_a_seen_leader(group, role, tenures.get(role.leader, []))
+        and not _followed_a_seen_leader(group, role, tenures.get(role.leader, []) if role.leader else group.tenures)
     ]
 
 

@@ -92,6 +92,14 @@ def told_twice(rows: list[Row], facts: list[Fact]) -> tuple[list[Row], list[Fact
     return [*rows, again], facts
 
 
+def test_the_same_bytes_may_be_cut_at_two_starts(corpora: Path) -> None:
+    """They had come again, and another line says so."""
+    rows, facts = of_group(corpora / CUT)
+    once = finding(rows, "SPLIT_BRAIN_OVERLAP")
+    again = replace(once, finding_id="again", evidence=("a line of another start",))
+    assert contradictions([*rows, again], facts, clocks_of(facts)) == []
+
+
 def long_ago(rows: list[Row], facts: list[Fact]) -> tuple[list[Row], list[Fact]]:
     """What proves a finding is a line of another term, and of long before."""
     proofs = finding(rows, "LEADERLESS").evidence
