@@ -396,22 +396,30 @@ def _nobody_else(group: Group, gap: Gap) -> bool:
 
 
 def _led_without_log(group: Group) -> list[Role]:
-    """The roles of those who followed a leader whose own log does not show that it led."""
-    led = {(tenure.term, tenure.node) for tenure in group.tenures}
+    """The roles of those who followed a leader whose own log does not show that it led then.
+
+    In a term that it had led before it may have been elected again beyond the end of its log; whoever hears of it long
+    after that heard of it.
+    """
+    ends: dict[tuple[int, str], list[Moment]] = {}
+    for tenure in group.tenures:
+        last = (tenure.end, group.written.get(tenure.source, tenure.end))
+        ends.setdefault((tenure.term, tenure.node), []).extend(last)
+    late = Timeout.ON_ITS_WAY.us
     return [
         role
         for role in group.roles
         if role.role == FOLLOWER
         and role.leader is not None
         and role.term is not None
-        and (role.term, role.leader) not in led
+        and all(group.clocks.elapsed(end, since(role))[0] > late for end in ends.get((role.term, role.leader), ()))
     ]
 
 
 def _led_meanwhile(group: Group, led_unseen: Sequence[Role], before: Tenure, target: Moment) -> bool:
-    """Whether one of these leaders led a later term, before a moment."""
+    """Whether one of these leaders led a later term before a moment, or the term of a tenure again."""
     return any(
-        is_larger(role.term, before.term)
+        (is_larger(role.term, before.term) or (role.term, role.leader) == (before.term, before.node))
         and group.clocks.elapsed(Moment(role.since, role.since_by, role.source_node), target)[1] > 0
         for role in led_unseen
     )

@@ -185,7 +185,23 @@ class QuorumTracker:
         missed = max([*(member.earliest for member in left), earliest], key=lambda moment: elapsed(moment, target)[1])
         noticed = Moment(missed.at - Timeout.CLOSE_ON_ITS_WAY.us, missed.by, missed.source, missed.event_id)
         last_line = Moment(tenure.end.at, tenure.end.at, tenure.source, tenure.end.event_id)
-        return noticed if elapsed(last_line, noticed)[1] > 0 else last_line
+        if elapsed(last_line, noticed)[1] > 0:
+            return noticed
+        return last_line if self._heard_to_its_end(tenure, last_line, target) else earliest
+
+    def _heard_to_its_end(self, tenure: Tenure, last_line: Moment, target: Moment) -> bool:
+        """Whether somebody heard the end of a leader, whose connections its system closes: else it may have been cut
+        off, and lost its majority, before it died. Where nobody ever hears of that, nothing follows from it."""
+        elapsed = self._group.clocks.elapsed
+        closings = [
+            (fact.node, Moment(fact.since_by, fact.since_by, fact.source_node))
+            for fact in self._group.of(ContactLost)
+            if fact.closed
+        ]
+        return not closings or any(
+            node == tenure.node and elapsed(last_line, closing)[1] > 0 and elapsed(closing, target)[1] > 0
+            for node, closing in closings
+        )
 
     def _by_followers(self, tenure: Tenure, target: Moment, left: Sequence[FollowerLost]) -> QuorumLoss | None:
         elapsed = self._group.clocks.elapsed
