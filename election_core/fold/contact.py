@@ -1,7 +1,6 @@
 """Connections that a member lost: what its own log says of them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from election_replay.election_core.fold.fact_writer import FactWriter
 from election_replay.election_core.model.facts import ContactLost
@@ -28,11 +27,40 @@ class Contact:
         return ContactLost(*emit.during(self.peer, since, lost.by, lost.event_id, *again), closed=closed)
 
 
-def lost_contact(peer: str, event: FoldEvent, before: Sequence[Contact], made: FoldEvent | None = None) -> Contact:
-    """The contact to ``peer`` that breaks with this line; ``before`` are those that broke earlier, in order.
+@dataclass(slots=True)
+class Contacts:
+    """The connections of a member that broke, over all of its processes, in order.
 
-    ``made``: the line that says that this connection was made, where it is there.
+    What one process had lost stays lost in the next ones, until a line says that it is there again.
     """
-    former = next((contact for contact in reversed(before) if contact.peer == peer), None)
-    again = made or (former.again if former else None)
-    return Contact(peer, event, heard=again.at if again else None)
+
+    every: list[Contact] = field(default_factory=list)
+    _lost: dict[str, Contact] = field(default_factory=dict)
+    _lost_before: dict[str, Contact] = field(default_factory=dict)
+    _made: dict[str, FoldEvent] = field(default_factory=dict)
+
+    def starts(self) -> None:
+        """A new process of the member: its connections are made anew."""
+        self._lost_before |= self._lost
+        self._lost, self._made = {}, {}
+
+    def made(self, peer: str, event: FoldEvent) -> None:
+        """The line says that a connection to ``peer`` is there."""
+        self._made[peer] = event
+        self._has_again(peer, event)
+
+    def broke(self, peer: str, event: FoldEvent) -> None:
+        """The connection to ``peer`` breaks with this line, unless it had broken already."""
+        if peer in self._lost:
+            return
+        former = next((contact for contact in reversed(self.every) if contact.peer == peer), None)
+        again = self._made.pop(peer, None) or (former.again if former else None)
+        self._has_again(peer, event)
+        self._lost[peer] = Contact(peer, event, heard=again.at if again else None)
+        self.every.append(self._lost[peer])
+
+    def _has_again(self, peer: str, event: FoldEvent) -> None:
+        for lost in (self._lost, self._lost_before):
+            contact = lost.pop(peer, None)
+            if contact is not None:
+                contact.again = event

@@ -18,7 +18,7 @@ from operator import itemgetter
 
 from election_replay.election_core.fold.campaign import Campaign
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
-from election_replay.election_core.fold.contact import Contact, lost_contact
+from election_replay.election_core.fold.contact import Contacts
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import UNIDENTIFIED
 from election_replay.election_core.fold.own_term import OwnTerm
@@ -221,8 +221,6 @@ class Running:
     transfer_to: tuple[str | None, int] | None = None
     open: Campaign | None = None
     refused: set[str] = field(default_factory=set)
-    lost: dict[str, Contact] = field(default_factory=dict)
-    reached: dict[str, FoldEvent] = field(default_factory=dict)
     stopping: bool = False
     led_until: int | None = None
     restarted: bool = False
@@ -252,9 +250,7 @@ class Membership:
     raised: list[Raised] = field(default_factory=list)
     heard: list[HeardLast] = field(default_factory=list)
     own_clock: OwnClock = field(default_factory=OwnClock)
-    contacts: list[Contact] = field(default_factory=list)
-    lost_before: dict[str, Contact] = field(default_factory=dict)
-    """Contacts that earlier processes of the member had lost and no later one is known to have had again."""
+    contacts: Contacts = field(default_factory=Contacts)
     checked: Checked = field(default_factory=Checked)
     own_term: OwnTerm = field(default_factory=OwnTerm)
     gave_up: list[tuple[int, int, int, FoldEvent]] = field(default_factory=list)
@@ -313,7 +309,7 @@ class Membership:
     def _contact_facts(self, emit: FactWriter) -> Iterator[Fact]:
         for heard in self.heard:
             yield LastHeard(*emit.about(heard.leader, heard))
-        for contact in self.contacts:
+        for contact in self.contacts.every:
             yield contact.fact(emit, READ_TIMEOUT, closed=_closed_by_peer(contact.lost))
         yield from self._silent_to_the_end(emit)
         timeout_us = self.timeout_us or emit.timing.us(Timeout.ETCD_ELECTION)
@@ -377,7 +373,7 @@ class Membership:
         """A new process: what was open in the old one ended with it."""
         if self._now.open is not None:
             self._now.open.outcome = "abandoned"
-        self.lost_before |= self._now.lost
+        self.contacts.starts()
         self._now = Running()
         if event.term is not None and event.committed is not None and not self._forced:
             self.committed.append((event.term, event.committed, event))
@@ -630,27 +626,11 @@ class Membership:
             self._step(members.event, FOLLOWER, role.term, role.leader, "learner" if observes else "promoted")
 
     def _on_peer_lost(self, event: FoldEvent) -> None:
-        if (
-            event.peer is not None
-            and event.peer != self.node
-            and event.peer not in self._now.lost
-            and not self._now.stopping
-        ):
-            contact = lost_contact(event.peer, event, self.contacts, self._now.reached.pop(event.peer, None))
-            self._has_again(event.peer, event)
-            self._now.lost[event.peer] = contact
-            self.contacts.append(contact)
-
-    def _has_again(self, peer: str, event: FoldEvent) -> None:
-        """The contact to a peer is there, or was just there: whichever process had lost it."""
-        for lost in (self._now.lost, self.lost_before):
-            contact = lost.pop(peer, None)
-            if contact is not None:
-                contact.again = event
+        if event.peer is not None and event.peer != self.node and not self._now.stopping:
+            self.contacts.broke(event.peer, event)
 
     def _on_peer_active(self, event: FoldEvent) -> None:
-        self._now.reached[event.peer or ""] = event
-        self._has_again(event.peer or "", event)
+        self.contacts.made(event.peer or "", event)
 
     def _on_drift(self, event: FoldEvent) -> None:
         if event.peer not in (None, self.node):

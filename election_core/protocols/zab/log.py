@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
-from election_replay.election_core.fold.contact import Contact, lost_contact
+from election_replay.election_core.fold.contact import Contacts
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import UNIDENTIFIED, ZOOKEEPER
 from election_replay.election_core.fold.own_term import OwnTerm
@@ -121,7 +121,6 @@ class Running:
     leader: str | None = None
     attempts: int = 0
     leading: FoldEvent | None = None
-    lost: dict[str, Contact] = field(default_factory=dict)
     learners_lost: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     log_end: int | None = None
     election: Election = field(default_factory=Election)
@@ -137,9 +136,7 @@ class ZabLog:
     elected: Elected = field(default_factory=Elected)
     reached: list[tuple[int, FoldEvent]] = field(default_factory=list)
     heard: list[tuple[str, int, int, str]] = field(default_factory=list)
-    contacts: list[Contact] = field(default_factory=list)
-    lost_before: dict[str, Contact] = field(default_factory=dict)
-    """Contacts that earlier processes of the member had lost and no later one is known to have had again."""
+    contacts: Contacts = field(default_factory=Contacts)
     passed: PassedVotes = field(default_factory=PassedVotes)
     without_quorum: list[tuple[int, int, int, FoldEvent, bool]] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
@@ -199,7 +196,7 @@ class ZabLog:
     def _contact_facts(self, emit: FactWriter) -> Iterator[Fact]:
         for leader, at, by, event_id in self.heard:
             yield LastHeard(*emit.during(leader, at, by, event_id))
-        for contact in self.contacts:
+        for contact in self.contacts.every:
             yield contact.fact(emit, Timeout.ZK_BROKEN_CONNECTION.us, closed=True)
         for epoch, at, by, event, closed in self.without_quorum:
             during = emit.during(self.node, at, by, event.event_id, event.at, event.by, event.event_id)
@@ -233,7 +230,7 @@ class ZabLog:
 
     def _on_start(self, event: FoldEvent) -> None:
         """A new process: rounds start again, and what was open in the old one ended with it."""
-        self.lost_before |= self._now.lost
+        self.contacts.starts()
         self._now = Running(started=True)
         self.passed.election(None)
 
@@ -514,21 +511,11 @@ class ZabLog:
     # -- contacts ---------------------------------------------------------------------------------------
 
     def _on_peer_lost(self, event: FoldEvent) -> None:
-        if event.peer is not None and event.peer not in self._now.lost:
-            contact = lost_contact(event.peer, event, self.contacts)
-            self._has_again(event.peer, event)
-            self._now.lost[event.peer] = contact
-            self.contacts.append(contact)
-
-    def _has_again(self, peer: str, event: FoldEvent) -> None:
-        """The contact to a peer is there, or was just there: whichever process had lost it."""
-        for lost in (self._now.lost, self.lost_before):
-            contact = lost.pop(peer, None)
-            if contact is not None:
-                contact.again = event
+        if event.peer is not None:
+            self.contacts.broke(event.peer, event)
 
     def _on_heard(self, event: FoldEvent) -> None:
-        self._has_again(event.peer or "", event)
+        self.contacts.made(event.peer or "", event)
 
     def _on_new_voters(self, event: FoldEvent) -> None:
         """Another set of voters, of whom no line says who they are: the rounds start again."""
