@@ -177,7 +177,12 @@ class QuorumTracker:
         if tenure.end_cause == DIED:
             earliest = self._missed_first(tenure, left, earliest, target)
         rounds = next((loss.rounds for loss in found if loss.rounds is not None), None)
-        return self._not_before_a_commit(tenure, QuorumLoss(earliest, first.latest, tuple(left), rounds), target)
+        gone = self._still_voting(tenure, first.latest, left)
+        return self._not_before_a_commit(tenure, QuorumLoss(earliest, first.latest, gone, rounds), target)
+
+    def _still_voting(self, tenure: Tenure, at: Moment, left: Sequence[FollowerLost]) -> tuple[FollowerLost, ...]:
+        """The members that were lost and that a leader might have needed at a moment: nobody removed by then."""
+        return tuple(member for member in left if self._group.electorates.votes(tenure, at, member.member))
 
     def _missed_first(self, tenure: Tenure, left: Sequence[FollowerLost], earliest: Moment, target: Moment) -> Moment:
         """A dead leader has no majority, however late some follower misses it: the first that did, or its last line."""
@@ -213,7 +218,7 @@ class QuorumTracker:
         if earliest is None:
             return None
         if latest is None:
-            return QuorumLoss(earliest, tenure.end, tuple(left), sure=False)
+            return QuorumLoss(earliest, tenure.end, self._still_voting(tenure, tenure.end, left), sure=False)
         if elapsed(earliest, latest)[1] < 0:  # around a step of a clock their order, seen from there, is not known
             return None
         return QuorumLoss(earliest, latest) if elapsed(latest, target)[1] > 0 else None
