@@ -67,7 +67,7 @@ def common_coverage(
     if unsure:
         why += "; no line says who votes, so that a leader may have lost its majority before it ended"
     if outside and unproven:
-        why += "; or no log tells who found a leader"
+        why += "; or only one member's logs are there"
     untold = int(_log_of_the_last_leader_stops(group, without))
     if untold:
         why = f"{why}; or the log of the last leader stops before those of its group"

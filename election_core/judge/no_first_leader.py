@@ -16,7 +16,7 @@ from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.group import Group, since, until
 from election_replay.election_core.judge.wording import between
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
-from election_replay.election_core.model.facts import Alive, Candidacy, LastHeard, Role
+from election_replay.election_core.model.facts import Alive, LastHeard, Role
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import Timeout
 
@@ -29,8 +29,7 @@ FOLLOWS = frozenset({"following", "heartbeat", "status"})
 def no_first_leader(group: Group, title: str) -> Iterator[Finding]:
     """The finding, if no line of any member tells of a leader; ``title`` is the protocol's word for one.
 
-    One member alone may be cut off from a group that is well, and a log without INFO lines tells who lost a leader and
-    not who found one: that is worth knowing and no alarm.
+    One member alone may be cut off from a group that is well: that is worth knowing and no alarm.
     """
     if group.tenures or any(map(_tells_of_a_leader, group.roles)) or any(group.of(LastHeard)):
         return
@@ -45,15 +44,12 @@ def no_first_leader(group: Group, title: str) -> Iterator[Finding]:
         return
     members = tuple(searches)
     alone = len(members) == 1
-    tells = {role.node or role.source_node for role in group.roles if role.cause == "start"}
-    tells |= {campaign.node or campaign.source_node for campaign in group.of(Candidacy)}
-    unsure = alone or not tells.issuperset(members)
     who = f"{members[0]}, of which alone there are logs," if alone else _listed(members)
     yield group.finding(
         RuleId.LEADERLESS,
         ("never",),
-        severity=INFO if unsure else WARNING,
-        certainty=POSSIBLE if unsure else DEFINITE,
+        severity=INFO if alone else WARNING,
+        certainty=POSSIBLE if alone else DEFINITE,
         nodes=members,
         terms=(),
         start_time=min(first.at for _, _, first, _ in spans),

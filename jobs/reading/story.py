@@ -457,7 +457,7 @@ def service_in_words(incident: Incident, role: Row) -> str:
 
 
 OBSERVES, LOOKS, DOWN = ("observes", "observe"), ("looks for a leader", "look for a leader"), ("is down", "are down")
-NOT_KNOWN_WHAT = ("is not heard of any more", "are not heard of any more")
+NOT_KNOWN_WHAT = ("has an unknown role", "have an unknown role")
 WORDS = (OBSERVES, LOOKS, DOWN, NOT_KNOWN_WHAT)
 """What those are at the end of the logs who neither lead nor follow, for one and for several."""
 BESIDES = {"observer": OBSERVES, "candidate": LOOKS, "down": DOWN}

@@ -58,7 +58,13 @@ def parse(record: Record) -> Event | None:
 
 
 def parse_line(line: Line, record: Record) -> Event | None:
-    """The event that a line says, however it is laid out. Raises :class:`Unparsable` as ``parse`` does."""
+    """The event that a line says, however it is laid out. Raises :class:`Unparsable` as ``parse`` does.
+
+    Solr puts the first line of an exception behind a message: ``Exception when following the leader => java.io...``.
+    """
+    before, _, exception = line.message.rpartition(" => ")
+    if before and _EXCEPTION.match(exception):
+        line, record = line._replace(message=before), record._replace(continuation=(exception, *record.continuation))
     name = (line.logger or "").rpartition(".")[2]
     for pattern in TABLE.candidates(line.message):
         kind = pattern.text.kind

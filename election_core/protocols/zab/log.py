@@ -28,6 +28,7 @@ from election_replay.election_core.fold.roles import (
     SEEN,
     STOPPED,
     TRANSFER,
+    UNKNOWN,
     Step,
     spans,
 )
@@ -149,6 +150,7 @@ class ZabLog:
     _now: Running = field(default_factory=Running)
     _led_until: int = 0
     _searched: FoldEvent | None = None
+    _tells_roles: bool = False
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line of this server's log."""
@@ -156,6 +158,7 @@ class ZabLog:
             self.node = event.node
         if event.kind in _SAID_BY_LEARNERS and self._now.role not in (FOLLOWER, OBSERVER):
             self._now.election = Election()  # the line with which it left that election is lost
+        self._tells_roles = self._tells_roles or event.kind in _INFO
         _HANDLERS[event.kind](self, event)
         if self._now.role == LEADER and (event.kind == "ZK_ESTABLISHED" or event.role == "LEADER"):
             self._led_until = event.at
@@ -169,6 +172,8 @@ class ZabLog:
         group = speaker.listed.replica_group or (ENSEMBLE_GROUP if self.node is not None else UNIDENTIFIED)
         emit = speaker.about(group, PROTOCOL, stream, lambda _: self.node)
         yield QuietLog(*emit.during(self.node, first.at, first.at, None))
+        if not self._tells_roles:  # a warning says that a leader was lost, and none that another one was found
+            self.steps = [replace(step, role=UNKNOWN) if step.role == CANDIDATE else step for step in self.steps]
         roles = list(emit.roles(spans(self.steps, emit.incarnations, CANDIDATE)))
         yield from roles
         yield from emit.alive()
@@ -585,6 +590,11 @@ _HANDLERS: dict[str, Callable[[ZabLog, FoldEvent], None]] = {
 
 KINDS = frozenset(_HANDLERS)
 """The events that the fold of a ZooKeeper log reads."""
+
+_INFO = frozenset(
+    {"ZK_START", "ZK_LOOKING", "ZK_ELECTION", "ZK_VOTE", "ZK_STATE", "ZK_LEADING", "ZK_FOLLOWING", "ZK_OBSERVING"}
+)
+"""Lines of the level INFO, of which a server prints some whenever it looks for a leader and finds one."""
 
 _SAID_BY_LEARNERS = frozenset(
     {"ZK_LEADER_LOST", "ZK_ROLE_END", "ZK_TRUNCATED", "ZK_PROPOSAL_GAP", "ZK_EPOCH_SET", "ZK_LEADER_REACHED"}

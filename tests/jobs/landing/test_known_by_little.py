@@ -37,3 +37,13 @@ def test_what_logback_says_of_itself_is_no_line_that_nobody_understands() -> Non
     assert looks.problem(str) is None
     looks.take_all([f"{number}:00:00 something else {number}" for number in range(10, 60)])
     assert looks.problem(str) is not None
+
+
+def test_solr_puts_the_exception_behind_the_message() -> None:
+    line = f"{SOLR}o.a.z.s.q.Learner Exception when following the leader => java.io.EOFException".replace(
+        "INFO", "WARN"
+    )
+    dialect = dialect_of("attachment.txt", f"{line}\n".encode())
+    event = dialect.parse(Record(line, (), "attachment.txt", 0)) if dialect else None
+    assert event is not None
+    assert (event.kind, event.node, event.result) == ("ZK_LEADER_LOST", "1", "java.io.EOFException")

@@ -95,7 +95,7 @@ def test_the_story_says_who_led_why_that_changed_and_what_went_wrong(
         "  12:00:40  CRITICAL (definite): n1 and n2 both led for 29 s to 31 s.",
         "  12:00:41  n2 becomes leader (term 2): n1 (machine-a) was alive but cut off, and gave up 29 s",
         "            later.",
-        "  At the end of the logs n2 leads, n1 (machine-a) follows, n3 is not heard of any more.",
+        "  At the end of the logs n2 leads, n1 (machine-a) follows, n3 has an unknown role.",
     ]
 
 
