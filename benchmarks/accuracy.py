@@ -39,10 +39,15 @@ In safe worlds nothing is claimed above information but time that was really los
 `SPECIAL_SERVICE_GAP`, `PRE_ONLINE_STUCK`). A world that is judged wrongly is named below with the command that repeats
 it. This page is made by `python -m benchmarks.accuracy`.
 
+Electorates: a figure is of three fixed voters, in the `five-` stories of `dledger` of five. What is told of groups of
+two, four, five and seven voters, and of etcd clusters whose members come and go, is held against what their worlds
+committed: `python -m proof.audit.worlds raft --electorates`. Most real runs have three members; of etcd six have four
+to seven, with learners and replaced members among them, and of ZooKeeper two have five.
+
 What the worlds do not hold:
 
 - messages that TCP loses for good while both ends live;
-- groups of more than five members;
+- joint changes of members, observers, and voters with weights or in groups: scenarios have them;
 - breaches of `BROKER_ROLE_RULE` and `MEMBERS_DISAGREE` (that they are not claimed without one is measured);
 - clocks off by more than their bound where nobody elects (`acting_master`): no line there is surely the effect of
   another machine's, so nothing can prove it;

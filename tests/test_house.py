@@ -120,6 +120,7 @@ LONG_FILES = {
     "election_core/protocols/metadata/rules.py": RULES,
     "election_core/protocols/order_lock/rules.py": RULES,
     "election_core/protocols/raft/log.py": LOG,
+    "election_core/protocols/zab/log.py": LOG,
     "election_core/simulate/acting_master/machine.py": MACHINE,
     "election_core/simulate/controller/broker_machine.py": MACHINE,
     "election_core/simulate/controller/truth.py": "what really happened in each scenario of one protocol",
