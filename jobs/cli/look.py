@@ -35,6 +35,8 @@ KEPT = "DIR"
 PASTED = "pasted"
 """What the cluster of pasted text is called."""
 
+PASTED_FROM = "the text on standard input"
+
 STORIES = 4
 """Groups of which the story is told; the others are named."""
 
@@ -88,7 +90,12 @@ def look(
     ):
         tables = Warehouse(kept_in(keep) if keep else f"{scratch}/warehouse")
         place = str(write_pasted(standard_input(), Path(scratch) / PASTED)) if folder == "-" else folder
-        done = look_job(engine, place, tables, settings, Path(scratch))
+        try:
+            done = look_job(engine, place, tables, settings, Path(scratch))
+        except JobError as error:
+            raise JobError(
+                *(str(line).replace(place, PASTED_FROM) if folder == "-" else line for line in error.args)
+            ) from None
         from election_replay.jobs.reading.published import Published
 
         published = Published(tables, place=keep or KEPT)

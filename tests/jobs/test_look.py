@@ -195,6 +195,10 @@ CASES = {
         [f"rke2-host{host}/podlogs/kube-system-mq-host{host}" for host in range(2)],
         {("mailed", f"rke2-host{host}", 1) for host in range(2)},
     ),
+    "a report of Strimzi's script": (
+        [f"reports/podlogs/my-kafka-{pod}.log{before}" for pod in range(2) for before in ("", ".0")],
+        {("mailed", f"my-kafka-{pod}", 2) for pod in range(2)},
+    ),
     "restarts of containers": (
         [f"kube-system_etcd-m{pod}_5f3e/etcd/{restart}.log" for pod in range(2) for restart in range(3)],
         {("mailed", f"kube-system_etcd-m{pod}_5f3e", 3) for pod in range(2)},

@@ -61,3 +61,13 @@ def test_members_one_after_the_other_are_told_apart(
     for node in ("master-0", "master-1", "master-2"):
         assert f"    {node}: 1 file, by folder {node}; its logs: " in answer
     assert "No leader for 14.8 s to 19.9 s" in answer
+
+
+def test_what_is_no_log_is_told_without_our_own_places(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"hello\n"), encoding="utf-8"))
+    assert main(["look", "-"]) == 1
+    error = capsys.readouterr().err
+    assert "no log of a system that is known lies in the text on standard input" in error
+    assert "/" not in error
