@@ -35,6 +35,20 @@ def test_there_are_many_questions() -> None:
     assert all(len(question.calls) <= MOST_CALLS for question in QUESTIONS)
 
 
+def in_a_table() -> str:
+    """The questions as docs/agents.md lists them."""
+    rows = (
+        f"| {question.about} | {question.text} | {', then '.join(f'`{tool}`' for tool, _ in question.calls)} |"
+        for question in QUESTIONS
+    )
+    return "\n".join(("| cluster | question | calls |", "|---|---|---|", *rows))
+
+
+def test_the_page_lists_them() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "agents.md").read_text("utf-8")
+    assert in_a_table() in page, f"docs/agents.md should hold:\n{in_a_table()}"
+
+
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: f"{question.about}: {question.text}")
 def test_a_question_is_answered(question: Question, warehouse: str) -> None:
     answers = asyncio.run(asked(warehouse, question))
