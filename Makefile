@@ -13,7 +13,7 @@ unexport SPARK_HOME PYTHONPATH
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo check test lint prose prove audit compare mutations texts site java bench bench-landing bench-many-files bench-dashboard release-check sbom shipping-test worker-archive cluster-test object-store-test stores-check kubernetes-test airflow-test airflow-up clean
+.PHONY: help setup demo check test lint prose prove audit compare mutations texts site java bench bench-landing bench-many-files bench-dashboard release-check lock sbom shipping-test worker-archive cluster-test object-store-test stores-check kubernetes-test airflow-test airflow-up clean
 
 help: ## list what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -144,6 +144,12 @@ release-check: java ## wheel and sdist: built, installed into a clean environmen
 	  home=$$("$$bin/python" -c "import election_replay, pathlib; print(pathlib.Path(election_replay.__file__).parent)") && \
 	  "$$bin/election-replay" config check --config "$$home/conf/pipeline.yaml" && \
 	  "$$bin/spark-submit" --properties-file "$$home/conf/spark/local.conf" "$$home/jobs/replay.py" --warehouse warehouse
+
+lock: $(READY) ## requirements.txt: what an installation with all extras consists of, with the hashes of all files
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && $(PYTHON) -m venv "$$folder" && \
+	  "$$folder/bin/pip" install --quiet --disable-pip-version-check uv && \
+	  "$$folder/bin/uv" pip compile --quiet pyproject.toml $(addprefix --extra ,spark hdfs gates dashboard) -c constraints.txt \
+	  --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -o requirements.txt
 
 sbom: ## build/sbom.json: what an installation with all extras consists of, in CycloneDX
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && set -e && mkdir -p build && \

@@ -153,7 +153,9 @@ def main() -> None:
     try:
         looks = [cold("look", landing, PATH="/nonexistent", JAVA_HOME="/nonexistent") for _ in range(chosen.rounds)]
         say(f"look_{name}", value=shortest(looks), unit="s", rounds=looks)
-        say(f"local_vs_spark_{name}", **local_vs_spark(landing, folder, chosen.rounds))
+        both = local_vs_spark(landing, folder, chosen.rounds)
+        say(f"spark_{name}_s", value=shortest(both["spark"]), unit="s")
+        say(f"local_vs_spark_{name}", **both)
         if chosen.landing == DEMO:
             zone, again = folder / "real-runs", folder / "of-real-runs"
             again.mkdir()

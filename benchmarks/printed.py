@@ -25,14 +25,17 @@ MEASURES = {
     "dense_us_per_event": Measure("CPU microseconds an event, in landing logs of which every line is of interest", 45),
     "big_file_two_vs_one_cores": Measure("how much faster two cores land one file of 500 MB than one does", 1.7, True),
     "landing_vs_spark": Measure("landing 200 MB over Spark alone that keeps the lines with one substring", 1.3),
-    "look_demo": Measure("seconds of `look` on the demo's logs, in a cold process without Java", 5),
+    "look_demo": Measure("seconds of `look` on the demo's logs, in a cold process without Java", 3),
+    "spark_demo_s": Measure("seconds of `run` by Spark on the demo's logs, in a cold process", 20),
     "local_vs_spark_demo": Measure("`run` by the local engine over `run` by Spark, on the demo's logs", 0.5),
     "local_vs_spark_real_runs": Measure("the same on the logs of all bundled real runs", 0.5),
     "second_night": Measure("seconds of `run` by Spark: first night, one new file, nothing new (goal of the last: 1)"),
     "second_night_vs_before": Measure(
         "a night with one new file over the same by a release without local engine", 0.33
     ),
-    "replay_vs_floor": Measure("a replay over one whose core does nothing, with Spark's own Delta writer", 1.5),
+    "replay_vs_spark_writer_floor": Measure(
+        "a replay over one whose core does nothing, with Spark's own Delta writer", 1.6
+    ),
     "replay_vs_honest_floor": Measure("the same, written as ours is", 1.6),
     "rdd_vs_replay": Measure("the same fold behind `rdd.mapPartitions`, rows in and rows out, over ours", 5, True),
     "night30_vs_night1": Measure("the last of thirty nights over the first that go on from a checkpoint", 1.1),

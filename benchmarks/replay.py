@@ -192,7 +192,9 @@ def replay_vs_floor(spark: SparkSession, folder: Path, load: Load) -> None:
     honest.create()
     floors: dict[str, Callable[[int], object]] = {
         "replay_vs_honest_floor": lambda _: floor(engine, model, partial(by_executors, engine, model, honest)),
-        "replay_vs_floor": lambda n: floor(engine, model, partial(by_spark, engine, model, f"{folder}/least-{n}")),
+        "replay_vs_spark_writer_floor": lambda n: floor(
+            engine, model, partial(by_spark, engine, model, f"{folder}/least-{n}")
+        ),
     }
     for name, floor_of in floors.items():  # one after the other: each is slower beside Spark's own writes
         ours, least = by_turns(lambda _: whole(spark, warehouse), floor_of)

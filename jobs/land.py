@@ -7,14 +7,15 @@ one stops at a commit, as that table is no longer what it began with. One that f
 whether the attempt that left them was killed or is still at work: it claims ``landed_files`` before it takes them away,
 so that either it stops there or that other one can never count.
 
+What is much is committed in parts, each a landing of its own: one that is stopped goes on behind the last part.
 A file that would keep one core busy when the others are done is cut into stretches (:mod:`jobs.landing.stretches`).
 """
 
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from uuid import uuid4
@@ -45,6 +46,8 @@ from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.stores import absolute
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
+GIGABYTE = 1_000_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class Landing:
@@ -70,9 +73,30 @@ def land(engine: Engine, files: list[LogFile], landing: str, warehouse: Warehous
         return Landing()
     begun, zone = begin(warehouse, config), absolute(landing)
     landed = warehouse.dataset(LANDED.name, begun.versions[LANDED.name])
-    done = landed_by(engine, tasks_of(files, landed, zone, config, begun.batch), zone, warehouse)
-    commit(done, begun, warehouse)
-    return summed(done, files, begun.batch)
+    tasks = tasks_of(files, landed, zone, config, begun.batch)
+    every: list[Landed] = []
+    for part in parts_of(tasks, config.commit_every_gb * GIGABYTE):
+        done = landed_by(engine, [replace(task, batch=begun.batch) for task in part], zone, warehouse)
+        begun = commit(done, begun, warehouse)
+        every += [replace(found, data_files=[]) for found in done]
+    return summed(every, files, begun.batch - 1)
+
+
+def parts_of(tasks: Sequence[Task], size: int) -> Iterator[list[Task]]:
+    """The tasks in parts of about so many bytes, or one task that has more; in each they keep their order.
+
+    Those of a cluster come one after the other.
+    """
+    part: list[int] = []
+    held = 0
+    for number in sorted(range(len(tasks)), key=lambda number: tasks[number].cluster):
+        if part and held + weight(tasks[number]) > size:
+            yield [tasks[at] for at in sorted(part)]
+            part, held = [], 0
+        part.append(number)
+        held += weight(tasks[number])
+    if part:
+        yield [tasks[at] for at in sorted(part)]
 
 
 def land_table(engine: Engine, name: str, warehouse: Warehouse, config: Config) -> Landing:
@@ -147,8 +171,11 @@ def done_of(hand: Large | Stretch | list[Task], landing: str, warehouse: str) ->
             return land_tasks(hand, landing, warehouse)
 
 
-def commit(done: Iterable[Landed], begun: Begun, warehouse: Warehouse) -> None:
-    """Commit the rows, table by table on top of what the landing began with, ``landed_files`` last."""
+def commit(done: Iterable[Landed], begun: Begun, warehouse: Warehouse) -> Begun:
+    """Commit the rows, table by table on top of what the landing began with, ``landed_files`` last.
+
+    What comes is where the next landing begins, unless another job commits in between.
+    """
     written = [file for hand in done for file in hand.data_files]
     batch, versions = str(begun.batch), begun.versions
     if any(batch in warehouse.partitions(table, versions[table]) for table in EVIDENCE):
@@ -157,6 +184,7 @@ def commit(done: Iterable[Landed], begun: Begun, warehouse: Warehouse) -> None:
         versions = versions | {LANDED.name: before + 1}
     for table, version in versions.items():
         warehouse.replace(written, table, [batch], f"landing {batch}", version)
+    return Begun(begun.batch + 1, {table: version + 1 for table, version in versions.items()})
 
 
 def summed(done: Iterable[Landed], files: Collection[LogFile], batch: int) -> Landing:

@@ -7,7 +7,7 @@
 Every table is read at the version that the last published run names, so that one session never sees half a night.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -84,22 +84,20 @@ def empty(spark: SparkSession, table: Table) -> DataFrame:
     return spark.createDataFrame([], table.ddl())
 
 
-def in_spark(view: View) -> str:
-    """The statement that creates a view or function in a Spark session."""
-    if view.parameters:
-        return _spark_function(view, f"CREATE OR REPLACE TEMPORARY FUNCTION {view.name}")
-    comment = sql_text(view.comment)
-    return f"CREATE OR REPLACE TEMPORARY VIEW {view.name} ({_spark_comments(view)}) COMMENT {comment} AS {view.sql}"
-
-
-def _spark_function(view: View, create: str) -> str:
+def in_spark(view: View, *, temporary: bool = True) -> str:
+    """The statement that creates a view or function in a Spark session, or in the schema in which it works."""
+    create = f"CREATE OR REPLACE {'TEMPORARY ' if temporary else ''}"
+    comment = f"COMMENT {sql_text(view.comment)}"
+    if not view.parameters:
+        return f"{create}VIEW {view.name} ({comments_of(view.columns)}) {comment} AS {view.sql}"
     parameters = ", ".join(map(_spark_parameter, view.parameters))
     columns = ", ".join(map(_spark_column, view.columns))
-    return f"{create}({parameters}) RETURNS TABLE({columns}) COMMENT {sql_text(view.comment)} RETURN {view.sql}"
+    return f"{create}FUNCTION {view.name}({parameters}) RETURNS TABLE({columns}) {comment} RETURN {view.sql}"
 
 
-def _spark_comments(view: View) -> str:
-    return ", ".join(f"`{column.name}` COMMENT {sql_text(column.remark)}" for column in view.columns)
+def comments_of(columns: Iterable[Column]) -> str:
+    """The columns of a view with their comments."""
+    return ", ".join(f"`{column.name}` COMMENT {sql_text(column.remark)}" for column in columns)
 
 
 def _spark_parameter(parameter: Parameter) -> str:

@@ -34,6 +34,18 @@ def test_constraints_are_names_and_versions_only() -> None:
     assert all(re.fullmatch(r"[A-Za-z0-9_.-]+==[A-Za-z0-9.]+", line) for line in lines)
 
 
+def test_an_installation_is_pinned_by_hashes_of_the_same_versions() -> None:
+    """Each package for Linux on x86 and Pythons 3.11 to 3.13, whoever serves it."""
+    pinned = {*(ROOT / "constraints.txt").read_text().lower().replace("_", "-").replace(".", "-").splitlines()}
+    text = (ROOT / "requirements.txt").read_text()
+    assert not re.search(r"://|^-", text, re.MULTILINE)
+    found = re.findall(r"(?m)^(\S+)==(\S+?)((?: ;[^\\]*)?) \\\n((?: {4}--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", text)
+    assert text.count("==") - text.count(" == ") == len(found) > 40
+    elsewhere = {name for name, _, marker, _ in found if "win32" in marker}
+    versions = {f"{name}=={version}".replace(".", "-") for name, version, *_ in found if name not in elsewhere}
+    assert versions <= pinned, "what is installed is what is tested"
+
+
 def test_examples_are_real_runs_as_they_were_written(corpora: Path) -> None:
     files = [path for path in EXAMPLES.rglob("*") if path.is_file()]
     assert len({path.relative_to(EXAMPLES).parts[0] for path in files}) == 3

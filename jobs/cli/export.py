@@ -7,9 +7,17 @@ import click
 
 from election_replay.jobs.cli.ending import published
 from election_replay.jobs.cli.log import tell
-from election_replay.jobs.cli.options import landing_option, run_option, warehouse_option
+from election_replay.jobs.cli.options import (
+    catalog_options,
+    landing_option,
+    run_option,
+    settings_in_force,
+    spark_options,
+    warehouse_option,
+)
 from election_replay.jobs.cli.output import say
 from election_replay.jobs.cli.read import asked_for
+from election_replay.jobs.cli.stages import catalog_stage, started
 
 
 @click.group()
@@ -71,3 +79,24 @@ def export_lnav(folder: str, warehouse: str, finding: str, landing: str | None) 
     [at] = [row["start_time"] for row in shown.findings if row["finding_id"].startswith(finding.strip().lower())]
     say(f"Wrote {len(found.lines):,} lines. Open them:")
     say(f"  lnav -I {quote(folder)} -c ':goto {at:%Y-%m-%dT%H:%M:%S}' {quote(f'{folder}/lines.jsonl')}")
+
+
+@export.command("catalog")
+@warehouse_option
+@catalog_options(required=True)
+@spark_options
+@click.pass_obj
+def export_catalog(
+    debug: bool, warehouse: str, catalog: str, schema: str, config: str | None, master: str | None
+) -> None:
+    """Register the tables, and views of what is published, in a schema of Spark's catalogue.
+
+    The tables stay where they are. A judged table is known as NAME_of_all_runs; NAME is a view of its published rows.
+    Which catalogue it is, the settings of Spark say: spark.sql.catalog.NAME, or Hive's metastore.
+
+    \b
+    Example
+      election-replay export catalog --warehouse W --catalog main --schema election_replay
+    """
+    engine = started(settings_in_force(config, master).config, master, debug)
+    catalog_stage(engine, warehouse, catalog, schema)

@@ -86,6 +86,27 @@ def engine_option(command: Command) -> Command:
     )(command)
 
 
+def catalog_options(*, required: bool = False) -> Callable[[Command], Command]:
+    """``--catalog`` and ``--schema``."""
+
+    def given(command: Command) -> Command:
+        command = click.option(
+            "--schema",
+            required=required,
+            metavar="NAME",
+            help="Schema of a catalogue of Spark's that is to know the tables, and views of what is published.",
+        )(command)
+        return click.option(
+            "--catalog",
+            default="spark_catalog",
+            show_default=True,
+            metavar="NAME",
+            help="The catalogue of that schema, as spark.sql.catalog names it.",
+        )(command)
+
+    return given
+
+
 def dry_run_option(command: Command) -> Command:
     """``--dry-run``."""
     return click.option("--dry-run", is_flag=True, help="Say what there is to do, and change nothing.")(command)

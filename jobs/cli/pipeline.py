@@ -13,6 +13,7 @@ from election_replay.jobs.cli.ending import complain, gates, leave, not_read, su
 from election_replay.jobs.cli.extras import data_docs_wanted
 from election_replay.jobs.cli.log import known, tell
 from election_replay.jobs.cli.options import (
+    catalog_options,
     cluster_option,
     config_option,
     database_option,
@@ -26,6 +27,7 @@ from election_replay.jobs.cli.options import (
 )
 from election_replay.jobs.cli.output import as_json, plan, say, while_read
 from election_replay.jobs.cli.stages import (
+    catalog_stage,
     engine_of,
     is_little,
     land_stage,
@@ -49,6 +51,7 @@ MOST_DAYS = 36_500
 @engine_option
 @dry_run_option
 @database_option
+@catalog_options()
 @click.pass_obj
 def run(
     debug: bool,
@@ -59,6 +62,8 @@ def run(
     engine: str,
     dry_run: bool,
     database: str | None,
+    catalog: str,
+    schema: str | None,
 ) -> None:
     """Land what is new, replay it, publish the result.
 
@@ -75,6 +80,8 @@ def run(
     from election_replay.jobs.replaying.nothing_new import nothing_landed, nothing_new
     from election_replay.jobs.warehouse.warehouse import Warehouse
 
+    if schema and engine != "spark":
+        raise WrongCommand("--schema is for Spark's catalogues: leave it out, or take --engine spark")
     chosen, tables = settings_in_force(config, master), Warehouse(warehouse)
     settings = chosen.config
     passed_over: list[Skipped] = []
@@ -96,6 +103,8 @@ def run(
         with engine_of(engine, settings, master, debug, short_lived=is_little(tables, files)) as moving:
             landed = land_stage(moving, files, landing, tables, settings)
             done = replay_stage(moving, tables, chosen)
+            if schema and done.run_id:
+                catalog_stage(moving, warehouse, catalog, schema)
     else:
         tell("Nothing new has come since the last run: nothing was changed.")
     if tables.published():

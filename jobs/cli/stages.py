@@ -107,6 +107,19 @@ def engine_of(
         yield engine
 
 
+def catalog_stage(engine: Any, warehouse: str, catalog: str, schema: str) -> None:
+    """Register the tables in a catalogue, with lines about it."""
+    from election_replay.jobs.cli.progress import stage
+    from election_replay.jobs.spark_catalog import register_in
+
+    with stage("catalog") as report:
+        done = register_in(engine.session, warehouse, catalog, schema)
+        text = f"{catalog}.{schema}: {len(done.tables)} tables, {len(done.views)} views"
+        report(text, tables=len(done.tables), views=len(done.views))
+    for name, reason in done.refused.items():
+        tell(f"{catalog} does not take {name}: {reason}", logging.WARNING)
+
+
 def of_clusters(files: Sequence["LogFile"], clusters: Sequence[str]) -> list["LogFile"]:
     """The files of these clusters; all, if none is named."""
     return [file for file in files if not clusters or file.cluster in clusters]

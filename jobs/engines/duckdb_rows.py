@@ -15,9 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from election_replay.jobs.engines.engine import After, AfterOwn, Among, NamedBy, OneOf, Partitioning, Rows, Simple, UpTo
-from election_replay.jobs.warehouse.replacing import DeletedKeys, of_keys
 from election_replay.jobs.warehouse.warehouse import Warehouse
-from election_replay.schemas import TABLES
 from election_replay.schemas.model import sql_text
 
 MEMORY = "1GB"
@@ -244,11 +242,7 @@ def dataset_of(warehouse: Warehouse, rows: Rows) -> ds.Dataset:
     """The files that may hold some rows of a table, as Arrow reads them."""
     if rows.files:
         return warehouse.written(rows.table, rows.files)
-    dataset, by = warehouse.dataset(rows.table, rows.version), TABLES[rows.table].replaced_by
-    for condition in rows.conditions:
-        if isinstance(condition, Among) and condition.wanted and by and condition.columns == by:
-            dataset = of_keys(dataset, DeletedKeys(keys=frozenset((cluster, key) for cluster, key in condition.keys)))
-    return dataset
+    return warehouse.dataset(rows.table, rows.version)
 
 
 def as_filter(rows: Rows) -> pc.Expression | None:

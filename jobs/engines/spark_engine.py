@@ -46,6 +46,7 @@ from election_replay.jobs.warehouse.data_files import (
     write_data_files,
 )
 from election_replay.jobs.warehouse.data_files import Rows as Batch
+from election_replay.jobs.warehouse.pointer import GROUP
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
@@ -62,7 +63,7 @@ DATA_FILE = pa.schema(
         "path": pa.string(),
         "size": pa.int64(),
         "rows": pa.int64(),
-        "null_columns": pa.list_(pa.string()),
+        "stats": pa.string(),
     }
 )
 
@@ -201,13 +202,19 @@ def written(frame: DataFrame, work: Work, warehouse: Warehouse, adding: Adding) 
         files = output.where(F.col(FILES).isNotNull()).select(f"{FILES}.*").toArrow().to_pylist()
     finally:
         output.unpersist()
-    return [DataFile(**row | {"null_columns": tuple(row["null_columns"])}) for row in files]
+    return [DataFile(**row) for row in files]
 
 
 def add(rows: DataFrame, warehouse: Warehouse, table: str, count: int, note: str) -> None:
-    """Add rows to a table by Delta's own writer: one commit, in files of so many rows or more."""
-    files = rows.coalesce(1 + count // FILE_ROWS)
-    files.write.format("delta").mode("append").option("userMetadata", note).save(warehouse.location(table))
+    """Add rows to a table by Delta's own writer: one commit, in files of about so many rows, each of some groups.
+
+    Liquid clustering would say no more, and then delta-rs could not write to the table, which the local engine does.
+    """
+    tasks = 1 + count // FILE_ROWS
+    dealt = rows.coalesce(1) if tasks == 1 else rows.repartitionByRange(tasks, *GROUP)
+    dealt.sortWithinPartitions(*GROUP).write.format("delta").mode("append").option("userMetadata", note).save(
+        warehouse.location(table)
+    )
     warehouse.changed(table)
 
 

@@ -26,7 +26,7 @@ from election_replay.jobs import JobError
 from election_replay.jobs.engines.duckdb_rows import ReadAsAsked, database_in
 from election_replay.jobs.gates.lately import lately
 from election_replay.jobs.warehouse.pointer import CANDIDATE, OF_GROUP, PUBLISHED, pointer_rows
-from election_replay.jobs.warehouse.replacing import DeletedKeys, of_keys
+from election_replay.jobs.warehouse.replacing import DeletedKeys
 from election_replay.jobs.warehouse.table_sets import JUDGED, LANDED
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES, Expectation
@@ -199,7 +199,7 @@ class Newest:
     def _of_clusters(self, table: str, version: int, pointer: pa.Table) -> ds.Dataset:
         """A table, of which Arrow lets few other rows through to the database than those that are asked for."""
         rows, gone = self._warehouse.dataset(table, version), self._written.get(table)
-        found: ds.Dataset = ReadAsAsked.of(rows if gone is None else of_keys(rows, gone))
+        found: ds.Dataset = ReadAsAsked.of(rows)
         if gone is not None:
             cluster, key = TABLES[table].replaced_by
             named = among(cluster, {of for of, _ in gone.keys}) & among(key, {name for _, name in gone.keys})

@@ -39,7 +39,7 @@ from election_replay.jobs.replaying.first_seen import Before, facts_alone, with_
 from election_replay.jobs.replaying.news import SOURCE
 from election_replay.jobs.replaying.resting import CALM, OPEN_LIVES, SOURCE_ENDS
 from election_replay.jobs.replaying.work import Work
-from election_replay.jobs.warehouse.data_files import ROW_GROUP, DataFile, Row, by_place, write_data_files
+from election_replay.jobs.warehouse.data_files import ROW_GROUP, DataFile, Row, write_data_files
 from election_replay.jobs.warehouse.data_files import Rows as Batch
 from election_replay.jobs.warehouse.pointer import CANDIDATE, PUBLISHED, moved, point, pointer_rows
 from election_replay.jobs.warehouse.replacing import DeletedKeys, anew, kept
@@ -52,7 +52,7 @@ FEW_SOURCES = 1_000
 
 GROUP = ("cluster", "replica_group")
 NONE: frozenset[tuple[str, str]] = frozenset()
-PROGRAM_ORDER = (*by_place(FACTS), *SOURCE, "contains(stream, '/')", "stream", "file_time", "fingerprint", "line_no")
+PROGRAM_ORDER = (*SOURCE, "contains(stream, '/')", "stream", "file_time", "fingerprint", "line_no")
 """The order in which a node wrote its rows, its snapshots last."""
 
 
@@ -107,7 +107,7 @@ def write_gold(work: Work) -> None:
 def judged_files(work: Work, parts: Sequence[Rows], spoken: Among | None) -> list[DataFile]:
     """Add what the judge says of all groups of which ``parts`` hold the facts; the files of what it says besides."""
     facts = with_sightings(parts, spoken, work)
-    dealing = Partitioning(GROUP, (*by_place(CALM), *GROUP), work.pieces)
+    dealing = Partitioning(GROUP, GROUP, work.pieces)
     judging = partial(judge, run_id=work.run_id, started_at=work.started_at)
     adding = Adding(tuple(TABLE_OF.values()), work.run_id)
     files = work.engine.map_partitions(work.warehouse, facts, dealing, judging, adding)

@@ -37,6 +37,7 @@ SYSTEMS = tuple(dict.fromkeys(OF_PROTOCOLS.values()))
 """The systems whose layouts can be set."""
 
 MOST_PARTITIONS = 100_000
+MOST_GIGABYTES = 1_000_000
 LONGEST_NAME = 255
 LONGEST_LAYOUT = 1_000
 MOST_STARS = 3
@@ -133,6 +134,9 @@ Zone = Annotated[
 ]
 Partitions = Annotated[
     int, Strict(), Field(ge=1, le=MOST_PARTITIONS), Must(f"a whole number from 1 to {MOST_PARTITIONS}")
+]
+Gigabytes = Annotated[
+    int, Strict(), Field(ge=1, le=MOST_GIGABYTES), Must(f"a whole number from 1 to {MOST_GIGABYTES}, gigabytes")
 ]
 Hashed = Annotated[
     tuple[Annotated[str, Field(pattern=f"^(?:{ADDRESS}|{CLIENT_ID})$")], ...],
@@ -354,7 +358,8 @@ class Config:
     ``programs``, which have no dialect of their own. ``inventory``
     names members where their logs do not, ``timing`` the times of groups. ``tables`` are Delta tables of raw
     lines. ``privacy`` says what is hashed.
-    ``shuffle_partitions`` is ``None`` for what suits the master, see :func:`jobs.session.spark_session`.
+    ``shuffle_partitions`` is ``None`` for what suits the master, see :func:`jobs.engines.spark_session.spark_session`.
+    ``commit_every_gb``: of more new bytes than these a landing commits each such part by itself.
     """
 
     layout: Layout = "{cluster}/nodes/{node}/logs/**"
@@ -363,6 +368,7 @@ class Config:
     utc_offset_minutes: Offset | None = None
     time_zone: Zone | None = None
     shuffle_partitions: Partitions | None = None
+    commit_every_gb: Gigabytes = 16
     sources: tuple[SourceRule, ...] = ()
     inventory: tuple[InventoryEntry, ...] = ()
     layouts: tuple[LayoutRule, ...] = ()

@@ -5,19 +5,15 @@ one commit of the driver names them (:meth:`~jobs.warehouse.warehouse.Warehouse.
 attempt wrote is never named, and ``VACUUM`` removes it. Rows go neither through the JVM nor to the driver.
 
 The tables of lines are partitioned by landing, which Delta keeps out of the files: a file holds rows of one landing. A
-table whose rows a night replaces has no partitions: the name of a file says which keys may be in it (:func:`place`), so
-that a night writes anew only the files that hold some of its own. Neither has the ledger of landed files: upkeep joins
-what the nights have left of it, as each landing reads all of it.
+table whose rows a night replaces has no partitions, nor has the ledger of landed files: upkeep joins what the nights
+have left of it, as each landing reads all of it.
 """
 
 import gc
-import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
-from hashlib import md5
 from typing import Any
 from uuid import uuid4
 
@@ -28,6 +24,7 @@ import pyarrow.parquet as pq
 from deltalake.fs import DeltaStorageHandler
 from pyarrow import fs
 
+from election_replay.jobs.warehouse.file_stats import FileStats
 from election_replay.jobs.warehouse.patience import PAUSE, no_machine, retry_hdfs
 from election_replay.schemas import TABLES, Table
 
@@ -36,10 +33,6 @@ ROW_GROUP = 10_000
 
 FILE_ROWS = 20_000
 """After so many rows a file of a table without partitions ends: a night writes no more beside each of its own rows."""
-
-PLACES = re.compile(r"part-([0-9a-f]{8})-([0-9a-f]{8})-[0-9a-f-]{36}\.parquet")
-"""The name of a file that says which keys may be in it: the first and the last :func:`place`."""
-FIRST, LAST = "00000000", "ffffffff"
 
 COLLECTED = 100_000
 """So many new objects are looked through for garbage at once, while rows are made."""
@@ -57,7 +50,7 @@ Rows = tuple[str, pa.RecordBatch]
 class DataFile:
     """A Parquet file below the folder of ``table``, with so many ``rows``; size in bytes.
 
-    All rows are of one ``partition``; it is empty where the table has none. No row has a value of the ``null_columns``.
+    All rows are of one ``partition``; it is empty where the table has none. ``stats`` are what Delta's log says of it.
     """
 
     table: str
@@ -65,7 +58,7 @@ class DataFile:
     path: str
     size: int
     rows: int
-    null_columns: tuple[str, ...] = ()
+    stats: str = "{}"
 
 
 class _Open:
@@ -77,30 +70,32 @@ class _Open:
         self._path = f"part-{uuid4()}.parquet"
         self._stream = fs.PyFileSystem(DeltaStorageHandler(location)).open_output_stream(self._path)
         self._writer = pq.ParquetWriter(self._stream, self._schema, compression="zstd")
-        self._null_columns = self._schema.names
-        self.rows = 0
+        self._stats = FileStats()
+
+    @property
+    def rows(self) -> int:
+        """So many were added."""
+        return self._stats.rows
 
     def write(self, rows: pa.Table) -> None:
         """Add rows, as one row group. Raises :class:`ValueError` where one is null that may not be."""
         written = sound(rows, self._table, self._schema)
         self._writer.write_table(written, row_group_size=len(rows))
-        self._null_columns = null_columns(written, self._null_columns)
-        self.rows += len(rows)
+        self._stats.add(written)
 
     def close(self) -> DataFile:
         """The finished file."""
         self._writer.close()
         size = self._stream.tell()
         self._stream.close()
-        return DataFile(self._table.name, self._partition, self._path, size, self.rows, tuple(self._null_columns))
+        return DataFile(self._table.name, self._partition, self._path, size, self.rows, str(self._stats))
 
 
 class _OpenKeyed:
     """The same of a table whose rows are replaced by their key.
 
-    It is written when it is closed: then the rows say how it is called, and which columns have no value at all. Those
-    are left out, for most columns of wide tables are of other systems, and each costs as much as hundreds of rows;
-    readers take them as null.
+    It is written when it is closed: then the rows say which columns have no value at all. Those are left out, for most
+    columns of wide tables are of other systems, and each costs as much as hundreds of rows; readers take them as null.
     """
 
     def __init__(self, table: Table, location: str) -> None:
@@ -116,27 +111,20 @@ class _OpenKeyed:
 
     def close(self) -> DataFile:
         """The finished file."""
-        rows = pa.concat_tables(self._held)
-        found = [place(*key) for key in keys_of(rows, self._table)[1]]
-        path = f"part-{min(found)}-{max(found)}-{uuid4()}.parquet"
-        left_out = null_columns(rows, rows.schema.names)
-        with_values = rows.drop_columns(left_out)
+        rows, stats, path = pa.concat_tables(self._held), FileStats(), f"part-{uuid4()}.parquet"
+        stats.add(rows)
+        with_values = rows.drop_columns(stats.null_columns)
         stream = pa.BufferOutputStream()
         with pq.ParquetWriter(stream, with_values.schema, compression="zstd") as writer:
             writer.write_table(with_values, row_group_size=ROW_GROUP)
         content = stream.getvalue()
         retry_hdfs(lambda: self._put(path, content))
-        return DataFile(self._table.name, "", path, content.size, self.rows, tuple(left_out))
+        return DataFile(self._table.name, "", path, content.size, self.rows, str(stats))
 
     def _put(self, path: str, content: pa.Buffer) -> None:
         # Without a buffer of its own Arrow would hand over what is no bytes, and Delta's file system takes only bytes.
         with self._system.open_output_stream(path, buffer_size=content.size + 1) as stream:
             stream.write(content)
-
-
-def null_columns(rows: pa.Table, names: Iterable[str]) -> list[str]:
-    """Those of some columns of which no row has a value."""
-    return [name for name in names if rows[name].null_count == len(rows)]
 
 
 def sound(rows: pa.Table, table: Table, schema: pa.Schema) -> pa.Table:
@@ -155,21 +143,6 @@ def keys_of(rows: pa.Table, table: Table) -> tuple[Numbers, list[tuple[str, str]
         encoded = encoded.combine_chunks()
     found = [text.split("\0", 1) for text in encoded.dictionary.to_pylist()]
     return encoded.indices.to_numpy(zero_copy_only=False), [(of, name) for of, name in found]
-
-
-def place(cluster: str, key: str) -> str:
-    """Where rows of a key stand in their table: eight hexadecimal digits, those of a cluster together."""
-    return _digits(cluster) + _digits(key)
-
-
-@lru_cache(100_000)
-def _digits(text: str) -> str:
-    return md5(text.encode(), usedforsecurity=False).hexdigest()[:4]
-
-
-def by_place(table: Table) -> tuple[str, ...]:
-    """The same as SQL that Spark and DuckDB read alike, to sort by."""
-    return tuple(f"substr(md5({name}), 1, 4)" for name in table.replaced_by)
 
 
 class _TableFiles:

@@ -1,10 +1,7 @@
-"""Tables and data files in Delta's own terms: schema, settings, statistics."""
-
-import json
+"""Tables and data files in Delta's own terms: schema, settings."""
 
 from deltalake import Field, Schema
 
-from election_replay.jobs.warehouse.data_files import DataFile
 from election_replay.schemas import Table
 
 INDEXED_BY_DEFAULT = 32
@@ -41,11 +38,3 @@ def properties(table: Table, days: int) -> dict[str, str]:
         "delta.deletedFileRetentionDuration": kept,
         **({"delta.dataSkippingNumIndexedCols": "-1"} if len(table.columns) > INDEXED_BY_DEFAULT else {}),
     }
-
-
-def stats_of(file: DataFile) -> str:
-    """The statistics of a file in Delta's JSON: its rows, and the columns of which none has a value.
-
-    A smallest value of some columns makes readers by Arrow compare the others with null, and find no row at all.
-    """
-    return json.dumps({"numRecords": file.rows, "nullCount": dict.fromkeys(file.null_columns, file.rows)})

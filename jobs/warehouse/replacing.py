@@ -1,34 +1,23 @@
-"""Rows that are replaced by their key: a night writes anew only the files that hold some of its own.
+"""Rows that are replaced by their key: a night writes anew only the files that may hold some of its own.
 
-The name of a file says between which places its keys lie (:func:`~jobs.warehouse.data_files.place`), and files of a
-table hardly overlap: those that may hold rows that go are written anew without them, and with the new rows where these
-are few, sorted by their place. A file is small enough that most of them hold nothing of a usual night, and large enough
-that a table has some hundred at most: their number follows that of the rows and not that of the nights.
+Delta's log says of each file between which bounds its clusters and its keys lie, whoever wrote it. Files that may hold
+rows that go are written anew without them, and with the new rows where these are few, sorted by cluster and key, so
+that files hardly overlap. A file is small enough that most of them hold nothing of a usual night, and large enough that
+a table has some hundred at most: their number follows that of the rows and not that of the nights.
 """
 
-from bisect import bisect_left
+import json
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, starmap
-from operator import itemgetter
-from typing import Any
+from itertools import islice, pairwise
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from election_replay.jobs.warehouse.data_files import (
-    FILE_ROWS,
-    FIRST,
-    LAST,
-    PLACES,
-    DataFile,
-    in_shape,
-    keys_of,
-    place,
-    write_data_files,
-)
+from election_replay.jobs.warehouse.data_files import FILE_ROWS, DataFile, Numbers, keys_of, write_data_files
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
@@ -47,19 +36,13 @@ MOST_SMALL = 16
 FEW_ROWS = 200_000
 """So many rows are written anew by the driver, sooner than others have begun; so many new ones go into files of old."""
 
-READ_ROWS = 50_000
-"""So many rows are looked at together."""
-
 PIECE_ROWS = 200_000
 """About so many rows are written anew at once."""
 
-MANY_RUNS = 100
-"""More runs of rows than these are copied row by row."""
+Key = tuple[str, str]
+"""A cluster and what it holds, by which rows are replaced."""
 
-Places = np.ndarray[Any, np.dtype[np.int64]]
-"""The places of rows, as numbers."""
-
-Flags = np.ndarray[Any, np.dtype[np.bool_]]
+FIRST: Key = ("", "")
 
 Each = Callable[[Callable[["Piece"], list[DataFile]], Sequence["Piece"]], list[list[DataFile]]]
 """How an engine works on each of some items."""
@@ -70,50 +53,51 @@ class DeletedKeys:
     """The rows that go: all of some clusters, and those of some keys in others."""
 
     clusters: frozenset[str] = frozenset()
-    keys: frozenset[tuple[str, str]] = frozenset()
+    keys: frozenset[Key] = frozenset()
 
-    @property
-    def places(self) -> list[tuple[str, str]]:
-        """Between which places they lie, in order; none lies in another."""
-        whole = ((place(cluster, "")[:4] + FIRST[:4], place(cluster, "")[:4] + LAST[:4]) for cluster in self.clusters)
-        found: list[tuple[str, str]] = []
-        for first, last in sorted({*whole, *((at, at) for at in starmap(place, self.keys))}):
-            if found and last <= found[-1][1]:
-                continue
-            if found and first == found[-1][0]:
-                found.pop()
-            found.append((first, last))
-        return found
+    def among(self, files: Iterable["TableFile"]) -> list["TableFile"]:
+        """Those of some files that may hold some of them."""
+        clusters, keys = sorted(self.clusters), sorted(self.keys)
 
-    def between(self, first: str, last: str) -> "DeletedKeys":
-        """Those of them that may lie between two places."""
-        clusters = (cluster for cluster in self.clusters if first[:4] <= place(cluster, "")[:4] <= last[:4])
-        return DeletedKeys(frozenset(clusters), frozenset(key for key in self.keys if first <= place(*key) <= last))
+        def may_hold(file: TableFile) -> bool:
+            if not file.bounded:
+                return bool(clusters or keys)
+            at = bisect_left(clusters, file.low[0])
+            if at < len(clusters) and clusters[at] <= file.high[0]:
+                return True
+            here = islice(keys, bisect_left(keys, file.low), bisect_right(keys, file.high))
+            return any(file.low[1] <= key <= file.high[1] for _, key in here)
+
+        return [file for file in files if may_hold(file)]
+
+    def between(self, first: Key, end: Key | None) -> "DeletedKeys":
+        """Those of them that may lie between two keys."""
+        clusters = (of for of in self.clusters if first[0] <= of and (end is None or of <= end[0]))
+        return DeletedKeys(frozenset(clusters), frozenset(key for key in self.keys if is_between(key, first, end)))
 
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """A file of a table as it is: its path and size in bytes, its rows (``None``: unknown), the places of its keys."""
+    """A file of a table as it is: its path and size in bytes, its rows (``None``: unknown), the bounds of its keys.
+
+    No cluster is smaller than that of ``low``, and no key than its key; both are empty where the log does not say.
+    """
 
     path: str
     size: int
     rows: int | None
-    first: str
-    last: str
+    low: Key
+    high: Key
 
     @property
-    def named(self) -> bool:
-        """Whether its name says which keys may be in it."""
-        return PLACES.fullmatch(self.path) is not None
-
-    def meets(self, first: str, last: str) -> bool:
-        """Whether some of its keys may lie between two places."""
-        return self.first <= last and first <= self.last
+    def bounded(self) -> bool:
+        """Whether the log says which keys may be in it."""
+        return self.high != FIRST
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Of some files of a table the rows from a place to before another, but for those that go.
+    """Of some files of a table the rows from a key to before another, but for those that go.
 
     ``news`` are new files, of which all rows stay. No new file of about ``file_rows`` rows goes beyond one of the
     ``borders``: there lie files that are not touched.
@@ -122,11 +106,11 @@ class Piece:
     table: str
     root: str
     files: tuple[str, ...]
-    first: int
-    end: int
+    first: Key
+    end: Key | None
     gone: DeletedKeys
     news: tuple[str, ...] = ()
-    borders: tuple[int, ...] = ()
+    borders: tuple[Key, ...] = ()
     file_rows: int = FILE_ROWS
 
 
@@ -148,8 +132,8 @@ class RewritePlan:
 
 def anew(warehouse: Warehouse, table: str, gone: DeletedKeys, news: Iterable[DataFile] = ()) -> RewritePlan:
     """What is to be written anew where the rows of ``table`` that are ``gone`` go, and the files ``news`` come."""
-    every, places = files_of(warehouse, table), gone.places
-    chosen = [file for file in every if touched(file.first, file.last, places)]
+    every = files_of(warehouse, table)
+    chosen = gone.among(every)
     of_table = tuple(file for file in news if file.table == table)
     merged = of_table if chosen and sum(file.rows for file in of_table) <= FEW_ROWS else ()
     others = [file for file in small_ones(every) if file not in chosen]
@@ -159,16 +143,37 @@ def anew(warehouse: Warehouse, table: str, gone: DeletedKeys, news: Iterable[Dat
 
 
 def joining(warehouse: Warehouse, table: str) -> RewritePlan:
-    """What is to be written anew so that small files come together, and each file says which keys may be in it."""
+    """What is to be written anew so that small files come together."""
     every = files_of(warehouse, table)
     small = small_ones(every)
-    chosen = [file for file in every if not file.named or (file in small and len(small) > 1)]
+    chosen = small if len(small) > 1 else []
     return written_again(warehouse, table, every, chosen, DeletedKeys())
 
 
 def files_of(warehouse: Warehouse, table: str) -> list[TableFile]:
-    """The files of a table."""
-    return lying(pa.table(warehouse.opened(table).get_add_actions()))
+    """The files of a table, by its log."""
+    bounds = [f"{bound}.{name}" for bound in ("min", "max") for name in TABLES[table].replaced_by]
+    files = pa.table(warehouse.opened(table).get_add_actions(flatten=True))
+    needed = ("path", "size_bytes", "num_records", *bounds)
+    return [
+        TableFile(file["path"], file["size_bytes"], file["num_records"], *keys_in([file.get(name) for name in bounds]))
+        for file in files.select([name for name in needed if name in files.schema.names]).to_pylist()
+    ]
+
+
+def new_file(file: DataFile, by: Sequence[str]) -> TableFile:
+    """A file that no commit names yet."""
+    stats = json.loads(file.stats)
+    bounds = [stats.get(bound, {}).get(name) for bound in ("minValues", "maxValues") for name in by]
+    return TableFile(file.path, file.size, file.rows, *keys_in(bounds))
+
+
+def keys_in(bounds: Sequence[str | None]) -> tuple[Key, Key]:
+    """The bounds of keys; empty where some of them are not known."""
+    cluster, key, last_cluster, last_key = bounds
+    if cluster is None or key is None or last_cluster is None or last_key is None:
+        return FIRST, FIRST
+    return (cluster, key), (last_cluster, last_key)
 
 
 def small_ones(files: Collection[TableFile]) -> list[TableFile]:
@@ -202,25 +207,23 @@ def written_again(
     version = warehouse.opened(table).version()
     if not chosen:
         return RewritePlan(table, version)
-    coming = [TableFile(file.path, file.size, file.rows, *placed(file.path)) for file in merged]
-    files = [*chosen, *coming]
-    first, last = (int(digits, 16) for digits in (min(file.first for file in files), max(file.last for file in files)))
-    count = rows_in(files) // PIECE_ROWS + 1
-    ends = sorted({first + (last + 1 - first) * number // count for number in range(count + 1)})
+    files = [*chosen, *(new_file(file, TABLES[table].replaced_by) for file in merged)]
+    ends = [FIRST, *ends_of_pieces(warehouse, table, files), None]
     others = {*every}.difference(chosen)
-    borders = sorted(int(file.first, 16) for file in others if file.named)
+    borders = sorted(file.low for file in others if file.bounded)
     cut = []
-    for begin, end in pairwise(ends):
-        between = f"{begin:08x}", f"{end - 1:08x}"
+    for first, end in pairwise(ends):
+        here = [file.path for file in files if not file.bounded or is_met(file, first or FIRST, end)]
+        old = {file.path for file in chosen}
         piece = Piece(
             table=table,
             root=warehouse.root,
-            files=tuple(file.path for file in chosen if file.meets(*between)),
-            first=begin,
+            files=tuple(path for path in here if path in old),
+            first=first or FIRST,
             end=end,
-            gone=gone.between(*between),
-            news=tuple(file.path for file in coming if file.meets(*between)),
-            borders=tuple(border for border in borders if begin < border < end),
+            gone=gone.between(first or FIRST, end),
+            news=tuple(path for path in here if path not in old),
+            borders=tuple(border for border in borders if is_between(border, first or FIRST, end)),
             file_rows=rows_a_file(every),
         )
         if piece.files or piece.news:
@@ -228,34 +231,40 @@ def written_again(
     return RewritePlan(table, version, tuple(chosen), tuple(cut), tuple(merged))
 
 
-def lying(actions: pa.Table) -> list[TableFile]:
-    """The files that Delta's log names."""
-    found = []
-    for path, size, rows in zip(
-        *(actions[name].to_pylist() for name in ("path", "size_bytes", "num_records")), strict=True
-    ):
-        found.append(TableFile(path, size, rows, *placed(path)))
-    return found
+def ends_of_pieces(warehouse: Warehouse, table: str, files: Sequence[TableFile]) -> list[Key]:
+    """Keys by which the rows of files are cut into pieces of about as many: by the first keys of their row groups."""
+    count = rows_in(files) // PIECE_ROWS + 1
+    if count == 1:
+        return []
+    system, root = warehouse.files(warehouse.location(table))
+    found = [
+        key
+        for file in files
+        for key in first_keys(pq.read_metadata(f"{root}/{file.path}", filesystem=system), TABLES[table].replaced_by)
+    ]
+    found.sort()
+    return sorted({found[len(found) * number // count] for number in range(1, count) if found} - {FIRST})
 
 
-def touched(first: str, last: str, places: Sequence[tuple[str, str]]) -> bool:
-    """Whether a file whose keys lie between two places may hold rows of some of these ``places``."""
-    at = bisect_left(places, first, key=itemgetter(1))
-    return at < len(places) and places[at][0] <= last
+def first_keys(file: pq.FileMetaData, by: Sequence[str]) -> list[Key]:
+    """The bounds below of the row groups of a file, as far as it says them."""
+    at = [file.schema.names.index(name) for name in by]
+    groups = [
+        [file.row_group(number).column(column).statistics for column in at] for number in range(file.num_row_groups)
+    ]
+    return [
+        (cluster.min, key.min) for cluster, key in groups if cluster and key and cluster.has_min_max and key.has_min_max
+    ]
 
 
-def of_keys(rows: ds.Dataset, gone: DeletedKeys) -> ds.Dataset:
-    """Of a table whose rows are replaced by their key, the files that may hold some of those ``gone``."""
-    places = gone.places
-    files = [file for file in rows.get_fragments() if touched(*placed(file.path), places)]
-    return ds.FileSystemDataset(files, rows.schema, rows.format, rows.filesystem)
+def is_between(key: Key, first: Key, end: Key | None) -> bool:
+    """Whether a key lies between two others, before the second."""
+    return first <= key and (end is None or key < end)
 
 
-def placed(path: str) -> tuple[str, str]:
-    """Between which places the keys of a file lie, by its name."""
-    matched = PLACES.fullmatch(path)
-    first, last = matched.groups() if matched else (FIRST, LAST)
-    return first, last
+def is_met(file: TableFile, first: Key, end: Key | None) -> bool:
+    """Whether some keys of a file may lie between two keys."""
+    return file.high >= first and (end is None or file.low < end)
 
 
 def kept(each: Each, plans: Sequence[RewritePlan]) -> list[DataFile]:
@@ -269,62 +278,47 @@ def kept(each: Each, plans: Sequence[RewritePlan]) -> list[DataFile]:
 
 
 def written_anew(piece: Piece) -> list[DataFile]:
-    """The rows of a piece that stay, in new files."""
-    warehouse = Warehouse(piece.root)
-    system, root = warehouse.files(warehouse.location(piece.table))
-    found = [(TABLES[piece.table].arrow_schema().empty_table(), np.zeros(0, np.int64))]
-    for gone, paths in ((piece.gone, piece.files), (DeletedKeys(), piece.news)):
-        files = (pq.ParquetFile(system.open_input_file(f"{root}/{path}")) for path in paths)
-        found += [staying(batch, piece, gone) for file in files for batch in file.iter_batches(READ_ROWS)]
-    rows, places = in_order(*map(list, zip(*found, strict=True)))
-    parts = [rows.slice(begin, end - begin) for begin, end in pairwise(cuts(places, piece.borders, piece.file_rows))]
-    written = (write_data_files(((piece.table, batch) for batch in batches_of(part)), piece.root) for part in parts)
+    """The rows of a piece that stay, in new files, sorted by their keys."""
+    rows = pa.concat_tables([staying(piece, piece.files, piece.gone), staying(piece, piece.news, DeletedKeys())])
+    of_row, keys = keys_of(rows, TABLES[piece.table])
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    ranks = np.empty(len(keys), np.int64)
+    ranks[order] = np.arange(len(keys))
+    of_row = ranks[of_row]
+    rows = rows.take(pa.array(np.argsort(of_row, kind="stable")))
+    counts = np.bincount(of_row, minlength=len(keys))
+    ends = cuts([keys[at] for at in order], counts, piece.borders, piece.file_rows)
+    parts = (rows.slice(begin, end - begin).combine_chunks() for begin, end in pairwise(ends))
+    written = (write_data_files(((piece.table, batch) for batch in part.to_batches()), piece.root) for part in parts)
     return [file for files in written for file in files]
 
 
-def batches_of(rows: pa.Table) -> list[pa.RecordBatch]:
-    """Rows in as few batches as there can be."""
-    batches: list[pa.RecordBatch] = rows.combine_chunks().to_batches()
-    return batches
-
-
-def staying(batch: pa.RecordBatch, piece: Piece, gone: DeletedKeys) -> tuple[pa.Table, Places]:
-    """Those of some rows that lie in the piece and are not ``gone``, in the table's columns of today; their places."""
+def staying(piece: Piece, paths: Sequence[str], gone: DeletedKeys) -> pa.Table:
+    """Those rows of some files that lie in a piece and are not ``gone``, in the table's columns of today."""
     table = TABLES[piece.table]
-    rows = pa.Table.from_batches([in_shape(table, batch)]).cast(table.arrow_schema())
+    schema = table.arrow_schema()
+    if not paths:
+        return schema.empty_table()
+    cluster = ds.field(table.replaced_by[0])
+    here = cluster >= piece.first[0] if piece.end is None else (cluster >= piece.first[0]) & (cluster <= piece.end[0])
+    rows = Warehouse(piece.root).written(piece.table, paths).to_table(filter=here).cast(schema)
     of_row, keys = keys_of(rows, table)
-    places = np.array([int(place(*key), 16) for key in keys], np.int64)
-    stays = np.array([key[0] not in gone.clusters and key not in gone.keys for key in keys], np.bool_)
-    chosen = (stays & (places >= piece.first) & (places < piece.end))[of_row]
-    return only(rows, chosen), places[of_row][chosen]
+    stays = [
+        key[0] not in gone.clusters and key not in gone.keys and is_between(key, piece.first, piece.end) for key in keys
+    ]
+    return rows.filter(pa.array(np.array(stays, np.bool_)[of_row]))
 
 
-def only(rows: pa.Table, chosen: Flags) -> pa.Table:
-    """The rows that are chosen; where they stand in few runs none is copied."""
-    runs = np.flatnonzero(np.diff(chosen, prepend=False, append=False)).reshape(-1, 2)
-    if len(runs) > MANY_RUNS:
-        return rows.filter(pa.array(chosen))
-    return pa.concat_tables([rows.slice(0, 0), *(rows.slice(begin, end - begin) for begin, end in runs.tolist())])
+def cuts(keys: Sequence[Key], counts: Sequence[int] | Numbers, borders: Collection[Key], file_rows: int) -> list[int]:
+    """Where to cut rows, so many of each of the sorted ``keys``, into files: at borders, and evenly between them.
 
-
-def in_order(parts: Sequence[pa.Table], places_of: Sequence[Places]) -> tuple[pa.Table, Places]:
-    """The rows of all parts sorted by their places, and these."""
-    rows, places = pa.concat_tables(parts), np.concatenate(places_of)
-    if (places[1:] >= places[:-1]).all():
-        return rows, places
-    order = np.argsort(places, kind="stable")
-    return rows.take(pa.array(order)), places[order]
-
-
-def cuts(places: Places, borders: Collection[int], file_rows: int) -> list[int]:
-    """Where to cut rows, by their sorted places, into files: at the borders, and into even parts between them.
-
-    Rows of one place stay together.
+    Rows of one key stay together.
     """
-    ends = sorted({0, len(places), *np.searchsorted(places, np.array(sorted(borders), np.int64)).tolist()})
-    found = {0, len(places)}
-    for begin, end in pairwise(ends):
+    begins = np.concatenate([[0], np.cumsum(counts)])
+    found = {0, int(begins[-1])}
+    for first, last in pairwise(sorted({0, len(keys), *(bisect_left(keys, border) for border in borders)})):
+        begin, end = int(begins[first]), int(begins[last])
         count = -(-(end - begin) // file_rows)
         even = [begin + (end - begin) * number // count for number in range(count)]
-        found.update(np.searchsorted(places, places[even]).tolist())
-    return sorted(found) if len(places) else []
+        found.update(begins[np.searchsorted(begins, even, side="right") - 1].tolist())
+    return sorted(found) if keys else []

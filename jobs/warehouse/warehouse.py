@@ -22,7 +22,8 @@ from pyarrow import fs
 from election_replay.jobs import JobError
 from election_replay.jobs.faults import Damaged, meaning
 from election_replay.jobs.warehouse.data_files import DataFile, written
-from election_replay.jobs.warehouse.delta_form import delta_schema, properties, stats_of
+from election_replay.jobs.warehouse.delta_form import delta_schema, properties
+from election_replay.jobs.warehouse.file_stats import dataset_of
 from election_replay.jobs.warehouse.patience import Answer, retry_hdfs
 from election_replay.jobs.warehouse.run_rows import RUN_PROPERTY, row_said
 from election_replay.jobs.warehouse.stores import (
@@ -183,7 +184,7 @@ class Warehouse:
             known, found = self._datasets.get(table, (None, None))
             if found is not None and known == opened.version():
                 return found
-            found = opened.to_pyarrow_dataset(filesystem=fs.SubTreeFileSystem(root, system))
+            found = dataset_of(opened, fs.SubTreeFileSystem(root, system))
         newer = [field for field in TABLES[table].arrow_schema() if field.name not in found.schema.names]
         if newer:
             found = found.replace_schema(pa.schema([*found.schema, *(field.with_nullable(True) for field in newer)]))
@@ -591,7 +592,7 @@ def added(files: Iterable[DataFile], table: str) -> list[AddAction | RemoveActio
         AddAction(
             *(file.path, file.size, dict.fromkeys(columns, file.partition), now),
             data_change=True,
-            stats=stats_of(file),
+            stats=file.stats,
         )
         for file in files
         if file.table == table

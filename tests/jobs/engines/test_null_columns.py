@@ -68,7 +68,7 @@ def test_a_null_column_is_read_where_another_part_has_values(warehouse: Warehous
 
 def test_all_columns_are_read_of_a_file_of_which_the_log_says_nothing(warehouse: Warehouse) -> None:
     files = written(warehouse, 1, {"role": "LEADER"})
-    warehouse.replace([replace(file, null_columns=()) for file in files], "events", (), "test")
+    warehouse.replace([replace(file, stats="{}") for file in files], "events", (), "test")
     landed(warehouse, 2, {"role": "LEADER"})
     assert columns(warehouse, WANTED) == [["kind", "role", "term", "peer", "old"]]
 

@@ -85,7 +85,10 @@ def test_what_is_hashed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("layuot: x", "p.yaml, line 1: unknown key layuot; known are clock_bound_ms, inventory, layout"),
+        (
+            "layuot: x",
+            "p.yaml, line 1: unknown key layuot; known are clock_bound_ms, commit_every_gb, inventory, layout",
+        ),
         ("1: x", "unknown key 1"),
         ("clock_bound_ms: soon", "line 1: clock_bound_ms must be a whole number from 0 to 86400000, milliseconds"),
         ("clock_bound_ms: true", "clock_bound_ms must be a whole number"),
@@ -101,6 +104,7 @@ def test_what_is_hashed(tmp_path: Path) -> None:
         ),
         ("shuffle_partitions: 0", "shuffle_partitions must be a whole number from 1 to 100000"),
         ("shuffle_partitions: 1000000000", "shuffle_partitions must be a whole number from 1 to 100000"),
+        ("commit_every_gb: 0", "commit_every_gb must be a whole number from 1 to 1000000, gigabytes"),
         ("layout: 3", "layout must be a path of folders"),
         *(
             (f"layout: '{layout}'", r"layout must be a path of folders such as .* each of the two names once, /\*\*")

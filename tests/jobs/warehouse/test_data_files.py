@@ -1,8 +1,12 @@
 """Executors write data files; only a commit on top of what the landing began with makes them rows."""
 
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
@@ -12,6 +16,7 @@ from election_replay.jobs import JobError
 from election_replay.jobs.engines.spark_engine import SparkEngine
 from election_replay.jobs.engines.spark_tables import read
 from election_replay.jobs.warehouse.data_files import DataFile, write_data_files
+from election_replay.jobs.warehouse.file_stats import FileStats
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
@@ -84,6 +89,37 @@ def test_the_log_says_how_many_rows_there_are_and_readers_find_them(warehouse: W
     for column in ("cluster", "path", "reason"):
         value = found.to_table([column])[column][0]
         assert found.count_rows(pc.field(column) == value) > 0, column
+
+
+def test_a_file_whose_bounds_the_log_does_not_say_is_read_beside_others(warehouse: Warehouse) -> None:
+    commit(warehouse, [replace(file, stats='{"numRecords": 2}') for file in files_of(warehouse, 1, lines=2)], 1)
+    commit(warehouse, files_of(warehouse, 2, lines=1), 2)
+    commit(warehouse, write_data_files([row(3, cluster="d"), row(3, cluster="f")], warehouse.root), 3)
+    found = warehouse.dataset("quarantine")
+    assert found.count_rows(pc.field("cluster") == "c1") == 3
+    assert found.count_rows((pc.field("line_no") == 1) & (pc.field("batch") == 1)) == 1
+    skipping = {cluster: len([*found.get_fragments(pc.field("cluster") == cluster)]) for cluster in ("c1", "e", "g")}
+    assert skipping == {"c1": 2, "e": 2, "g": 1}, "of those that say them, only what may hold it"
+    assert len([*found.get_fragments(pc.field("batch") > 2)]) == 1
+
+
+@pytest.mark.parametrize("year", [1, 1969, 9999])
+def test_bounds_hold_whatever_the_values_are(year: int) -> None:
+    at = datetime(year, 12, 31, 23, 59, 59, 999_999, UTC)
+    stats = FileStats()
+    for texts in (["b" * 40, None], ["a" * 40, "\U0010ffff"]):
+        times = pa.array([at, None], pa.timestamp("us", "UTC"))
+        stats.add(
+            pa.table({"text": texts, "at": times, "flag": [True, None], "none": [None, None], "list": [["x"], []]})
+        )
+    said = json.loads(str(stats))
+    assert said["minValues"]["text"] == "a" * 32 < "a" * 40
+    assert said["maxValues"]["text"] == "\U0010ffff"
+    assert {said[bound]["at"] for bound in ("minValues", "maxValues")} == {f"{year:04}-12-31T23:59:59.999Z"}
+    assert {*said["minValues"]} == {"text", "at", "flag"}
+    assert (said["numRecords"], said["nullCount"]["none"], stats.null_columns) == (4, 4, ["none"])
+    stats.add(pa.table({"text": ["\U0010ffff" * 33]}))
+    assert json.loads(str(stats))["maxValues"]["text"] == "\U0010ffff" * 33
 
 
 @pytest.mark.slow

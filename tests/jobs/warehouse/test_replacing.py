@@ -2,10 +2,11 @@
 
 import random
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, write_deltalake
@@ -13,9 +14,9 @@ from deltalake.transaction import AddAction
 
 from election_replay.jobs import JobError
 from election_replay.jobs.warehouse import replacing
-from election_replay.jobs.warehouse.data_files import DataFile, place, write_data_files
+from election_replay.jobs.warehouse.data_files import DataFile, write_data_files
 from election_replay.jobs.warehouse.delta_form import delta_schema
-from election_replay.jobs.warehouse.replacing import DeletedKeys, Piece, anew, cuts, kept, lying, of_keys
+from election_replay.jobs.warehouse.replacing import DeletedKeys, Piece, anew, cuts, files_of, kept
 from election_replay.jobs.warehouse.tidying import join
 from election_replay.jobs.warehouse.warehouse import FORM, FORM_PROPERTY, Warehouse
 from election_replay.schemas import TABLES
@@ -88,10 +89,10 @@ def test_rows_are_those_of_a_dictionary_and_files_stay_few(
 
 
 def test_a_file_without_a_key_of_the_night_is_not_touched(warehouse: Warehouse) -> None:
-    keys = sorted(((f"c{number}", "g") for number in range(40)), key=lambda key: place(*key))
+    keys = sorted((f"c{number}", "g") for number in range(40))
     for part in (keys[:20], keys[20:]):
         night(warehouse, dict.fromkeys(part, 1), DeletedKeys())
-    [first, second] = sorted(paths(warehouse))
+    [first, second] = [file.path for file in sorted(files_of(warehouse, FACTS.name), key=lambda file: file.low)]
     assert night(warehouse, {keys[3]: 2}, DeletedKeys(keys=frozenset({keys[3]}))) == {first}
     assert second in paths(warehouse)
     assert night(warehouse, {keys[30]: 2}, DeletedKeys(frozenset({keys[30][0]}))) == {second}
@@ -111,38 +112,35 @@ def test_a_night_of_few_keys_leaves_most_of_a_table_alone(
         assert stored(warehouse) == wanted
         assert number == 1 or len(touched) <= 4, "those of two keys, which hardly overlap with others"
         assert 6 <= before <= 12
-    of_two = DeletedKeys(keys=frozenset(keys[:2]))
-    few = of_keys(warehouse.dataset(FACTS.name), of_two)
-    assert len(few.files) <= 4
-    found = {(one["cluster"], one["source_node"]): one["term"] for one in few.to_table().to_pylist()}
-    assert {key: found[key] for key in keys[:2]} == {key: wanted[key] for key in keys[:2]}
-    assert of_keys(warehouse.dataset(FACTS.name), DeletedKeys()).to_table().num_rows == 0
+    of_two = pc.field("cluster").isin(["c0", "c1"]) & pc.field("source_node").isin(["g0", "g1"])
+    foreign = DeltaTable(warehouse.location(FACTS.name)).to_pyarrow_dataset()
+    assert len([*foreign.get_fragments(of_two)]) <= 4, "any reader skips files by what the log says of them"
+    found = {(one["cluster"], one["source_node"]): one["term"] for one in foreign.to_table(filter=of_two).to_pylist()}
+    assert found == {key: wanted[key] for key in keys[:2]}
 
 
-def test_rows_are_cut_at_borders_and_evenly_and_those_of_one_place_stay_together() -> None:
-    places = np.array([1, 1, 2, 3, 3, 3, 3, 8, 9, 9])
-    assert cuts(places, [], 100) == [0, 10]
-    assert cuts(places, [8], 100) == [0, 7, 10]
-    assert cuts(places, [4, 5, 8, 20], 3) == [0, 2, 3, 7, 10]
-    assert cuts(places, [], 1) == [0, 2, 3, 7, 8, 10]
-    assert cuts(places[:0], [4], 3) == []
+def test_rows_are_cut_at_borders_and_evenly_and_those_of_one_key_stay_together() -> None:
+    keys, counts = [("a", "1"), ("a", "2"), ("b", "1"), ("c", "1"), ("d", "1")], [2, 1, 4, 1, 2]
+    assert cuts(keys, counts, [], 100) == [0, 10]
+    assert cuts(keys, counts, [("c", "1")], 100) == [0, 7, 10]
+    assert cuts(keys, counts, [("b", "2"), ("b", "3"), ("c", "0"), ("e", "")], 3) == [0, 2, 3, 7, 10]
+    assert cuts(keys, counts, [], 1) == [0, 2, 3, 7, 8, 10]
+    assert cuts([], [], [("b", "2")], 3) == []
 
 
-def test_joined_files_say_again_which_keys_may_be_in_them(
-    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_joined_files_are_sorted_and_hardly_overlap(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replacing, "LEAST_ROWS", 20)
     monkeypatch.setattr(replacing, "SMALL", 1)
-    monkeypatch.setattr(replacing, "READ_ROWS", 10)
     keys = [(f"c{number}", "g") for number in range(40)]
     for key in keys:
         night(warehouse, {key: 1}, DeletedKeys())
-    put(warehouse, FACTS.name, dict(zip(FACTS.names, row(("d", "g"), 1), strict=True)))  # as a cluster held back
+    put(warehouse, FACTS.name, dict(zip(FACTS.names, row(("d", "g"), 1), strict=True)))  # by another writer
     rows, most = stored(warehouse), len(paths(warehouse))
     assert join(warehouse, FACTS.name) == most
     assert stored(warehouse) == rows
     assert len(paths(warehouse)) == 3
-    assert all(file.named for file in lying(pa.table(warehouse.opened(FACTS.name).get_add_actions())))
+    files = sorted(files_of(warehouse, FACTS.name), key=lambda file: file.low)
+    assert all(file.high < after.low for file, after in pairwise(files))
     assert len(night(warehouse, {keys[0]: 2}, DeletedKeys(keys=frozenset({keys[0]})))) == 1
     monkeypatch.setattr(replacing, "SMALL", 100)
     assert join(warehouse, FACTS.name) == 0, "a second time there is nothing to join"
