@@ -174,10 +174,11 @@ def test_datasets_of_superset_are_answered_alike(
 
 
 def stories() -> Iterator[tuple[str, str, list[str]]]:
-    """Cluster, group and lines of every story that README.md and docs/cases.md show; ``...`` leaves lines out."""
+    """Cluster, group and lines of every story of this warehouse on the two pages; ``...`` leaves lines out."""
     for page in (README, CASES):
         parts = re.split(
-            r"    election-replay incident --warehouse \S+ --cluster (\S+) --group (\S+)\n", page.read_text("utf-8")
+            r"    election-replay incident --warehouse (?:W|demo-warehouse) --cluster (\S+) --group (\S+)\n",
+            page.read_text("utf-8"),
         )
         for cluster, group, rest in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
             block = re.match(r"\n((?:    .*\n|\n)*)", rest)
