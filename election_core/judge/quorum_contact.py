@@ -55,7 +55,7 @@ class QuorumLoss:
     """The majority of a leader was lost in ``[earliest, latest]``; not ``sure``: or never, since others may vote too.
 
     ``left`` are the members that left, as far as that is known, and ``rounds`` are those in which the leader asked in
-    vain.
+    vain. ``closed``: it knows it because they closed their connections, which one that did not run learns late.
     """
 
     earliest: Moment
@@ -63,6 +63,7 @@ class QuorumLoss:
     left: tuple[FollowerLost, ...] = ()
     rounds: int | None = None
     sure: bool = True
+    closed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +171,8 @@ class QuorumTracker:
             for loss in found
             if elapsed(loss.earliest, first.latest)[1] >= 0 <= elapsed(first.earliest, loss.latest)[1]
         ]
-        earliest = min((loss.earliest for loss in alike), key=lambda moment: elapsed(moment, target)[1])
+        in_time = [loss for loss in alike if not (loss.closed and self._had_left(left, loss.earliest))] or alike
+        earliest = min((loss.earliest for loss in in_time), key=lambda moment: elapsed(moment, target)[1])
         # Who counts its rounds knows which one was answered last: what others heard after it, they answered in vain.
         counted = [loss.earliest for loss in alike if loss.rounds is not None]
         earliest = next((at for at in counted if earliest.at - at.at > Timeout.MIN_REPORTED.us), earliest)
@@ -183,6 +185,10 @@ class QuorumTracker:
     def _still_voting(self, tenure: Tenure, at: Moment, left: Sequence[FollowerLost]) -> tuple[FollowerLost, ...]:
         """The members that were lost and that a leader might have needed at a moment: nobody removed by then."""
         return tuple(member for member in left if self._group.electorates.votes(tenure, at, member.member))
+
+    def _had_left(self, left: Sequence[FollowerLost], closed: Moment) -> bool:
+        """Whether a follower that ran on had surely heard of its leader no more before a connection was closed."""
+        return any(not member.ended and self._group.clocks.elapsed(member.latest, closed)[0] > 0 for member in left)
 
     def _missed_first(self, tenure: Tenure, left: Sequence[FollowerLost], earliest: Moment, target: Moment) -> Moment:
         """A dead leader has no majority, however late some follower misses it: the first that did, or its last line."""
@@ -224,8 +230,8 @@ class QuorumTracker:
         return QuorumLoss(earliest, latest) if elapsed(latest, target)[1] > 0 else None
 
     def _left(self, tenure: Tenure) -> Iterator[FollowerLost]:
-        """The members that followed a leader and did so no more, by their last time as its followers, and those that
-        were down when it began and did not come to it."""
+        """The members that followed a leader and did so no more, by their last time as its followers, and those of
+        whom nothing says that they did, and that were down when it began, or ended meanwhile and came back too late."""
         followed = self._followed.get((tenure.node, tenure.term), {})
         for source, roles in followed.items():
             left = None if source == tenure.source else self._left_in(self._last_followed(roles, tenure), tenure)
@@ -235,6 +241,28 @@ class QuorumTracker:
             before = self._group.roles_of(source, tenure.begin.by)
             if before and before[-1].role == DOWN:
                 yield FollowerLost(before[-1].node or source, since(before[-1]), since(before[-1]), ended=True)
+            elif before:
+                yield from self._ended_meanwhile(source, tenure)
+
+    def _ended_meanwhile(self, source: str, tenure: Tenure) -> Iterator[FollowerLost]:
+        """A member that may have followed a leader by lines that are lost, and whose process ended while it led."""
+        for last, down in pairwise(self._group.roles_of(source, tenure.end.by)):
+            end, again, elapsed = until(last), until(down), self._group.clocks.elapsed
+            inside = end is not None and down.role == DOWN and elapsed(tenure.begin, end)[0] > 0
+            if inside and end is not None and (again is None or elapsed(tenure.end, again)[0] > 0):
+                name = down.node or source
+                yield FollowerLost(name, end, self._closed_after(name, end) or end, ended=True)
+
+    def _closed_after(self, member: str, end: Moment) -> Moment | None:
+        """When the last of the connections to a member was closed, between its last line and its next start."""
+        surely_before, last_line = self._group.clocks.surely_before, Moment(end.at, end.at, end.source)
+        started = Moment(end.by, end.by, end.source)
+        closed = [
+            since(fact)
+            for fact in self._group.of(ContactLost)
+            if fact.node == member and fact.closed and surely_before(last_line, since(fact))
+        ]
+        return max((moment for moment in closed if surely_before(moment, started)), default=None)
 
     def _last_followed(self, roles: Sequence[Role], tenure: Tenure) -> Role:
         """The last role in which a member followed a leader that led: not one that a late heartbeat may have begun."""
@@ -375,7 +403,7 @@ class QuorumTracker:
         if not losses:
             return None
         last = max(losses, key=lambda fact: (fact.since, fact.since_by))
-        return QuorumLoss(since(last), since(last), rounds=last.rounds)
+        return QuorumLoss(since(last), since(last), rounds=last.rounds, closed=last.closed)
 
     def _not_before_a_commit(self, tenure: Tenure, lost: QuorumLoss, target: Moment) -> QuorumLoss | None:
         """What a leader committed it committed with a majority, whatever its followers missed."""

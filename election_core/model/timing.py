@@ -568,6 +568,7 @@ USED_BY: Mapping[str, tuple[Timeout, ...]] = {
     ),
     "metadata": (Timeout.CONSUMER_OFFSET_FLUSH, Timeout.DELAY_OFFSET_FLUSH),
     "order_lock": (Timeout.LOCK_LIFE, Timeout.LOCK_CLIENT_LIFE),
+    "writes": (Timeout.CONTROLLER_ACK,),
     "redis": (Timeout.REDIS_DOWN_AFTER, Timeout.REDIS_NODE_TIMEOUT),
 }
 """The times that a cluster can change, by the protocol that counts with them."""

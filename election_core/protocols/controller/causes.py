@@ -21,6 +21,19 @@ def last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
             yield fact.node, since(fact)
 
 
+def heard_before(group: Group, master: str | None, moment: Moment) -> Moment | None:
+    """When a controller heard of a master for the last time, if the controllers lost it shortly before a moment."""
+    cause_for = sum(map(group.timing.us, _LOSS_IS_CAUSE))
+    lost = (
+        heard
+        for node, heard in last_heard(group)
+        if node == master
+        and group.clocks.elapsed(heard, moment)[1] > 0
+        and group.clocks.elapsed(heard, moment)[0] <= cause_for
+    )
+    return max(lost, key=lambda heard: (heard.at, heard.source), default=None)
+
+
 def cause(group: Group, epoch: int, decision: Decision | None) -> str:
     """Why an election began, from how the master before it ended: the one of the epoch before, if it is known.
 
@@ -63,7 +76,7 @@ def _told_by_controllers(group: Group, before: Tenure, decision: Decision) -> st
     """Why the controllers elected another master while the one before them led on, or fell silent."""
     if _silent_at(group, before, since(decision)):
         return "master_silent"
-    if _given_up(group, before.node, since(decision)):
+    if heard_before(group, before.node, since(decision)) is not None:
         return "master_inactive"
     if before.end_cause == SILENT and group.clocks.elapsed(before.end, since(decision))[1] > 0:
         return "master_lost"
@@ -96,17 +109,6 @@ def _begins_of(group: Group) -> dict[int, list[Moment]]:
     for tenure in group.tenures:
         found.setdefault(tenure.term, []).append(tenure.begin)
     return found
-
-
-def _given_up(group: Group, master: str | None, decision: Moment) -> bool:
-    """Whether the controllers lost the master shortly before they decided."""
-    cause_for = sum(map(group.timing.us, _LOSS_IS_CAUSE))
-    return any(
-        node == master
-        and group.clocks.elapsed(moment, decision)[1] > 0
-        and group.clocks.elapsed(moment, decision)[0] <= cause_for
-        for node, moment in last_heard(group)
-    )
 
 
 def _silent_at(group: Group, tenure: Tenure, moment: Moment) -> bool:

@@ -28,13 +28,15 @@ from election_replay.election_core.judge.leaderless import MAX_INFO_GAP, MIN_REP
 from election_replay.election_core.judge.led_between import shown_for
 from election_replay.election_core.judge.limits import log_gaps
 from election_replay.election_core.judge.outages import change_of
+from election_replay.election_core.judge.overlap import overlaps
 from election_replay.election_core.judge.storm import storm
 from election_replay.election_core.judge.wording import between, seconds
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
 from election_replay.election_core.model.facts import Alive, ContactLost, Role
+from election_replay.election_core.model.measures import Fate
 from election_replay.election_core.model.rows import Finding, RuleCoverage
 from election_replay.election_core.model.timing import SECOND, Timeout
-from election_replay.election_core.protocols.controller.causes import cause, last_heard, unled, unplanned
+from election_replay.election_core.protocols.controller.causes import cause, heard_before, last_heard, unled, unplanned
 from election_replay.election_core.protocols.controller.checks import NOBODY_ELECTED
 from election_replay.election_core.protocols.controller.decision_rules import SetVersion
 from election_replay.election_core.protocols.controller.facts import ControllerLed, Decision, MasterReady, ProducerCame
@@ -57,6 +59,7 @@ def availability(
     found += _brief(served, {(gap.before, gap.after) for gap in found}) if sure else []
     storms = list(storm(group, unplanned(group, decided)))
     without = [_without_master(served, gap, decided, sets) for gap in found]
+    without += _unreachable(served) if sure else []
     yield from without
     yield from storms
     yield from log_gaps(group)
@@ -200,6 +203,40 @@ def _without_master(group: Group, gap: Gap, decided: list[Decision], sets: list[
     )
 
 
+def _unreachable(group: Group) -> Iterator[Finding]:
+    """``LEADERLESS`` for those who could not reach a master that ran on: from when the controllers heard of it for the
+    last time until the next one served.
+
+    Whoever reached it may have written to it all the time, so that it may be none at all.
+    """
+    for overlap in overlaps(group):
+        stale, newer = overlap.stale, overlap.newer
+        heard = heard_before(group, stale.node, newer.begin) if overlap.least > 0 and not overlap.frozen else None
+        if heard is None or stale.term == newer.term or group.clocks.elapsed(stale.begin, heard)[1] <= 0:
+            continue
+        producer = _first_producer(group, newer)
+        most = group.clocks.elapsed(heard, producer or newer.begin)[1]
+        if most < MAX_INFO_GAP:
+            continue
+        yield group.finding(
+            RuleId.LEADERLESS,
+            (stale.term, "unreachable", heard.at // SECOND),
+            severity=INFO,
+            certainty=POSSIBLE,
+            nodes=(stale.node, newer.node),
+            terms=(stale.term, newer.term),
+            start_time=heard.at,
+            end_time=(producer or newer.begin).by,
+            summary=f"No master for at most {seconds(most)} for those who could not reach {stale.name}: the "
+            f"controllers heard of it no more, {_served_by(newer, producer)}. It ran on, and whoever reached it could "
+            "write to it.",
+            evidence=(heard.event_id, *newer.evidence[:1], producer.event_id if producer else None),
+            duration_min_ms=0,
+            duration_max_ms=most // 1000,
+            **change_of(group, stale, newer, newer.begin) | {"former_leader_fate": Fate.CUT_OFF},
+        )
+
+
 def _asked_for(group: Group, gap: Gap, decided: list[Decision]) -> bool:
     """Whether an operator asked for the election that ended the tenure of a master that was there."""
     after = gap.after
@@ -208,9 +245,11 @@ def _asked_for(group: Group, gap: Gap, decided: list[Decision]) -> bool:
 
 
 def _until(gap: Gap, producer: Moment | None) -> str:
-    if gap.after is None:
-        return "to the end of the logs"
-    then = f"until {gap.after.name} served as master of epoch {gap.after.term}"
+    return "to the end of the logs" if gap.after is None else _served_by(gap.after, producer)
+
+
+def _served_by(after: Tenure, producer: Moment | None) -> str:
+    then = f"until {after.name} served as master of epoch {after.term}"
     return then if producer is None else f"{then} and the first producer came to it"
 
 

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from election_replay.election_core.judge.clock import Moment
-from election_replay.election_core.judge.group import Group, since
+from election_replay.election_core.judge.group import Group, Tenure, since
 from election_replay.election_core.judge.wording import between
-from election_replay.election_core.model.catalogue import INFO, PROVEN, RuleId
+from election_replay.election_core.model.catalogue import DEFINITE, INFO, PROVEN, RuleId
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.controller.causes import heard_before
 from election_replay.election_core.protocols.controller.checks import NOBODY_ELECTED
 from election_replay.election_core.protocols.controller.facts import Decision
 from election_replay.election_core.protocols.controller.record import elections_of
@@ -21,28 +22,33 @@ def no_master_recorded(group: Group, decided: list[Decision]) -> Iterator[Findin
         if fact.decision == NOBODY_ELECTED:
             nobody = nobody or fact
             continue
-        if nobody is not None and _serving(group, since(nobody), since(fact)):
-            yield _unrecorded(group, nobody, fact)
+        if nobody is not None and (serving := _serving(group, since(nobody), since(fact))) is not None:
+            yield _unrecorded(group, serving, nobody, fact)
         nobody = None
-    if nobody is not None and _goes_on(group, since(nobody)):
-        yield _unrecorded(group, nobody, None)
+    if nobody is not None and (serving := _goes_on(group, since(nobody))) is not None:
+        yield _unrecorded(group, serving, nobody, None)
 
 
-def _goes_on(group: Group, begin: Moment) -> bool:
-    """Whether a broker is master to the end of the logs, for longer than it needs to hear of an election, and no other
-    one begins: the line that elects it may be lost."""
+def _goes_on(group: Group, begin: Moment) -> Tenure | None:
+    """The master that goes on to the end of the logs, for longer than it needs to hear of an election, if no other one
+    begins: the line that elects it may be lost."""
     least, _ = group.clocks.elapsed(begin, group.end)
     later = any(group.clocks.elapsed(begin, tenure.begin)[1] > 0 for tenure in group.tenures)
-    return least > group.timing.us(Timeout.CONTROLLER_POLL) and not later and _serving(group, begin, group.end)
+    long = least > group.timing.us(Timeout.CONTROLLER_POLL)
+    return _serving(group, begin, group.end) if long and not later else None
 
 
-def _serving(group: Group, begin: Moment, end: Moment) -> bool:
-    """Whether a broker was master all the time; one that died in it, nobody knows when, may not have been."""
+def _serving(group: Group, begin: Moment, end: Moment) -> Tenure | None:
+    """Who was master all the time; one that died in it, nobody knows when, may not have been."""
     about_then = group.timing.us(Timeout.CONTROLLER_SAME_MOMENT)
-    return any(
-        group.clocks.elapsed(tenure.begin, begin)[0] > 0
-        and (tenure.open or (_known(tenure.end) and group.clocks.elapsed(end, tenure.end)[1] > -about_then))
-        for tenure in group.tenures
+    return next(
+        (
+            tenure
+            for tenure in reversed(group.tenures)
+            if group.clocks.elapsed(tenure.begin, begin)[0] > 0
+            and (tenure.open or (_known(tenure.end) and group.clocks.elapsed(end, tenure.end)[1] > -about_then))
+        ),
+        None,
     )
 
 
@@ -51,9 +57,12 @@ def _known(end: Moment) -> bool:
     return end.by - end.at <= Timeout.BLURRED_END.us
 
 
-def _unrecorded(group: Group, nobody: Decision, elected: Decision | None) -> Finding:
-    least, most = group.clocks.elapsed(since(nobody), group.end if elected is None else since(elected))
+def _unrecorded(group: Group, serving: Tenure, nobody: Decision, elected: Decision | None) -> Finding:
+    end = group.end if elected is None else since(elected)
+    least, most = group.clocks.elapsed(since(nobody), end)
     until = ", to the end of the logs" if elected is None else ""
+    heard = heard_before(group, serving.node, since(nobody))
+    before = "" if heard is None else f" They heard of {serving.name} no more {_before(group, heard, nobody)} before."
     decided = [nobody] if elected is None else [nobody, elected]
     return group.finding(
         RuleId.LEADERLESS,
@@ -62,14 +71,19 @@ def _unrecorded(group: Group, nobody: Decision, elected: Decision | None) -> Fin
             nobody.term,
         ),
         severity=INFO,
-        certainty=PROVEN,
+        certainty=PROVEN if heard is None or heard.source == nobody.source_node else DEFINITE,
         nodes=tuple(fact.node for fact in decided[1:] if fact.node),
         terms=tuple(fact.term for fact in decided if fact.term is not None),
-        start_time=nobody.since,
+        start_time=nobody.since if heard is None else heard.at,
         end_time=None if elected is None else elected.since,
         summary=f"The controllers recorded no master for {between(least, most)}{until} (an election found nobody); "
-        "a broker went on as master by its own word.",
-        evidence=tuple(fact.since_event for fact in decided if fact.since_event),
+        f"a broker went on as master by its own word.{before}",
+        evidence=(heard.event_id if heard else None, *(fact.since_event for fact in decided)),
         duration_min_ms=max(least, 0) // 1000,
-        duration_max_ms=most // 1000,
+        duration_max_ms=(most if heard is None else group.clocks.elapsed(heard, end)[1]) // 1000,
     )
+
+
+def _before(group: Group, heard: Moment, nobody: Decision) -> str:
+    least, most = group.clocks.elapsed(heard, since(nobody))
+    return between(max(least, 0), most)

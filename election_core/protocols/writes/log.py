@@ -164,18 +164,23 @@ class WritesLog:
             self.episodes.append(line)
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[AnsweredTooLate | RefusedWrites]:
-        """The episodes in which answers found nobody, and the times in which it refused writes."""
+        """The episodes in which answers found nobody, and the times in which it refused writes.
+
+        Who waits for acknowledgements says that they did not come when it has waited for them in vain.
+        """
         group = speaker.broker_set
         if group is None:
             return
         incarnations = speaker.incarnations.get(BROKER, [])
         emit = speaker.about(group, PROTOCOL, stream, lambda time: speaker.broker_id_at(time, incarnations))
+        acknowledged_in = speaker.timing_of(group).us(Timeout.CONTROLLER_ACK)
         for spell in self.refused:
             last = spell.end or (spell.last if spell.why != Refusal.DISK_FULL else None)
             ends = (last.at, last.by, last.event_id) if last is not None else (None, None, None)
-            first = spell.first
+            first, waited = spell.first, acknowledged_in if spell.why == Refusal.UNACKNOWLEDGED else 0
+            begin = first.at - waited, first.by - waited, first.event_id
             yield RefusedWrites(
-                *emit.during(emit.node_at(first.at), first.at, first.by, first.event_id, *ends),
+                *emit.during(emit.node_at(first.at), *begin, *ends),
                 why=spell.why.value,
                 count=spell.count,
                 peer=spell.asked.peer if spell.asked is not None else None,

@@ -44,13 +44,12 @@ _REFUSALS = {
 
 
 def _refused(group: Group, fact: RefusedWrites) -> Iterator[Finding]:
-    """``WRITES_REFUSED``: who holds the role took no writes for a second or more."""
-    end = until(fact)
+    """``WRITES_REFUSED``: who holds the role took no writes for a second or more; one late acknowledgement is none."""
+    end, why = until(fact), Refusal(fact.why)
     least, most = group.clocks.elapsed(since(fact), end or group.end)
     least = max(least, 0)
-    if least < Timeout.MIN_REPORTED.us:
+    if least < Timeout.MIN_REPORTED.us or (why == Refusal.UNACKNOWLEDGED and fact.count == 1):
         return
-    why = Refusal(fact.why)
     lines = "" if why == Refusal.DISK_FULL else f" {fact.count} writes failed."
     verb = "could not acknowledge writes" if why == Refusal.UNACKNOWLEDGED else "refused writes"
     reason = _REFUSALS[why].format(peer=fact.peer or "another member")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any
 
+from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.controller.tables import ID_INVALID, NOT_REGISTERED
 from election_replay.election_core.simulate.controller.record import APPLIED, CLEANED, MOVED, Decision, decisions
 from election_replay.election_core.simulate.truth import Truth, clocks_agree, lines_of, overlap_us, value
@@ -25,7 +26,8 @@ def truths(world: World) -> list[Truth]:
 
 
 def _unacknowledged(world: World) -> Iterator[Truth]:
-    """Brokers that waited in vain for acknowledgements: a claim may be no longer than from the first time to the last.
+    """Brokers that waited in vain for acknowledgements: a claim may be no longer than from the first write that waited
+    to the last line that says so.
 
     Which of their lines come so closely that they are one time is left open.
     """
@@ -42,7 +44,7 @@ def _unacknowledged(world: World) -> Iterator[Truth]:
             max(map(max, waited.values())),
             False,
             f"{', '.join(waited)} waited in vain for acknowledgements.",
-            lambda finding: (finding.duration_min_ms or 0) * 1000 <= longest_us + SECOND,
+            lambda finding: (finding.duration_min_ms or 0) * 1000 <= longest_us + Timeout.CONTROLLER_ACK.us + SECOND,
         )
 
 

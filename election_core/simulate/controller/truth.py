@@ -175,6 +175,20 @@ def _overlap_of(stale: Leadership, newer: Leadership, lasted_us: int, agree: boo
     return covers
 
 
+def _unreachable(world: World) -> Iterator[Truth]:
+    """Who could not reach a master that ran on had none until the next one served; whoever reached it had one."""
+    for stale, newer in pairs_of_reigns(world):
+        ended = ends_at(world, stale)
+        if stale.term != newer.term and stale.begin_us < newer.begin_us < ended:
+            nodes, epochs = (stale.node, newer.node), (stale.term, newer.term)
+            words = f"Whoever could not reach {stale.node} had no master until {newer.node} served."
+            fits = about(nodes, epochs)
+            yield Truth(
+                *("LEADERLESS", nodes, epochs, stale.begin_us, newer.begin_us, False, words),
+                lambda finding, fits=fits: fits(finding) and finding.severity == INFO and not finding.duration_min_ms,
+            )
+
+
 def _gap_shows(world: World, gap: Gap) -> bool:
     """Whether lines prove a gap: the next master says when it began, the last one's end is known from others."""
     if gap.after is None or not clocks_agree(world, BOUND_US) or gap.lasted_us < SURE_US:
@@ -682,5 +696,5 @@ _PARTS: tuple[Callable[[World], Iterable[Truth]], ...] = (
     *(_same_epoch, _overlaps, _unclean, _losses, _without_master),
     *(_epochs_back, _stores_ahead, _roles_back, _wrong_elections, _wrong_sets),
     *(_broken_lines, _wrong_cuts, _wrong_acks, _stale_sets, _small_sets),
-    *(_unrecorded, _storms, _log_gaps),
+    *(_unrecorded, _unreachable, _storms, _log_gaps),
 )
