@@ -9,6 +9,8 @@ from election_replay.election_core.model.next_steps.steps import (
     DIED,
     ETCD,
     FROZEN,
+    LARGER_TERM,
+    MEMBERS_DIED,
     REACHABLE,
     Check,
     NextSteps,
@@ -131,6 +133,21 @@ ETCD_STEPS: tuple[NextSteps, ...] = (
         checks=(_NET, _HEALTH, _STATUS),
         do_not="Do not change the membership from the smaller side of a cut: it has no majority to decide it.",
         source=FAILURES,
+    ),
+    of(
+        rule=RuleId.LEADERLESS,
+        cause=MEMBERS_DIED,
+        checks=(_HEALTH, Check("Whether the kernel killed a process, for memory say", run.OOM), _MEMBERS),
+        do_not="Do not force a new cluster while the members that ended can come back with their data.",
+        source=DISASTER,
+    ),
+    of(
+        rule=RuleId.LEADERLESS,
+        cause=LARGER_TERM,
+        checks=(_NET, _LINES, Check("Whether pre-vote is on in every member", run.LINES)),
+        do_not="Do not look for a slow disk: a member that had stood alone came back with a larger term. With --pre-vote "
+        "it would have asked first.",
+        source="etcd docs, op-guide/configuration (pre-vote); Raft thesis, 9.6",
     ),
     of(
         rule=RuleId.LEADERLESS,

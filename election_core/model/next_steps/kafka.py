@@ -4,7 +4,16 @@ from functools import partial
 
 from election_replay.election_core.model.catalogue.rule import RuleId
 from election_replay.election_core.model.next_steps import commands as run
-from election_replay.election_core.model.next_steps.steps import CUT_OFF, DIED, FROZEN, KAFKA, LOST, Check, NextSteps
+from election_replay.election_core.model.next_steps.steps import (
+    CUT_OFF,
+    DIED,
+    FROZEN,
+    KAFKA,
+    LOST,
+    MEMBERS_DIED,
+    Check,
+    NextSteps,
+)
 
 OPERATIONS = "Kafka documentation, operations (KRaft, basic operations)"
 RAFT = "KIP-595 (Raft in Kafka); Raft section 5"
@@ -112,6 +121,13 @@ KAFKA_STEPS: tuple[NextSteps, ...] = (
         cause=CUT_OFF,
         checks=(_NET, _LAG, _OFFLINE),
         do_not="Do not restart the node that was cut off before the network is looked at.",
+        source=OPERATIONS,
+    ),
+    of(
+        rule=RuleId.LEADERLESS,
+        cause=MEMBERS_DIED,
+        checks=(_UP, _QUORUM, _OFFLINE),
+        do_not="Do not format the storage of a controller that ended: it must come back with its own log.",
         source=OPERATIONS,
     ),
     of(

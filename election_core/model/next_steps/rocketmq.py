@@ -6,7 +6,9 @@ from election_replay.election_core.model.next_steps.steps import (
     CUT_OFF,
     DIED,
     FROZEN,
+    LARGER_TERM,
     LOST,
+    MEMBERS_DIED,
     REACHABLE,
     Check,
     NextSteps,
@@ -319,6 +321,21 @@ ROCKETMQ_STEPS: tuple[NextSteps, ...] = (
         checks=(_NET, _LINES, _WHO_LEADS),
         do_not="Do not restart the leader that was cut off before its log is compared with the new one's.",
         source=DLEDGER,
+    ),
+    NextSteps(
+        rule=RuleId.LEADERLESS,
+        cause=MEMBERS_DIED,
+        checks=(_DEAD, _WHO_LEADS, _LINES),
+        do_not="Do not make the group smaller while the members that ended can come back with their stores.",
+        source=DLEDGER,
+    ),
+    NextSteps(
+        rule=RuleId.LEADERLESS,
+        cause=LARGER_TERM,
+        checks=(_NET, _LINES, _WHO_LEADS),
+        do_not="Do not look for a slow disk: a member that had stood alone came back with a larger term, and the leader "
+        "gives up when it hears of one.",
+        source="DLedgerLeaderElector#sendHeartbeats (EXPIRED_TERM)",
     ),
     NextSteps(
         rule=RuleId.LEADERLESS,

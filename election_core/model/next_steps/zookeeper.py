@@ -8,6 +8,7 @@ from election_replay.election_core.model.next_steps.steps import (
     CUT_OFF,
     DIED,
     FROZEN,
+    MEMBERS_DIED,
     REACHABLE,
     ZOOKEEPER,
     Check,
@@ -100,6 +101,13 @@ ZOOKEEPER_STEPS: tuple[NextSteps, ...] = (
         cause=CUT_OFF,
         checks=(_NET, _STATUS, _CONF),
         do_not="Do not start a new ensemble on the smaller side of a cut.",
+        source=GUIDE,
+    ),
+    of(
+        rule=RuleId.LEADERLESS,
+        cause=MEMBERS_DIED,
+        checks=(_STATUS, Check("Whether the kernel killed a process, for memory say", run.OOM), _CONFIG),
+        do_not="Do not make the ensemble smaller while the servers that ended can come back with their data.",
         source=GUIDE,
     ),
     of(
