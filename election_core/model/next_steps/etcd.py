@@ -145,8 +145,8 @@ ETCD_STEPS: tuple[NextSteps, ...] = (
         rule=RuleId.LEADERLESS,
         cause=LARGER_TERM,
         checks=(_NET, _LINES, Check("Whether pre-vote is on in every member", run.LINES)),
-        do_not="Do not look for a slow disk: a member that had stood alone came back with a larger term. With --pre-vote "
-        "it would have asked first.",
+        do_not="Do not look for a slow disk: a member that had stood alone came back with a larger term. With "
+        "--pre-vote it would have asked first.",
         source="etcd docs, op-guide/configuration (pre-vote); Raft thesis, 9.6",
     ),
     of(

@@ -333,8 +333,8 @@ ROCKETMQ_STEPS: tuple[NextSteps, ...] = (
         rule=RuleId.LEADERLESS,
         cause=LARGER_TERM,
         checks=(_NET, _LINES, _WHO_LEADS),
-        do_not="Do not look for a slow disk: a member that had stood alone came back with a larger term, and the leader "
-        "gives up when it hears of one.",
+        do_not="Do not look for a slow disk: a member that had stood alone came back with a larger term, and the "
+        "leader gives up when it hears of one.",
         source="DLedgerLeaderElector#sendHeartbeats (EXPIRED_TERM)",
     ),
     NextSteps(

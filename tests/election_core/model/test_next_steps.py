@@ -14,7 +14,17 @@ from election_replay.election_core.model.next_steps import (
     commands,
     steps_for,
 )
-from election_replay.election_core.model.next_steps.steps import ETCD, REDIS, ROCKETMQ, ZOOKEEPER
+from election_replay.election_core.model.next_steps.steps import (
+    CUT_OFF,
+    DIED,
+    ETCD,
+    FROZEN,
+    LARGER_TERM,
+    MEMBERS_DIED,
+    REDIS,
+    ROCKETMQ,
+    ZOOKEEPER,
+)
 
 KNOWN = {
     "mqadmin": {
@@ -140,3 +150,12 @@ def test_what_fits_best_comes_first() -> None:
     assert steps_for("LEADERLESS", ETCD, "was_set").cause == ANY  # type: ignore[union-attr]
     assert steps_for("LOG_GAP", ETCD).system == ANY  # type: ignore[union-attr]
     assert steps_for("NO_RULE", ETCD) is None
+
+
+@pytest.mark.parametrize("cause", [DIED, FROZEN, CUT_OFF, MEMBERS_DIED, LARGER_TERM])
+@pytest.mark.parametrize("system", [ETCD, ROCKETMQ, ZOOKEEPER])
+def test_a_time_without_a_leader_has_steps_for_its_cause(system: str, cause: str) -> None:
+    """ZooKeeper's leaders hear of a larger epoch from no member that stood alone."""
+    steps = steps_for(RuleId.LEADERLESS, system, cause)
+    assert steps is not None
+    assert steps.cause == cause or (system, cause) == (ZOOKEEPER, LARGER_TERM)
