@@ -182,11 +182,14 @@ def _unreachable(world: World) -> Iterator[Truth]:
         if stale.term != newer.term and stale.begin_us < newer.begin_us < ended:
             nodes, epochs = (stale.node, newer.node), (stale.term, newer.term)
             words = f"Whoever could not reach {stale.node} had no master until {newer.node} served."
-            fits = about(nodes, epochs)
             yield Truth(
                 *("LEADERLESS", nodes, epochs, stale.begin_us, newer.begin_us, False, words),
-                lambda finding, fits=fits: fits(finding) and finding.severity == INFO and not finding.duration_min_ms,
+                _perhaps_none(about(nodes, epochs)),
             )
+
+
+def _perhaps_none(fits: Claim) -> Claim:
+    return lambda finding: fits(finding) and finding.severity == INFO and not finding.duration_min_ms
 
 
 def _gap_shows(world: World, gap: Gap) -> bool:
