@@ -52,6 +52,15 @@ ADVICE = (
 """What to do about a finding; it follows from its rule, its system and its cause."""
 
 CHANGE = (
+    Column(
+        name="scope",
+        type=STRING,
+        comment="For whom there was no leader, in a time without one. no_leader: nobody served anybody; no_majority: a "
+        "leader led on without the majority that it needs; reads_only: another member answered reads, and nobody took "
+        "writes; unreachable: a leader ran on, and whoever could not reach it had none; unrecorded: a leader ran on, "
+        "and those who decide had none on record.",
+        one_of=("no_leader", "no_majority", "reads_only", "unreachable", "unrecorded"),
+    ),
     Column(name="former_leader", type=STRING, comment="Who led before, where a change of the leader is told."),
     Column(
         name="former_leader_fate",

@@ -34,13 +34,13 @@ from election_replay.election_core.judge.fates import Fates, following_of, stood
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
 from election_replay.election_core.judge.led_between import nobody_led
 from election_replay.election_core.judge.loss_words import away, how_ended
-from election_replay.election_core.judge.outages import change_of
+from election_replay.election_core.judge.outages import change_of, severity_of
 from election_replay.election_core.judge.quorum_contact import FollowerLost, QuorumLoss, QuorumTracker
 from election_replay.election_core.judge.serving import Service
 from election_replay.election_core.judge.wording import between, seconds
-from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
+from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, RuleId
 from election_replay.election_core.model.facts import Alive, Role
-from election_replay.election_core.model.measures import Fate
+from election_replay.election_core.model.measures import Fate, Scope
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import SECOND, Timeout
@@ -459,7 +459,7 @@ def leaderless(
 ) -> Iterator[Finding]:
     """``LEADERLESS`` for each gap, in the protocol's words: a ``title`` ("leader") of a ``clock`` ("term", "epoch").
 
-    What was planned, may have been brief, or is ``no_incident`` is worth knowing; the others are warnings. ``died``
+    What is ``no_incident`` is worth knowing; how grave the others are, :func:`severity_of` says. ``died``
     says how a process ended whose next start alone proves its end: one that says no farewell may have been stopped.
     """
     for gap in found:
@@ -486,13 +486,11 @@ def leaderless(
         raised = group.once(Fates).toppled_by(gap.before, following_of(gap.after))
         then += "" if raised is None else f". {stood_alone(group, gap.before, raised, clock)}"
         lasted = between(gap.least, gap.most) if gap.least >= MIN_REPORTED else f"at most {seconds(gap.most)}"
-        harmless = (
-            gap.planned or gap.all_down or gap.least < MAX_INFO_GAP or (no_incident is not None and no_incident(gap))
-        )
+        severity = severity_of(gap.least, planned=gap.planned or gap.all_down)
         yield group.finding(
             RuleId.LEADERLESS,
             (gap.before.term, gap.begin.at // SECOND),
-            severity=INFO if harmless else WARNING,
+            severity=INFO if no_incident is not None and no_incident(gap) else severity,
             certainty=DEFINITE if gap.least >= MIN_REPORTED else POSSIBLE,
             nodes=tuple(dict.fromkeys([gap.before.node, *([gap.after.node] if gap.after else [])])),
             terms=tuple(dict.fromkeys([gap.before.term, *([gap.after.term] if gap.after else [])])),
@@ -507,6 +505,7 @@ def leaderless(
                     for event in (tenure.begin.event_id, tried.event_id if tried else None)
                 ),
             ),
+            scope=Scope.NO_LEADER,
             duration_min_ms=max(gap.least, 0) // 1000,
             duration_max_ms=gap.most // 1000,
             **change_of(group, gap.before, gap.after, gap.end),
@@ -542,7 +541,7 @@ def interrupted(group: Group, majorities: QuorumTracker, title: str, clock: str)
             yield group.finding(
                 RuleId.LEADERLESS,
                 (tenure.term, "interrupted", interruption.begin.at // SECOND),
-                severity=INFO if interruption.least < MAX_INFO_GAP else WARNING,
+                severity=severity_of(interruption.least),
                 certainty=DEFINITE,
                 nodes=(tenure.node,),
                 terms=(tenure.term,),
@@ -552,6 +551,7 @@ def interrupted(group: Group, majorities: QuorumTracker, title: str, clock: str)
                 f"{tenure.with_detail(f'{clock} {tenure.term}')} lost its majority ({members}) and had it again when "
                 f"{back} followed it again; it led on meanwhile and could commit nothing.",
                 evidence=[tenure.begin.event_id, *(moment.event_id for moment in moments)],
+                scope=Scope.NO_MAJORITY,
                 duration_min_ms=interruption.least // 1000,
                 duration_max_ms=interruption.most // 1000,
                 former_leader=tenure.node,

@@ -17,6 +17,7 @@ from election_replay.election_core.judge.group import Group, since, until
 from election_replay.election_core.judge.wording import between
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
 from election_replay.election_core.model.facts import Alive, LastHeard, Role
+from election_replay.election_core.model.measures import Scope
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import Timeout
 
@@ -56,6 +57,7 @@ def no_first_leader(group: Group, title: str) -> Iterator[Finding]:
         end_time=None,
         summary=f"No {title} for {between(least, most)}: {who} looked for one and found none, to the end of the logs.",
         evidence=[moment.event_id for _, _, first, last in spans for moment in (first, last)],
+        scope=Scope.NO_LEADER,
         duration_min_ms=least // 1000,
         duration_max_ms=most // 1000,
     )

@@ -95,6 +95,21 @@ class LostFrom(StrEnum):
     """It is in one log, which could not be cut, and in no other."""
 
 
+class Scope(StrEnum):
+    """For whom there was no leader, in a finding that tells of a time without one."""
+
+    NO_LEADER = "no_leader"
+    """Nobody served anybody."""
+    NO_MAJORITY = "no_majority"
+    """A leader led on without the majority that it needs, and could commit nothing."""
+    READS_ONLY = "reads_only"
+    """Another member answered reads, and nobody took writes."""
+    UNREACHABLE = "unreachable"
+    """A leader ran on: whoever could not reach it had none."""
+    UNRECORDED = "unrecorded"
+    """A leader ran on, and those who decide had none on record."""
+
+
 class Refusal(StrEnum):
     """Why who holds the role refuses writes."""
 

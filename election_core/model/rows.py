@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
-from election_replay.election_core.model.measures import Fate, LostFrom, Standing, Unit
+from election_replay.election_core.model.measures import Fate, LostFrom, Scope, Standing, Unit
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
@@ -181,6 +181,7 @@ class Finding:
     evidence: tuple[str, ...]
     implied_by: str | None = None
     root_finding_id: str | None = None
+    scope: Scope | None = None
     former_leader: str | None = None
     former_leader_fate: Fate | None = None
     next_leader: str | None = None

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from election_replay.election_core.model.rows import Finding
 from tests.election_core import story
 
 SCENARIOS = sorted((Path(__file__).parents[1] / "scenarios").glob("*/*.txt"))
@@ -21,7 +22,9 @@ def _id(path: Path) -> str:
 def test_verdict_is_the_one_in_the_file(path: Path, request: pytest.FixtureRequest) -> None:
     """The rows of the story read as the file says; ``--rewrite`` writes what they say now."""
     text = path.read_text()
-    told = story.tell(story.judge(story.facts_of(story.parse(text))), of_sources=path.parent.name == "log_quality")
+    rows = story.judge(story.facts_of(story.parse(text)))
+    told = story.tell(rows, of_sources=path.parent.name == "log_quality")
+    assert all((row.rule == "LEADERLESS") == bool(row.scope) for row in rows if isinstance(row, Finding))
     if request.config.getoption("--rewrite"):
         path.write_text(f"{text.split(story.RULE)[0]}{story.RULE}\n{told}")
         return

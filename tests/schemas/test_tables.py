@@ -8,7 +8,7 @@ import pytest
 
 from election_replay.election_core.model.events import Event, LinePosition
 from election_replay.election_core.model.facts import Fact
-from election_replay.election_core.model.measures import Fate, LostFrom, Standing, Unit
+from election_replay.election_core.model.measures import Fate, LostFrom, Scope, Standing, Unit
 from election_replay.election_core.model.rows import TABLE_OF, Finding
 from election_replay.election_core.replay import source_fold  # noqa: F401 - so that the rooms of all protocols are there
 from election_replay.election_core.replay.registry import FACT_KINDS
@@ -24,6 +24,7 @@ SQL_TYPES = {
     "int": {"BIGINT", "TIMESTAMP"},
     "Fate": {"STRING"},
     "LostFrom": {"STRING"},
+    "Scope": {"STRING"},
     "Standing": {"STRING"},
     "Unit": {"STRING"},
     "bool": {"BOOLEAN"},
@@ -116,5 +117,6 @@ def test_the_values_of_typed_columns_are_the_cores() -> None:
     assert columns["former_leader_fate"].one_of == tuple(Fate)
     assert columns["unit"].one_of == tuple(Unit)
     assert columns["lost_from"].one_of == tuple(LostFrom)
+    assert columns["scope"].one_of == tuple(Scope)
     states = next(column for column in TABLES["terms"].columns if column.name == "former_leader_state")
     assert set(states.one_of) == set(Standing)

@@ -25,13 +25,13 @@ from election_replay.election_core.judge.group import SILENT, SILENT_END, Group,
 from election_replay.election_core.judge.leaderless import Gap, began_early, gaps
 from election_replay.election_core.judge.led_between import covers
 from election_replay.election_core.judge.limits import log_gap_coverage, log_gaps
-from election_replay.election_core.judge.outages import change_of
+from election_replay.election_core.judge.outages import change_of, severity_of
 from election_replay.election_core.judge.overlap import Overlap, at_once, overlaps
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.wording import between, name_of, seconds
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
 from election_replay.election_core.model.facts import Alive, Fact, MemberAddress, Role, Silence
-from election_replay.election_core.model.measures import Fate
+from election_replay.election_core.model.measures import Fate, Scope
 from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
 from election_replay.election_core.model.timing import SECOND, US_PER_MS, Timeout
 from election_replay.election_core.protocols.acting_master.facts import (
@@ -567,7 +567,7 @@ def _read_only_finding(group: Group, services: _Services, time: _ReadOnly) -> Fi
     return group.finding(
         RuleId.LEADERLESS,
         ("no writes", time.master.source, time.begin.at // SECOND),
-        severity=INFO,
+        severity=severity_of(time.least, planned=not time.runs and time.master.end_cause == STOPPED),
         certainty=DEFINITE,
         nodes=tuple(dict.fromkeys([time.master.node, *(tenure.node for tenure in time.acting)])),
         terms=(),
@@ -575,6 +575,7 @@ def _read_only_finding(group: Group, services: _Services, time: _ReadOnly) -> Fi
         end_time=None if time.after is None and time.end is group.end else time.end.by,
         summary=summary,
         evidence=(*evidence, time.after.begin.event_id if time.after is not None else None),
+        scope=Scope.READS_ONLY,
         duration_min_ms=time.least // US_PER_MS,
         duration_max_ms=time.most // US_PER_MS,
         **change_of(group, time.master, time.after, time.end) | _fate_of_one_that_ran(group, time),
@@ -728,6 +729,7 @@ def _gap_finding(group: Group, services: _Services, gap: Gap, rule: RuleId, caus
         summary=f"{loss} for {between(gap.least, gap.most)}: {services.words(gap.before)} {ended}, {then}.",
         evidence=gap.evidence,
         implied_by=cause.finding_id if cause else None,
+        scope=Scope.NO_LEADER if rule == RuleId.LEADERLESS else None,
         duration_min_ms=max(gap.least, 0) // 1000,
         duration_max_ms=gap.most // 1000,
         **change_of(group, gap.before, gap.after, gap.end),

@@ -27,13 +27,13 @@ from election_replay.election_core.judge.group import SILENT, Group, Tenure, sin
 from election_replay.election_core.judge.leaderless import MAX_INFO_GAP, MIN_REPORTED, Gap, began_early, gaps
 from election_replay.election_core.judge.led_between import shown_for
 from election_replay.election_core.judge.limits import log_gaps
-from election_replay.election_core.judge.outages import change_of
+from election_replay.election_core.judge.outages import change_of, severity_of
 from election_replay.election_core.judge.overlap import overlaps
 from election_replay.election_core.judge.storm import storm
 from election_replay.election_core.judge.wording import between, seconds
-from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
+from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, RuleId
 from election_replay.election_core.model.facts import Alive, ContactLost, Role
-from election_replay.election_core.model.measures import Fate
+from election_replay.election_core.model.measures import Fate, Scope
 from election_replay.election_core.model.rows import Finding, RuleCoverage
 from election_replay.election_core.model.timing import SECOND, Timeout
 from election_replay.election_core.protocols.controller.causes import cause, heard_before, last_heard, unled, unplanned
@@ -185,7 +185,7 @@ def _without_master(group: Group, gap: Gap, decided: list[Decision], sets: list[
     return group.finding(
         RuleId.LEADERLESS,
         (gap.before.term, gap.begin.at // SECOND),
-        severity=INFO if planned or gap.least < MAX_INFO_GAP else WARNING,
+        severity=severity_of(gap.least, planned=planned),
         certainty=DEFINITE if gap.least >= MIN_REPORTED else POSSIBLE,
         nodes=tuple(dict.fromkeys([gap.before.node, *([gap.after.node] if gap.after else [])])),
         terms=tuple(dict.fromkeys([gap.before.term, *([gap.after.term] if gap.after else [])])),
@@ -197,6 +197,7 @@ def _without_master(group: Group, gap: Gap, decided: list[Decision], sets: list[
             producer.event_id if producer else None,
             *(event for reason in reasons for event in reason.evidence),
         ),
+        scope=Scope.NO_LEADER,
         duration_min_ms=max(gap.least, 0) // 1000,
         duration_max_ms=most // 1000,
         **change_of(group, gap.before, gap.after, gap.end),
@@ -231,6 +232,7 @@ def _unreachable(group: Group) -> Iterator[Finding]:
             f"controllers heard of it no more, {_served_by(newer, producer)}. It ran on, and whoever reached it could "
             "write to it.",
             evidence=(heard.event_id, *newer.evidence[:1], producer.event_id if producer else None),
+            scope=Scope.UNREACHABLE,
             duration_min_ms=0,
             duration_max_ms=most // 1000,
             **change_of(group, stale, newer, newer.begin) | {"former_leader_fate": Fate.CUT_OFF},

@@ -6,6 +6,7 @@ from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.group import Group, Tenure, since
 from election_replay.election_core.judge.wording import between
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, PROVEN, RuleId
+from election_replay.election_core.model.measures import Scope
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.controller.causes import heard_before
@@ -79,6 +80,7 @@ def _unrecorded(group: Group, serving: Tenure, nobody: Decision, elected: Decisi
         summary=f"The controllers recorded no master for {between(least, most)}{until} (an election found nobody); "
         f"a broker went on as master by its own word.{before}",
         evidence=(heard.event_id if heard else None, *(fact.since_event for fact in decided)),
+        scope=Scope.UNRECORDED,
         duration_min_ms=max(least, 0) // 1000,
         duration_max_ms=(most if heard is None else group.clocks.elapsed(heard, end)[1]) // 1000,
     )

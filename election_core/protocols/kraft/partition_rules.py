@@ -17,6 +17,7 @@ from election_replay.election_core.judge.completeness import KnownCommit, Lack, 
 from election_replay.election_core.judge.coverage import counted, same_term_coverage
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, group_of, since
 from election_replay.election_core.judge.leaderless import MAX_INFO_GAP, gaps, leaderless
+from election_replay.election_core.judge.outages import severity_of
 from election_replay.election_core.judge.overlap import Overlap, overlap_coverage, overlaps
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.same_term import same_term
@@ -32,7 +33,7 @@ from election_replay.election_core.model.catalogue import (
     RuleId,
 )
 from election_replay.election_core.model.facts import Fact, LastHeard, Role
-from election_replay.election_core.model.measures import Unit
+from election_replay.election_core.model.measures import Scope, Unit
 from election_replay.election_core.model.rows import Finding, Row, SyncStateSet, Term
 from election_replay.election_core.model.timing import SECOND
 from election_replay.election_core.protocols.kraft.facts import (
@@ -335,7 +336,7 @@ def _unreachable(group: Group) -> Iterator[Finding]:
         yield group.finding(
             RuleId.LEADERLESS,
             (stale.term, "unreachable", ceased.since // SECOND),
-            severity=INFO if least < MAX_INFO_GAP else WARNING,
+            severity=severity_of(least),
             certainty=DEFINITE,
             nodes=(stale.node, newer.node),
             terms=(stale.term, newer.term),
@@ -345,6 +346,7 @@ def _unreachable(group: Group) -> Iterator[Finding]:
             f"{stale.with_detail(f'{CLOCK} {stale.term}')} led on, but the controllers heard of it no more and gave "
             f"the partition to {newer.name} when its session had ended.",
             evidence=[ceased.since_event, *newer.evidence[:1]],
+            scope=Scope.UNREACHABLE,
             duration_min_ms=max(least, 0) // 1000,
             duration_max_ms=most // 1000,
         )

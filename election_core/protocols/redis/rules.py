@@ -28,6 +28,7 @@ from election_replay.election_core.judge.fates import with_former
 from election_replay.election_core.judge.group import Group, Tenure, group_of, since, until
 from election_replay.election_core.judge.leaderless import gaps, leaderless
 from election_replay.election_core.judge.limits import log_gaps
+from election_replay.election_core.judge.outages import severity_of
 from election_replay.election_core.judge.overlap import overlap_coverage
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.same_term import same_term
@@ -36,6 +37,7 @@ from election_replay.election_core.judge.term_rows import elections, term_held
 from election_replay.election_core.judge.wording import between
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING, RuleId
 from election_replay.election_core.model.facts import Candidacy, ContactLost, Fact, TermWentBack, VoteGranted
+from election_replay.election_core.model.measures import Scope
 from election_replay.election_core.model.rows import Finding, RoleInterval, Row, RuleCoverage, Term
 from election_replay.election_core.model.timing import SECOND, Timeout
 from election_replay.election_core.protocols.raft_family import votes
@@ -399,6 +401,7 @@ def _unreachable_finding(group: Group, former: Tenure, tenure: Tenure, missed: l
         summary=f"No master for {between(least, most)} for those who could not reach {former.name}: {who} missed it, "
         f"until {tenure.name} led epoch {tenure.term}.",
         evidence=[*(word.since_event for word in missed), tenure.begin.event_id],
+        scope=Scope.UNREACHABLE,
         duration_min_ms=least // 1000,
         duration_max_ms=most // 1000,
     )
@@ -435,6 +438,7 @@ def _by_word(group: Group, epochs: Epochs) -> Iterator[Finding]:
             f"{_counted({word.peer or word.source_node for word in missed}, 'sentinel')} missed {first.node}, until "
             f"{address} led epoch {epoch}.",
             evidence=[*(word.since_event for word in missed), promoted.since_event],
+            scope=Scope.NO_LEADER,
             duration_min_ms=max(least, 0) // 1000,
             duration_max_ms=most // 1000,
         )
@@ -458,7 +462,7 @@ def _refusing(group: Group) -> Iterator[Finding]:
         yield group.finding(
             RuleId.LEADERLESS,
             (tenure.term, "refusing", begin.at // SECOND),
-            severity=INFO if least < Timeout.MAX_INFO_GAP.us else WARNING,
+            severity=severity_of(least),
             certainty=DEFINITE,
             nodes=(tenure.node,),
             terms=(tenure.term,),
@@ -467,6 +471,7 @@ def _refusing(group: Group) -> Iterator[Finding]:
             summary=f"{tenure.with_detail(f'epoch {tenure.term}')} answered no client for {between(least, most)}: its "
             "view of the cluster was fail.",
             evidence=[fact.since_event, fact.until_event],
+            scope=Scope.NO_MAJORITY,
             duration_min_ms=max(least, 0) // 1000,
             duration_max_ms=most // 1000,
         )

@@ -11,8 +11,9 @@ from election_replay.election_core.fold.roles import FOLLOWER, OBSERVER
 from election_replay.election_core.judge.clock import Clocks
 from election_replay.election_core.judge.coverage import coverage
 from election_replay.election_core.judge.group import Group, group_of, since, until
+from election_replay.election_core.judge.outages import severity_of
 from election_replay.election_core.judge.wording import between, name_of, seconds
-from election_replay.election_core.model.catalogue import INFO, PROVEN, WARNING, RuleId
+from election_replay.election_core.model.catalogue import INFO, PROVEN, RuleId
 from election_replay.election_core.model.facts import Fact, RefusedWrites
 from election_replay.election_core.model.measures import Refusal
 from election_replay.election_core.model.rows import Finding, RoleInterval, Row
@@ -56,7 +57,7 @@ def _refused(group: Group, fact: RefusedWrites) -> Iterator[Finding]:
     yield group.finding(
         RuleId.WRITES_REFUSED,
         (fact.source_node, fact.why, fact.since),
-        severity=INFO if least < Timeout.MAX_INFO_GAP.us else WARNING,
+        severity=severity_of(least),
         certainty=PROVEN,
         nodes=(fact.node or fact.source_node,),
         terms=(),

@@ -12,10 +12,11 @@ from election_replay.election_core.judge.alive_times import AliveTimes
 from election_replay.election_core.judge.clock import Clocks, Moment
 from election_replay.election_core.judge.group import Group, Tenure, group_of
 from election_replay.election_core.judge.leaderless import Gap, gaps
+from election_replay.election_core.judge.outages import severity_of
 from election_replay.election_core.judge.overlap import at_once, overlaps
 from election_replay.election_core.model.facts import Alive, Fact, Role, Silence
+from election_replay.election_core.model.timing import SECOND
 
-SECOND = 1_000_000
 NODES = ("a", "b", "c")
 
 tenures = st.lists(
@@ -119,3 +120,11 @@ def test_a_history_ten_times_as_long_takes_about_ten_times_as_much(monkeypatch: 
         assert not list(overlaps(own))
         took.append(count[0])
     assert took[1] < 12 * took[0]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "planned", "expected"),
+    [(1, False, "info"), (2, False, "warning"), (29, True, "info"), (30, True, "warning"), (30, False, "warning")],
+)
+def test_how_grave_an_outage_is_depends_on_its_length(seconds: int, planned: bool, expected: str) -> None:
+    assert severity_of(seconds * SECOND, planned=planned) == expected
