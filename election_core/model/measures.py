@@ -123,3 +123,5 @@ class Refusal(StrEnum):
     """A member's space is used up, and an alarm forbids writes to all."""
     CORRUPT = "corrupt"
     """Members hold different data, and an alarm forbids writes to all."""
+    DISK_HANGS = "disk_hangs"
+    """Its disk does not make entries durable: what it leads waits for that."""

@@ -80,8 +80,8 @@ AVAILABILITY: tuple[Rule, ...] = (
         severity="warning; info below two seconds",
         meaning=(
             "A leader kept its role and took no writes, for a reason that it prints. The disk is too full, a transfer "
-            "of the leadership does not end, other replicas do not acknowledge, or an alarm forbids writes to all "
-            "members. Writers see the same as in a time without a leader, and no election ends it."
+            "of the leadership does not end, other replicas do not acknowledge, its disk hangs, or an alarm forbids "
+            "writes to all members. Writers see the same as in a time without a leader, and no election ends it."
         ),
         source=(
             "RocketMQ DefaultMessageStore (CleanCommitLogService#isSpaceToDelete), GroupTransferService; DLedger "
@@ -90,7 +90,7 @@ AVAILABILITY: tuple[Rule, ...] = (
         needs=(
             "the lines that mark the disk full and well again; a request to hand over, and appends that fail from then "
             "on; messages that were not acknowledged in time, one after the other; "
-            "etcd: requests that were not applied for no space or a corrupt cluster"
+            "etcd: requests that were not applied for no space or a corrupt cluster, and syncs of a second or more"
         ),
         refuted_by="A write that this broker acknowledged in this time.",
         judged_by=("protocols.raft.stores", "protocols.writes.rules"),

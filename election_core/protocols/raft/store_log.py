@@ -12,18 +12,19 @@ from election_replay.election_core.fold.fact_writer import FactWriter
 from election_replay.election_core.model.facts import Fact, RefusedWrites
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.measures import Refusal
-from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.model.timing import US_PER_MS, Timeout
 from election_replay.election_core.protocols.raft.facts import ForcedRestart, LogEndedEarlier, StoresDiffered
 
-RESTORED, REFUSED, DISCARDED, FORCED = (
+RESTORED, REFUSED, DISCARDED, FORCED, SYNCED_LATE = (
     "ETCD_STORE_RESTORED",
     "ETCD_APPLY_FAILED",
     "ETCD_WAL_DISCARDED",
     "ETCD_MEMBER_FORCED",
+    "ETCD_FSYNC_SLOW",
 )
 DIFFERS = frozenset({"ETCD_HASH_MISMATCH", "ETCD_FOLLOWER_AHEAD"})
 CUT = frozenset({"RAFT_CONFLICT", "RAFT_TAIL_CUT", "RAFT_COMMITTED_CONFLICT", "RAFT_LOG_LOST"})
-KINDS = frozenset({RESTORED, REFUSED, DISCARDED, FORCED, *DIFFERS, *CUT})
+KINDS = frozenset({RESTORED, REFUSED, DISCARDED, FORCED, SYNCED_LATE, *DIFFERS, *CUT})
 """The events that only this part of the fold reads."""
 
 START = "RAFT_START"
@@ -36,11 +37,12 @@ _WHY = {"etcdserver: no space": Refusal.NO_SPACE, "etcdserver: corrupt cluster":
 
 @dataclass(slots=True)
 class Spell:
-    """Lines that say the same one after the other."""
+    """Lines that say the same one after the other; what the first of them tells of had begun ``early`` before it."""
 
     first: FoldEvent
     last: FoldEvent
     count: int = 1
+    early: int = 0
 
 
 @dataclass(slots=True)
@@ -57,6 +59,7 @@ class StoreLog:
     _discarded: FoldEvent | None = None
     _differs: dict[str | None, Spell] = field(default_factory=dict)
     _refused: list[tuple[Refusal, Spell]] = field(default_factory=list)
+    _hung: list[Spell] = field(default_factory=list)
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line that this member wrote."""
@@ -72,6 +75,8 @@ class StoreLog:
             self.restored.append(event)
         elif event.kind == REFUSED:
             self._on_refused(event)
+        elif event.kind == SYNCED_LATE:
+            self._on_synced_late(event)
         elif event.kind == DISCARDED:
             self._discarded = event
         elif event.kind == FORCED:
@@ -109,6 +114,15 @@ class StoreLog:
         else:
             self._refused.append((why, Spell(event, event)))
 
+    def _on_synced_late(self, event: FoldEvent) -> None:
+        """Entries are durable at last: the member did nothing else meanwhile (``WAL#sync``, ``raftNode#start``)."""
+        took = (event.duration_ms or 0) * US_PER_MS
+        last = self._hung[-1] if self._hung else None
+        if last is not None and event.at - took - last.last.by < Timeout.MIN_REPORTED.us:
+            last.last, last.count = event, last.count + 1
+        elif took >= Timeout.MIN_REPORTED.us:
+            self._hung.append(Spell(event, event, early=took))
+
     def facts(self, emit: FactWriter, node: str | None) -> Iterator[Fact]:
         """What the lines prove about the member's data."""
         for before, after, shown, event in self._back:
@@ -121,6 +135,8 @@ class StoreLog:
             )
         for peer, spell in self._differs.items():
             yield StoresDiffered(*emit.about(node, spell.first, spell.last), peer=peer, count=spell.count)
-        for why, spell in self._refused:
-            refused = emit.about(node, spell.first, spell.last)
+        for why, spell in (*self._refused, *((Refusal.DISK_HANGS, spell) for spell in self._hung)):
+            begin = spell.first.at - spell.early, spell.first.by - spell.early, spell.first.event_id
+            end = spell.last.at, spell.last.by, spell.last.event_id
+            refused = emit.during(node, *begin, *end)
             yield RefusedWrites(*refused, why=why.value, count=spell.count, peer=None, evidence=())

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from election_replay.election_core.judge.coverage import counted
 from election_replay.election_core.judge.group import Group, since, until
-from election_replay.election_core.judge.wording import between
+from election_replay.election_core.judge.outages import severity_of
+from election_replay.election_core.judge.wording import between, seconds
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, WARNING, RuleId
 from election_replay.election_core.model.facts import RefusedWrites, VotersStated
 from election_replay.election_core.model.measures import LostFrom, Refusal, Unit
@@ -28,7 +29,7 @@ def judge(group: Group, back: Sequence[Finding]) -> Iterator[Row]:
     for rule in (RuleId.CLUSTER_RESTORED, RuleId.CLUSTER_FORCED, RuleId.STORE_WENT_BACK, RuleId.STORES_DIFFER):
         broken = sum(1 for finding in found if finding.rule == rule)
         yield counted(group, rule, found, max(statements, broken))
-    refused = list(_refused(group))
+    refused = [*_refused(group), *_hung(group)]
     yield from refused
     yield counted(group, RuleId.WRITES_REFUSED, refused, len(refused))
 
@@ -188,6 +189,8 @@ def _refused(group: Group) -> Iterator[Finding]:
     """``WRITES_REFUSED``: an alarm forbids writes to all members, so what several of them print is one outage."""
     by_reason: dict[Refusal, list[list[RefusedWrites]]] = {}
     for fact in sorted(group.of(RefusedWrites), key=lambda fact: (fact.since, fact.source_node)):
+        if fact.why == Refusal.DISK_HANGS:
+            continue
         spells = by_reason.setdefault(Refusal(fact.why), [])
         if spells and fact.since <= max(_last(known) for known in spells[-1]) + Timeout.WRITE_EPISODE.us:
             spells[-1].append(fact)
@@ -196,6 +199,31 @@ def _refused(group: Group) -> Iterator[Finding]:
     for why, spells in sorted(by_reason.items()):
         for facts in spells:
             yield from _outage(group, why, facts)
+
+
+def _hung(group: Group) -> Iterator[Finding]:
+    """``WRITES_REFUSED``: while the disk of a leader hangs it sends nothing on, and answers nobody."""
+    hung = [fact for fact in group.of(RefusedWrites) if fact.why == Refusal.DISK_HANGS]
+    for tenure in group.tenures:
+        for fact in (fact for fact in hung if fact.source_node == tenure.source):
+            begin, end = max(fact.since, tenure.begin.at), min(_last(fact), tenure.end.at)
+            if end - begin < Timeout.MIN_REPORTED.us:
+                continue
+            yield group.finding(
+                RuleId.WRITES_REFUSED,
+                (fact.why, tenure.source, begin),
+                severity=severity_of(end - begin),
+                nodes=(tenure.node,),
+                terms=(tenure.term,),
+                start_time=begin,
+                end_time=end,
+                summary=f"{tenure.with_detail(f'term {tenure.term}')} took no writes for {seconds(end - begin)} and "
+                "kept its role: its disk hung.",
+                evidence=[tenure.begin.event_id, fact.since_event, fact.until_event],
+                duration_min_ms=(end - begin) // US_PER_MS,
+                duration_max_ms=(end - begin) // US_PER_MS,
+                former_leader=tenure.node,
+            )
 
 
 def _last(fact: RefusedWrites) -> int:
