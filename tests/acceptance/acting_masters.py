@@ -199,7 +199,13 @@ SAID: dict[str, tuple[Sentence, ...]] = {
                 no_finding(DOUBLE),
             ),
         ),
-        ("NOT to be claimed: split brain, rollback, double hold", (no_finding(above="info"),)),
+        (
+            "NOT to be claimed: split brain, rollback, double hold",
+            (
+                no_finding(OVERLAP, ROLLBACK, DOUBLE, above="info"),
+                finding("LEADERLESS", group=A, severity="warning", scope="reads_only", since=t("18:25:22")),
+            ),
+        ),
     ),
     "failover-preonline-default-step": (
         (
