@@ -9,6 +9,7 @@ from election_replay.election_core.judge.leaderless import NoIncident, Unseen, g
 from election_replay.election_core.judge.limits import log_gap_coverage, log_gaps
 from election_replay.election_core.judge.no_first_leader import no_first_leader
 from election_replay.election_core.judge.quorum_contact import QuorumTracker
+from election_replay.election_core.judge.rejoins import rejoins
 from election_replay.election_core.judge.storm import failed_elections, storm
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.rows import Finding, RuleCoverage
@@ -43,6 +44,10 @@ def availability(
     without = [*outside, *leaderless(group, found, title, clock, no_incident, died)]
     yield from without
     yield from storms
+    failing = list(rejoins(group))
+    yield from failing
+    if failing:
+        yield coverage(group, RuleId.MEMBER_CANNOT_JOIN, 0, len(failing))
     yield from log_gaps(group)
     unsure = len(majorities.unsure) if majorities is not None else 0
     yield from common_coverage(group, without, len(storms), len(outside), unsure)

@@ -121,6 +121,7 @@ class Timeout(Enum):
         "Who hears of a leader for so long after it began to follow it again heard more than one late heartbeat.",
     )
     MAX_INFO_GAP = Entry(2_000, "A time without leader that may be shorter than this is worth knowing, not an alarm.")
+    JOIN_ROUND = Entry(10_000, "A member that follows for less than this, time after time, cannot join.")
     LONG_OUTAGE = Entry(30_000, "No writes for so long are an alarm, whoever led before and whatever was planned.")
     FIRST_ELECTION = Entry(
         60_000,

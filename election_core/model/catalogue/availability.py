@@ -5,7 +5,7 @@ from election_replay.election_core.model.catalogue.rule import Rule, RuleId
 AVAILABILITY: tuple[Rule, ...] = (
     Rule(
         id=RuleId.LEADERLESS,
-        severity="warning; info if planned or if a node went on serving",
+        severity="warning; info below two seconds, if planned and below thirty, or if a leader ran on",
         meaning=(
             "Members were up, a leader had existed before, and nobody led who could write: from the loss of the leader "
             "or of its majority where a majority commits, until the next leader served, or until the same one had a "
@@ -29,6 +29,18 @@ AVAILABILITY: tuple[Rule, ...] = (
             "protocols.redis.rules",
             "protocols.kraft.partition_rules",
         ),
+    ),
+    Rule(
+        id=RuleId.MEMBER_CANNOT_JOIN,
+        severity="warning",
+        meaning=(
+            "A member joined its leader at least five times in a row, followed it for less than ten seconds each time, "
+            "and the leader led on. Until somebody looks the group has one member less."
+        ),
+        source="ZooKeeper QuorumPeer#run, Learner#syncWithLeader; Raft section 5.5",
+        needs="the member's own lines of when it follows and of when it does not, and those of its leader",
+        refuted_by="Lines of the member that show that it followed for longer.",
+        judged_by=("judge.availability", "judge.rejoins"),
     ),
     Rule(
         id=RuleId.ELECTION_STORM,

@@ -46,6 +46,16 @@ ANYWHERE_STEPS: tuple[NextSteps, ...] = (
         source=f"{BULLY}; {RING}",
     ),
     of(
+        rule=RuleId.MEMBER_CANNOT_JOIN,
+        checks=(
+            Check("Which error the member prints each time that it gives up", run.AROUND),
+            Check("Whether its disk is full or slow", run.DISK),
+            _NET,
+        ),
+        do_not="Do not restart another member before this one has joined: the group may have none to spare.",
+        source="Raft section 5.5; ZooKeeper administrator's guide",
+    ),
+    of(
         rule=RuleId.BULLY_NOT_HIGHEST,
         checks=(_LINES, _UP, _NET),
         do_not="Do not give a node another id while the group runs.",

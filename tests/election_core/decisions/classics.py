@@ -83,6 +83,13 @@ ZAB = (
         never_conforms="only what went back is counted",
     ),
     Decision(
+        "joins",
+        "a server that follows stays with its leader",
+        "QuorumPeer#run, Learner#syncWithLeader",
+        "MEMBER_CANNOT_JOIN",
+        never_conforms="only what fails is counted",
+    ),
+    Decision(
         "gives-up",
         "a leader without quorum shuts down after syncLimit ticks and commits nothing meanwhile",
         "Leader#lead",
