@@ -31,11 +31,11 @@ def rejoins(group: Group) -> Iterator[Finding]:
                 continue
             left = _left_soon(group, role)
             if left is None or left != joined:
-                yield from _told(group, joined, rounds)
+                yield from _failed(group, joined, rounds)
                 rounds, joined = [], left
             if left is not None:
                 rounds.append(role)
-        yield from _told(group, joined, rounds)
+        yield from _failed(group, joined, rounds)
 
 
 def _left_soon(group: Group, role: Role) -> Tenure | None:
@@ -57,7 +57,7 @@ def _left_soon(group: Group, role: Role) -> Tenure | None:
     )
 
 
-def _told(group: Group, joined: Tenure | None, rounds: Sequence[Role]) -> Iterator[Finding]:
+def _failed(group: Group, joined: Tenure | None, rounds: Sequence[Role]) -> Iterator[Finding]:
     if joined is None or len(rounds) < ROUNDS:
         return
     first, last = rounds[0], rounds[-1]
