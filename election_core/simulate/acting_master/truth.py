@@ -289,6 +289,10 @@ def _read_only(world: World) -> Iterator[Truth]:
             )
 
 
+_BRIEF_US, _LONG_US = 2 * SECOND, 30 * SECOND
+"""No writes for so long are an alarm, if nobody planned it; and whatever was planned."""
+
+
 def _without_writes(
     world: World, master: Leadership, acting: list[Leadership], begin_us: int, end_us: int, shown: bool
 ) -> Truth:
@@ -301,7 +305,9 @@ def _without_writes(
     def covers(finding: Finding) -> bool:
         least = (finding.duration_min_ms or 0) * 1000
         fits = not clocks_agree(world, BOUND_US) or least <= end_us - begin_us
-        return finding.severity == "info" and set(finding.nodes) <= nodes and fits
+        planned = master.how_ended == "stopped" and least < _LONG_US
+        grave = finding.severity == ("info" if least < _BRIEF_US else "warning")
+        return (grave or (planned and finding.severity == "info")) and set(finding.nodes) <= nodes and fits
 
     words = f"The set of {master.node} took no writes for {(end_us - begin_us) / SECOND:.1f} s."
     return Truth("LEADERLESS", tuple(sorted(nodes)), (), begin_us, end_us, provable, words, covers)
