@@ -569,7 +569,7 @@ def _read_only_finding(group: Group, services: _Services, time: _ReadOnly) -> Fi
         ("no writes", time.master.source, time.begin.at // SECOND),
         severity=severity_of(time.least, planned=not time.runs and time.master.end_cause == STOPPED),
         certainty=DEFINITE,
-        nodes=tuple(dict.fromkeys([time.master.node, *(tenure.node for tenure in time.acting)])),
+        nodes=tuple(dict.fromkeys([time.master.node, *sorted(tenure.node for tenure in time.acting)])),
         terms=(),
         start_time=time.begin.at,
         end_time=None if time.after is None and time.end is group.end else time.end.by,
