@@ -329,7 +329,7 @@ class _Holes:
         """The part of a hole in which its process did not run, as far as that shows; what it noticed itself tells it
         better."""
         others = [other for other in self._noticed if other.source_node == hole.source_node and other is not hole]
-        if not hole.noticed and any(_within(other, hole) for other in others):
+        if not hole.noticed and any(_begins_in(other, hole) for other in others):
             return None
         if hole.noticed and hole.until is not None and hole.until - hole.since >= SILENCE:
             return hole
@@ -396,6 +396,11 @@ def _may_begin_in(role: Role, hole: Silence, clocks: Clocks) -> bool:
     begin, before = _begin(role), _begin(hole)
     after = Moment(hole.until or hole.since, hole.until_by or hole.since_by, hole.source_node)
     return clocks.elapsed(before, begin)[1] > 0 and clocks.elapsed(begin, after)[1] > 0
+
+
+def _begins_in(inner: Fact, outer: Fact) -> bool:
+    """Whether one span of one log begins inside of another."""
+    return outer.since <= inner.since_by and (outer.until is None or inner.since < outer.until)
 
 
 def _within(inner: Fact, outer: Fact) -> bool:
