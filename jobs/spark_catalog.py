@@ -2,7 +2,8 @@
 
 Each table is registered where it stands; its columns and comments come from Delta's log. A judged table is known as
 ``NAME_of_all_runs``, and ``NAME`` is a view of the rows that ``gold.published`` names: so whoever knows the catalogue
-alone reads what is published. All views and functions of ours follow. Grants are the catalogue's own business.
+alone reads what is published. All views of ours follow. Table functions do not: Spark lets no other session resolve
+them; :mod:`jobs.spark_views` makes them known to a session. Grants are the catalogue's own business.
 """
 
 from collections.abc import Iterator
@@ -23,6 +24,9 @@ from election_replay.schemas.views import BEFORE, VIEWS
 
 OF_ALL_RUNS = "_of_all_runs"
 """What the name of a judged table ends with: a view has the name itself."""
+
+KEYS = "keys"
+"""What is refused where a catalogue takes no informational constraints."""
 
 
 @dataclass(slots=True)
@@ -50,7 +54,7 @@ def register_in(spark: SparkSession, warehouse: str, catalog: str, schema: str) 
         for table in TABLES.values():
             if tables.version(table.name) is not None:
                 register_table(spark, tables.location(table.name), table, done, known=name_of(table) in here)
-        ours = (with_rows(view, sql_text) for view in VIEWS.values() if view.name not in BEFORE)
+        ours = (with_rows(view, sql_text) for view in VIEWS.values() if view.name not in BEFORE and not view.parameters)
         for view in (*views_of_tables(tables, run), *ours):
             register_view(spark, view, done)
     except PySparkException as error:
@@ -72,19 +76,19 @@ def register_table(spark: SparkSession, location: str, table: Table, done: Regis
     if stands.removeprefix("file:").rstrip("/") != location:
         raise JobError(f"the table {name} of the schema stands at {stands}, not at {location}: take another schema")
     done.tables.append(name)
-    if table.key and not known:
+    if table.key and not known and KEYS not in done.refused:
         key = ", ".join(map(quoted, (*table.key, "run_id") if table.by_run else table.key))
         constraint = f"CONSTRAINT {quoted(f'{name}_key')} PRIMARY KEY ({key}) NOT ENFORCED"
-        attempt(spark, f"ALTER TABLE {quoted(name)} ADD {constraint}", f"the key of {name}", done)
+        attempt(spark, f"ALTER TABLE {quoted(name)} ADD {constraint}", KEYS, done)
 
 
 def register_view(spark: SparkSession, view: View, done: Registered) -> None:
-    """Make a view or function of ours known. Whose rows stand in its text is longer than some metastores take."""
+    """Make a view of ours known. One whose rows stand in its text is longer than some metastores take."""
     statement = in_spark(view, temporary=False)
-    if view.parameters or view.given:
-        attempt(spark, statement, f"the {'function' if view.parameters else 'view'} {view.name}", done)
+    if not view.given:
+        spark.sql(statement)
+    elif not attempt(spark, statement, f"the view {view.name}", done):
         return
-    spark.sql(statement)
     done.views.append(view.name)
 
 
@@ -101,12 +105,14 @@ def views_of_tables(tables: Warehouse, run: dict[str, Any]) -> Iterator[View]:
         yield replace(VIEWS[name], sql=current(TABLES[source], name_of(TABLES[source]), pointer))
 
 
-def attempt(spark: SparkSession, sql: str, name: str, done: Registered) -> None:
+def attempt(spark: SparkSession, sql: str, name: str, done: Registered) -> bool:
     """Do what not every catalogue takes; what it does not take is noted."""
     try:
         spark.sql(sql)
     except PySparkException as error:
         done.refused[name] = first_line(error)
+        return False
+    return True
 
 
 def first_line(error: PySparkException) -> str:
