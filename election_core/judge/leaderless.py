@@ -399,27 +399,37 @@ def _led_without_log(group: Group) -> list[Role]:
     """The roles of those who followed a leader whose own log does not show that it led then.
 
     In a term that it had led before it may have been elected again beyond the end of its log; whoever hears of it long
-    after that heard of it.
+    after that heard of it. Its log may also begin later than it led.
     """
-    ends: dict[tuple[int, str], list[Moment]] = {}
+    tenures: dict[tuple[int, str], list[Tenure]] = {}
     for tenure in group.tenures:
+        tenures.setdefault((tenure.term, tenure.node), []).append(tenure)
+    late, elapsed = Timeout.ON_ITS_WAY.us, group.clocks.elapsed
+
+    def outside(role: Role, tenure: Tenure) -> bool:
         last = (tenure.end, group.written.get(tenure.source, tenure.end))
-        ends.setdefault((tenure.term, tenure.node), []).extend(last)
-    late = Timeout.ON_ITS_WAY.us
+        before = elapsed(since(role), tenure.begin)[0] > MAX_INFO_GAP
+        return before or all(elapsed(end, since(role))[0] > late for end in last)
+
     return [
         role
         for role in group.roles
         if role.role == FOLLOWER
         and role.leader is not None
         and role.term is not None
-        and all(group.clocks.elapsed(end, since(role))[0] > late for end in ends.get((role.term, role.leader), ()))
+        and all(outside(role, tenure) for tenure in tenures.get((role.term, role.leader), ()))
     ]
 
 
 def _led_meanwhile(group: Group, led_unseen: Sequence[Role], before: Tenure, target: Moment) -> bool:
     """Whether one of these leaders led a later term before a moment, or the term of a tenure again."""
+
+    def again(role: Role) -> bool:
+        led = (role.term, role.leader) == (before.term, before.node)
+        return led and group.clocks.elapsed(before.begin, since(role))[1] > 0
+
     return any(
-        (is_larger(role.term, before.term) or (role.term, role.leader) == (before.term, before.node))
+        (is_larger(role.term, before.term) or again(role))
         and group.clocks.elapsed(Moment(role.since, role.since_by, role.source_node), target)[1] > 0
         for role in led_unseen
     )

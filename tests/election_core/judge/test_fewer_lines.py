@@ -51,6 +51,7 @@ def breaches_of(cluster: str, lines: Lines, seed: int, parts: int = PARTS) -> It
         for breach in breaches(whole, judged(cluster, cut.lines)):
             if BY_ONE_NAME_SERVER not in breach:
                 yield f"{cluster}, {cut.how}: {breach}"
+    print(f"{cluster}: {parts} parts judged")
 
 
 @pytest.mark.slow
