@@ -22,8 +22,6 @@ from election_replay.election_core.protocols.acting_master import rules as actin
 from election_replay.election_core.protocols.broker_identity import facts as broker_identity_facts
 from election_replay.election_core.protocols.broker_identity import log as broker_identity_log
 from election_replay.election_core.protocols.broker_identity import rules as broker_identity
-from election_replay.election_core.protocols.bully import log as bully_log
-from election_replay.election_core.protocols.bully import rules as bully
 from election_replay.election_core.protocols.controller import causality as controller_causality
 from election_replay.election_core.protocols.controller import controller_log as controllers_log
 from election_replay.election_core.protocols.controller import facts as controller_facts
@@ -37,6 +35,9 @@ from election_replay.election_core.protocols.dledger import log as dledger_log
 from election_replay.election_core.protocols.dledger import rules as dledger
 from election_replay.election_core.protocols.highest_id import causality as highest_id_causality
 from election_replay.election_core.protocols.highest_id import facts as highest_id_facts
+from election_replay.election_core.protocols.highest_id import log as highest_id_log
+from election_replay.election_core.protocols.highest_id import rules as highest_id
+from election_replay.election_core.protocols.highest_id.tables import BULLY, RING
 from election_replay.election_core.protocols.kraft import causality as kraft_causality
 from election_replay.election_core.protocols.kraft import facts as kraft_facts
 from election_replay.election_core.protocols.kraft import partition_log, partition_rules, quorum_log, quorum_rules
@@ -61,8 +62,6 @@ from election_replay.election_core.protocols.redis import facts as redis_facts
 from election_replay.election_core.protocols.redis import kin as redis_kin
 from election_replay.election_core.protocols.redis import rules as redis
 from election_replay.election_core.protocols.redis import sentinel_log, server_log
-from election_replay.election_core.protocols.token_ring import log as token_ring_log
-from election_replay.election_core.protocols.token_ring import rules as token_ring
 from election_replay.election_core.protocols.writes import facts as writes_facts
 from election_replay.election_core.protocols.writes import log as writes_log
 from election_replay.election_core.protocols.writes import rules as writes
@@ -166,17 +165,21 @@ PROTOCOLS: tuple[Protocol, ...] = (
         facts=kraft_facts.PARTITION_KINDS,
         judge=partition_rules.judge,
     ),
-    Protocol(
-        name=bully.PROTOCOL,
-        folds=(Fold(bully_log.bully_log, bully_log.KINDS, each_stream),),
-        facts=highest_id_facts.KINDS,
-        judge=bully.judge,
-        causal_pairs=highest_id_causality.causal_pairs,
-    ),
-    Protocol(
-        name=token_ring.PROTOCOL,
-        folds=(Fold(token_ring_log.ring_log, token_ring_log.KINDS, each_stream),),
-        judge=token_ring.judge,
+    *(
+        Protocol(
+            name=table.protocol,
+            folds=(
+                Fold(
+                    partial(highest_id_log.CoordinatorLog, table.protocol, table.moves),
+                    frozenset(table.moves),
+                    each_stream,
+                ),
+            ),
+            facts=highest_id_facts.KINDS,
+            judge=partial(highest_id.judge, table),
+            causal_pairs=highest_id_causality.causal_pairs,
+        )
+        for table in (BULLY, RING)
     ),
     Protocol(
         name=controller.PROTOCOL,

@@ -1,11 +1,14 @@
 """A program that nobody here knows, read by a table of the settings alone: terms, leaders, two leaders at once."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from election_replay.jobs.settings.config import load
 from tests.acceptance.published import Warehouse, replay
+from tests.election_core import story
 
 SETTINGS = """
 programs:
@@ -107,3 +110,75 @@ def test_a_mistake_in_a_table_is_told_by_its_line(tmp_path: Path) -> None:
     settings.write_text(SETTINGS.replace("{candidate}", "{somebody}"), encoding="utf-8")
     with pytest.raises(Exception, match=r"text 6.*a place is"):
         load(settings)
+
+
+STORIES = Path(__file__).parents[1] / "scenarios"
+
+
+def in_a_table(name: str) -> tuple[str, dict[tuple[str, str], list[str]]]:
+    """The settings that describe the kinds of a story of canonical events, and its logs."""
+    logs = story.parse((STORIES / name).read_text())
+    kinds = sorted({json.loads(line)["kind"] for lines in logs.values() for line in lines})
+    fields = "{node: node, peer: peer, term: term, value: value, members: members, group: replica_group}"
+    texts = "".join(f"\n      - {{text: {kind}, does: {kind}, fields: {fields}}}" for kind in kinds)
+    layout = "json time=event_time message=kind"
+    return f'programs:\n  - name: highest\n    files: "*.told"\n    layout: "{layout}"\n    texts:{texts}\n', logs
+
+
+@pytest.mark.parametrize("name", ["bully/walk_through.txt", "token_ring/leader_not_the_largest_in_the_list.txt"])
+def test_a_table_of_canonical_events_says_what_they_say(name: str, tmp_path: Path) -> None:
+    """Bully and ring are tables: a program that elects as they do is described, and judged by their rules."""
+    settings, logs = in_a_table(name)
+    (tmp_path / "settings.yaml").write_text(settings, encoding="utf-8")
+    (tmp_path / "none.yaml").write_text("programs: []\n", encoding="utf-8")
+    rows = {}
+    for ending, config in (("events.jsonl", "none.yaml"), ("told", "settings.yaml")):
+        for (node, _), lines in logs.items():
+            path = tmp_path / ending / "landing" / "c" / "nodes" / node / "logs" / f"{node}.{ending}"
+            path.parent.mkdir(parents=True)
+            path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        run = (tmp_path / ending / "landing", tmp_path / ending / "warehouse")
+        gold = replay(*run, "--engine", "local", "--config", str(tmp_path / config))
+        tables = ("terms", "role_intervals", "elections", "findings", "rule_coverage")
+        rows[ending] = {table: sorted(map(_comparable, gold.rows(f"gold/{table}"))) for table in tables}
+    assert rows["told"] == rows["events.jsonl"]
+    assert rows["told"]["findings"]
+
+
+def _comparable(row: dict[str, Any]) -> str:
+    """A row without what says which run made it, or in which file its lines stand."""
+    return str(sorted((key, value) for key, value in row.items() if "event" not in key and key not in _OF_A_RUN))
+
+
+_OF_A_RUN = {"run_id", "finding_id", "evidence", "first_seen_run", "first_seen_at", "last_seen_at"}
+
+
+PHONES = """
+programs:
+  - name: phones
+    files: "phones*.log"
+    layout: "%d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX} %m"
+    texts:
+      - {text: "{node} is up", does: BULLY_START}
+      - {text: "{node} calls {peer}: are you there?", does: BULLY_ELECTION_SENT}
+      - {text: "{node} is the boss, and tells {peer}", does: BULLY_COORDINATOR_SENT}
+      - {text: "{node} hears that {peer} is the boss", does: BULLY_COORDINATOR_RECEIVED}
+"""
+
+
+def test_a_lower_member_leads_beside_a_higher_one(tmp_path: Path) -> None:
+    """A program in words of its own whose election is Bully: P1 took the lead though P3 was up all the time."""
+    said = {
+        "a": ["00:00 P1 is up", "01:00 P1 calls P3: are you there?", "01:05 P1 is the boss, and tells P2"],
+        "b": ["00:00 P2 is up", "01:06 P2 hears that P1 is the boss"],
+        "c": ["00:00 P3 is up", "04:00 P3 calls P9: are you there?"],
+    }
+    for node, lines in said.items():
+        path = tmp_path / "landing" / "c" / "nodes" / node / "logs" / "phones.log"
+        path.parent.mkdir(parents=True)
+        path.write_text("".join(f"2026-03-01T10:{line[:5]}.000Z{line[5:]}\n" for line in lines), encoding="utf-8")
+    settings = tmp_path / "settings.yaml"
+    settings.write_text(PHONES, encoding="utf-8")
+    gold = replay(tmp_path / "landing", tmp_path / "warehouse", "--engine", "local", "--config", str(settings))
+    found = [(row["rule"], tuple(row["nodes"])) for row in gold.rows("gold/findings") if row["severity"] != "info"]
+    assert ("BULLY_NOT_HIGHEST", ("P1", "P3")) in found

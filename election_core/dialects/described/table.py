@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from string import Formatter
 from typing import Any
 
-from election_replay.election_core.dialects.dialect import SHAPES, Pattern, Record, Table, Text, integer
+from election_replay.election_core.dialects.canonical.dialect import KINDS, PROTOCOLS
+from election_replay.election_core.dialects.dialect import SHAPES, Pattern, Record, Shape, Table, Text
 from election_replay.election_core.dialects.json_layouts import value_of
 from election_replay.election_core.dialects.parts import Line
 from election_replay.election_core.model.deeds import Deed
@@ -35,8 +36,12 @@ PLACES = {
     "candidate": "peer",
     "voter": "peer",
     "group": "replica_group",
+    "peer": "peer",
+    "value": "value",
+    "members": "members",
 }
-"""What a place is called in a table, and the column that it fills. ``node`` is whoever writes the line."""
+"""What a place is called in a table, and the column that it fills. ``node`` is whoever writes the line; ``value`` and
+``members`` are the ids in a message of a ring, several with commas between them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +67,10 @@ MEANINGS: Mapping[str, Meaning] = {
     "loses_leader": Meaning("LOST", "the member does not hear its leader any more"),
     "loses_quorum": Meaning("ALONE", "the member leads no more, since it does not reach enough others"),
 }
-"""What a text of a table can do."""
+"""What a text of a table can do in an election by votes."""
+
+ELECTIONS = {kind: says for kind, says in KINDS.items() if kind.partition("_")[0] in PROTOCOLS}
+"""What it can do where the highest id leads, by the names that canonical events have for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +86,8 @@ class Row:
 def refused(row: Row) -> str | None:
     """Why a row cannot be read; ``None``: it can."""
     meaning = MEANINGS.get(row.does)
-    if meaning is None:
-        return f"does: {row.does} is none of {', '.join(MEANINGS)}"
+    if meaning is None and row.does not in ELECTIONS:
+        return f"does: {row.does} is none of {', '.join((*MEANINGS, *ELECTIONS))}"
     if not 0 < len(row.text) <= LONGEST_TEXT:
         return f"text: it has no character, or more than {LONGEST_TEXT}"
     try:
@@ -98,7 +106,7 @@ def refused(row: Row) -> str | None:
         return "text: between two places something must stand that tells where the first one ends"
     if not any(re.search(r"\w{2}", literal) for literal, _, _, _ in parts):
         return "text: it has no word of its own"
-    if meaning.needs and meaning.needs not in {*named, *row.fields}:
+    if meaning and meaning.needs and meaning.needs not in {*named, *row.fields}:
         return f"text: what {row.does} needs {{{meaning.needs}}}, in the text or among the fields"
     return None
 
@@ -116,7 +124,7 @@ def compiled(text: Text, _shapes: Mapping[str, Any], _before: str) -> Pattern:
         open_value = f"{value}{{0,{LONGEST_VALUE}}}"
         if name not in ("", "..."):
             open_value = f"({open_value}?)"
-            places.append((PLACES[name], INTEGER if name == "term" else SHAPES[""]))
+            places.append((PLACES[name], OTHER_SHAPES.get(name, SHAPES[""])))
         else:
             open_value += "?"
         literals.append("")
@@ -125,7 +133,13 @@ def compiled(text: Text, _shapes: Mapping[str, Any], _before: str) -> Pattern:
     return Pattern(text, rf"{regex}\s*\Z", literals[0], anchor, anchor, tuple(places))
 
 
-INTEGER = SHAPES["int"]
+def listed(value: str) -> tuple[str, ...]:
+    """The ids of a list that is printed with commas, in whatever brackets."""
+    return tuple(name.strip() for name in value.strip("[](){}").split(",") if name.strip())
+
+
+OTHER_SHAPES = {"term": SHAPES["int"], "members": Shape(SHAPES[""].pattern, listed)}
+"""The shapes of places that hold no word."""
 
 
 def _closed(regex: str, value: str, literal: str, last: bool = False) -> str:
@@ -143,16 +157,7 @@ class Rows:
     def __init__(self, rows: Sequence[Row], prefix: str, sets: Mapping[str, Any]) -> None:
         self.rows = tuple(rows)
         self.table = Table(
-            (
-                Text(
-                    f"{prefix}_{MEANINGS[row.does].kind}",
-                    row.text,
-                    MEANINGS[row.does].says,
-                    sets={**sets, "_row": number},
-                    does=MEANINGS[row.does].deeds,
-                )
-                for number, row in enumerate(self.rows)
-            ),
+            (_text(row, prefix, {**sets, "_row": number}) for number, row in enumerate(self.rows)),
             {},
             before="",
             compile_text=compiled,
@@ -176,6 +181,14 @@ class Rows:
         return None
 
 
+def _text(row: Row, prefix: str, sets: Mapping[str, Any]) -> Text:
+    if row.does in ELECTIONS:
+        protocol = PROTOCOLS[row.does.partition("_")[0]]
+        return Text(row.does, row.text, ELECTIONS[row.does], sets={**sets, "protocol": protocol})
+    meaning = MEANINGS[row.does]
+    return Text(f"{prefix}_{meaning.kind}", row.text, meaning.says, sets=sets, does=meaning.deeds)
+
+
 def _fits(row: Row, found: Mapping[str, Any]) -> bool:
     return all(str(value_of(dict(found), key)) == wanted for key, wanted in row.where.items())
 
@@ -184,10 +197,12 @@ def _of_fields(row: Row, found: Mapping[str, Any]) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     for place, key in row.fields.items():
         value = value_of(dict(found), key)
+        if place == "members" and isinstance(value, list):
+            value = ",".join(map(str, value))
         if value is None or value == "" or isinstance(value, dict | list):
             continue
         printed = str(value)
         if len(printed) > LONGEST_VALUE:
             raise ValueError(f"{key} has more than {LONGEST_VALUE} characters")
-        columns[PLACES[place]] = integer(printed) if place == "term" else printed
+        columns[PLACES[place]] = OTHER_SHAPES[place].read(printed) if place in OTHER_SHAPES else printed
     return columns

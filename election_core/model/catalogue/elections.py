@@ -261,7 +261,7 @@ ELECTIONS: tuple[Rule, ...] = (
         source="Garcia-Molina, Elections in a Distributed Computing System (1982)",
         needs="the starts of the higher node and an event of it after the election",
         refuted_by="An end of the higher node before the election, and a start after it, whose lines were lost.",
-        judged_by=("protocols.bully.rules",),
+        judged_by=("protocols.highest_id.rules",),
     ),
     Rule(
         id=RuleId.RING_NOT_HIGHEST,
@@ -275,6 +275,6 @@ ELECTIONS: tuple[Rule, ...] = (
         ),
         needs="the list of ids in the message, or the higher node's starts and an event after the election",
         refuted_by="An end of the higher node before the message passed it, whose line was lost.",
-        judged_by=("protocols.token_ring.rules",),
+        judged_by=("protocols.highest_id.rules",),
     ),
 )

@@ -1,22 +1,23 @@
-"""What the nodes of Bully groups and rings say of themselves, folded into facts.
+"""What the nodes of groups say of themselves whose highest id leads, folded into facts.
 
-They speak in canonical events. A file may hold one node's events or those of several; each node has a clock, a
-life and a state of its own here.
+A file may hold one node's events or those of several; each node has a clock, a life and a state of its own here. What
+each event does stands in :mod:`.tables`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from election_replay.election_core.fold.campaign import Campaign
 from election_replay.election_core.fold.contact import Contact
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import UNIDENTIFIED
 from election_replay.election_core.fold.process_runs import Activity, Start
-from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, HIGHER_NODE, LEADER, Span, Step, spans
+from election_replay.election_core.fold.role_log import RoleLog
+from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, HIGHER_NODE, LEADER, spans
 from election_replay.election_core.model.facts import Candidacy, Fact, MessageReceived, MessageSent, QuietLog
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.timing import Timeout
-from election_replay.election_core.protocols.highest_id.facts import LowerLeaderNamed, StillLeads
+from election_replay.election_core.protocols.highest_id.facts import ELECTION, RESULT, LowerLeaderNamed, StillLeads
+from election_replay.election_core.protocols.highest_id.id_order import higher, highest, rank
 
 START = "START"
 
@@ -35,22 +36,17 @@ class Passed:
 
 
 @dataclass(slots=True)
-class NodeLog:
+class NodeLog(RoleLog):
     """What one node says of itself. The methods are the moves of the algorithms; events come in program order."""
 
-    node: str | None
-    group: str | None
+    group: str | None = None
     activity: Activity = field(default_factory=Activity)
-    steps: list[Step] = field(default_factory=list)
-    campaigns: list[Campaign] = field(default_factory=list)
     contacts: list[tuple[Contact, int]] = field(default_factory=list)
     wrong: list[tuple[str, str, FoldEvent]] = field(default_factory=list)
     messages: list[Passed] = field(default_factory=list)
     again: list[FoldEvent] = field(default_factory=list)
-    _current: Step | None = None
     _began: dict[object, FoldEvent] = field(default_factory=dict)
     _passed_by: set[object] = field(default_factory=set)
-    _open: Campaign | None = None
     _lost: dict[str, Contact] = field(default_factory=dict)
     _heard: dict[str, int] = field(default_factory=dict)
     _begun: int | None = None
@@ -64,10 +60,10 @@ class NodeLog:
         self._lost.clear()
         self._heard.clear()
         self._begun = event.at
-        if self._open is not None:
-            self._open.outcome = "abandoned"
+        if self.open is not None:
+            self.open.outcome = "abandoned"
         self._began.clear()
-        self._open, self._current, self._cause = None, None, "start"
+        self.open, self.fresh, self._cause = None, True, "start"
 
     def stopped(self, event: FoldEvent) -> None:
         """The process stops."""
@@ -79,14 +75,37 @@ class NodeLog:
             heard = self._heard.get(event.peer, self._begun or self.activity.segments[0].first)
             self._lost[event.peer] = Contact(event.peer, event)
             self.contacts.append((self._lost[event.peer], min(max(event.at - heard, 0), MAX_ELECTION_TIMEOUT)))
-        if self._current is not None and event.peer not in (None, self.node):
+        if self.last is not None and event.peer not in (None, self.node):
             # A leader that misses another one had followed that, though no line says so.
-            self.step(event, CANDIDATE, None, "leader_lost")
+            self.takes(event, CANDIDATE, event.term, None, "leader_lost")
         self._cause = "leader_lost"
 
-    def sends(self, event: FoldEvent, message: str, ids: str | None = None) -> None:
-        """The node sends a message to a peer."""
-        self.messages.append(Passed(MessageSent, event, message, ids))
+    # -- messages -----------------------------------------------------------------------------------------------------
+
+    def sends_election(self, event: FoldEvent) -> None:
+        """An election goes on to a peer."""
+        self.messages.append(Passed(MessageSent, event, ELECTION, _ids(event)))
+
+    def sends_result(self, event: FoldEvent) -> None:
+        """The node tells a peer who leads: itself, where the message names nobody."""
+        self.messages.append(Passed(MessageSent, event, RESULT, event.value or event.node))
+
+    def hears(self, event: FoldEvent) -> None:
+        """A peer lives."""
+        self._heard[event.peer or ""] = event.at
+        contact = self._lost.pop(event.peer or "", None)
+        if contact is not None:
+            contact.again = event
+
+    def hears_election(self, event: FoldEvent) -> None:
+        """An election comes from a peer."""
+        self.messages.append(Passed(MessageReceived, event, ELECTION, _ids(event)))
+        self.hears(event)
+
+    def hears_result(self, event: FoldEvent) -> None:
+        """A peer tells the node who leads: the peer, where the message names nobody."""
+        self.messages.append(Passed(MessageReceived, event, RESULT, event.value or event.peer))
+        self.hears(event)
 
     def did_not_arrive(self, event: FoldEvent) -> None:
         """The last message to a peer was not answered, and goes to another."""
@@ -95,77 +114,86 @@ class NodeLog:
                 del self.messages[number]
                 return
 
-    def hears(self, event: FoldEvent, message: str | None = None, ids: str | None = None) -> None:
-        """A message came from a peer: it lives."""
-        if message is not None:
-            self.messages.append(Passed(MessageReceived, event, message, ids))
-        self._heard[event.peer or ""] = event.at
-        contact = self._lost.pop(event.peer or "", None)
-        if contact is not None:
-            contact.again = event
+    # -- elections ----------------------------------------------------------------------------------------------------
 
     def joins(self, event: FoldEvent) -> None:
-        """An election passes by the node."""
+        """An election passes by the node, which is a candidate where its own id stands at the head of the message."""
         self._began.setdefault(_which(event), event)
+        head = event.members[0] if event.members else event.value
+        if event.peer is not None and head == event.node and self.messages[-1].kind is MessageSent:
+            self._wants(event)
 
-    def asks(self, event: FoldEvent, asked: str | None = None) -> None:
+    def asks(self, event: FoldEvent) -> None:
         """The node wants to lead, and asks a peer. Whom it asked already, it asks in a new election."""
-        if self._open is not None and asked is not None and asked in self._open.voters:
+        asked = event.peer
+        if self.open is not None and asked is not None and asked in self.open.voters:
             self._close(event, "no_winner")
-        if self._open is None:
-            first = self._began.get(_which(event), event)
-            cause = self._cause or "asked"
-            self._open = Campaign(self.node, event.term, first.at, first.by, first.event_id, cause, rounds=1)
-            self.campaigns.append(self._open)
-        if asked is not None:
-            self._open.voters.add(asked)
+        self._wants(event)
+        if asked is not None and self.open is not None:
+            self.open.voters.add(asked)
 
-    def leads(self, event: FoldEvent, members: tuple[str, ...] | None = None) -> None:
-        """The node is the leader, by its own word. ``members`` are those that took part, as the message says."""
-        if self._current is not None and (self._current.role, self._current.term) == (LEADER, event.term):
+    def _wants(self, event: FoldEvent) -> None:
+        if self.open is None:
+            self.stands(event, event.term, self._cause or "asked", self._began.get(_which(event)))
+
+    def leads(self, event: FoldEvent) -> None:
+        """The node is the leader, by its own word; a list that comes with it says who took part."""
+        if self.last is not None and (self.last.role, self.last.term) == (LEADER, event.term):
             # Whom an election passed by and made leader again need not have led until then.
             if _which(event) not in self._began:
                 self.again.append(event)
             return
-        self.asks(event)
-        if members and self._open is not None:
-            self._open.voters.update(members)
+        self._wants(event)
+        if self.open is not None:
+            self.open.voters.update(event.members or ())
         self._close(event, "won")
-        self.step(event, LEADER, self.node, "elected")
+        self.takes(event, LEADER, event.term, self.node, "elected")
 
     def follows(self, event: FoldEvent, leader: str | None) -> None:
         """The node accepts a leader; an own leadership ends because a higher node took over."""
-        led = self._current is not None and self._current.role == LEADER
+        cause = HIGHER_NODE if self.last is not None and self.last.role == LEADER else "announced"
         self._close(event, "lost")
-        self.step(event, FOLLOWER, leader, HIGHER_NODE if led else "announced")
+        self.takes(event, FOLLOWER, event.term, leader, cause)
 
-    def refuses(self, event: FoldEvent) -> None:
-        """A lower node calls itself leader: the node holds an election of its own."""
-        self._cause = "lower_leader"
+    def follows_higher(self, event: FoldEvent) -> None:
+        """A peer says that it leads: the node follows a higher one, and holds an election against a lower one."""
+        if event.peer is not None and event.node is not None and rank(event.peer) < rank(event.node):
+            self._cause = "lower_leader"
+        else:
+            self.follows(event, event.peer)
 
-    def step(self, event: FoldEvent, role: str, leader: str | None, cause: str) -> None:
-        """The node's role changes."""
-        last = self._current
-        if last is None or (last.role, last.term, last.leader) != (role, event.term, leader):
-            self._current = Step(event.at, event.by, role, event.term, leader, event.event_id, cause, self.node)
-            self.steps.append(self._current)
+    def learns(self, event: FoldEvent) -> None:
+        """The result passes by; a list that comes with it says who took part."""
+        leader = event.value
+        if leader is None:
+            return
+        above = higher(leader, event.members or ())
+        if above and event.members:
+            claim = f"named {leader} as leader of a ring in which {highest(above)} took part"
+            self.wrong.append((event.members[0], claim, event))
+        if leader == event.node:
+            self.leads(event)
+        else:
+            self.follows(event, leader)
 
     def _close(self, event: FoldEvent, outcome: str) -> None:
-        if self._open is not None:
-            self._open.close(event, outcome)
-            self._open.term = self._open.term if event.term is None else event.term
+        if self.open is not None and event.term is not None:
+            self.open.term = event.term
+        self.ends(event, outcome)
         # An election without a result after the results of two others has died on its way.
         self._began = {which: first for which, first in self._began.items() if which not in self._passed_by}
         self._began.pop(_which(event), None)
         self._passed_by = set(self._began)
-        self._open, self._cause = None, None
+        self._cause = None
 
     def facts(self, emit: FactWriter) -> Iterator[Fact]:
         """What the events prove."""
         incarnations = self.activity.incarnations()
         emit = replace(emit, incarnations=incarnations)
         yield QuietLog(*emit.during(self.node, incarnations[0].first_seen, incarnations[0].first_seen, None))
-        yield from emit.roles(self._spans(emit))
+        yield from emit.roles(
+            spans(self.steps, emit.incarnations, CANDIDATE)
+        )  # a node looks for a leader from its start
         yield from (replace(alive, sure_until=alive.until) for alive in emit.alive())
         for campaign in self.campaigns:
             yield Candidacy(
@@ -191,12 +219,9 @@ class NodeLog:
         for namer, claim, event in self.wrong:
             yield LowerLeaderNamed(*emit.about(namer, event), term=event.term, claim=claim)
 
-    def _spans(self, emit: FactWriter) -> Iterator[Span]:
-        """A node looks for a leader from its start."""
-        return spans(self.steps, emit.incarnations, CANDIDATE)
 
-
-Move = Callable[[NodeLog, FoldEvent], None]
+Moves = Mapping[str, tuple[Callable[[NodeLog, FoldEvent], None], ...]]
+"""What each kind of event does, one after the other."""
 
 
 @dataclass(slots=True)
@@ -204,17 +229,18 @@ class CoordinatorLog:
     """The events of one file: one state machine for each node that speaks in it."""
 
     protocol: str
-    moves: Mapping[str, Move]
+    moves: Moves
     nodes: dict[tuple[str | None, str | None], NodeLog] = field(default_factory=dict)
 
     def on(self, event: FoldEvent) -> None:
         """Take the next event of the file."""
         key = (event.replica_group, event.node)
         if key not in self.nodes:
-            self.nodes[key] = NodeLog(event.node, event.replica_group)
+            self.nodes[key] = NodeLog(event.node, group=event.replica_group)
         log = self.nodes[key]
         log.activity.seen(event.at, event.by, event.event_id)
-        self.moves[event.kind](log, event)
+        for move in self.moves[event.kind]:
+            move(log, event)
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What the events prove about their groups; a node that is not named is the folder's."""
@@ -237,6 +263,11 @@ def _which(event: FoldEvent) -> object:
     if event.term is not None:
         return event.term
     return event.members[0] if event.members else None
+
+
+def _ids(event: FoldEvent) -> str | None:
+    """The ids that an election bears."""
+    return event.value or " ".join(event.members or ()) or None
 
 
 def _always(node: str) -> Callable[[int], str | None]:

@@ -7,9 +7,10 @@ These algorithms have no terms. Where events carry no election number, leadershi
 they began.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
+from math import inf
 
 from election_replay.election_core.fold.roles import DIED, FOLLOWER, HIGHER_NODE, LEADER, STOPPED
 from election_replay.election_core.judge.availability import availability
@@ -28,21 +29,13 @@ from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.highest_id.facts import RESULT, LowerLeaderNamed, StillLeads
 from election_replay.election_core.protocols.highest_id.id_order import higher, rank
+from election_replay.election_core.protocols.highest_id.tables import Algorithm
 
 ON_ITS_WAY = Timeout.ON_ITS_WAY.us
 """A message that arrives at all arrives in this time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """How a protocol speaks: the id of its rule, what its leader is called, whether one gives way to another."""
-
-    rule: RuleId
-    leader: str
-    gives_way: Callable[[str, str], bool]
-
-
-def judge(facts: list[Fact], clocks: Clocks, words: Words) -> Iterator[Row]:
+def judge(words: Algorithm, facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one group whose highest living node leads."""
     group = group_of(_numbered(facts), clocks)
     yield from role_intervals(group)
@@ -82,8 +75,9 @@ def _numbered(facts: list[Fact]) -> list[Fact]:
 _WITH_TERMS = (Role, Candidacy, MessageSent, MessageReceived, LowerLeaderNamed)
 
 
-def _begins(fact: Role) -> tuple[int, str]:
-    return fact.since, fact.source_node
+def _begins(fact: Role) -> tuple[int, str, float, str]:
+    """Of several roles that a node took in one moment, the one that it kept comes last."""
+    return fact.since, fact.source_node, inf if fact.until is None else fact.until, fact.since_event or ""
 
 
 def _leaders_of(followers: Iterable[Role], led: Iterable[Role]) -> Iterator[tuple[Role, Role]]:
@@ -154,7 +148,7 @@ def _unplanned(group: Group) -> list[Moment]:
     return [tenure.begin for before, tenure in pairwise(ordered) if before.end_cause not in (STOPPED, HIGHER_NODE)]
 
 
-def _overlaps(group: Group, words: Words) -> Iterator[Finding]:
+def _overlaps(group: Group, words: Algorithm) -> Iterator[Finding]:
     """``SPLIT_BRAIN_OVERLAP``: two leaders at once; no quorum keeps the older one from deciding."""
     for overlap in overlaps(group):
         least = _surely_at_once(group, overlap)
@@ -176,7 +170,7 @@ def _surely_at_once(group: Group, overlap: Overlap) -> int:
     return max(min(least, overlap.least), 0)
 
 
-def _missed_a_result(group: Group, stale: Tenure, words: Words) -> bool:
+def _missed_a_result(group: Group, stale: Tenure, words: Algorithm) -> bool:
     """Whether another leader was announced to one whose log does not show that: the message is lost, or the line.
 
     If it is the line, then the one it was announced to gave way earlier than its log says.
@@ -195,7 +189,7 @@ def _missed_a_result(group: Group, stale: Tenure, words: Words) -> bool:
     return False
 
 
-def _overlap(group: Group, overlap: Overlap, words: Words) -> Finding:
+def _overlap(group: Group, overlap: Overlap, words: Algorithm) -> Finding:
     stale, newer = overlap.stale, overlap.newer
     brief = overlap.least <= MAX_INFO_GAP
     why = "as long as the notice may take" if brief else "nothing kept both of them from deciding"
@@ -230,7 +224,7 @@ class _Verdict:
         self.alive = sorted((n for n in above if _lived_through(group, n, begin, win)), key=rank, reverse=True)
         self.unknown = sorted(n for n in above - set(self.alive) if not _was_away(group, n, win))
 
-    def findings(self, words: Words) -> Iterator[Finding]:
+    def findings(self, words: Algorithm) -> Iterator[Finding]:
         """The finding, if there is one."""
         if not self.alive:
             return
@@ -299,7 +293,7 @@ def _contradictions(group: Group) -> dict[tuple[str, str, int | None], list[Lowe
     return named
 
 
-def _contradicted_by_its_message(group: Group, words: Words) -> Iterator[Finding]:
+def _contradicted_by_its_message(group: Group, words: Algorithm) -> Iterator[Finding]:
     """A leader that its own message contradicts: proven, whatever the clocks were."""
     for (name, claim, term), facts in sorted(_contradictions(group).items(), key=lambda item: item[1][0].since):
         yield group.finding(
@@ -317,7 +311,7 @@ def _contradicted_by_its_message(group: Group, words: Words) -> Iterator[Finding
 
 
 def _coverage(
-    group: Group, words: Words, verdicts: Sequence[_Verdict], found: Sequence[Finding]
+    group: Group, words: Algorithm, verdicts: Sequence[_Verdict], found: Sequence[Finding]
 ) -> Iterator[RuleCoverage]:
     broken = sum(1 for verdict in verdicts if verdict.alive) + len(_contradictions(group))
     unknown = sum(1 for verdict in verdicts if not verdict.alive and verdict.unknown)

@@ -1,1 +1,0 @@
-"""The Bully election: ``log`` folds the nodes' events into facts, ``rules`` judges the facts of a group."""
