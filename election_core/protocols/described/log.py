@@ -6,11 +6,11 @@ What a line says of its term holds for the lines behind it that say none, and le
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from election_replay.election_core.fold.campaign import Campaign
 from election_replay.election_core.fold.fact_writer import Speaker
 from election_replay.election_core.fold.identity import UNIDENTIFIED
 from election_replay.election_core.fold.own_term import OwnTerm
-from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, SEEN, UNKNOWN, Step, spans
+from election_replay.election_core.fold.role_log import RoleLog
+from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, SEEN, UNKNOWN, spans
 from election_replay.election_core.model.facts import Fact, QuietLog, TermRaised
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.protocols.raft_family.log import NO_WINNER, Grant, vote_facts
@@ -21,31 +21,17 @@ ELECTED, LEADER_LOST, QUORUM_LOST = "elected", "leader_lost", "quorum_lost"
 
 
 @dataclass(slots=True)
-class Member:
+class Member(RoleLog):
     """What a log says of its writer as member of one group."""
 
-    node: str | None = None
-    steps: list[Step] = field(default_factory=list)
-    campaigns: list[Campaign] = field(default_factory=list)
     grants: dict[tuple[int, str, str], Grant] = field(default_factory=dict)
     raised: list[FoldEvent] = field(default_factory=list)
     own_term: OwnTerm = field(default_factory=OwnTerm)
-    _open: Campaign | None = None
 
     def on(self, event: FoldEvent) -> None:
         """Take its next line."""
         self.node = event.node or self.node
         _MOVES[event.kind.partition("_")[2]](self, event)
-
-    def _step(self, event: FoldEvent, role: str, term: int | None, leader: str | None, cause: str) -> None:
-        last = self.steps[-1] if self.steps else None
-        if last is None or cause == "start" or (last.role, last.term, last.leader) != (role, term, leader):
-            self.steps.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, self.node))
-
-    def _close(self, event: FoldEvent, outcome: str) -> None:
-        if self._open is not None:
-            self._open.close(event, outcome)
-        self._open = None
 
     def _own_term(self, event: FoldEvent) -> int | None:
         """The term that a line says of its writer, or the one that an earlier line said."""
@@ -56,41 +42,39 @@ class Member:
         return self.own_term.term
 
     def _starts(self, event: FoldEvent) -> None:
-        self._close(event, "abandoned")
-        self._step(event, UNKNOWN, None, None, "start")
+        self.ends(event, "abandoned")
+        self.takes(event, UNKNOWN, None, None, "start")
 
     def _stops(self, event: FoldEvent) -> None:
-        self._close(event, "abandoned")
+        self.ends(event, "abandoned")
 
     def _in_term(self, event: FoldEvent) -> None:
         self._own_term(event)
 
     def _leads(self, event: FoldEvent) -> None:
-        self._step(event, LEADER, self._own_term(event), self.node, ELECTED)
-        self._close(event, "won")
+        self.takes(event, LEADER, self._own_term(event), self.node, ELECTED)
+        self.ends(event, "won")
 
     def _follows(self, event: FoldEvent) -> None:
-        self._close(event, NO_WINNER)
-        self._step(event, FOLLOWER, self._own_term(event) if event.term is not None else None, event.peer, "told")
+        self.ends(event, NO_WINNER)
+        self.takes(event, FOLLOWER, self._own_term(event) if event.term is not None else None, event.peer, "told")
 
     def _asks(self, event: FoldEvent) -> None:
         """A term that is asked for is not reached yet: a round before the election may come to nothing."""
-        if self._open is not None and self._open.term == event.term:
-            self._open.rounds += 1
+        if self.open is not None and self.open.term == event.term:
+            self.open.rounds += 1
             return
-        self._close(event, NO_WINNER)
-        self._step(event, CANDIDATE, event.term, None, "election_timeout")
-        cause = "election_timeout"
-        self._open = Campaign(self.node, event.term, event.at, event.by, event.event_id, cause, rounds=1)
-        self.campaigns.append(self._open)
+        self.ends(event, NO_WINNER)
+        self.takes(event, CANDIDATE, event.term, None, "election_timeout")
+        self.stands(event, event.term, "election_timeout")
 
     def _votes(self, event: FoldEvent) -> None:
         self._granted(event, self.node, event.peer)
 
     def _voted(self, event: FoldEvent) -> None:
         self._granted(event, event.peer, self.node)
-        if self._open is not None and event.peer is not None:
-            self._open.voters.add(event.peer)
+        if self.open is not None and event.peer is not None:
+            self.open.voters.add(event.peer)
 
     def _granted(self, event: FoldEvent, voter: str | None, candidate: str | None) -> None:
         term = event.term if event.term is not None else self.own_term.term
@@ -100,17 +84,17 @@ class Member:
 
     def _lost(self, event: FoldEvent) -> None:
         """The line may be the first that says whom the member had followed."""
-        if self.steps and self.steps[-1].role == FOLLOWER:
-            if self.steps[-1].leader is None:
-                self.steps[-1].leader = event.peer
-            self._step(event, FOLLOWER, self.steps[-1].term, None, LEADER_LOST)
+        last = self.last
+        if last is not None and last.role == FOLLOWER:
+            last.leader = last.leader or event.peer
+            self.takes(event, FOLLOWER, last.term, None, LEADER_LOST)
 
     def _alone(self, event: FoldEvent) -> None:
         """A log may begin in a leadership, which this line ends."""
         if not self.steps:
-            self.steps.append(Step(event.at, event.by, LEADER, None, self.node, event.event_id, SEEN, self.node))
-        if self.steps and self.steps[-1].role == LEADER:
-            self._step(event, FOLLOWER, None, None, QUORUM_LOST)
+            self.takes(event, LEADER, None, self.node, SEEN)
+        if self.role == LEADER:
+            self.takes(event, FOLLOWER, None, None, QUORUM_LOST)
 
 
 _MOVES: dict[str, Callable[[Member, FoldEvent], None]] = {

@@ -13,11 +13,11 @@ stands among the voters of a line is.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from election_replay.election_core.fold.campaign import Campaign
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
 from election_replay.election_core.fold.contact import Contact
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.own_term import OwnTerm
+from election_replay.election_core.fold.role_log import RoleLog
 from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, OBSERVER, SEEN, Step, spans
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import (
@@ -51,7 +51,6 @@ _CLOSED = Timeout.CLOSE_ON_ITS_WAY.us
 class _Now:
     """What is open as the lines are read."""
 
-    campaign: Campaign | None = None
     fresh: bool = True
     cause: str | None = None
     believed: str | None = None
@@ -59,15 +58,12 @@ class _Now:
 
 
 @dataclass(slots=True)
-class QuorumLog:
+class QuorumLog(RoleLog):
     """The state machine of one node's logs. ``on`` takes the lines of each file in program order."""
 
-    node: str | None = None
     voters: tuple[str, ...] = ()
     ever_voter: bool = False
-    steps: list[Step] = field(default_factory=list)
     by_controller: list[Step] = field(default_factory=list)
-    campaigns: list[Campaign] = field(default_factory=list)
     grants: dict[tuple[int, str, str], Grant] = field(default_factory=dict)
     raised: list[tuple[int, str | None, FoldEvent]] = field(default_factory=list)
     missed: list[tuple[str, FoldEvent]] = field(default_factory=list)
@@ -154,10 +150,9 @@ class QuorumLog:
 
     def _begin(self) -> None:
         """A new process: what was open in the old one ended with it."""
-        if self._now.campaign is not None:
-            self._now.campaign.outcome = "abandoned"
-        self._now.campaign = self._now.cause = self._now.believed = self._now.known = None
-        self._now.fresh = True
+        if self.open is not None:
+            self.open.outcome = "abandoned"
+        self.open, self._now = None, _Now()
 
     def _on_boot(self, event: FoldEvent) -> None:
         self._begin()
@@ -180,10 +175,7 @@ class QuorumLog:
         """A candidate votes for itself in the epoch that it raised."""
         cause = self._now.cause if self._now.cause not in (None, "start") else "election_timeout"
         self._step(event, CANDIDATE, None, cause)
-        campaign = Campaign(self.node, event.term, event.at, event.by, event.event_id, cause, rounds=1)
-        campaign.needed = majority(len(self.voters)) if self.voters else None
-        self._now.campaign = campaign
-        self.campaigns.append(campaign)
+        self.stands(event, event.term, cause).needed = majority(len(self.voters)) if self.voters else None
         self._grant(event, self.node, self.node, event.term or 0)
 
     def _ask(self, event: FoldEvent) -> None:
@@ -198,9 +190,9 @@ class QuorumLog:
         """The node knows no leader: it heard of a larger epoch, voted, or goes on to look for one."""
         if event.peer is not None:
             self._grant(event, self.node, event.peer, event.term or 0)
-        elif self.steps and (self.steps[-1].role, self.steps[-1].term) == (CANDIDATE, event.term):
+        elif self.last is not None and (self.last.role, self.last.term) == (CANDIDATE, event.term):
             return
-        led = bool(self.steps) and self.steps[-1].role == LEADER
+        led = self.role == LEADER
         cause = "start" if self._now.fresh else "larger_term" if led else self._now.cause or "larger_term"
         self._now.cause = "larger_term" if led else self._now.cause
         self._step(event, FOLLOWER, None, cause)
@@ -208,15 +200,11 @@ class QuorumLog:
     def _step(self, event: FoldEvent, role: str, leader: str | None, cause: str) -> None:
         if role == FOLLOWER and self.node not in self.voters:
             role = OBSERVER
-        last = self.steps[-1] if self.steps else None
-        same = last is not None and (last.role, last.term, last.leader) == (role, event.term, leader)
-        if not same or cause == "start":
-            step = Step(event.at, event.by, role, event.term, leader, event.event_id, cause, self.node)
-            self.steps.append(step)
+        self.takes(event, role, event.term, leader, cause)
 
     def _close(self, event: FoldEvent) -> None:
         """What ended a candidacy: since 4.0 the state that was left tells who had voted."""
-        campaign = self._now.campaign
+        campaign = self.open
         if campaign is None:
             return
         if event.members_before is not None:
@@ -227,8 +215,7 @@ class QuorumLog:
             for voter in event.members_before:
                 self._grant(event, voter, campaign.node, campaign.term or 0)
         followed = event.role == "FOLLOWER" and event.term == campaign.term
-        campaign.close(event, "won" if event.role == "LEADER" else "lost" if followed else NO_WINNER)
-        self._now.campaign = None
+        self.ends(event, "won" if event.role == "LEADER" else "lost" if followed else NO_WINNER)
 
     def _note_voters(self, event: FoldEvent) -> None:
         if event.members and event.members != self.voters:
@@ -276,16 +263,16 @@ class QuorumLog:
         return Verdict(RuleId.STALE_LOG_VOTE, UNDECIDABLE, "where the voter's own log ended is not printed")
 
     def _on_round_lost(self, event: FoldEvent) -> None:
-        if self._now.campaign is not None:
-            self._now.campaign.last_result = "rejected" if event.members else "timed_out"
-            if event.members and self._now.campaign.needed is not None:
-                self._now.campaign.majority_answered = len(event.members) + 1 >= self._now.campaign.needed
+        if self.open is not None:
+            self.open.last_result = "rejected" if event.members else "timed_out"
+            if event.members and self.open.needed is not None:
+                self.open.majority_answered = len(event.members) + 1 >= self.open.needed
 
     # -- contact ----------------------------------------------------------------------------------------
 
     def _on_fetch_timeout(self, event: FoldEvent) -> None:
         self._now.cause = "election_timeout"
-        step = self.steps[-1] if self.steps else None
+        step = self.last
         if step is not None and step.role == FOLLOWER and step.leader is not None:
             self.missed.append((step.leader, event))
 
@@ -308,7 +295,7 @@ class QuorumLog:
     def _on_no_quorum(self, event: FoldEvent) -> None:
         """CheckQuorum: a majority had fetched as the timer began (``updateCheckQuorumForFollowingVoter``)."""
         self._now.cause = "quorum_lost"
-        step = self.steps[-1] if self.steps else None
+        step = self.last
         if step is not None and step.role == LEADER and step.term is not None and event.duration_ms:
             waited = event.duration_ms * 1000
             earlier = waited if len(self.voters) > 3 else 0
@@ -324,7 +311,7 @@ class QuorumLog:
         if event.term is None or event.committed is None:
             return
         self._note_commit(event, event.term, event.committed)
-        step = self.steps[-1] if self.steps else None
+        step = self.last
         if step is not None and (step.term, step.leader) == (event.term, None) and self._now.believed is not None:
             self._step(event, FOLLOWER, self._now.believed, "heartbeat")
 

@@ -11,10 +11,10 @@ Sources: ``src/replication.c``; ``src/cluster_legacy.c`` (``clusterHandleSlaveFa
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from election_replay.election_core.fold.campaign import Campaign
 from election_replay.election_core.fold.contact import Contact
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import UNIDENTIFIED
+from election_replay.election_core.fold.role_log import RoleLog
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER, TRANSFER, UNKNOWN, Step, spans
 from election_replay.election_core.model.facts import Candidacy, Fact, MemberAddress, QuietLog, TermRaised, VoteGranted
 from election_replay.election_core.model.fold_event import FoldEvent
@@ -53,14 +53,11 @@ class Starting:
 
 
 @dataclass(slots=True)
-class ServerLog:
+class ServerLog(RoleLog):
     """The state machine of one server's log. ``on`` takes its lines in program order."""
 
-    node: str | None = None
     epoch: int | None = None
     cluster: bool = False
-    steps: list[Step] = field(default_factory=list)
-    campaigns: list[Campaign] = field(default_factory=list)
     votes: list[FoldEvent] = field(default_factory=list)
     noted: list[tuple[FoldEvent, str | None]] = field(default_factory=list)
     contacts: list[Contact] = field(default_factory=list)
@@ -85,38 +82,28 @@ class ServerLog:
 
     # -- roles ------------------------------------------------------------------------------------------------------
 
-    @property
-    def _role(self) -> str | None:
-        return self.steps[-1].role if self.steps else None
-
     def _step(self, event: FoldEvent, role: str, leader: str | None, cause: str, at: int | None = None) -> None:
-        term = self.epoch if role == LEADER and self.cluster else None
-        last = self.steps[-1] if self.steps else None
-        if last is not None and (last.role, last.term, last.leader) == (role, term, leader) and cause != "start":
-            return
-        begin = event.at if at is None else at
-        self.steps.append(Step(begin, event.by, role, term, leader, event.event_id, cause, self.node))
+        self.takes(event, role, self.epoch if role == LEADER and self.cluster else None, leader, cause, at)
 
     def _by_letter(self, event: FoldEvent) -> None:
         """The letter of a line is its writer's role at that moment; a line on the change may be missing."""
         since = self._last.at if self._last is not None else event.at
-        if event.role == MASTER_LETTER and self._role in (FOLLOWER, UNKNOWN, None):
+        if event.role == MASTER_LETTER and self.role in (FOLLOWER, UNKNOWN, None):
             if self.cluster and event.kind not in _HAS_SLOTS:
                 return
-            if self._role == UNKNOWN:  # what it was before, it was as this one
+            if self.role == UNKNOWN:  # what it was before, it was as this one
                 epoch = self.epoch if self.cluster else None
                 self.steps[-1] = replace(
                     self.steps[-1], role=LEADER, term=epoch, leader=self.node, node=self.node, cause=SERVES
                 )
             else:
-                self._step(event, LEADER, self.node, "unknown" if self._role == FOLLOWER else SERVES, since)
-        elif event.role == REPLICA_LETTER and self._role in (LEADER, UNKNOWN):
+                self._step(event, LEADER, self.node, "unknown" if self.role == FOLLOWER else SERVES, since)
+        elif event.role == REPLICA_LETTER and self.role in (LEADER, UNKNOWN):
             self._step(event, FOLLOWER, self._master, "unknown", since)
 
     def _on_start(self, event: FoldEvent) -> None:
         """A new process: nothing of the old one goes on but its id and its epoch, which are on its disk."""
-        if self.campaigns and self.campaigns[-1].outcome == "open":
-            self.campaigns[-1].close(event, "abandoned")
+        self.ends(event, "abandoned")
         for contact in self.contacts:
             contact.again = contact.again or event
         self._asker = self._master = self._lost = None
@@ -136,7 +123,7 @@ class ServerLog:
 
     def _on_ready(self, event: FoldEvent) -> None:
         self._start.loading = False
-        if self._role is None:
+        if self.role is None:
             self._first_role(event)
 
     def _on_master(self, event: FoldEvent) -> None:
@@ -145,7 +132,7 @@ class ServerLog:
     def _on_promoted(self, event: FoldEvent) -> None:
         """Its history goes on under another id: it was a replica and is master. Why is said before or after."""
         self.noted.append((event, GOES_ON))
-        if self._role != LEADER:
+        if self.role != LEADER:
             self._step(event, LEADER, self.node, BY_COMMAND)
         self._unmade(event)
 
@@ -159,7 +146,7 @@ class ServerLog:
         if master != self._master:
             self._unmade(event)
         self._master = master
-        last = self.steps[-1] if self.steps else None
+        last = self.last
         if last is not None and last.role == FOLLOWER and last.leader is None and event.at - last.at < AT_ONCE:
             self.steps[-1] = replace(last, leader=master)
         elif last is None or (last.role, last.leader) != (FOLLOWER, master):
@@ -182,7 +169,7 @@ class ServerLog:
 
     def _on_loaded(self, event: FoldEvent) -> None:
         self._start.empty = False
-        copied = not self._start.loading and self._role != LEADER
+        copied = not self._start.loading and self.role != LEADER
         history = self._copies if copied else None
         self.noted.append((replace(event, value=history), COPIED if copied else LOADED))
 
@@ -227,7 +214,7 @@ class ServerLog:
     def _on_epoch(self, event: FoldEvent) -> None:
         """The node has another epoch: by an operator, because two had one, or because it was elected in it."""
         self.epoch = event.term
-        if self._role == LEADER:
+        if self.role == LEADER:
             last = self.steps[-1]
             if event.at - last.at < AT_ONCE:
                 self.steps[-1] = replace(last, term=event.term)
@@ -235,12 +222,9 @@ class ServerLog:
                 self._step(event, LEADER, self.node, "epoch")
 
     def _on_election(self, event: FoldEvent) -> None:
-        if self.campaigns and self.campaigns[-1].outcome == "open":
-            self.campaigns[-1].close(event, "no_winner")
+        self.ends(event, "no_winner")
         cause = next((asked.request for asked in reversed(self._manual_before(event))), None)
-        self.campaigns.append(
-            Campaign(self.node, event.term, event.at, event.by, event.event_id, cause or "master_failed", rounds=1)
-        )
+        self.stands(event, event.term, cause or "master_failed")
 
     def _manual_before(self, event: FoldEvent) -> list[FoldEvent]:
         return [
@@ -248,9 +232,9 @@ class ServerLog:
         ]
 
     def _on_won(self, event: FoldEvent) -> None:
-        if self.campaigns and self.campaigns[-1].outcome == "open":
-            self.campaigns[-1].close(event, "won")
-            self.epoch = self.campaigns[-1].term
+        if self.open is not None:
+            self.epoch = self.open.term
+        self.ends(event, "won")
         manual = any(asked.request == "manual" for asked in self._manual_before(event))
         self._step(event, LEADER, self.node, TRANSFER if manual else ELECTED)
 
@@ -260,7 +244,7 @@ class ServerLog:
     def _on_bumped(self, event: FoldEvent) -> None:
         takeover = any(asked.request == TAKEOVER for asked in self._manual_before(event))
         self._on_epoch(event)
-        if takeover and self._role != LEADER:
+        if takeover and self.role != LEADER:
             self._step(event, LEADER, self.node, TAKEOVER)
 
     def _on_vote(self, event: FoldEvent) -> None:
@@ -273,8 +257,7 @@ class ServerLog:
         self._step(event, FOLLOWER, event.peer, "larger_epoch")
 
     def _on_given_up(self, event: FoldEvent) -> None:
-        if self.campaigns and self.campaigns[-1].outcome == "open":
-            self.campaigns[-1].close(event, "no_winner")
+        self.ends(event, "no_winner")
 
     def _on_empty(self, event: FoldEvent) -> None:
         """Its last slot went to another node: it calls itself master, and leads nothing."""
