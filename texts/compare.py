@@ -16,6 +16,8 @@ from typing import NamedTuple
 from election_replay.election_core.dialects import NAMED, Record
 from election_replay.election_core.dialects.dialect import Text
 from election_replay.election_core.dialects.etcd import dialect as etcd
+from election_replay.election_core.dialects.kafka.texts import TEXTS as KAFKA
+from election_replay.election_core.dialects.redis.texts import TEXTS as REDIS
 from election_replay.election_core.dialects.rocketmq import dialect as rocketmq
 from election_replay.election_core.dialects.zookeeper import dialect as zookeeper
 from election_replay.election_core.model.events import Unparsable
@@ -29,6 +31,8 @@ TEXTS: Mapping[str, tuple[Text, ...]] = {
     "rocketmq": rocketmq.TEXTS,
     "zookeeper": zookeeper.TEXTS,
     "etcd": etcd.TEXTS,
+    "redis": REDIS,
+    "kafka": KAFKA,
 }
 STREAMS: Mapping[str, tuple[str, ...]] = {
     "rocketmq-broker": ("broker.log", "lock.log", "transaction.log"),
@@ -45,8 +49,29 @@ STREAMS: Mapping[str, tuple[str, ...]] = {
     "etcd": ("etcd.log",),
     "raft": ("etcd.log",),
     "pkg": ("etcd.log",),
+    "redis": ("redis.log",),
+    "valkey": ("valkey.log",),
+    **dict.fromkeys(
+        ("kafka-raft", "kafka-metadata", "kafka-server", "kafka-storage", "kafka_2.13"),
+        ("server.log", "kafka-controller.log", "state-change.log"),
+    ),
 }
 """The files in which an archive's statements are printed."""
+
+BEFORE: Mapping[str, tuple[str, ...]] = {
+    "kafka-raft": ("[RaftManager id={}] ",),
+    "kafka-metadata": ("[QuorumController id={}] ",),
+    "kafka-server": ("[BrokerLifecycleManager id={}] ",),
+    "kafka-storage": ("[UnifiedLog partition={}, dir={}] ",),
+    "kafka_2.13": (
+        *("[Broker id={}] ", "[Partition {} broker={}] ", "[UnifiedLog partition={}, dir={}] "),
+        *("[BrokerLifecycleManager id={}] ", "[KafkaRaftServer nodeId={}] "),
+    ),
+}
+"""What a logger of an archive writes in front of its messages (``LogContext``, ``logIdent``)."""
+
+NAMED_TWICE = {"node"}
+"""Shapes of values that a statement puts together of two: a node's id, and its name in brackets."""
 
 THREADS = ("NettyServerNIOSelector_1", "DLegerRoleChangeHandler_1", "BrokerPreOnlineService")
 """Threads of RocketMQ by which texts that read alike are told apart."""
@@ -110,10 +135,15 @@ def _recognised(fact: Fact) -> tuple[str, Line] | None:
 
 def _candidates(fact: Fact) -> Iterator[tuple[Text, str]]:
     """The texts that have the statement's words, each with a message made of the statement's."""
-    held = _held(fact.text)
     example = EXAMPLES.get((fact.file, fact.text))
     for one in _known(fact.system) if example is not None else ():
         yield one.text, example or ""
+    for before in ("", *BEFORE.get(fact.component.name, ())):
+        yield from _candidates_as(fact, before.replace("{}", HOLE) + _held(fact.text))
+
+
+def _candidates_as(fact: Fact, held: str) -> Iterator[tuple[Text, str]]:
+    """The same, of a message as it stands in a file."""
     for one in _known(fact.system):
         found = one.places.fullmatch(held)
         if found is not None:
@@ -174,8 +204,8 @@ def _filled(system: str, text: Text, held: str, found: re.Match[str]) -> str:
         message += held[end:start]
         inner = held[start:stop]
         value = sample_of(system, "decided" if text.then is not None and shape == "text" else shape, group)
-        if inner.count(HOLE) == 1:
-            message += inner.replace(HOLE, value.removeprefix(inner.partition(HOLE)[0].lstrip()))
+        if inner.count(HOLE) == 1 or shape in NAMED_TWICE:
+            message += inner.replace(HOLE, value.removeprefix(inner.partition(HOLE)[0].lstrip()), 1).replace(HOLE, "n")
         else:
             message += inner.replace(HOLE, sample_of(system, "", group))
         end = stop
@@ -203,6 +233,10 @@ def _lines(fact: Fact, message: str) -> Iterator[Line]:
                 yield Line(f"2026-03-01 10:00:07 {level.upper()} {thread} - {message}", stream)
         elif fact.system == "zookeeper":
             yield Line(f"2026-03-01 10:00:00,123 [myid:1] - {level.upper():5} [main:{top}@1] - {message}", stream)
+        elif fact.system == "redis":
+            yield Line(f"8773:S 01 Mar 2026 10:00:07.123 {'*' if level == 'info' else '#'} {message}", stream)
+        elif fact.system == "kafka":
+            yield Line(f"[2026-03-01 10:00:07,123] {level.upper()} {message} (org.apache.kafka.Log)", stream)
         elif fact.fields is not None:
             beside = {key: _value(key, kind) for key, _, kind in (one.partition(":") for one in fact.fields)}
             said = {"level": level, "ts": "2026-03-01T10:00:00.123Z", "caller": "a/b.go:1", "msg": message, **beside}

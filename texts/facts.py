@@ -42,10 +42,10 @@ class Fact:
 
 def extracted() -> Iterator[Fact]:
     """All facts, from the archives in the cache."""
-    from texts import golang, java  # their parsers are installed for `make texts` alone
+    from texts import calls, golang, java  # their parsers are installed for `make texts` alone
     from texts.fetch import sources
 
-    parse = {"java": java.statements, "go": golang.statements}
+    parse = {"java": java.statements, "go": golang.statements, **calls.PARSERS}
     for component in COMPONENTS:
         found: dict[tuple[str, str, str, str, bool], list[str]] = {}
         fields: dict[tuple[str, str, str, str, bool], tuple[str, ...] | None] = {}

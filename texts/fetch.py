@@ -1,4 +1,5 @@
-"""Source archives, fetched by the ordinary clients (``mvn``, ``go``) into ``build/texts``; what is there is kept."""
+"""Source archives, fetched by the ordinary clients (``mvn``, ``go``, ``git``) into ``build/texts``; what is there is
+kept."""
 
 import os
 import shutil
@@ -8,9 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from texts.releases import COMPONENTS, Component
+from texts.releases import COMPONENTS, TREE, Component
 
 CACHE = Path("build/texts")
+SUFFIXES = {"java": ".java", "go": ".go", "c": ".c", "scala": ".scala"}
 _PLUGIN = "org.apache.maven.plugins", "maven-dependency-plugin", "3.6.1"
 _POM = """<project><modelVersion>4.0.0</modelVersion>
 <groupId>texts</groupId><artifactId>{name}</artifactId><version>1</version><packaging>pom</packaging>{body}</project>
@@ -24,6 +26,8 @@ _COPY = """<build><plugins><plugin><groupId>{plugin[0]}</groupId><artifactId>{pl
 
 def archive(coordinate: str) -> Path:
     """Where an archive lies once it is fetched."""
+    if coordinate.startswith(TREE):
+        return CACHE / "trees" / f"{coordinate.removeprefix(TREE).replace('/', '_')}.zip"
     if "@" in coordinate:
         return CACHE / "modules" / f"{coordinate.replace('/', '_')}.zip"
     _, artifact, version = coordinate.split(":")
@@ -39,7 +43,9 @@ def fetch() -> list[str]:
     if jars:
         _fetch_jars(jars)
     for one in wanted:
-        if "@" in one:
+        if one.startswith(TREE):
+            _fetch_tree(one)
+        elif "@" in one:
             _fetch_module(one)
     return [one for one in wanted if not archive(one).exists()]
 
@@ -73,10 +79,22 @@ def _fetch_module(coordinate: str) -> None:
         shutil.copyfile(stored, archive(coordinate))
 
 
+def _fetch_tree(coordinate: str) -> None:
+    """The tree of a tag, by ``git``."""
+    path, _, tag = coordinate.removeprefix(TREE).partition("@")
+    store, packed = (CACHE / "git").resolve(), archive(coordinate).resolve()
+    packed.parent.mkdir(parents=True, exist_ok=True)
+    fetch_tag = ("fetch", "-q", "--depth", "1", f"https://github.com/{path}", f"refs/tags/{tag}")
+    pack = ("archive", "--format", "zip", "-o", str(packed), "FETCH_HEAD", "src")
+    for command in (("init", "-q", "--bare", str(store)), fetch_tag, pack):
+        if subprocess.run(["git", *command], cwd=store if store.exists() else CACHE, check=False).returncode:  # noqa: S607
+            return
+
+
 def sources(component: Component, release: str) -> Iterator[tuple[str, bytes]]:
     """The source files of the packages that matter, as ``package/File``, and their texts. No tests."""
     coordinate = component.archives[release]
-    suffix, prefix = (".go", f"{coordinate}/") if "@" in coordinate else (".java", "")
+    suffix, prefix = SUFFIXES[component.language], f"{coordinate}/" if component.language == "go" else ""
     with zipfile.ZipFile(archive(coordinate)) as packed:
         for name in sorted(packed.namelist()):
             path = name.removeprefix(prefix)
@@ -86,7 +104,9 @@ def sources(component: Component, release: str) -> Iterator[tuple[str, bytes]]:
 
 def _matters(path: str, packages: tuple[str, ...]) -> bool:
     folder = path.rpartition("/")[0] + "/"
-    return any(folder == one if one.endswith("/") else folder.startswith(f"{one}/" if one else "") for one in packages)
+    return path in packages or any(
+        folder == one if one.endswith("/") else folder.startswith(f"{one}/" if one else "") for one in packages
+    )
 
 
 def _short(component: Component, path: str) -> str:

@@ -44,6 +44,126 @@ def _beginning(words: tuple[str, ...]) -> str:
     return "|".join(re.escape(one) + ("" if re.search(r"\w", one) else "$") for one in words)
 
 
+REDIS = _of(
+    "redis",
+    (r"rdb", "", "the file of a snapshot and how it is read; how many keys were loaded has a text of its own"),
+    (
+        r"server",
+        "",
+        "settings, memory, listeners, children and files of one process; that it starts, is ready, is told to stop and "
+        "ends has texts of its own",
+    ),
+    (
+        r"sentinel",
+        (
+            *("+failover-state-", "+slave-reconf", "-slave-reconf"),
+            *("+sentinel-address", "+sentinel-invalid", "+set {} {}", "{} {}"),
+        ),
+        "steps of a failover between those that have texts, and addresses of sentinels",
+    ),
+    (
+        r"sentinel",
+        (
+            *("-script", "Failed to resolve", "Failure simulation", "Sentinel CRASH", "Sentinel config file"),
+            *("Sentinel needs", "Sentinel new configuration", "Sentinel started without", "Unsupported command"),
+            *("wait3", "waitpid"),
+        ),
+        "scripts of operators, the file of settings, and tests",
+    ),
+    (
+        r"replication",
+        r"(?i).*(?:\bsync\b|psync|\brdb\b|bgsave|diskless|channel|bulk|\baof\b|backlog|replication buffer|replica main thread)",
+        "how a copy is carried over; that a replica asks, what it is given, and that it is connected has texts of its own",
+    ),
+    (
+        r"replication",
+        r"(?i).*(?:replconf|bad protocol|aborted replication|read error|readable event|\$endoff|\bauth\b|reply to ping|replied|i/o error|handler|socket|handshake|file event|understand|command|"
+        r"respond|error reading|read response)",
+        "the greeting between a replica and its master, and errors in it; that the link is lost has a text of its own",
+    ),
+    (
+        r"replication",
+        r"(?i).*(?:failover|cached|caching|resync|replication state|replica(?:tion)? \{\}|unable to connect|timedout|timeout|"
+        r"synchronization|stream(?:ed|ing)?|slot migration|write error|persistence|no operation|psync|load)",
+        "what a master and its replicas try again, or do between lines that have texts of their own",
+    ),
+    (
+        r"cluster",
+        r"(?i).*(?:packet|message|extension|file event|gossip|link|handshake|bus|node ?id|meet|ip\b|ip to string|address|endpoint)",
+        "the bus between nodes: addresses, packets, and what is told of nodes before a majority agrees",
+    ),
+    (
+        r"cluster",
+        r"(?i).*(?:config(?:uration)? file|\block\b|socket accept|listening|port number|config variable|dir:|flag|fail reason|"
+        r"failover reason|iterator|unknown error|bad type|saving the cluster|is currently down|loading the cluster)",
+        "the file of a node's cluster, its listeners, and what a state that has a text is due to",
+    ),
+    (
+        r"cluster",
+        r"(?i).*(?:slot|keys)",
+        "slots that operators move, one by one; that a node has lost its last one has a text",
+    ),
+    (
+        r"cluster",
+        r"(?i).*(?:rank|shard|manual failover|votes received|on shutdown|possibly failing|not reachable|back online|"
+        r"reset hard|cluster (?:forget|meet|reset)|^$)",
+        "what nodes say of others without deciding it, and what is done on the way to an election that has texts",
+    ),
+)
+
+KAFKA = _of(
+    "kafka",
+    (
+        r"raft/",
+        r"(?i).*(?:snapshot|append|listener|shutdown|request|election backoff|fetch|epoch|voter|leader|transition|offset|"
+        r"version|state store|endpoint|records|replica key|received|reading|node|connect|unable|failed|error|driver|batch|buffer|high watermark|^\{\}$)",
+        "requests between nodes, snapshots of the metadata log and its voters' addresses; what a node is in which epoch, "
+        "its votes and what it cuts have texts of their own",
+    ),
+    (
+        r"controller/(QuorumController|Quorum|Periodic|Event|Offset|Snapshot|Feature|Controller)",
+        "",
+        "what the controller works off and its snapshots; that it is active or renounces has texts of its own",
+    ),
+    (
+        r"controller/(ReplicationControl|PartitionChange)",
+        "",
+        "requests about partitions that are refused, and topics; what became of a partition is told by its replicas and by "
+        "texts of its own",
+    ),
+    (
+        r"controller/(Cluster|BrokerHeartbeat)",
+        "",
+        "who registered, as it is read from the log; that a broker is fenced or may stop has texts of its own",
+    ),
+    (
+        r"controller/|metadata/|image/",
+        "",
+        "tokens, rights, quotas, settings and images of the metadata: nothing is elected by them",
+    ),
+    (
+        r"server/(BrokerLifecycle|BrokerServer|ControllerServer|KafkaRaftServer)",
+        "",
+        "steps of a start and of a stop between those that have texts, and heartbeats that are tried again",
+    ),
+    (
+        r"server/(Replica|AbstractFetcher)",
+        "",
+        "how a replica fetches, and folders that fail; what is cut off a log is told by the log itself",
+    ),
+    (r"server/", "", "channels to the controller and settings of clients"),
+    (
+        r"cluster/Partition",
+        "",
+        "in-sync replicas that a leader asks for; what it was granted, and who leads, has texts of its own",
+    ),
+    (
+        r"log/|storage/",
+        "",
+        "segments, indexes and the cleaning of one log; that it is cut or deleted has texts of its own",
+    ),
+)
+
 ETCD = (
     Ignored(
         "the process ends by a broken invariant or file; that it ends, and starts again, is seen by its other lines",
@@ -643,4 +763,6 @@ IGNORED: tuple[Ignored, ...] = (
     *ETCD,
     *ZOOKEEPER,
     *ROCKETMQ,
+    *REDIS,
+    *KAFKA,
 )

@@ -8,14 +8,18 @@ years in which ZooKeeper 3.5 had no other ones.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+TREE = "tree:"
+"""What the coordinate of a tag's tree begins with."""
+
 
 @dataclass(frozen=True, slots=True)
 class Component:
     """One source archive a release, and what of it is read.
 
-    ``archives`` says for each release, oldest first, which archive it is: ``group:artifact:version`` of a jar, or
-    ``path@version`` of a Go module. ``packages`` are folders below the archive's root, each with those below it; one
-    that ends in ``/`` stands for itself alone. ``missing`` are releases whose sources no registry has.
+    ``archives`` says for each release, oldest first, which archive it is: ``group:artifact:version`` of a jar,
+    ``path@version`` of a Go module, or :data:`TREE` and ``owner/name@tag`` of a tree. ``packages`` are files, or
+    folders below the archive's root, each with those below it; one that ends in ``/`` stands for itself alone.
+    ``missing`` are releases whose sources no registry has.
     """
 
     system: str
@@ -28,8 +32,11 @@ class Component:
 
     @property
     def language(self) -> str:
-        """``java`` or ``go``."""
-        return "go" if any("@" in one for one in self.archives.values()) else "java"
+        """``java``, ``scala``, ``go`` or ``c``."""
+        if any(one.endswith(".scala") for one in self.packages):
+            return "scala"
+        first = next(iter(self.archives.values()))
+        return "c" if first.startswith(TREE) else "go" if "@" in first else "java"
 
     @property
     def releases(self) -> tuple[str, ...]:
@@ -92,6 +99,35 @@ _ETCD_34 = {
 _ETCD_35 = (0, 5, 7, 8, 9, 10, 11, 12, 15, 16, 21, 23, 31, 32, 33, 34, 35)
 _ETCD_36 = (0, 4, 5, 8, 12, 13, 14, 15, 16)
 _ETCD_37 = (0, 1, 2, 3)
+
+_REDIS = ("6.2.0", "6.2.7", "6.2.16", "7.0.0", "7.0.15", "7.2.0", "7.2.6", "7.4.0", "7.4.1", "8.0.2", "8.0.6")
+_VALKEY = ("7.2.5", "7.2.7", "8.0.0", "8.0.1", "8.1.1", "9.1.2")
+
+
+def _redis(product: str, path: str, releases: tuple[str, ...]) -> Component:
+    files = ("sentinel", "replication", "cluster", "cluster_legacy", "server", "rdb")
+    return Component(
+        "redis",
+        product,
+        product.lower(),
+        {release: f"{TREE}{path}@{release}" for release in releases},
+        tuple(f"src/{file}.c" for file in files),
+        root="src",
+    )
+
+
+_KAFKA = (
+    *("3.3.0", "3.3.2", "3.4.0", "3.5.0", "3.6.0", "3.7.0", "3.8.0", "3.9.0", "3.9.1", "4.0.0", "4.1.0", "4.1.1"),
+    *("4.2.0", "4.3.0", "4.3.1"),
+)
+_KAFKA_ROOT = "org/apache/kafka"
+
+
+def _kafka(artifact: str, *packages: str, releases: tuple[str, ...] = _KAFKA) -> Component:
+    coordinate = f"org.apache.kafka:{artifact}"
+    root = "kafka" if artifact == "kafka_2.13" else _KAFKA_ROOT
+    return _jars("kafka", "Kafka", coordinate, releases, packages, root=root)
+
 
 COMPONENTS = (
     _rocketmq(
@@ -191,6 +227,18 @@ COMPONENTS = (
             for release in ("3.5.0", "3.5.11", "3.5.35", "3.6.0", "3.6.16", "3.7.3")
         },
         ("osutil",),
+    ),
+    _redis("Redis", "redis/redis", _REDIS),
+    _redis("Valkey", "valkey-io/valkey", _VALKEY),
+    _kafka("kafka-raft", "raft"),
+    _kafka("kafka-metadata", "controller", "metadata/", "image/loader"),
+    _kafka("kafka-server", "server/", releases=_KAFKA[_KAFKA.index("3.9.0") :]),
+    _kafka("kafka-storage", "storage/internals/log", releases=_KAFKA[_KAFKA.index("3.9.0") :]),
+    _kafka(
+        "kafka_2.13",
+        *("cluster/Partition.scala", "server/ReplicaManager.scala", "server/AbstractFetcherThread.scala"),
+        *("server/BrokerLifecycleManager.scala", "server/KafkaRaftServer.scala", "server/ReplicaFetcherThread.scala"),
+        *("log/UnifiedLog.scala", "log/LogManager.scala", "server/BrokerServer.scala", "server/ControllerServer.scala"),
     ),
 )
 """Everything that is read."""

@@ -54,6 +54,8 @@ QUORUM_LOST, TOPPLED = "quorum_lost", "larger_term"
 AWAKE_ROUNDS = 3
 """A leader that asked so often in vain before it gave up ran meanwhile: one that wakes gives up sooner."""
 _HANDED_OVER = frozenset({TRANSFER, PREFERRED})
+AT_REQUEST = frozenset({"user_request", "takeover"})
+"""Why a term begins whose leader an operator chose: nobody tells the one before it (Redis)."""
 _ENDED = {
     DIED: Standing.DIED,
     STOPPED: Standing.STOPPED,
@@ -261,4 +263,6 @@ def with_former(group: Group, rows: Iterator[Term]) -> Iterator[Term]:
         if tenure is not None:
             begin = Moment(row.start_time, row.start_time, tenure.source) if begun is None else first
             standing = fates.standing(tenure, Following(row.leader or "", row.term, begin))
+        if standing == Standing.CUT_OFF and row.cause in AT_REQUEST:
+            standing = Standing.NOT_TOLD
         yield replace(row, former_leader=old.leader, former_leader_state=standing)

@@ -47,6 +47,8 @@ class Standing(StrEnum):
     """It ran, and gave up because a member came with a larger term that no leader had."""
     CUT_OFF = "cut_off"
     """It ran, the others reached each other, and it was not reached."""
+    NOT_TOLD = "not_told"
+    """It ran and was reached: an operator had another one lead, and it heard of that later."""
     WITHOUT_QUORUM = "without_quorum"
     """It lost its quorum, and the logs do not say why."""
     REACHABLE = "reachable"

@@ -105,10 +105,6 @@ HANDED_OVER = frozenset({"leadership_transfer", "preferred_leader"})
 TAKEN_FOR_DEAD = frozenset({"master_inactive", "elected_again"})
 """Why a master was replaced of which the controllers heard nothing: something did end its role."""
 
-AT_REQUEST = frozenset({"user_request", "takeover"})
-"""Why a master was replaced that lived: nobody tells it before the new one leads."""
-NOT_TOLD = "{old} was alive and had not been told{later}."
-
 MISSED_FROM_ANOTHER = frozenset({"election_timeout", "heartbeat_timeout"})
 """Why somebody asks for votes who led itself before: it says nothing of the heartbeats that it had sent."""
 
@@ -124,6 +120,7 @@ MEANWHILE = {
     "members_died": "{old} had lost its quorum, because too many of the others had ended{later}.",
     "toppled": "{old} ran, and gave up because a member came with a larger term.",
     "cut_off": "{old} was alive but cut off{later}.",
+    "not_told": "{old} was alive and had not been told{later}.",
     "without_quorum": "{old} had lost its quorum{later}.",
     "reachable": "{old} was alive and heard of it at once: nothing but the election itself ended its role.",
     "unknown": "What {old} was then, the logs do not say.",
@@ -323,8 +320,6 @@ def what_it_was(change: Row, state: str, *, again: bool) -> str:
     cause = change["cause"] or ""
     if cause in HANDED_OVER and state == "reachable":
         return ""
-    if cause in AT_REQUEST and state == "cut_off":
-        return NOT_TOLD
     if cause in TAKEN_FOR_DEAD and state == "reachable":
         return HEARD_AT_ONCE
     return AGAIN.get(state, MEANWHILE[state]) if again else MEANWHILE[state]

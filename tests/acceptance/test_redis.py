@@ -156,3 +156,9 @@ def test_nothing_is_claimed_that_did_not_happen(gold: Warehouse) -> None:
     for name in ("kill-master", "kill-master-62"):
         [overlap] = of(findings, name, rule="SPLIT_BRAIN_OVERLAP")
         assert overlap["severity"] == "info", "a killed master that comes back is a note"
+
+
+def test_a_master_that_an_operator_replaced_was_not_cut_off(gold: Warehouse) -> None:
+    """It lived and was reached: its sentinels told it some seconds after the new one led."""
+    planned = [row for row in gold.rows("gold/terms") if row["cluster"] == "failover-planned"]
+    assert {row["former_leader_state"] for row in planned if row["cause"] == "user_request"} == {"not_told"}

@@ -143,6 +143,11 @@ def voter_set(printed: str) -> tuple[str, ...]:
     return tuple(_NODES_OF_SET.findall(printed))
 
 
+def rejected(printed: str) -> tuple[str, ...]:
+    """``EpochElection(voterStates={2=VoterState(..., state=REJECTED), ...})``: the voters that rejected a candidate."""
+    return tuple(voter for voter, vote in _TALLY.findall(printed) if vote == "REJECTED")
+
+
 def offset(printed: str) -> int:
     """The offset in ``LogOffsetMetadata(offset=3, ...)``, ``Optional[...]`` or ``(offset=3, ...)``."""
     found = _number(_OFFSET, printed)
@@ -204,6 +209,7 @@ KAFKA_SHAPES: Mapping[str, Shape] = {
     "transition": Shape(r".*?", transition, spread=True),
     "vote_request": Shape(r".*?", vote_request, spread=True),
     "voters": Shape(r".*?", voter_set),
+    "rejected": Shape(r".*?", rejected),
     "offset": Shape(r".*?", offset),
     "ids": Shape(r"[^.]*?", ids),
     "isr": Shape(r"\[?[\d, ]*?\]?", ids),

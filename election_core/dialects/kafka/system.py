@@ -11,7 +11,7 @@ SYSTEM = System(
     shared_streams=("controller.log",),
     stream="server.log",
     protocols=(Spoken("kraft", clock="epoch"), Spoken("partition", clock="epoch", many_groups=True)),
-    releases=((3, 3), (4, 1)),
+    releases=((3, 3), (4, 3)),
     member="node id",
     process="kafka",
     roles_stand_in="server.log, controller.log and state-change.log of each node, at level INFO, from before the trouble: "

@@ -1,4 +1,4 @@
-"""What Kafka prints about its metadata quorum and its partitions in KRaft mode (apache/kafka), 3.3 to 4.1.
+"""What Kafka prints about its metadata quorum and its partitions in KRaft mode (apache/kafka), 3.3 to 4.3.
 
 The node is the one that prints; its id stands in most lines. ``term`` is the epoch of the quorum, or the leader epoch
 of a partition. A partition is ``topic``, its id ``value``; ``sync_state_set_epoch`` is its partition epoch, ``members``
@@ -70,6 +70,14 @@ QUORUM = under(
             Text(
                 "KAFKA_ROUND_LOST",
                 "Insufficient remaining votes to become {} (rejected by {members:ids}). Transitioning to{:text}",
+            ),
+            Text(
+                "KAFKA_ROUND_LOST",
+                "Insufficient remaining votes to become leader. {:text} Current epoch election state is {members:rejected}",
+            ),
+            Text(
+                "KAFKA_ROUND_LOST",
+                "Insufficient remaining votes to become candidate. Current epoch election state is {members:rejected}",
             ),
             Text(
                 "KAFKA_NO_QUORUM",
@@ -148,6 +156,11 @@ CONTROLLERS = under(
             Text(
                 "KAFKA_RENOUNCED",
                 "{request}: event failed with {result:text} at epoch {term:int} in {} microseconds. Renouncing "
+                "leadership and reverting to the last committed offset {:text}",
+            ),
+            Text(
+                "KAFKA_RENOUNCED",
+                "{request}: failed with unknown server exception {result:text} at epoch {term:int} in {} us.  Renouncing "
                 "leadership and reverting to the last committed offset {:text}",
             ),
             Text(
@@ -230,6 +243,16 @@ PARTITIONS = under(
             "KAFKA_PARTITION_STATE",
             "[Broker id={node}] Skipped the become-follower state change for {topic} with topic id {value:topic_id} "
             "and partition state {:partition} since it is already a follower with leader epoch {:text}",
+        ),
+        Text(
+            "KAFKA_PARTITION_STATE",
+            "[Broker id={node}] Skipped the become-leader state change for {topic} with topic id {value:topic_id}, "
+            "partition registration {:partition} and isNew={} since it is already the leader with leader epoch {:text}",
+        ),
+        Text(
+            "KAFKA_PARTITION_STATE",
+            "[Broker id={node}] Skipped the become-follower state change for {topic} with topic id {value:topic_id}, "
+            "partition registration {:partition} and isNew={} since it is already a follower with leader epoch {:text}",
         ),
         Text(
             "KAFKA_PARTITION_KEPT",

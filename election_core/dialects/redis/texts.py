@@ -1,4 +1,4 @@
-"""Redis 6.2 to 8.0 and Valkey 7.2 to 8.1: the texts that tell who is master, how that came, and what was lost by it.
+"""Redis 6.2 to 8.0 and Valkey 7.2 to 9.1: the texts that tell who is master, how that came, and what was lost by it.
 
 Sources: redis/redis and valkey-io/valkey, ``src/sentinel.c``, ``src/replication.c``, ``src/cluster.c`` (7.2 and newer:
 ``src/cluster_legacy.c``), ``src/server.c``, ``src/rdb.c``. Valkey says primary where Redis says master.
@@ -146,6 +146,10 @@ REPLICATION = under(
             "Warning: replica {peer_address} tried to PSYNC with an offset that is greater than the master replication offset.",
             "a replica has more of a history than its master",
         ),
+        Text(
+            "RD_AHEAD",
+            "Warning: replica {peer_address} tried to PSYNC with an offset ({}) that is greater than the master replication offset ({})",
+        ),
         Text("RD_LOST", "Connection with master lost.", "a replica lost its master"),
         Text("RD_LOST", "MASTER timeout: no data nor PING received...", sets={"result": "timeout"}),
         Text(
@@ -191,6 +195,7 @@ SENTINEL = under(
         Text("SN_NOT_ELECTED", "-failover-abort-not-elected {:instance}", "a sentinel got too few votes"),
         Text("SN_NO_REPLICA", "-failover-abort-no-good-slave {:instance}", "no replica can take over"),
         Text("SN_NO_ANSWER", "-failover-abort-slave-timeout {:instance}", "the chosen replica did not become master"),
+        Text("SN_NO_ANSWER", "-failover-abort-master-timeout {:instance}"),
         Text("SN_SELECTED", "+selected-slave {:instance}", "the replica that is to take over"),
         Text("SN_TOLD", "+failover-state-wait-promotion {:instance}", "the chosen replica is told to become master"),
         Text(

@@ -39,6 +39,7 @@ CAUSE_OF_STATE: dict[str, str] = {
     Standing.OVERLOADED: OVERLOADED,
     Standing.MEMBERS_DIED: MEMBERS_DIED,
     Standing.TOPPLED: LARGER_TERM,
+    Standing.NOT_TOLD: REACHABLE,
     Standing.REACHABLE: REACHABLE,
 }
 """The cause by what the old leader was at the change."""
