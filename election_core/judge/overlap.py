@@ -11,11 +11,12 @@ means for the data is each protocol's to say.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from election_replay.election_core.judge.clock import Clocks
 from election_replay.election_core.judge.coverage import counted
 from election_replay.election_core.judge.group import Group, Tenure
-from election_replay.election_core.model.catalogue import RuleId
+from election_replay.election_core.model.catalogue import DEFINITE, RuleId
 from election_replay.election_core.model.rows import Finding, RuleCoverage
 
 
@@ -79,6 +80,26 @@ def _asleep(clocks: Clocks, stale: Tenure, newer: Tenure) -> int:
         if from_begin > 0:
             total += min(from_begin, hole.length)
     return total
+
+
+def overlap_finding(
+    group: Group, overlap: Overlap, severity: str, summary: str, evidence: Iterable[str | None] = (), **columns: Any
+) -> Finding:
+    """``SPLIT_BRAIN_OVERLAP``: what a protocol says of an overlap, with other ``columns`` where they differ."""
+    stale, newer = overlap.stale, overlap.newer
+    common: dict[str, Any] = {
+        "key": (stale.node, stale.term, newer.term, stale.begin.at),
+        "certainty": DEFINITE,
+        "nodes": (stale.node, newer.node),
+        "terms": (stale.term, newer.term),
+        "start_time": newer.begin.at,
+        "end_time": stale.end.at,
+        "overlap_min_ms": overlap.least // 1000,
+        "overlap_max_ms": overlap.most // 1000,
+    }
+    proofs = dict.fromkeys(event for event in (*stale.evidence, *newer.evidence, *evidence) if event)
+    common |= {"severity": severity, "summary": summary, "evidence": tuple(proofs)}
+    return group.finding(RuleId.SPLIT_BRAIN_OVERLAP, **common | columns)
 
 
 def overlap_coverage(group: Group, found: Iterable[Finding]) -> RuleCoverage:

@@ -10,9 +10,9 @@ from election_replay.election_core.judge.coverage import (
 )
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since
 from election_replay.election_core.judge.outages import change_of
-from election_replay.election_core.judge.overlap import Overlap, overlap_coverage, overlaps
+from election_replay.election_core.judge.overlap import Overlap, overlap_coverage, overlap_finding, overlaps
 from election_replay.election_core.judge.wording import between, seconds
-from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
+from election_replay.election_core.model.catalogue import CRITICAL, INFO, POSSIBLE, PROVEN, WARNING, RuleId
 from election_replay.election_core.model.facts import LogCut
 from election_replay.election_core.model.measures import LostFrom, Unit
 from election_replay.election_core.model.rows import Finding, RuleCoverage
@@ -118,26 +118,20 @@ def without_alone(group: Group, decided: list[Decision], sets: list[SetVersion])
     return frozenset(fact.source_node for fact in group.of(AllAck) if fact.configured)
 
 
-def overlap_finding(group: Group, overlap: Overlap, cuts: list[LogCut], bound: frozenset[str]) -> Finding:
+def overlap_with_cuts(group: Group, overlap: Overlap, cuts: list[LogCut], bound: frozenset[str]) -> Finding:
     """``SPLIT_BRAIN_OVERLAP``: a definite overlap of two masters of different epochs, and what was cut for it."""
     stale, newer = overlap.stale, overlap.newer
     severity, why = _consequence(group, overlap, cuts, bound)
     old = stale.with_detail(f"epoch {stale.term}, stale")
     new = newer.with_detail(f"epoch {newer.term}")
     cut_evidence = tuple(e for cut in cuts or _compared(group, overlap)[:1] for e in cut.evidence)
-    return group.finding(
-        RuleId.SPLIT_BRAIN_OVERLAP,
-        (stale.node, stale.term, newer.term, stale.source),
-        severity=severity,
-        certainty=DEFINITE,
-        nodes=(stale.node, newer.node),
-        terms=(stale.term, newer.term),
-        start_time=newer.begin.at,
-        end_time=stale.end.at,
-        summary=f"{old} and {new} were both master for {between(overlap.least, overlap.most)}; {why}.",
-        evidence=tuple(dict.fromkeys((*stale.evidence, *newer.evidence, *cut_evidence))),
-        overlap_min_ms=overlap.least // 1000,
-        overlap_max_ms=overlap.most // 1000,
+    return overlap_finding(
+        group,
+        overlap,
+        severity,
+        f"{old} and {new} were both master for {between(overlap.least, overlap.most)}; {why}.",
+        cut_evidence,
+        key=(stale.node, stale.term, newer.term, stale.source),
         **change_of(group, stale, newer, newer.begin),
         **_measures(cuts),
     )

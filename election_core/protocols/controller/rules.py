@@ -24,7 +24,7 @@ from election_replay.election_core.protocols.controller.log import PROTOCOL
 from election_replay.election_core.protocols.controller.losses import (
     data_loss,
     losses_coverage,
-    overlap_finding,
+    overlap_with_cuts,
     roots_of_cuts,
     unclean_elections,
     unclean_finding,
@@ -68,7 +68,7 @@ def _findings(group: Group, decided: list[Decision], sets: list[SetVersion]) -> 
     unclean = unclean_elections(decided, sets)
     by_overlap, by_election = roots_of_cuts(group, unclean)
     for overlap, cuts in by_overlap.items():
-        finding = overlap_finding(group, overlap, cuts, bound)
+        finding = overlap_with_cuts(group, overlap, cuts, bound)
         yield finding
         causes.update(((cut.since_event, cut.source_node), finding) for cut in cuts)
     for election in unclean:

@@ -18,12 +18,12 @@ from election_replay.election_core.judge.clock import Clocks, Moment
 from election_replay.election_core.judge.coverage import coverage, same_term_coverage
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, group_of, since, until
 from election_replay.election_core.judge.leaderless import MAX_INFO_GAP
-from election_replay.election_core.judge.overlap import Overlap, overlap_coverage, overlaps
+from election_replay.election_core.judge.overlap import Overlap, overlap_coverage, overlap_finding, overlaps
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.same_term import same_term
 from election_replay.election_core.judge.term_rows import elections, terms
 from election_replay.election_core.judge.wording import between
-from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
+from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING
 from election_replay.election_core.model.facts import Alive, Candidacy, Fact, MessageReceived, MessageSent, Role
 from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
 from election_replay.election_core.model.timing import Timeout
@@ -196,20 +196,13 @@ def _overlap(group: Group, overlap: Overlap, words: Algorithm) -> Finding:
     sure = stale.open or not _missed_a_result(group, stale, words)
     if not sure:
         why += f". Unless the line is lost in which {stale.node} heard of another {words.leader} before"
-    return group.finding(
-        RuleId.SPLIT_BRAIN_OVERLAP,
-        (stale.node, stale.term, newer.term, stale.begin.at),
-        severity=INFO if brief else WARNING,
+    lasted = between(overlap.least, overlap.most)
+    return overlap_finding(
+        group,
+        overlap,
+        INFO if brief else WARNING,
+        f"{stale.name} and {newer.name} both called themselves {words.leader} for {lasted}: {why}.",
         certainty=DEFINITE if sure else POSSIBLE,
-        nodes=(stale.node, newer.node),
-        terms=(stale.term, newer.term),
-        start_time=newer.begin.at,
-        end_time=stale.end.at,
-        summary=f"{stale.name} and {newer.name} both called themselves {words.leader} for "
-        f"{between(overlap.least, overlap.most)}: {why}.",
-        evidence=tuple(dict.fromkeys((*stale.evidence, *newer.evidence))),
-        overlap_min_ms=overlap.least // 1000,
-        overlap_max_ms=overlap.most // 1000,
     )
 
 

@@ -18,7 +18,7 @@ from election_replay.election_core.judge.coverage import counted, same_term_cove
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, group_of, since
 from election_replay.election_core.judge.leaderless import MAX_INFO_GAP, gaps, leaderless
 from election_replay.election_core.judge.outages import severity_of
-from election_replay.election_core.judge.overlap import Overlap, overlap_coverage, overlaps
+from election_replay.election_core.judge.overlap import Overlap, overlap_coverage, overlap_finding, overlaps
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.same_term import same_term
 from election_replay.election_core.judge.term_rows import terms
@@ -259,20 +259,14 @@ def _overlap(group: Group, overlap: Overlap) -> Finding:
     if stale.end_cause in (STOPPED, DIED) and overlap.least < MAX_INFO_GAP:
         severity = INFO
     old = stale.with_detail(f"{CLOCK} {stale.term}, stale")
-    return group.finding(
-        RuleId.SPLIT_BRAIN_OVERLAP,
-        (stale.node, stale.term, newer.term, stale.begin.at),
-        severity=severity,
+    new = newer.with_detail(f"{CLOCK} {newer.term}")
+    return overlap_finding(
+        group,
+        overlap,
+        severity,
+        f"{old} and {new} both led for {between(overlap.least, overlap.most)}; {why}.",
+        (event for fact in cut for event in fact.evidence),
         certainty=certainty,
-        nodes=(stale.node, newer.node),
-        terms=(stale.term, newer.term),
-        start_time=newer.begin.at,
-        end_time=stale.end.at,
-        summary=f"{old} and {newer.with_detail(f'{CLOCK} {newer.term}')} both led for "
-        f"{between(overlap.least, overlap.most)}; {why}.",
-        evidence=[*stale.evidence, *newer.evidence, *(event for fact in cut for event in fact.evidence)],
-        overlap_min_ms=overlap.least // 1000,
-        overlap_max_ms=overlap.most // 1000,
         messages_lost=taken or None,
     )
 

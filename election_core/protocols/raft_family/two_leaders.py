@@ -13,7 +13,7 @@ from election_replay.election_core.fold.roles import FOLLOWER
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.group import Group, since
 from election_replay.election_core.judge.outages import change_of
-from election_replay.election_core.judge.overlap import Overlap, overlaps
+from election_replay.election_core.judge.overlap import Overlap, overlap_finding, overlaps
 from election_replay.election_core.judge.wording import between, seconds
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING, RuleId
 from election_replay.election_core.model.facts import Committed, Fact
@@ -101,10 +101,10 @@ def overlap_findings(group: Group, clock: str = "term") -> Iterator[Finding]:
     """``SPLIT_BRAIN_OVERLAP``: definite overlaps of tenures of different terms. ``clock``: "term" or "epoch"."""
     for overlap in overlaps(group):
         if overlap.stale.term != overlap.newer.term and overlap.least > 0:
-            yield _overlap_finding(group, overlap, clock)
+            yield _of_overlap(group, overlap, clock)
 
 
-def _overlap_finding(group: Group, overlap: Overlap, clock: str) -> Finding:
+def _of_overlap(group: Group, overlap: Overlap, clock: str) -> Finding:
     stale, newer = overlap.stale, overlap.newer
     commit = commit_after(group, overlap)
     severity, certainty = INFO, DEFINITE
@@ -126,20 +126,13 @@ def _overlap_finding(group: Group, overlap: Overlap, clock: str) -> Finding:
         why = f"{stale.name} had lost its quorum and committed nothing"
     old = stale.with_detail(f"{clock} {stale.term}, stale")
     new = newer.with_detail(f"{clock} {newer.term}")
-    evidence = (*stale.evidence, *newer.evidence, *((commit.since_event,) if commit else ()))
-    return group.finding(
-        RuleId.SPLIT_BRAIN_OVERLAP,
-        (stale.node, stale.term, newer.term, stale.begin.at),
-        severity=severity,
+    return overlap_finding(
+        group,
+        overlap,
+        severity,
+        f"{old} and {new} both called themselves leader for {between(overlap.least, overlap.most)}; {why}.",
+        (commit.since_event,) if commit else (),
         certainty=certainty,
-        nodes=(stale.node, newer.node),
-        terms=(stale.term, newer.term),
-        start_time=newer.begin.at,
-        end_time=stale.end.at,
-        summary=f"{old} and {new} both called themselves leader for {between(overlap.least, overlap.most)}; {why}.",
-        evidence=tuple(dict.fromkeys(e for e in evidence if e)),
-        overlap_min_ms=overlap.least // 1000,
-        overlap_max_ms=overlap.most // 1000,
         **change_of(group, stale, newer, newer.begin),
     )
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from election_replay.election_core.fold.roles import LEADER
 from election_replay.election_core.judge.group import Group, Tenure, since
-from election_replay.election_core.judge.overlap import Overlap, overlaps
+from election_replay.election_core.judge.overlap import Overlap, overlap_finding, overlaps
 from election_replay.election_core.judge.wording import between, name_of, seconds
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
 from election_replay.election_core.model.facts import Role
@@ -102,19 +102,18 @@ def _overlap(group: Group, overlap: Overlap) -> Finding:
     back = out_of_place(group, stale)
     named = newer.with_detail(f"epoch {newer.term}")
     who = f"{named} and {stale.name}" if back else f"{stale.with_detail(f'epoch {stale.term}')} and {named}"
-    return group.finding(
-        RuleId.SPLIT_BRAIN_OVERLAP,
-        (stale.term, newer.term, stale.node, newer.node, newer.begin.at // SECOND),
-        severity=severity,
+    return overlap_finding(
+        group,
+        overlap,
+        severity,
+        f"{who} were both master for {between(overlap.least, overlap.most)}{refusing}: {consequence}.",
+        [answer.since_event] if answer else [],
+        key=(stale.term, newer.term, stale.node, newer.node, newer.begin.at // SECOND),
         certainty=certainty,
         nodes=(newer.node, stale.node) if back else (stale.node, newer.node),
         terms=(newer.term,) if back else tuple(dict.fromkeys((stale.term, newer.term))),
         start_time=max(stale.begin.at, newer.begin.at),
         end_time=min(stale.end.at, newer.end.at),
-        summary=f"{who} were both master for {between(overlap.least, overlap.most)}{refusing}: {consequence}.",
-        evidence=[*stale.evidence, *newer.evidence, *([answer.since_event] if answer else [])],
-        overlap_min_ms=overlap.least // 1000,
-        overlap_max_ms=overlap.most // 1000,
         bytes_lost=bytes_lost or None,
         offset_before=answer.from_index if answer and bytes_lost else None,
         offset_after=answer.to_index if answer and bytes_lost else None,
