@@ -50,7 +50,7 @@ INTRODUCTION = """# A second judge
 Made by `python -m proof.second_judge --write`. Six queries ([proof/second_judge/](../proof/second_judge/)),
 written from the papers and from the systems' sources, judge the same events as the election core and import nothing of
 it. They take clocks as printed and know neither settings nor what lines can be missing. Every difference between them
-and the core was looked at in the logs.
+and the core was looked at in the logs, but for those of which the table says otherwise.
 """
 
 
