@@ -63,7 +63,7 @@ def _unrecorded(group: Group, serving: Tenure, nobody: Decision, elected: Decisi
     least, most = group.clocks.elapsed(since(nobody), end)
     until = ", to the end of the logs" if elected is None else ""
     heard = heard_before(group, serving.node, since(nobody))
-    before = "" if heard is None else f" They heard of {serving.name} no more {_before(group, heard, nobody)} before."
+    before = "" if heard is None else f" They had lost {serving.name} {_before(group, heard, nobody)} before."
     decided = [nobody] if elected is None else [nobody, elected]
     return group.finding(
         RuleId.LEADERLESS,
