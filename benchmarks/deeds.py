@@ -31,7 +31,7 @@ TOLD = (
     ("members ended", r"\bhad ended"),
     (
         "contact lost",
-        r"heard of it no more|lost its majority|gave up without a quorum|was lost there, though it ran on",
+        r"lost contact with it|lost its majority|gave up without a quorum|was lost there, though it ran on",
     ),
 )
 """What a summary tells as the cause, by its words; the first that fits counts."""

@@ -28,6 +28,7 @@ from election_replay.election_core.fold.roles import (
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.group import SILENT, Group, LogGap, Tenure, since, until
 from election_replay.election_core.judge.quorum_contact import QuorumLoss, QuorumTracker
+from election_replay.election_core.judge.silent_logs import leads_on
 from election_replay.election_core.judge.wording import between, name_of
 from election_replay.election_core.model.facts import (
     Alive,
@@ -106,6 +107,8 @@ class Fates:
         lost = self._lost(before, target)
         if (lost.rounds or 0) < AWAKE_ROUNDS and self.asleep(before, lost.latest) is not None:
             return Standing.FROZEN
+        if before.end_cause == QUORUM_LOST and self._gave_up_late(before, lost.latest):
+            return Standing.FROZEN
         if self._members_died(before, lost):
             return Standing.MEMBERS_DIED
         if before.end_cause == TOPPLED and self.toppled_by(before, following) is not None:
@@ -162,6 +165,17 @@ class Fates:
                 return hole
         return None
 
+    def _gave_up_late(self, before: Tenure, lost: Moment) -> bool:
+        """Whether a leader gave up with the first line after a hole, later than one does that runs without a majority.
+
+        A log without a rhythm shows no freeze otherwise.
+        """
+        limit = leads_on(self._group.protocol, self._group.timing)
+        if limit is None or self._elapsed(lost, before.end)[0] <= limit:
+            return False
+        holes = (hole for hole in before.silences if self._elapsed(hole.end, before.end)[0] < HEARD_WITHIN)
+        return any(self._elapsed(lost, hole.begin)[0] <= limit for hole in holes)
+
     def _has_rhythm(self, source: str, hole: LogGap) -> bool:
         """Whether a log has lines for more than half of the time beside one hole: else it has none to stop."""
         length = hole.end.at - hole.begin.at
@@ -197,8 +211,16 @@ class Fates:
             return False
         led_on = self._elapsed(following.begin, before.end)
         if before.end_cause == QUORUM_LOST and self._majorities is not None:
-            return led_on[1] > -HEARD_WITHIN and not self._was_left(before)
-        return led_on[0] > HEARD_WITHIN
+            in_vain = lost.rounds is None or lost.rounds > 1  # one that wakes asks once, and gives up
+            return led_on[1] > -HEARD_WITHIN and in_vain and not self._was_left(before)
+        return led_on[0] > HEARD_WITHIN and self._wrote_on(before, following.begin)
+
+    def _wrote_on(self, before: Tenure, moment: Moment) -> bool:
+        """Whether no hole in a leader's log lasts from a moment to its end: a process that wakes ends its role too."""
+        return not any(
+            self._elapsed(hole.begin, moment)[1] >= 0 and self._elapsed(hole.end, before.end)[0] < HEARD_WITHIN
+            for hole in before.silences
+        )
 
     def _was_left(self, before: Tenure) -> bool:
         """Whether a leader heard that others closed their connections to it: who is frozen for short hears it too."""

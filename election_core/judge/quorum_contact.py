@@ -180,7 +180,10 @@ class QuorumTracker:
             earliest = self._missed_first(tenure, left, earliest, target)
         rounds = next((loss.rounds for loss in found if loss.rounds is not None), None)
         gone = self._still_voting(tenure, first.latest, left)
-        return self._not_before_a_commit(tenure, QuorumLoss(earliest, first.latest, gone, rounds), target)
+        lost = self._not_before_a_commit(tenure, QuorumLoss(earliest, first.latest, gone, rounds), target)
+        if lost is not None and elapsed(lost.earliest, lost.latest)[1] < 0:  # what it says itself was made good
+            return replace(lost, latest=lost.earliest)
+        return lost
 
     def _still_voting(self, tenure: Tenure, at: Moment, left: Sequence[FollowerLost]) -> tuple[FollowerLost, ...]:
         """The members that were lost and that a leader might have needed at a moment: nobody removed by then."""
@@ -239,7 +242,10 @@ class QuorumTracker:
                 yield left
         for source in sorted(self._sources - followed.keys() - {tenure.source}):
             before = self._group.roles_of(source, tenure.begin.by)
-            if before and before[-1].role == DOWN:
+            came = any(
+                role.leader == tenure.node for role in self._group.roles_of(source, tenure.end.by)[len(before) :]
+            )
+            if before and before[-1].role == DOWN and not came:
                 yield FollowerLost(before[-1].node or source, since(before[-1]), since(before[-1]), ended=True)
             elif before:
                 yield from self._ended_meanwhile(source, tenure)
@@ -310,20 +316,24 @@ class QuorumTracker:
         """The spells in which a member did not follow, as far as the leader surely led on after them."""
         for role, following in pairwise(roles):
             left = self._left_in(role, tenure)
-            if left is not None and self._led_on(tenure, following):
+            before_it = left is None or self._group.clocks.surely_before(left.latest, tenure.begin)
+            if left is not None and not before_it and self._led_on(tenure, following):
                 yield FollowerAbsence(left, since(following))
 
     def _led_on(self, tenure: Tenure, following: Role) -> bool:
         """Whether a leader still led when a member followed it again: a late heartbeat of one that gave up may say so.
 
         It led on where its own log goes on as leader's, or where that member heard of it for a while from then on; who
-        left it only after its end followed it in vain.
+        left it only after its end followed it in vain. One that died sent what was heard of it before that.
         """
         if tenure.open or self._group.clocks.surely_before(since(following), tenure.end):
             return True
         if following.until is None and tenure.end_cause == SILENT:  # one log stops, and who follows goes on
             written = self._group.written.get(following.source_node)
             return written is not None and written.at - following.since_by >= Timeout.LATE_HEARTBEAT.us
+        if tenure.end_cause in ENDED:
+            over = Moment(tenure.end.by, tenure.end.by, tenure.source)
+            return self._group.clocks.elapsed(since(following), over)[1] >= 0
         left = self._left_in(following, tenure)
         if left is None:
             return False
@@ -391,7 +401,10 @@ class QuorumTracker:
         yield from stated[first : bisect_right(stated, tenure.end.at, key=attrgetter("since"))]
 
     def _by_itself(self, tenure: Tenure) -> QuorumLoss | None:
-        """What the leader says of it: the last one that it does not say to have been made good."""
+        """What the leader says of it: the last one that it does not say to have been made good.
+
+        One that ended with its process says no more: who followed it again later may have made it good.
+        """
         losses = [
             fact
             for fact in self._group.of(QuorumLost)
@@ -403,6 +416,9 @@ class QuorumTracker:
         if not losses:
             return None
         last = max(losses, key=lambda fact: (fact.since, fact.since_by))
+        following = self._followed.get((tenure.node, tenure.term), {}).values() if tenure.end_cause in ENDED else ()
+        if any(self._group.clocks.surely_before(since(last), since(roles[-1])) for roles in following):
+            return None
         return QuorumLoss(since(last), since(last), rounds=last.rounds, closed=last.closed)
 
     def _not_before_a_commit(self, tenure: Tenure, lost: QuorumLoss, target: Moment) -> QuorumLoss | None:

@@ -34,7 +34,7 @@ from election_replay.election_core.model.facts import (
     Role,
     Silence,
 )
-from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.model.timing import Timeout, Timing
 
 FROZEN = Timeout.FROZEN.us
 _MAX_TIME_WITHOUT_QUORUM: Mapping[str, Mapping[Timeout, int]] = {
@@ -350,7 +350,7 @@ class _Holes:
         """The hole from the first of these moments on, by which a process had not run for as long as others wait."""
         shown = [self._clocks.shown_by(hole.source_node, moment) for moment in ends]
         known = [(at, by) for at, by in shown if at is not None and by is not None]
-        limit = self._leads_on(hole)
+        limit = leads_on(hole.protocol, self._timing)
         if not ends or limit is None or not known:
             return hole if ends else None
         since = max(hole.since, min(known)[0] - limit)
@@ -358,14 +358,10 @@ class _Holes:
             hole, since=since, since_by=max(hole.since_by, min(since + hole.since_by - hole.since, min(known)[1]))
         )
 
-    def _leads_on(self, hole: Silence) -> int | None:
-        limits = _MAX_TIME_WITHOUT_QUORUM.get(hole.protocol)
-        return None if limits is None else sum(times * self._timing.us(each) for each, times in limits.items())
-
     def _left_long_before_its_end(self, hole: Silence, led: Role) -> Moment | None:
         """When a majority had left a leader, if that was surely so long before its log went on that it would have said
         so."""
-        limit = self._leads_on(hole)
+        limit = leads_on(hole.protocol, self._timing)
         if limit is None or hole.until is None or hole.until_by is None:
             return None
         end = Moment(hole.until, hole.until_by, hole.source_node)
@@ -385,6 +381,12 @@ class _Holes:
             if self._electorates.lost(leadership, moment, names):
                 return moment
         return None
+
+
+def leads_on(protocol: str, timing: Timing) -> int | None:
+    """For how long, in microseconds, a leader that runs leads on without a majority; ``None``: nobody knows."""
+    limits = _MAX_TIME_WITHOUT_QUORUM.get(protocol)
+    return None if limits is None else sum(times * timing.us(each) for each, times in limits.items())
 
 
 def _begin(fact: Fact) -> Moment:

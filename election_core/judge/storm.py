@@ -4,9 +4,9 @@
     disturbances   [1]       [2]         [3]       elections within ten seconds are one disturbance
     storm          |<---- within the window ---->|
 
-Planned elections, such as transfers and rolling restarts, are no disturbance. Elections that nobody won are, after the
-first leader, where a majority took part: votes were split, or the winner was not established. Without a majority nobody
-can win, which is no storm.
+Planned elections, such as transfers and rolling restarts, are no disturbance, nor are the elections that nobody won
+just before one. Others that nobody won are, after the first leader, where a majority took part: votes were split, or
+the winner was not established. Without a majority nobody can win, which is no storm.
 """
 
 from collections.abc import Iterable, Iterator, Set
@@ -49,9 +49,11 @@ def storm(group: Group, elections: Iterable[Moment], failed: Iterable[Moment] = 
 
     ``failed`` are those that nobody won.
     """
-    lost = set(failed)
+    every = list(elections)
+    planned = {tenure.begin for tenure in group.tenures}.difference(every)
+    lost = {moment for moment in failed if not any(0 <= won.at - moment.at < ONE_DISTURBANCE for won in planned)}
     disturbances: list[list[Moment]] = []
-    for moment in sorted([*elections, *lost]):
+    for moment in sorted([*every, *lost]):
         if disturbances and moment.at - disturbances[-1][0].at < ONE_DISTURBANCE:
             disturbances[-1].append(moment)
         else:

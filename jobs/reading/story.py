@@ -122,14 +122,14 @@ MEANWHILE = {
     "cut_off": "{old} was alive but cut off{later}.",
     "not_told": "{old} was alive and had not been told{later}.",
     "without_quorum": "{old} had lost its quorum{later}.",
-    "reachable": "{old} was alive and heard of it at once: nothing but the election itself ended its role.",
+    "reachable": "{old} was alive and heard of it at once: only the election ended its role.",
     "unknown": "What {old} was then, the logs do not say.",
 }
 """What had become of the old leader, in words."""
 HEARD_AT_ONCE = "{old} was alive and heard of it at once."
 
 AGAIN = {
-    "reachable": "It was alive: nothing but the election itself ended its role.",
+    "reachable": "It was alive: only the election ended its role.",
     "unknown": "What it was in between, the logs do not say.",
 }
 """The same of a leader that leads again, where it is said otherwise."""
@@ -459,7 +459,7 @@ BESIDES = {"observer": OBSERVES, "candidate": LOOKS, "down": DOWN}
 
 
 def outcome(incident: Incident) -> Iterator[str]:
-    """Who leads at the end of the logs, and who else is there."""
+    """Who leads at the end of the logs, and what the others are."""
     called = incident.names
     for row in incident.course.now:
         there = {row["leader"], *row["followers"]}  # of a member with two logs, one may end before

@@ -230,15 +230,22 @@ def fates(case: Case) -> Iterator[Breach]:
         named = case.sources.get((finding.replica_group, finding.former_leader or ""), frozenset())
         if deed is None or not named:
             continue
-        begin = began(finding)
-        done = during(
-            case.records.deeds, begin - 2 * NEAR_S, min(ended(finding, begin + 2 * NEAR_S), begin + 2 * NEAR_S)
-        )
+        begin, end = began(finding), ended(finding, float("inf"))
+        latest = max(ended(finding, began(finding)) - (finding.duration_min_ms or 0) / 1000, begin) + 2 * NEAR_S
+        until = end if deed == ENDED else min(end, latest)  # what had become of it when the next one led
+        done = during(case.records.deeds, begin - 2 * NEAR_S, until)
         to_it = {one.kind for one in done if one.nodes & named}
         if deed in to_it or (deed == CUT and any(one.kind == CUT for one in done)):
             continue
         told = f"{finding.former_leader} is told as {finding.former_leader_fate}"
-        if to_it & {ENDED, HELD, CUT}:
+        if (
+            deed == ENDED
+            and HELD in to_it
+            and any(one.kind == ENDED and one.nodes & named for one in case.records.deeds)
+        ):
+            words = f"{told}, and it was held when the next one led, and ended later: its log stops with the first"
+            yield case.breach("fates", MISLEADING, finding.rule, begin, words)
+        elif to_it & {ENDED, HELD, CUT}:
             yield case.breach("fates", FALSE, finding.rule, begin, f"{told}, and it was {' and '.join(sorted(to_it))}")
         elif deed == CUT and case.records.deeds:
             yield case.breach("fates", MISLEADING, finding.rule, begin, f"{told}, and nothing was cut")

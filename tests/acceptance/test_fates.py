@@ -8,6 +8,10 @@ from itertools import pairwise
 
 import pytest
 
+from election_replay.jobs.reading.incident import incident
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.reading.story import damage, outcome, story
+from election_replay.jobs.warehouse.warehouse import Warehouse as Tables
 from tests.acceptance.published import Row, Warehouse
 
 pytestmark = pytest.mark.slow
@@ -71,3 +75,16 @@ def test_summaries_are_in_words(gold: Warehouse) -> None:
         for minutes, seconds in re.findall(r"(?:(\d+) min )?([\d.]+) s of (?:that|it)\b", said):
             longest = row["duration_max_ms"] or row["overlap_max_ms"]
             assert longest is None or (60 * float(minutes or 0) + float(seconds)) * 1000 <= longest + 500, said
+
+
+def test_stories_are_in_words(gold: Warehouse) -> None:
+    """Each line of each story, names aside."""
+    published = Published(Tables(str(gold.path)))
+    for cluster, group in sorted({(row["cluster"], row["replica_group"]) for row in gold.rows("gold/role_intervals")}):
+        found = incident(published, cluster, group, story_alone=True)
+        names = {cluster, group, *found.names, *found.names.values(), *found.drawn.names.values()}
+        for line in [*(entry.sentence for entry in story(found)), *damage(found), *outcome(found)]:
+            said = line
+            for name in sorted(names, key=len, reverse=True):
+                said = said.replace(name, "X")
+            assert not BANNED.search(said), line

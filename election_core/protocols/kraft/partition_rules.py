@@ -337,7 +337,7 @@ def _unreachable(group: Group) -> Iterator[Finding]:
             start_time=since(ceased).at,
             end_time=newer.begin.at,
             summary=f"No leader that could be reached for {between(max(least, 0), most)}: "
-            f"{stale.with_detail(f'{CLOCK} {stale.term}')} led on, but the controllers heard of it no more and gave "
+            f"{stale.with_detail(f'{CLOCK} {stale.term}')} led on; the controllers lost contact with it and gave "
             f"the partition to {newer.name} when its session had ended.",
             evidence=[ceased.since_event, *newer.evidence[:1]],
             scope=Scope.UNREACHABLE,

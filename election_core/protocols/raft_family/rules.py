@@ -22,7 +22,7 @@ from election_replay.election_core.judge.coverage import (
     tallies_of,
 )
 from election_replay.election_core.judge.group import Group, since
-from election_replay.election_core.judge.leaderless import GROUP_SHUTDOWN, Gap, NoIncident
+from election_replay.election_core.judge.leaderless import GROUP_SHUTDOWN, PLANNED, Gap, NoIncident
 from election_replay.election_core.judge.overlap import overlap_coverage
 from election_replay.election_core.judge.quorum_contact import QuorumTracker
 from election_replay.election_core.judge.role_rows import role_intervals
@@ -135,7 +135,7 @@ def _unplanned(group: Group) -> list[Moment]:
         tenure.begin
         for before, tenure in pairwise(ordered)
         if tenure.begin.event_id not in by_transfer
-        and before.end_cause != "stopped"
+        and before.end_cause not in PLANNED
         and (before.end_cause != DIED or before.source in serving)
     ]
 

@@ -387,15 +387,20 @@ class ZabLog:
             self._now.learners_lost.append((at, event.by - least_us, event))
 
     def _note_without_quorum(self, event: FoldEvent) -> None:
-        """Too few learners were in sync at a tick, and enough at the one before it (``Leader#lead``)."""
+        """Too few learners were in sync at a tick, and enough at the one before it (``Leader#lead``).
+
+        That a leader which shuts down says goodbye to a learner does not say when it was lost, an exception does. The
+        last one took the majority away: it may have been heard until it broke off.
+        """
         self.elected.voters.too_few(self._now.epoch, event)
         tick_us = self._settings.get("tickTime", 0) * 1000
         if self._now.epoch is None or not tick_us:
             return
+        broken = [lost for lost in self._now.learners_lost if lost[2].kind == "ZK_LEARNER_ERROR"]
+        near = [lost for lost in broken if event.at - lost[2].at <= 2 * tick_us]
         at, by = event.at - (self._settings.get("syncLimit", SYNC_LIMIT) + 2) * tick_us, event.by
-        near = [lost for lost in self._now.learners_lost if event.at - lost[2].at <= 2 * tick_us]
-        if near:
-            at, by = min(lost[0] for lost in near), max(lost[1] for lost in near)
+        if all(lost[2].result for lost in near) and near:
+            at, by = min(lost[0] for lost in near), max(lost[1] for lost in broken)
         closed = any("EOF" in (lost[2].result or "") for lost in near)
         self.without_quorum.append((self._now.epoch, at, by, event, closed))
 

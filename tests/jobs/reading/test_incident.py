@@ -298,5 +298,5 @@ def test_a_leader_that_leads_again_is_not_said_to_have_missed_itself(
     put(tables, "role_intervals", *terms)
     publish(tables)
     text = " ".join(told(capsys, tables.root).split())
-    assert "n1 becomes leader again (term 4). It was alive: nothing but the election itself ended its role." in text
+    assert "n1 becomes leader again (term 4). It was alive: only the election ended its role." in text
     assert "no winner, 1 vote of 2 needed" in text
