@@ -32,14 +32,14 @@ from election_replay.election_core.judge.alive_times import AliveTimes
 from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Moment
 from election_replay.election_core.judge.fates import Fates, following_of, stood_alone
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
-from election_replay.election_core.judge.led_between import nobody_led
+from election_replay.election_core.judge.led_between import in_turn, nobody_led
 from election_replay.election_core.judge.loss_words import away, how_ended
 from election_replay.election_core.judge.outages import change_of, severity_of
 from election_replay.election_core.judge.quorum_contact import FollowerLost, QuorumLoss, QuorumTracker
 from election_replay.election_core.judge.serving import Service
 from election_replay.election_core.judge.wording import between, seconds
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, RuleId
-from election_replay.election_core.model.facts import Alive, Role, TermWentBack
+from election_replay.election_core.model.facts import Alive, Role
 from election_replay.election_core.model.measures import Fate, Scope
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.terms import is_larger
@@ -104,7 +104,7 @@ def gaps(
     """
     service = Service(group)
     # By term: clocks of different machines do not order them. Before its first leader a group has lost none.
-    tenures = _in_turn(group)
+    tenures = in_turn(group)
     begun = [not n or service.begun(tenure) is not None for n, tenure in enumerate(tenures)]
     ordered = [tenure for tenure, serves in zip(tenures, begun, strict=True) if serves]
     unserved = [tenure for tenure, serves in zip(tenures, begun, strict=True) if not serves]
@@ -132,19 +132,6 @@ def gaps(
         if gap.all_down or unseen is None or not unseen(group, gap.begin, gap.end):
             yield gap
     yield from _first_never_serves(group, ordered, service)
-
-
-def _in_turn(group: Group) -> Sequence[Tenure]:
-    """The tenures by term; where terms went back, one that surely began before one of a smaller term comes first."""
-    if not any(group.of(TermWentBack)):
-        return group.tenures
-    in_turn: list[Tenure] = []
-    for tenure in group.tenures:
-        place = len(in_turn)
-        while place and _surely_before(group.clocks, tenure.begin, in_turn[place - 1].begin):
-            place -= 1
-        in_turn.insert(place, tenure)
-    return in_turn
 
 
 def _since_its_election(group: Group, gap: Gap, service: Service) -> Gap:

@@ -6,10 +6,12 @@ voter            [= follows =][= follows 2 ==    its log ends: it may have follo
 leader, term 4                                         [=====
 """
 
+from collections.abc import Sequence
+
 from election_replay.election_core.fold.roles import DOWN, FOLLOWER, LEADER, UNKNOWN
 from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import Group, Tenure, since, until
-from election_replay.election_core.model.facts import Alive, Candidacy, Role
+from election_replay.election_core.model.facts import Alive, Candidacy, Role, TermWentBack
 from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import Timeout
 
@@ -98,3 +100,16 @@ def shown_for(group: Group, source: str, begin: Moment) -> int:
 def _begins_before(group: Group, source: str, begin: Moment) -> bool:
     first = min((since(life) for life in group.of(Alive) if life.source_node == source), default=None)
     return first is not None and group.clocks.elapsed(first, begin)[0] >= -Timeout.MAX_INFO_GAP.us
+
+
+def in_turn(group: Group) -> Sequence[Tenure]:
+    """The tenures by term; where terms went back, one that surely began before one of a smaller term comes first."""
+    if not any(group.of(TermWentBack)):
+        return group.tenures
+    ordered: list[Tenure] = []
+    for tenure in group.tenures:
+        place = len(ordered)
+        while place and group.clocks.surely_before(tenure.begin, ordered[place - 1].begin):
+            place -= 1
+        ordered.insert(place, tenure)
+    return ordered
