@@ -45,18 +45,18 @@ STARTED = "CASE WHEN start_cause = 'start' THEN start_time WHEN end_cause = 'sta
 ENDINGS = f"""
     SELECT * FROM (
         SELECT protocol, node, source_node, end_time, end_cause, end_uncertainty_ms,
-            min({STARTED}) OVER (PARTITION BY protocol, node, source_node ORDER BY start_time, end_time
-                ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS starts_again,
+            CASE WHEN count(*) FILTER (role <> 'down') OVER later > 0 THEN min({STARTED}) OVER later END AS starts_again,
             max(CASE WHEN start_cause = 'stopped' AND role <> 'down' THEN start_time END) OVER until_then AS stopping,
             max({STARTED}) OVER until_then AS started
         FROM role_intervals WHERE {GROUP} AND source_node IS NOT NULL
-        WINDOW until_then AS (PARTITION BY protocol, node, source_node ORDER BY start_time, end_time)
+        WINDOW until_then AS (PARTITION BY protocol, node, source_node ORDER BY start_time, end_time),
+            later AS (until_then ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)
     ) WHERE end_cause IN ('died', 'stopped', 'removed', 'ended_itself', 'silent') AND end_time BETWEEN ? AND ?
         AND NOT (end_cause = 'stopped' AND coalesce(stopping >= coalesce(started, stopping), false))
     ORDER BY end_time, node, source_node LIMIT ?
 """
 """How lives end, by members' own logs; who was told to stop, and goes on in another role until it is down, is stopped
-once."""
+once. A process that starts in the same folder as another member is no return of the first."""
 SILENCES = f"""
     SELECT node, source_node, start_time FROM role_intervals
     WHERE {OVERLAPPING} AND role = 'unknown' AND start_cause = 'silent' ORDER BY node, start_time LIMIT ?

@@ -300,3 +300,26 @@ def test_a_leader_that_leads_again_is_not_said_to_have_missed_itself(
     text = " ".join(told(capsys, tables.root).split())
     assert "n1 becomes leader again (term 4). It was alive: only the election ended its role." in text
     assert "no winner, 1 vote of 2 needed" in text
+
+
+def test_a_member_that_takes_the_folder_of_another_is_not_its_return(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tables = Warehouse(str(tmp_path / "w"))
+    tables.create()
+    put(tables, "terms", term(1, "n1", 0, 40))
+    put(
+        tables,
+        "role_intervals",
+        role("n1", "leader", 0, 40, term=1, end_cause="died", source_node="machine-a"),
+        role("n1", "down", 40, 60, start_cause="died", end_cause="start", source_node="machine-a"),
+        role("n4", "follower", 60, None, start_cause="start", source_node="machine-a"),
+        role("n2", "leader", 0, 30, term=1, end_cause="died", source_node="machine-b"),
+        role("n2", "down", 30, 50, start_cause="died", end_cause="start", source_node="machine-b"),
+        role("n2", "follower", 50, None, start_cause="start", source_node="machine-b"),
+    )
+    publish(tables)
+    assert main(["incident", "--warehouse", str(tmp_path / "w"), "--cluster", "c1", "--group", "g1"]) == 0
+    said = capsys.readouterr().out
+    assert "n1 (machine-a) dies; no line says that it starts again" in said
+    assert "n2 (machine-b) dies; it starts again at 12:00:50" in said
