@@ -45,7 +45,8 @@ STARTED = "CASE WHEN start_cause = 'start' THEN start_time WHEN end_cause = 'sta
 ENDINGS = f"""
     SELECT * FROM (
         SELECT protocol, node, source_node, end_time, end_cause, end_uncertainty_ms,
-            CASE WHEN count(*) FILTER (role <> 'down') OVER later > 0 THEN min({STARTED}) OVER later END AS starts_again,
+            CASE WHEN count(*) FILTER (role <> 'down') OVER later > 0
+                THEN min({STARTED}) OVER later END AS starts_again,
             max(CASE WHEN start_cause = 'stopped' AND role <> 'down' THEN start_time END) OVER until_then AS stopping,
             max({STARTED}) OVER until_then AS started
         FROM role_intervals WHERE {GROUP} AND source_node IS NOT NULL

@@ -54,10 +54,14 @@ def _heard(fact: Fact) -> _LeaderClaim:
 
 def split_by_word_of_others(group: Group) -> Iterator[Finding]:
     """``SPLIT_BRAIN_SAME_TERM`` where the own log of one of the leaders is missing or lacks the line."""
+    named = {role.node for role in group.roles if role.node is not None}
+    unnamed = {role.source_node for role in group.roles} - {r.source_node for r in group.roles if r.node is not None}
     for term, leaders in sorted(_leader_claims(group).items()):
         for leader, other in combinations(sorted(leaders), 2):
             words = leaders[leader], leaders[other]
-            if not all(word.by_itself for word in words):
+            # Whose lines never name it may be whom others name, unless that one has a log of its own.
+            one = not unnamed.isdisjoint((leader, other)) and not named.issuperset({leader, other} - unnamed)
+            if not one and not all(word.by_itself for word in words):
                 yield _split_heard(group, term, (leader, other), words)
         if len(leaders) == 1:
             yield from _split_denied(group, term, next(iter(leaders)))
