@@ -60,8 +60,8 @@ def split_by_word_of_others(group: Group) -> Iterator[Finding]:
         for leader, other in combinations(sorted(leaders), 2):
             words = leaders[leader], leaders[other]
             # Whose lines never name it may be whom others name, unless that one has a log of its own.
-            one = not unnamed.isdisjoint((leader, other)) and not named.issuperset({leader, other} - unnamed)
-            if not one and not all(word.by_itself for word in words):
+            may_be_same = not unnamed.isdisjoint((leader, other)) and not named.issuperset({leader, other} - unnamed)
+            if not may_be_same and not all(word.by_itself for word in words):
                 yield _split_heard(group, term, (leader, other), words)
         if len(leaders) == 1:
             yield from _split_denied(group, term, next(iter(leaders)))
