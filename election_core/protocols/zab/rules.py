@@ -157,7 +157,7 @@ def _restarted_in_turn(group: Group, tenure: Tenure) -> bool:
     A log that says no role before that end, as one without INFO lines or one that begins later, would not say it.
     """
     near = [down for down in group.roles if down.role == DOWN and _about(group, since(down), tenure.end)]
-    earlier = (role for role in group.roles if role.since <= tenure.end.by)
+    earlier = (role for role in group.roles if group.clocks.elapsed(since(role), tenure.end)[1] >= 0)
     members = {role.source_node for role in earlier if role.role in (LEADER, FOLLOWER)}
     return {down.source_node for down in near} >= members and not any(
         _surely_at_once(group, first, second) for first, second in combinations(near, 2)

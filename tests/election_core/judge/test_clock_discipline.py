@@ -33,7 +33,8 @@ ONE_CLOCK = {
         "_by_itself": "what a leader's own log says of its tenure",
         "_not_before_a_commit": "what a leader's own log says of its tenure",
     },
-    "judge/silent_logs.py": {"_within": "spans of one log"},
+    "judge/rejoins.py": {"_left_soon": "the two ends of one role"},
+    "judge/silent_logs.py": {"_begins_in": "spans of one log", "_within": "spans of one log"},
     "judge/storm.py": {
         "storm": "elections in common time",
         "_dense": "elections in common time",
@@ -44,6 +45,7 @@ ONE_CLOCK = {
     "protocols/raft/store_log.py": {
         "_goes_on": "a fold: the lines of one member",
         "_on_refused": "a fold: the lines of one member",
+        "_on_synced_late": "a fold: the lines of one member",
     },
     "protocols/dledger/causality.py": {"_at_once": "a raise and an election of one source, which it asks for"},
     "protocols/dledger/losses.py": {

@@ -31,7 +31,7 @@ from election_replay.jobs.warehouse.data_files import Row, write_data_files
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from tests.jobs.nights import ALL, content, night
-from tests.jobs.replaying.test_checkpoints import NIGHTS, RUNS, WORLDS, copy_nodes, deliver, write_world
+from tests.jobs.replaying.test_checkpoints import NIGHTS, RUNS, STORIES, copy_nodes, deliver, write_story
 from tests.jobs.tables import put
 from tests.jobs.zone import Zone, leads, line, noise
 from tests.proving import amount
@@ -434,10 +434,10 @@ def test_engines_take_turns_night_by_night(
     monkeypatch.setattr(local_engine, "HAND_ROWS", 2_000)
     monkeypatch.setattr("election_replay.jobs.engines.spark_engine.are_few", lambda *_: False)
     chance = random.Random(12)
-    real, worlds = RUNS[:: amount(2, 1)], WORLDS[:: amount(2, 1)]
-    runs = [*(corpora / run for run in real), *(tmp_path / "worlds" / name for name in worlds)]
-    for run in runs[len(real) :]:
-        write_world(run.name, 1, run)
+    stories = {tmp_path / "stories" / name.partition("/")[0]: name for name in STORIES[:: amount(2, 1)]}
+    runs = [*(corpora / run for run in RUNS[:: amount(2, 1)]), *stories]
+    for run, name in stories.items():
+        write_story(name, run)
     zone = tmp_path / "landing"
     by_turns, by_local, at_once = (Warehouse(str(tmp_path / name)) for name in ("turns", "local", "once"))
     for number in range(NIGHTS):
