@@ -87,7 +87,7 @@ def deeds(run: Path) -> Iterator[Deed]:
 
 def _done_to(entry: Mapping[str, Any]) -> frozenset[str]:
     """The members to which something was done; of two sides that are cut off from each other the smaller one."""
-    if "node" in entry:
+    if entry.get("node") is not None:
         return frozenset([entry["node"]])
     for names in (("a", "b"), ("sender", "receivers")):
         if names[0] in entry:
@@ -95,8 +95,10 @@ def _done_to(entry: Mapping[str, Any]) -> frozenset[str]:
     return min(map(_names, entry["between"]), key=len) if "between" in entry else frozenset()
 
 
-def _names(one_or_more: str | Iterable[str]) -> frozenset[str]:
-    return frozenset([one_or_more] if isinstance(one_or_more, str) else one_or_more)
+def _names(one_or_more: str | Iterable[str | None]) -> frozenset[str]:
+    """The members that a record names; some name nobody, where nobody led."""
+    names = [one_or_more] if isinstance(one_or_more, str) else one_or_more
+    return frozenset(name for name in names if name is not None)
 
 
 def told(finding: Finding) -> str | None:
