@@ -405,11 +405,14 @@ def _led_without_log(group: Group) -> list[Role]:
     tenures: dict[tuple[int, str], list[Tenure]] = {}
     for tenure in group.tenures:
         tenures.setdefault((tenure.term, tenure.node), []).append(tenure)
+    first: dict[str, Moment] = {}
+    for role in group.roles:
+        first.setdefault(role.source_node, since(role))
     late, elapsed = Timeout.ON_ITS_WAY.us, group.clocks.elapsed
 
     def outside(role: Role, tenure: Tenure) -> bool:
         last = (tenure.end, group.written.get(tenure.source, tenure.end))
-        before = elapsed(since(role), tenure.begin)[0] > MAX_INFO_GAP
+        before = elapsed(since(role), first.get(tenure.source, tenure.begin))[0] > MAX_INFO_GAP
         return before or all(elapsed(end, since(role))[0] > late for end in last)
 
     return [

@@ -39,12 +39,7 @@ ELECTIONS: tuple[Rule, ...] = (
         ),
         judged_by=(
             "judge.overlap",
-            "protocols.controller.losses",
             "protocols.described.rules",
-            "protocols.highest_id.rules",
-            "protocols.kraft.partition_rules",
-            "protocols.raft_family.two_leaders",
-            "protocols.redis.losses",
         ),
     ),
     Rule(
