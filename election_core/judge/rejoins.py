@@ -39,7 +39,7 @@ def rejoins(group: Group) -> Iterator[Finding]:
 
 
 def _left_soon(group: Group, role: Role) -> Tenure | None:
-    """The leadership that a member joined and left at once, though it surely went on for more than a stamp is wide."""
+    """The leadership that a member joined and left at once, though it surely went on for a while."""
     end = until(role)
     if end is None or role.role == LEADER or end.at - role.since >= Timeout.JOIN_ROUND.us:
         return None
@@ -51,7 +51,7 @@ def _left_soon(group: Group, role: Role) -> Tenure | None:
             if tenure.node == role.leader
             and tenure.source != role.source_node
             and elapsed(tenure.begin, since(role))[1] > 0
-            and elapsed(end, tenure.end)[0] > SECOND
+            and elapsed(end, tenure.end)[0] > Timeout.MIN_REPORTED.us
         ),
         None,
     )

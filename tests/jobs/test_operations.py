@@ -29,6 +29,17 @@ ELSEWHERE = {
     "make airflow-up": "tests/airflow_dags: the same command with its scheduler",
     "election-replay forget --warehouse warehouse --cluster payments": "tests/jobs/test_forgetting.py erases a cluster",
     (
+        "election-replay notify --warehouse W --to slack://TOKEN --dashboard https://ops.example.com/elections --picture"
+    ): "tests/jobs/test_notify.py",
+    **dict.fromkeys(
+        (
+            "election-replay incident --warehouse W --finding 7ba16a76 --lines --landing logs",
+            "election-replay incident --warehouse W --finding 7ba16a76 --new --landing logs",
+            "election-replay export lnav seen --warehouse W --finding 7ba16a76 --landing logs",
+        ),
+        "tests/jobs/reading/test_raw_lines.py: its warehouse holds the cluster of that finding",
+    ),
+    (
         "election-replay incident --warehouse warehouse --cluster payments --group broker-a --format trace"
         " > incident.json"
     ): "tests/jobs/showing/test_trace.py",

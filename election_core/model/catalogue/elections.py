@@ -256,7 +256,7 @@ ELECTIONS: tuple[Rule, ...] = (
         source="Garcia-Molina, Elections in a Distributed Computing System (1982)",
         needs="the starts of the higher node and an event of it after the election",
         refuted_by="An end of the higher node before the election, and a start after it, whose lines were lost.",
-        judged_by=("protocols.highest_id.rules",),
+        judged_by=("protocols.highest_id.tables",),
     ),
     Rule(
         id=RuleId.RING_NOT_HIGHEST,
@@ -270,6 +270,6 @@ ELECTIONS: tuple[Rule, ...] = (
         ),
         needs="the list of ids in the message, or the higher node's starts and an event after the election",
         refuted_by="An end of the higher node before the message passed it, whose line was lost.",
-        judged_by=("protocols.highest_id.rules",),
+        judged_by=("protocols.highest_id.tables",),
     ),
 )
