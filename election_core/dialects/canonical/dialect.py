@@ -33,19 +33,6 @@ LONGEST_LINE = 64 << 10
 """A longer line, in characters, is not parsed."""
 
 KINDS: Mapping[str, str] = {
-    "NODE_START": "a node started",
-    "NODE_STOP": "a node stopped",
-    "ELECTION_START": "a node began an election in this term",
-    "VOTE_REQUEST_SENT": "a node asked peer for its vote",
-    "VOTE_RECEIVED": "a node got the vote of peer; result says whether it was granted",
-    "VOTE_CHANGED": "a node changed its vote from value_before to value",
-    "VOTE_CAST": "a node granted its vote to peer",
-    "VOTE_REFUSED": "a node refused its vote to peer",
-    "ROLE_CHANGE": "a node took this role in this term",
-    "LEADER_ELECTED": "a node won an election",
-    "LEADER_ESTABLISHED": "a node leads: a quorum accepted it",
-    "LEADER_KNOWN": "a node learned that peer leads",
-    "LEADER_LOST": "a node knows no leader any more",
     "BULLY_START": "a node of a Bully group started",
     "BULLY_STOP": "a node of a Bully group stopped",
     "BULLY_SUSPECT": "the leader, peer, did not answer the node",

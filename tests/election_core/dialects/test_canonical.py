@@ -29,7 +29,7 @@ def parse(line: str, offset: int = 0) -> Event | None:
 
 
 def said(**values: Any) -> Event:
-    event = parse(json.dumps({"kind": "ROLE_CHANGE", "event_time": TIME, **values}))
+    event = parse(json.dumps({"kind": "RAFT_TO_LEADER", "event_time": TIME, **values}))
     assert event is not None
     return event
 
@@ -136,7 +136,7 @@ def test_what_is_wrong_goes_to_quarantine_with_its_field(line: str, reason: str)
 def test_every_example_of_the_documentation_is_an_event() -> None:
     events = [parse(line) for line in examples()]
     assert [event.kind for event in events if event] == [
-        *("BULLY_ELECTION_SENT", "BULLY_OK_RECEIVED", "RING_ELECTION_SENT", "LEADER_ELECTED"),
+        *("BULLY_ELECTION_SENT", "BULLY_OK_RECEIVED", "RING_ELECTION_SENT", "RAFT_TO_LEADER"),
         *("DL_TERM_UP", "ZK_LOOKING", "RAFT_TO_LEADER"),
     ]
 
