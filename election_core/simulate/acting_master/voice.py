@@ -91,6 +91,7 @@ class SetVoice:
         self._servers, self._settings, self._of_servers = servers, settings, of_servers
         self._rng = Random(rng.random())  # noqa: S311 - seeded: a world must repeat
         self._up: set[str] = set()
+        self._wrote: tuple[tuple[str, int, str] | None, int] = (None, 1)
 
     def boot(self, node: str, wall_us: int) -> Lines:
         """The configuration dump and the tip of a process that starts; clients have logs of their own, elsewhere."""
@@ -136,7 +137,10 @@ class SetVoice:
         named, unnamed = _PRINTED[say.kind](values, self._rng) if say.kind in _PRINTED else (values, ())
         message = writing.WRITER.message(say.kind, *unnamed, **named)
         stream = SERVER if is_server(node) else _STREAMS.get(say.kind, BROKER)
-        thread = _THREADS[say.by].format(self._rng.randint(1, 8))
+        drawn = self._rng.randint(1, 8)
+        if self._wrote[0] != (node, wall_us, say.by):  # what a process says at one moment is one request's
+            self._wrote = (node, wall_us, say.by), drawn
+        thread = _THREADS[say.by].format(self._wrote[1])
         return [self._line(stream, wall_us, _LEVELS.get(say.kind, "INFO"), thread, message)]
 
     def file(self, stream: str, part: int) -> str:

@@ -654,12 +654,14 @@ def _info_about(terms: tuple[int, ...]) -> Claim:
 
 
 def _storms(world: World) -> Iterator[Truth]:
-    """Elections that nobody planned, with a winner or without; what comes within seconds is one disturbance."""
+    """Elections that nobody planned, with a winner or without; what comes within seconds is one disturbance, and one
+    that follows an election that found nobody ends what that one had begun."""
     planned = [fault.true_us for fault in world.faults if fault.action in ("stop", "operator asks")]
+    begun = [after.line.true_us for before, after in pairwise(elections(world)) if before.outcome == ELECTED]
     times = [election.line.true_us for election in elections(world)[1:]]
     unplanned = [time for time in times if not any(0 <= time - at < 10 * SECOND for at in planned)]
     apart: list[int] = []
-    for time in unplanned:
+    for time in sorted(set(unplanned) & set(begun)):
         if not apart or time - apart[-1] >= 13 * SECOND:
             apart.append(time)
     if len(unplanned) >= 3:
