@@ -1,4 +1,4 @@
-"""The Kafka dialect: what controllers and brokers in KRaft mode print, 3.3 to 4.1.
+"""The Kafka dialect: what controllers and brokers in KRaft mode print, 3.3 to 4.3.
 
 Layout of a line, of log4j 1 and 2 alike; Confluent and Strimzi write the thread behind the logger::
 

@@ -77,7 +77,7 @@ def test_known_releases_read_as_a_range() -> None:
     described = {"Described programs"}  # a table of the settings: no line of theirs says a release
     assert {system: range_of(system) for system in KNOWN.keys() - described} == {
         "HashiCorp Raft": "1.0 to 1.8",
-        "Kafka": "3.3 to 4.1",
+        "Kafka": "3.3 to 4.3",
         "Redis": "6.2 to 9.1",
         "RocketMQ": "4.5 to 5.5",
         "ZooKeeper": "3.4 to 3.9",
