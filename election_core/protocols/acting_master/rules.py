@@ -261,7 +261,9 @@ def _seen_at_once(group: Group, services: _Services, overlap: Overlap) -> int:
 def _overlap_finding(group: Group, services: _Services, overlap: Overlap) -> Finding:
     """``ACTING_MASTER_OVERLAP``; ``stale`` is the one that began first, whichever of the two is right."""
     first, second = overlap.stale, overlap.newer
-    if _is_alarm(group, services, overlap):
+    if not services.acts(first) and _may_have_stopped(group, first, second):
+        severity, why = INFO, f"{first.name} closed its connections and its log ends: it may have been stopped"
+    elif _is_alarm(group, services, overlap):
         severity, why = WARNING, _why_both(group, services, overlap)
     elif overlap.awake_least > notice(group.timing):
         unseen = second.name if services.acts(first) else first.name
@@ -327,6 +329,27 @@ def _lost_and_kept(group: Group, master: Tenure, acting: Tenure) -> tuple[set[st
         if lately and fact.end_cause in (DROPPED, EXPIRED):
             lost.add(fact.source_node)
     return lost, kept
+
+
+def _ceased(group: Group, master: Tenure, acting: Tenure) -> bool:
+    """Whether the log of a master may have ended for good before another ceased to act for it."""
+    return master.end_cause == SILENT and group.clocks.elapsed(_last_line(master), acting.end)[1] > 0
+
+
+def _last_line(master: Tenure) -> Moment:
+    return Moment(master.end.at, master.end.at, master.end.source)
+
+
+def _may_have_stopped(group: Group, master: Tenure, acting: Tenure) -> bool:
+    """Whether a master closed its connections, wrote on, and its log then ends: lines of its stop may be lost.
+
+    Who dies writes no more when its connections close.
+    """
+    last = {fact.source_node: fact for fact in sorted(_master_registrations(group), key=lambda fact: fact.since)}
+    left = [fact for fact in last.values() if fact.end_cause in (DROPPED, EXPIRED)]
+    closed = [end for fact in left if fact.end_cause == DROPPED and (end := until(fact)) is not None]
+    wrote_on = any(group.clocks.elapsed(end, _last_line(master))[0] > 0 for end in closed)
+    return _ceased(group, master, acting) and wrote_on and len(closed) == len(left)
 
 
 def _against_minimum(group: Group) -> Iterator[Finding]:
@@ -506,7 +529,7 @@ def _outlived(group: Group, master: Tenure, acting: Tenure) -> bool:
     """Whether a slave acted on after its master had ended."""
     ended = master.end
     if master.end_cause in (STOPPED, DIED):  # it was gone from its last line on, however late the next start says so
-        ended = Moment(ended.at, ended.at, ended.source)
+        ended = _last_line(master)
     return not master.open and group.clocks.elapsed(ended, acting.end)[0] > 0
 
 
@@ -550,10 +573,10 @@ def _read_only_finding(group: Group, services: _Services, time: _ReadOnly) -> Fi
         lost, _ = _lost_and_kept(group, time.master, time.acting[0])
         servers = f"name server{'s' if len(lost) > 1 else ''} {', '.join(sorted(lost))}"
         then = "to the end of the logs" if time.acting[-1].open else "until the master was back there"
-        summary = (
-            f"Whoever asked the {servers} could not write to the set for {lasted}: {master} was lost there, though "
-        )
-        summary += f"it ran on, {then}. {acted} acted meanwhile, which serves reads only."
+        summary = f"Whoever asked the {servers} could not write to the set for {lasted}: {master} was lost there, "
+        ceased = _ceased(group, time.master, time.acting[0])
+        summary += f"{then}; its own log ends meanwhile" if ceased else f"though it ran on, {then}"
+        summary += f". {acted} acted meanwhile, which serves reads only."
     else:
         ended = {STOPPED: "was stopped", DIED: "died", SILENT: "fell silent"}.get(
             time.master.end_cause or "", "gave up"
@@ -563,11 +586,13 @@ def _read_only_finding(group: Group, services: _Services, time: _ReadOnly) -> Fi
             f"The set took no writes for {lasted}: {master} {ended}, {then}. {acted} acted meanwhile, which serves "
         )
         summary += "reads only."
+    stopped = _may_have_stopped(group, time.master, time.acting[0])
+    planned = stopped if time.runs else time.master.end_cause == STOPPED
     evidence = (*time.master.evidence[-1:], *(line for acting in time.acting for line in acting.evidence[:1]))
     return group.finding(
         RuleId.LEADERLESS,
         ("no writes", time.master.source, time.begin.at // SECOND),
-        severity=severity_of(time.least, planned=not time.runs and time.master.end_cause == STOPPED),
+        severity=severity_of(time.least, planned=planned),
         certainty=DEFINITE,
         nodes=tuple(dict.fromkeys([time.master.node, *sorted(tenure.node for tenure in time.acting)])),
         terms=(),
@@ -584,7 +609,7 @@ def _read_only_finding(group: Group, services: _Services, time: _ReadOnly) -> Fi
 
 def _fate_of_one_that_ran(group: Group, time: _ReadOnly) -> dict[str, Fate]:
     """What had become of a master that its name servers lost though it ran on, whatever ended it later."""
-    if not time.runs:
+    if not time.runs or _ceased(group, time.master, time.acting[0]):
         return {}
     fate = group.once(Fates).while_leading(time.master, time.begin)
     return {"former_leader_fate": Fate.CUT_OFF if fate == Fate.UNKNOWN else fate}
