@@ -33,7 +33,7 @@ from election_replay.election_core.judge.storm import storm
 from election_replay.election_core.judge.wording import between, seconds
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, RuleId
 from election_replay.election_core.model.facts import Alive, ContactLost, Role
-from election_replay.election_core.model.measures import Fate, Scope
+from election_replay.election_core.model.measures import Scope
 from election_replay.election_core.model.rows import Finding, RuleCoverage
 from election_replay.election_core.model.timing import SECOND, Timeout
 from election_replay.election_core.protocols.controller.causes import cause, heard_before, last_heard, unled, unplanned
@@ -235,7 +235,7 @@ def _unreachable(group: Group) -> Iterator[Finding]:
             scope=Scope.UNREACHABLE,
             duration_min_ms=0,
             duration_max_ms=most // 1000,
-            **change_of(group, stale, newer, newer.begin) | {"former_leader_fate": Fate.CUT_OFF},
+            **change_of(group, stale, newer, newer.begin),
         )
 
 
