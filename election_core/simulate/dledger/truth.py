@@ -40,13 +40,15 @@ _SURE_OVERLAP_US = 5 * SECOND
 """Whole seconds at both ends of two tenures, and the bounds of two clocks, blur less than this."""
 _SURE_GAP_US = 5 * SECOND
 """The same, for the end of one tenure and the begin of the next."""
+_ROUNDS = 5
+"""A member that gives its leader up more often than this cannot stay with it."""
 
 
 def truths(world: World) -> list[Truth]:
     """Everything that a reviewer should hear of a world."""
     parts = (
-        *(_regressions, _without_quorum, _wrong_rounds, _wrong_answers, _both_ways, _impatience, _kept_roles),
-        *(_lost_commits, _kept_terms, _wrong_transfers, _unknown_releases, _shipped_twice),
+        *(_regressions, _without_quorum, _wrong_rounds, _wrong_answers, _both_ways, _impatience, _never_stays),
+        *(_kept_roles, _lost_commits, _kept_terms, _wrong_transfers, _unknown_releases, _shipped_twice),
     )
     found = [truth for part in (*parts, _log_gaps, storms) for truth in part(world)]
     found += same_term(world, _SIGNS, "term")
@@ -174,6 +176,23 @@ def _impatience(world: World) -> Iterator[Truth]:
             if waited_ms < 2 * HEARTBEAT_INTERVAL_MS - 1000:
                 words = f"{line.node} gave its leader up after {waited_ms} ms."
                 yield line_breaks("HEARTBEAT_RULE", line, words)
+
+
+def _never_stays(world: World) -> Iterator[Truth]:
+    """A member that gives one leader up too early again and again, and comes back to it each time."""
+    early: dict[tuple[str, ...], list[Truth]] = {}
+    for truth in _impatience(world):
+        early.setdefault(truth.nodes, []).append(truth)
+    for nodes, given_up in early.items():
+        if len(given_up) > _ROUNDS:
+            words = f"{nodes[0]} gave its leader up {len(given_up)} times."
+            provable = all(truth.provable for truth in given_up)
+            begin, end = given_up[0].begin_us, given_up[-1].end_us
+            yield Truth("MEMBER_CANNOT_JOIN", nodes, (), begin, end, provable, words, _tells_of(nodes))
+
+
+def _tells_of(nodes: tuple[str, ...]) -> Claim:
+    return lambda finding: finding.nodes == nodes
 
 
 def _kept_roles(world: World) -> Iterator[Truth]:

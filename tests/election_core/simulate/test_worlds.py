@@ -141,7 +141,6 @@ WITHOUT_A_WORLD = {
     "CLUSTER_FORCED": "operators of a world force no cluster",
     "STORE_WENT_BACK": "etcd's members of a world print where their log ends too seldom",
     "STORES_DIFFER": "members of a world do not compare their data",
-    "MEMBER_CANNOT_JOIN": "members of a world join, or do not come up",
     "WRITES_UNANSWERED": "clients of a world are never kept waiting",
     "WRITES_REFUSED": "brokers of a world have room for every write, and their operators hand over to the living",
     "BULLY_NOT_HIGHEST": "Bully is a table of moves without a machine; its stories and decisions show it",
