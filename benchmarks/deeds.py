@@ -87,8 +87,8 @@ def deeds(run: Path) -> Iterator[Deed]:
 
 def _done_to(entry: Mapping[str, Any]) -> frozenset[str]:
     """The members to which something was done; of two sides that are cut off from each other the smaller one."""
-    if entry.get("node") is not None:
-        return frozenset([entry["node"]])
+    if "node" in entry:
+        return _names([entry["node"]])
     for names in (("a", "b"), ("sender", "receivers")):
         if names[0] in entry:
             return min((_names(entry[name]) for name in names), key=len)

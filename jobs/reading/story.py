@@ -268,10 +268,9 @@ def change_in_words(incident: Incident, change: Row) -> str:
     again = change.get("old_leader") == change["new_leader"]
     first = "old_leader" not in change  # FIRST has no such column
     if change["start_cause"] in ALREADY and (first or change["start_cause"] == SEEN):
-        led = "led" if known_by_its_end(change) else "leads"
-        who = f"{who} {led} ({word} {change['new_term']}); no line says since when"
-        if known_by_its_end(change):
-            who += f"; its lead ends here{SERVICE_ENDED.get(change['end_cause'], '')}"
+        over = known_by_its_end(change)
+        ends = f"; its lead ends here{SERVICE_ENDED.get(change['end_cause'], '')}" if over else ""
+        who = f"{who} {'led' if over else 'leads'} ({word} {change['new_term']}); no line says since when{ends}"
     else:
         who = f"{who} becomes {leader}{' again' if again else ''} ({word} {change['new_term']}){campaign(change)}"
     if first:

@@ -137,9 +137,7 @@ class QuorumLog(RoleLog):
         self._now.fresh &= event.value_before is None
         if not self.steps and event.value_before == "LEADER" and event.from_term is not None:
             # The log begins in a leadership, which its end tells.
-            self.steps.append(
-                Step(event.at, event.by, LEADER, event.from_term, self.node, event.event_id, SEEN, self.node)
-            )
+            self.takes(event, LEADER, event.from_term, self.node, SEEN)
         self._note_epoch(event, event.term)
         self._close(event)
         _ENTERED[event.role or ""](self, event)
