@@ -1,56 +1,46 @@
 """All scenarios of all protocols; a new protocol adds its lines here."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from election_replay.election_core.simulate.acting_master import scenarios as acting_master
-from election_replay.election_core.simulate.acting_master import telling as acting_master_telling
 from election_replay.election_core.simulate.acting_master import truth as acting_master_truth
 from election_replay.election_core.simulate.broker_identity import scenarios as broker_identity
 from election_replay.election_core.simulate.controller import scenarios as controller
-from election_replay.election_core.simulate.controller import telling as controller_telling
 from election_replay.election_core.simulate.controller import truth as controller_truth
 from election_replay.election_core.simulate.dledger import scenarios as dledger
-from election_replay.election_core.simulate.dledger import telling as dledger_telling
 from election_replay.election_core.simulate.dledger import truth as dledger_truth
 from election_replay.election_core.simulate.metadata import scenarios as metadata
-from election_replay.election_core.simulate.metadata import telling as metadata_telling
 from election_replay.election_core.simulate.metadata import truth as metadata_truth
 from election_replay.election_core.simulate.nemesis import wild
 from election_replay.election_core.simulate.order_lock import scenarios as order_lock
-from election_replay.election_core.simulate.order_lock import telling as order_lock_telling
 from election_replay.election_core.simulate.order_lock import truth as order_lock_truth
 from election_replay.election_core.simulate.raft import scenarios as raft
-from election_replay.election_core.simulate.raft import telling as raft_telling
 from election_replay.election_core.simulate.raft import truth as raft_truth
 from election_replay.election_core.simulate.scenario import Scenario
 from election_replay.election_core.simulate.truth import Truth
 from election_replay.election_core.simulate.world import World
 from election_replay.election_core.simulate.zab import scenarios as zab
-from election_replay.election_core.simulate.zab import telling as zab_telling
 from election_replay.election_core.simulate.zab import truth as zab_truth
 
 
 @dataclass(frozen=True, slots=True)
 class SimulatedSystem:
-    """What can be played of a protocol, what is true of a world of it, and how such a world is told."""
+    """What can be played of a protocol, and what is true of a world of it."""
 
     scenarios: tuple[Scenario, ...]
     truths: Callable[[World], list[Truth]]
-    narrate: Callable[[World], Iterator[str]]
 
 
 PROTOCOLS: dict[str, SimulatedSystem] = {
-    "dledger": SimulatedSystem(dledger.SCENARIOS, dledger_truth.truths, dledger_telling.narrate),
-    "controller": SimulatedSystem(controller.SCENARIOS, controller_truth.truths, controller_telling.narrate),
-    "broker_identity": SimulatedSystem(broker_identity.SCENARIOS, controller_truth.truths, controller_telling.narrate),
-    "acting_master": SimulatedSystem(
-        acting_master.SCENARIOS, acting_master_truth.truths, acting_master_telling.narrate
-    ),
-    "raft": SimulatedSystem(raft.SCENARIOS, raft_truth.truths, raft_telling.narrate),
-    "order_lock": SimulatedSystem(order_lock.SCENARIOS, order_lock_truth.truths, order_lock_telling.narrate),
-    "metadata": SimulatedSystem(metadata.SCENARIOS, metadata_truth.truths, metadata_telling.narrate),
-    "zab": SimulatedSystem(zab.SCENARIOS, zab_truth.truths, zab_telling.narrate),
+    "dledger": SimulatedSystem(dledger.SCENARIOS, dledger_truth.truths),
+    "controller": SimulatedSystem(controller.SCENARIOS, controller_truth.truths),
+    "broker_identity": SimulatedSystem(broker_identity.SCENARIOS, controller_truth.truths),
+    "acting_master": SimulatedSystem(acting_master.SCENARIOS, acting_master_truth.truths),
+    "raft": SimulatedSystem(raft.SCENARIOS, raft_truth.truths),
+    "order_lock": SimulatedSystem(order_lock.SCENARIOS, order_lock_truth.truths),
+    "metadata": SimulatedSystem(metadata.SCENARIOS, metadata_truth.truths),
+    "zab": SimulatedSystem(zab.SCENARIOS, zab_truth.truths),
 }
 
 SCENARIOS: dict[str, Scenario] = {
@@ -77,8 +67,3 @@ ELECTORATES: dict[str, Scenario] = {
 def truths(scenario: Scenario, world: World) -> list[Truth]:
     """What a reviewer should hear of a world."""
     return PROTOCOLS[scenario.protocol].truths(world)
-
-
-def narrate(scenario: Scenario, world: World) -> Iterator[str]:
-    """A world as a story, line by line."""
-    return PROTOCOLS[scenario.protocol].narrate(world)

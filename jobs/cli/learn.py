@@ -130,7 +130,7 @@ def came_in(found: "Inspection") -> str:
 @click.option("--scenario", metavar="NAME", help="The story to play; --list names them all.")
 @click.option("--seed", default=1, show_default=True, help="The same seed gives the same logs, byte for byte.")
 @click.option("--out", metavar="DIR", help="Landing zone to write to: logs and truth go to DIR/NAME-SEED/.")
-@click.option("--watch", is_flag=True, help="Tell the story step by step, and explain what is new.")
+@click.option("--watch", is_flag=True, help="Tell what is done, who leads when, and what that breaks.")
 @click.option("--judge", "judging", is_flag=True, help="Judge the logs without Spark and compare with the truth.")
 @click.option("--list", "listing", is_flag=True, help="Name all scenarios and what happens in them.")
 def simulate(scenario: str | None, seed: int, out: str | None, watch: bool, judging: bool, listing: bool) -> None:

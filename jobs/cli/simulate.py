@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from election_replay.election_core.simulate.catalogue import SCENARIOS, WILD, narrate, truths
+from election_replay.election_core.simulate.catalogue import SCENARIOS, WILD, truths
 from election_replay.election_core.simulate.judged import Score, findings_of, score
 from election_replay.election_core.simulate.landing import files, truth_lines
 from election_replay.election_core.simulate.scenario import Scenario, played
+from election_replay.election_core.simulate.telling import story
 from election_replay.election_core.simulate.truth import Truth
 from election_replay.election_core.simulate.world import World
 from election_replay.jobs import JobError
@@ -28,7 +29,7 @@ class Simulated:
 
     def story(self) -> list[str]:
         """The world as text, step by step."""
-        return list(narrate(self.scenario, self.world))
+        return list(story(self.scenario, self.world, self.truths))
 
     def judged(self) -> Score:
         """What the core says of the world's logs, compared with the truth."""

@@ -37,7 +37,20 @@ def test_watching_tells_the_story(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["simulate", "--scenario", "dledger-isolated-leader", "--watch"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("dledger-isolated-leader, seed 1: the leader is cut off from its peers")
-    assert "LEADS term 2" in said
+    told = [line.partition(" s  ")[2].strip() for line in said.splitlines()[1:]]
+    assert [line for line in told if not line.startswith(">>> start")] == [
+        *("n1 LEADS term 1", ">>> isolate n1", "n1 leads term 1 no longer: stepped down"),
+        *("n2 LEADS term 2", ">>> heal"),
+    ]
+
+
+def test_watching_tells_what_is_broken_and_names_no_terms_where_there_are_none(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["simulate", "--scenario", "lock-cut", "--watch"]) == 0
+    said = capsys.readouterr().out
+    assert "broker-1 LEADS\n" in said
+    assert "LOCK_DOUBLE_HOLD: client-2 at broker-1 and client-1 at broker-0 both had 2 for" in said
 
 
 def test_judging_shows_truth_and_verdict(capsys: pytest.CaptureFixture[str]) -> None:
