@@ -23,10 +23,11 @@ from election_replay.election_core.fold.identity import (
     SNAPSHOTS,
     UNIDENTIFIED,
     Identity,
+    NamedId,
     is_snapshot,
     process_of,
 )
-from election_replay.election_core.fold.members import speaker_of
+from election_replay.election_core.fold.members import interleaved_names, speaker_of
 from election_replay.election_core.fold.process_runs import (
     START_KINDS,
     START_SETTINGS,
@@ -69,11 +70,20 @@ class Members:
 
     logs: "dict[str, SourceLog]" = field(default_factory=dict)
     _spoke: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _turns: list[NamedId] = field(default_factory=list)
+    """The lines before and behind each change of the member that writes, and the last one."""
 
-    def speaks(self, name: str, time: int) -> None:
-        """The member ``name`` wrote a line at ``time`` (microseconds UTC, own clock)."""
-        first, last = self._spoke.get(name, (time, time))
-        self._spoke[name] = min(first, time), max(last, time)
+    def speaks(self, line: NamedId) -> None:
+        """A member wrote a line."""
+        first, last = self._spoke.get(line.node, (line.at, line.at))
+        self._spoke[line.node] = min(first, line.at), max(last, line.at)
+        if len(self._turns) > 1 and self._turns[-1].node == line.node == self._turns[-2].node:
+            self._turns.pop()
+        self._turns.append(line)
+
+    def mingled(self, incarnations: list[Incarnation]) -> bool:
+        """Whether they wrote in one life of a process: one that only changes its name as it starts is one machine."""
+        return bool(interleaved_names(self._turns, incarnations))
 
     @property
     def apart(self) -> bool:
@@ -123,7 +133,7 @@ class SourceLog:
     failed: dict[str, str] = field(default_factory=dict)
     """The protocols that could not be read here, each with the error; nothing that they read is told."""
     _named: dict[str, set[str]] = field(default_factory=dict)
-    _first: dict[str, tuple[str, int, int]] = field(default_factory=dict)
+    _first: dict[str, tuple[NamedId, NamedId]] = field(default_factory=dict)
     _stream_of: dict[str, str] = field(default_factory=dict)
     _takers: dict[tuple[str, str], tuple[Callable[[FoldEvent], None], ...]] = field(default_factory=dict)
     _snapshots: bool = False
@@ -305,7 +315,8 @@ class SourceLog:
             yield from (fact for _, fact in reading.facts)
             yield from self.settings.facts(reading.speaker, (fact for _, fact in reading.facts))
         stated = [fact for reading in readings for fact in reading.facts]
-        apart = {process for process, members in self.members.items() if members.at_once}
+        runs = self._incarnations
+        apart = {process for process, members in self.members.items() if members.mingled(runs.get(process, []))}
         yield from self.itself.facts(speaker, stated, apart)
         yield from log_quality.clock_steps(self.order.timeline, holes_of(self.activity.values()), speaker, stated)
         yield from self._failures([fact for _, fact in stated])
@@ -371,21 +382,21 @@ class SourceLog:
 
     def _note_speaker(self, name: str, event: FoldEvent) -> None:
         """Take a line of one of several members as its own, too; what was said before the second one is the first's."""
-        process, at = process_of(event.stream), event.at
+        process, line = process_of(event.stream), NamedId(event.at, event.by, name, event.event_id)
         members = self.members.get(process)
         if members is None or not members.apart:
-            first, begin, end = self._first.get(process, (name, at, at))
-            if first == name:
-                self._first[process] = first, min(begin, at), max(end, at)
+            begin, end = self._first.get(process, (line, line))
+            if begin.node == name:
+                self._first[process] = min(begin, line), max(end, line)
                 return
             members = self.members.setdefault(process, Members())
-            members.logs[first] = self._until_now(process, members.logs.get(first))
-            members.logs[first].activity[process].ends_before_starts_after(end)
-            members.speaks(first, begin)
-            members.speaks(first, end)
-        members.speaks(name, at)
+            members.logs[begin.node] = self._until_now(process, members.logs.get(begin.node))
+            members.logs[begin.node].activity[process].ends_before_starts_after(end.at)
+            members.speaks(begin)
+            members.speaks(end)
+        members.speaks(line)
         log = members.logs.setdefault(name, self._another())
-        log._activity(event.stream).seen(at, event.by, event.event_id)
+        log._activity(event.stream).seen(event.at, event.by, event.event_id)
         log._take(event)
 
     def _until_now(self, process: str, recalled: "SourceLog | None") -> "SourceLog":

@@ -140,14 +140,15 @@ def _changed_names(group: Group) -> Iterator[Finding]:
     for fact in group.of(Claim):
         by_name.setdefault((fact.source_node, fact.process, fact.name_kind), []).append(fact)
     for (source, process, subject), claims in sorted(by_name.items()):
-        in_order = sorted(claims, key=lambda fact: fact.ordinal)
-        names = list(dict.fromkeys(fact.name for fact in in_order))
+        firsts = {fact.name: fact for fact in sorted(claims, key=lambda fact: fact.ordinal, reverse=True)}
+        names = sorted(firsts, key=lambda name: firsts[name].ordinal)
         if len(names) > 1:
+            first, second, *_ = (firsts[name] for name in names)
             summary = (
                 f"The {process} in {source} calls itself {subject} {', then '.join(names)}: logs of several members in "
                 "one folder, or a machine that was given to another one."
             )
-            yield _contradiction(group, (source, process, subject, *names), in_order[0], summary, *in_order[1:])
+            yield _contradiction(group, (source, process, subject, *names), first, summary, second)
 
 
 def _same_member(group: Group) -> Iterator[Finding]:
