@@ -8,14 +8,13 @@ import sys
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import write_deltalake
 
 from election_replay.jobs import JobError
-from election_replay.jobs.publishing.reverting import quoted
 from election_replay.jobs.publishing.runs import publish_again
 from election_replay.jobs.upkeep import NEWEST_ONLY
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
+from election_replay.schemas.model import sql_text
 
 
 def forget(warehouse: Warehouse, cluster: str, *, dry_run: bool = False) -> dict[str, int]:
@@ -48,7 +47,7 @@ def forget(warehouse: Warehouse, cluster: str, *, dry_run: bool = False) -> dict
     warehouse.refuse_unwritable()
     warehouse.record_published()
     for name in found:
-        warehouse.erase(name, f"cluster = {quoted(cluster)}")
+        warehouse.erase(name, f"cluster = {sql_text(cluster)}")
     forget_held(warehouse, cluster)
     publish_again(warehouse, warehouse.last_run() | {"held": held_without(published, cluster)}, versions)
     return found
@@ -69,9 +68,7 @@ def forget_held(warehouse: Warehouse, cluster: str) -> None:
     rows = warehouse.rows("runs")
     if any(cluster in (row["held"] or ()) for row in rows):
         kept = [row | {"held": held_without(row, cluster)} for row in rows]
-        shaped = pa.Table.from_pylist(kept, TABLES["runs"].arrow_schema())
-        with warehouse.committing("runs"):
-            warehouse.retry_hdfs(lambda: write_deltalake(warehouse.location("runs"), shaped, mode="overwrite"))
+        warehouse.overwrite("runs", pa.Table.from_pylist(kept, TABLES["runs"].arrow_schema()))
 
 
 if __name__ == "__main__":

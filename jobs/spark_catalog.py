@@ -19,7 +19,7 @@ from election_replay.jobs.spark_views import in_spark
 from election_replay.jobs.warehouse.pointer import PUBLISHED, current
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES, Table
-from election_replay.schemas.model import View, sql_text
+from election_replay.schemas.model import View, spark_text
 from election_replay.schemas.views import BEFORE, VIEWS
 
 OF_ALL_RUNS = "_of_all_runs"
@@ -54,7 +54,9 @@ def register_in(spark: SparkSession, warehouse: str, catalog: str, schema: str) 
         for table in TABLES.values():
             if tables.version(table.name) is not None:
                 register_table(spark, tables.location(table.name), table, done, known=name_of(table) in here)
-        ours = (with_rows(view, sql_text) for view in VIEWS.values() if view.name not in BEFORE and not view.parameters)
+        ours = (
+            with_rows(view, spark_text) for view in VIEWS.values() if view.name not in BEFORE and not view.parameters
+        )
         for view in (*views_of_tables(tables, run), *ours):
             register_view(spark, view, done)
     except PySparkException as error:
@@ -71,7 +73,7 @@ def register_table(spark: SparkSession, location: str, table: Table, done: Regis
     """Make a table known where it stands, with its key, if the catalogue takes keys."""
     name = name_of(table)
     if not known:
-        spark.sql(f"CREATE TABLE {quoted(name)} USING delta LOCATION {sql_text(location)}")
+        spark.sql(f"CREATE TABLE {quoted(name)} USING delta LOCATION {spark_text(location)}")
     [(stands,)] = spark.sql(f"DESCRIBE DETAIL {quoted(name)}").select("location").collect()
     if stands.removeprefix("file:").rstrip("/") != location:
         raise JobError(f"the table {name} of the schema stands at {stands}, not at {location}: take another schema")

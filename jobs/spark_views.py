@@ -20,7 +20,7 @@ from election_replay.jobs.reading.published import KeptNoLongerError
 from election_replay.jobs.warehouse.pointer import PUBLISHED, current, pointer_of
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES, Table
-from election_replay.schemas.model import Column, Parameter, View, sql_text
+from election_replay.schemas.model import Column, Parameter, View, spark_text
 from election_replay.schemas.views import BEFORE, VIEWS
 
 
@@ -48,7 +48,7 @@ def register_run(spark: SparkSession, tables: Warehouse, run: Mapping[str, Any])
         if source := BEFORE.get(view.name):
             of_run(spark, tables, TABLES[source], before).createOrReplaceTempView(view.name)
             continue
-        spark.sql(in_spark(with_rows(view, sql_text)))
+        spark.sql(in_spark(with_rows(view, spark_text)))
 
 
 def of_run(spark: SparkSession, tables: Warehouse, table: Table, run: Mapping[str, Any] | None) -> DataFrame:
@@ -87,7 +87,7 @@ def empty(spark: SparkSession, table: Table) -> DataFrame:
 def in_spark(view: View, *, temporary: bool = True) -> str:
     """The statement that creates a view or function in a Spark session, or in the schema in which it works."""
     create = f"CREATE OR REPLACE {'TEMPORARY ' if temporary else ''}"
-    comment = f"COMMENT {sql_text(view.comment)}"
+    comment = f"COMMENT {spark_text(view.comment)}"
     if not view.parameters:
         return f"{create}VIEW {view.name} ({comments_of(view.columns)}) {comment} AS {view.sql}"
     parameters = ", ".join(map(_spark_parameter, view.parameters))
@@ -97,13 +97,13 @@ def in_spark(view: View, *, temporary: bool = True) -> str:
 
 def comments_of(columns: Iterable[Column]) -> str:
     """The columns of a view with their comments."""
-    return ", ".join(f"`{column.name}` COMMENT {sql_text(column.remark)}" for column in columns)
+    return ", ".join(f"`{column.name}` COMMENT {spark_text(column.remark)}" for column in columns)
 
 
 def _spark_parameter(parameter: Parameter) -> str:
     default = f" DEFAULT CAST({parameter.default} AS {parameter.type.sql})" if parameter.default else ""
-    return f"{parameter.name} {parameter.type.sql}{default} COMMENT {sql_text(parameter.comment)}"
+    return f"{parameter.name} {parameter.type.sql}{default} COMMENT {spark_text(parameter.comment)}"
 
 
 def _spark_column(column: Column) -> str:
-    return f"`{column.name}` {column.type.sql} COMMENT {sql_text(column.remark)}"
+    return f"`{column.name}` {column.type.sql} COMMENT {spark_text(column.remark)}"

@@ -55,7 +55,7 @@ class Column:
     def ddl(self) -> str:
         """``name TYPE [NOT NULL] COMMENT '...'``, as a table definition has it."""
         null = "" if self.nullable else " NOT NULL"
-        return f"`{self.name}` {self.type.sql}{null} COMMENT {sql_text(self.remark)}"
+        return f"`{self.name}` {self.type.sql}{null} COMMENT {spark_text(self.remark)}"
 
     @property
     def remark(self) -> str:
@@ -167,5 +167,10 @@ class Parameter:
 
 
 def sql_text(text: str) -> str:
-    """``text`` as a SQL literal."""
+    """``text`` as a literal of standard SQL, for DuckDB and DataFusion."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def spark_text(text: str) -> str:
+    """``text`` as a literal of Spark SQL, where a backslash escapes."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -31,6 +31,7 @@ from election_replay.jobs.warehouse.stores import is_uri
 from election_replay.jobs.warehouse.table_sets import JUDGED, LANDED
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
+from election_replay.schemas.model import sql_text
 
 if TYPE_CHECKING:
     from great_expectations.core import ExpectationValidationResult
@@ -117,7 +118,7 @@ def fill(database: Path, warehouse: Warehouse, tables: Collection[str], as_of: d
     read = {*tables, *columns_read(tables)}
     with database_in(MEMORY, THREADS) as (memory, _):
         Newest(memory, warehouse, as_of=as_of, columns={name: TABLES[name].names for name in read})
-        memory.execute(f"ATTACH {quoted(str(database))} AS project")
+        memory.execute(f"ATTACH {sql_text(str(database))} AS project")
         for name in sorted(read):
             memory.execute(f"CREATE TABLE project.{name} AS FROM {name}")
         for name in {*LANDED, *JUDGED} - read:
@@ -302,8 +303,3 @@ def expectation(check: Check, given: Mapping[str, str]) -> "UnexpectedRowsExpect
 def table_of(name: str) -> str:
     """The table that Great Expectations calls so."""
     return name.rpartition(".")[2]
-
-
-def quoted(text: str) -> str:
-    """``text`` as a literal."""
-    return "'" + text.replace("'", "''") + "'"

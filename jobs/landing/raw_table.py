@@ -30,6 +30,7 @@ from election_replay.jobs.warehouse.stores import absolute, as_deltas_library_re
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import landed_files
 from election_replay.schemas.landed_files import LANDED_STATES
+from election_replay.schemas.model import sql_text
 
 ROWS = 50_000
 """Rows that are Python objects at once."""
@@ -179,9 +180,9 @@ def take(database: duckdb.DuckDBPyConnection, raw: RawLines) -> None:
     )
     select = (
         "INSERT INTO raw_lines "  # noqa: S608 - the operator's own settings
-        f"SELECT coalesce(nullif(CAST({part('cluster') or quoted(raw.mapping.name)} AS VARCHAR), ''), 'unknown'), "
+        f"SELECT coalesce(nullif(CAST({part('cluster') or sql_text(raw.mapping.name)} AS VARCHAR), ''), 'unknown'), "
         f"coalesce(nullif(CAST({part('node')} AS VARCHAR), ''), 'unknown'), "
-        f"coalesce(nullif(CAST({part('file') or quoted(UNNAMED)} AS VARCHAR), ''), {quoted(UNNAMED)}), "
+        f"coalesce(nullif(CAST({part('file') or sql_text(UNNAMED)} AS VARCHAR), ''), {sql_text(UNNAMED)}), "
         f"CAST({part('position') or 'NULL'} AS BIGINT), CAST({part('time') or 'NULL'} AS VARCHAR), "
         f"rtrim(CAST({part('message')} AS VARCHAR), chr(10) || chr(13)), row_number() OVER () "
         f"FROM rows WHERE ({part('message')}) IS NOT NULL"
@@ -282,8 +283,3 @@ def write(system: fs.FileSystem, path: str, data: bytes) -> None:
     system.create_dir(path.rpartition("/")[0], recursive=True)
     with system.open_output_stream(path) as file:
         file.write(data)
-
-
-def quoted(text: str) -> str:
-    """``text`` as a literal."""
-    return "'" + text.replace("'", "''") + "'"

@@ -12,11 +12,11 @@ from uuid import uuid4
 import duckdb
 
 from election_replay.jobs import JobError
-from election_replay.jobs.reading.duckdb_views import create_macros, create_views, quoted
+from election_replay.jobs.reading.duckdb_views import create_macros, create_views
 from election_replay.jobs.reading.published import KeptNoLongerError, Published
 from election_replay.jobs.warehouse.table_sets import CARRIED
 from election_replay.schemas import TABLES, Table
-from election_replay.schemas.model import View
+from election_replay.schemas.model import View, sql_text
 from election_replay.schemas.views import BEFORE, VIEWS
 
 NOT_TOLD = ("open_lives", "quarantine", *CARRIED)
@@ -93,9 +93,9 @@ def make(published: Published, database: duckdb.DuckDBPyConnection, table: Table
         database.execute(f"INSERT INTO {table.name} SELECT {names} FROM given_rows")
     database.unregister("given_rows")
     only = " Here: what a verdict names as proof." if table.name in OF_PROOFS else ""
-    database.execute(f"COMMENT ON TABLE {table.name} IS {quoted(table.comment + only)}")
+    database.execute(f"COMMENT ON TABLE {table.name} IS {sql_text(table.comment + only)}")
     for column in table.columns:
-        database.execute(f'COMMENT ON COLUMN {table.name}."{column.name}" IS {quoted(column.remark)}')
+        database.execute(f'COMMENT ON COLUMN {table.name}."{column.name}" IS {sql_text(column.remark)}')
 
 
 def proof_columns(table: Table) -> Iterator[str]:

@@ -7,7 +7,7 @@ import duckdb
 
 from election_replay.jobs.reading.given_rows import with_rows
 from election_replay.schemas import TABLES
-from election_replay.schemas.model import View
+from election_replay.schemas.model import View, sql_text
 from election_replay.schemas.views import BEFORE, DUCKDB_MACROS, VIEWS
 
 NAMES = frozenset((*TABLES, *BEFORE, *VIEWS))
@@ -32,7 +32,7 @@ def create_views(
     """
     views = (view for view in VIEWS.values() if view.name in names and view.name not in BEFORE)
     kind = "VIEW" if lasting else "TEMPORARY VIEW"
-    for view in (with_rows(view, quoted) for view in views if compared or not compares(view)):
+    for view in (with_rows(view, sql_text) for view in views if compared or not compares(view)):
         if view.parameters:
             given = ", ".join(
                 parameter.name + (f" := {parameter.default}" if parameter.default else "")
@@ -41,9 +41,9 @@ def create_views(
             database.execute(f"CREATE MACRO {view.name}({given}) AS TABLE {view.sql}")
             continue
         database.execute(f"CREATE {kind} {view.name} AS {view.sql}")
-        database.execute(f"COMMENT ON VIEW {view.name} IS {quoted(view.comment)}")
+        database.execute(f"COMMENT ON VIEW {view.name} IS {sql_text(view.comment)}")
         for column in view.columns:
-            database.execute(f"COMMENT ON COLUMN {view.name}.{column.name} IS {quoted(column.remark)}")
+            database.execute(f"COMMENT ON COLUMN {view.name}.{column.name} IS {sql_text(column.remark)}")
 
 
 def read_by(sql: str) -> set[str]:
@@ -60,8 +60,3 @@ def read_by(sql: str) -> set[str]:
 def compares(view: View | None) -> bool:
     """Whether this is a view that reads what the run before published."""
     return view is not None and any(before in view.sql for before in BEFORE)
-
-
-def quoted(text: str) -> str:
-    """``text`` as a literal."""
-    return "'" + text.replace("'", "''") + "'"

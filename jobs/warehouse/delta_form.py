@@ -1,8 +1,13 @@
 """Tables and data files in Delta's own terms: schema, settings."""
 
-from deltalake import Field, Schema
+import time
+from collections.abc import Iterable
 
-from election_replay.schemas import Table
+from deltalake import Field, Schema
+from deltalake.transaction import AddAction, RemoveAction
+
+from election_replay.jobs.warehouse.data_files import DataFile
+from election_replay.schemas import TABLES, Table
 
 INDEXED_BY_DEFAULT = 32
 """Of so many columns of a table Delta knows statistics where its settings say nothing."""
@@ -38,3 +43,17 @@ def properties(table: Table, days: int) -> dict[str, str]:
         "delta.deletedFileRetentionDuration": kept,
         **({"delta.dataSkippingNumIndexedCols": "-1"} if len(table.columns) > INDEXED_BY_DEFAULT else {}),
     }
+
+
+def added(files: Iterable[DataFile], table: str) -> list[AddAction | RemoveAction]:
+    """Those of ``files`` that belong to ``table``, as Delta's log names them."""
+    columns, now = TABLES[table].partitioned_by, int(time.time() * 1000)
+    return [
+        AddAction(
+            *(file.path, file.size, dict.fromkeys(columns, file.partition), now),
+            data_change=True,
+            stats=file.stats,
+        )
+        for file in files
+        if file.table == table
+    ]

@@ -3,7 +3,6 @@
 import duckdb
 import pyarrow as pa
 import pyarrow.dataset as ds
-from deltalake import write_deltalake
 
 from election_replay.jobs.warehouse.table_sets import OF_SOURCES
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -61,8 +60,6 @@ def forget_lines(warehouse: Warehouse, last: int) -> None:
         kept = database.sql(KEPT)
         batches = (batch.select(schema.names).cast(schema) for batch in kept.to_arrow_reader(BATCH_ROWS))
         rows = pa.RecordBatchReader.from_batches(schema, batches)
-        where = f"batch > {since} AND batch <= {last}"
-        with warehouse.committing(LINES):
-            write_deltalake(warehouse.location(LINES), rows, mode="overwrite", predicate=where)
+        warehouse.overwrite(LINES, rows, f"batch > {since} AND batch <= {last}")
     warehouse.erase(REJECTED, f"batch <= {last}")
     warehouse.note_forgotten(last)

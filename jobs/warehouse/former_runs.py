@@ -7,7 +7,6 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import write_deltalake
 
 from election_replay.jobs.warehouse.pointer import CANDIDATE, OF_GROUP, PUBLISHED, note_kept, pointer_rows
 from election_replay.jobs.warehouse.tidying import UNCOMMITTED_HOURS
@@ -61,6 +60,5 @@ def erase_stale(warehouse: Warehouse, name: str, keys: pa.Table, before: str, *,
             batches = (batch.cast(schema) for batch in database.sql(STAYING).to_arrow_reader(BATCH_ROWS))
             where = f"run_id IS NULL OR run_id IN ({', '.join(map(sql_text, runs)) or 'NULL'})"
             staying = pa.RecordBatchReader.from_batches(schema, batches)
-            with warehouse.committing(name):
-                write_deltalake(warehouse.location(name), staying, mode="overwrite", predicate=where)
+            warehouse.overwrite(name, staying, where)
     return sum(count for _, count in stale)

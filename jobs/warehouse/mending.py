@@ -6,7 +6,6 @@ from functools import partial
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from deltalake import write_deltalake
 
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
@@ -18,10 +17,7 @@ BY_DELTA = re.compile(r".*-c\d{3}(\.\w+)?\.parquet")
 def mend(warehouse: Warehouse, names: Iterable[str]) -> None:
     """Write those tables anew of which some texts are of such a type."""
     for name in filter(partial(has_views, warehouse), names):
-        table = TABLES[name]
-        rows = warehouse.dataset(name).scanner(list(table.names)).to_reader()
-        with warehouse.committing(name):
-            write_deltalake(warehouse.location(name), rows, mode="overwrite", partition_by=list(table.partitioned_by))
+        warehouse.overwrite(name, warehouse.dataset(name).scanner(list(TABLES[name].names)).to_reader())
 
 
 def has_views(warehouse: Warehouse, name: str) -> bool:

@@ -22,7 +22,7 @@ from pyarrow import fs
 from election_replay.jobs import JobError
 from election_replay.jobs.faults import Damaged, meaning
 from election_replay.jobs.warehouse.data_files import DataFile, written
-from election_replay.jobs.warehouse.delta_form import delta_schema, properties
+from election_replay.jobs.warehouse.delta_form import added, delta_schema, properties
 from election_replay.jobs.warehouse.file_stats import dataset_of
 from election_replay.jobs.warehouse.patience import Answer, retry_hdfs
 from election_replay.jobs.warehouse.run_rows import RUN_PROPERTY, row_said
@@ -463,10 +463,9 @@ class Warehouse:
     ) -> None:
         """Make those of ``files`` that are its own all that ``table`` holds of some ``partitions``, or all in all.
 
-        That is one commit on top of ``version``, by default the newest; ``note``, and the rest of its ``metadata``,
-        goes into the history. With no
-        partition at all, or in a table without them, the files only come in addition. Raises :class:`JobError` when
-        another job has written to the table since that version.
+        That is one commit on top of ``version``, by default the newest; ``note`` and ``metadata`` go into the history.
+        Without partitions the files are only added. Raises :class:`JobError` when another job has written to the table
+        since that version.
         """
         column = next(iter(TABLES[table].partitioned_by), None)
         replaced = partitions if column else None if partitions is None else ()
@@ -510,14 +509,28 @@ class Warehouse:
                 )
             )
 
-    def erase(self, table: str, where: str) -> None:
-        """Take the rows of ``table`` away that a condition of SQL names.
+    def overwrite(
+        self, table: str, rows: pa.Table | pa.RecordBatchReader, where: str | None = None, note: str | None = None
+    ) -> None:
+        """Replace the rows of ``table`` that the SQL condition ``where`` names, by default all, in one commit.
 
-        A DELETE of Delta-rs would write the rows that stay with texts of a type by which Arrow cannot filter.
+        ``note`` goes into the history. A reader's rows cannot be read twice, so they are written once, however HDFS
+        answers. Raises :class:`JobError` when another job has committed in between.
         """
-        rows = TABLES[table].arrow_schema().empty_table()
+        properties = CommitProperties(custom_metadata={NOTE: note}) if note else None
+        write = partial(write_deltalake, self.location(table), rows, mode="overwrite", commit_properties=properties)
         with self.committing(table):
-            self.retry_hdfs(lambda: write_deltalake(self.location(table), rows, mode="overwrite", predicate=where))
+            if isinstance(rows, pa.Table):
+                self.retry_hdfs(lambda: write(predicate=where))
+            else:
+                write(predicate=where)
+
+    def erase(self, table: str, where: str) -> None:
+        """Delete the rows of ``table`` that the SQL condition ``where`` names.
+
+        DELETE of delta-rs would rewrite the other rows with string views, by which Arrow cannot filter.
+        """
+        self.overwrite(table, TABLES[table].arrow_schema().empty_table(), where)
 
     @contextmanager
     def committing(self, table: str) -> Iterator[None]:
@@ -583,17 +596,3 @@ class Warehouse:
 def is_maintenance(commit: Mapping[str, Any]) -> bool:
     """Whether a commit changed no row: it joined files, removed old ones, or set a property."""
     return commit.get("operation") in MAINTENANCE
-
-
-def added(files: Iterable[DataFile], table: str) -> list[AddAction | RemoveAction]:
-    """Those of ``files`` that belong to ``table``, as Delta's log names them."""
-    columns, now = TABLES[table].partitioned_by, int(time.time() * 1000)
-    return [
-        AddAction(
-            *(file.path, file.size, dict.fromkeys(columns, file.partition), now),
-            data_change=True,
-            stats=file.stats,
-        )
-        for file in files
-        if file.table == table
-    ]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from deltalake.table import DeltaTable, TableAlterer, TableOptimizer
 
-import election_replay.jobs.publishing.reverting
+import election_replay.jobs.warehouse.warehouse
 from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.nights import ALL, GOLD, SecondNight, content, night_after_rest, second_night, whole_night
@@ -27,7 +27,7 @@ WRITERS: tuple[tuple[Any, str], ...] = (
     (TableAlterer, "add_columns"),
     (TableAlterer, "set_table_properties"),
     (TableOptimizer, "compact"),
-    (election_replay.jobs.publishing.reverting, "write_deltalake"),
+    (election_replay.jobs.warehouse.warehouse, "write_deltalake"),
 )
 """All that writes to Delta's logs, or removes files."""
 

@@ -10,9 +10,9 @@ from deltalake.table import TableAlterer, TableOptimizer
 
 from election_replay.jobs import JobError
 from election_replay.jobs.landing.privacy_mark import marks, remember_privacy
-from election_replay.jobs.publishing import reverting
 from election_replay.jobs.publishing.reverting import revert_clusters
 from election_replay.jobs.warehouse import patience
+from election_replay.jobs.warehouse import warehouse as warehouse_module
 from election_replay.jobs.warehouse.patience import WAITS, retry_hdfs
 from election_replay.jobs.warehouse.tidying import retain, tidy
 from election_replay.jobs.warehouse.warehouse import FORM, KEEP_DAYS, Warehouse
@@ -85,7 +85,7 @@ def test_what_is_refused_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> 
         (TableAlterer, "set_table_properties", lambda tables: remember_privacy(tables, None)),
         (TableAlterer, "set_table_properties", lambda tables: retain(tables, "terms", KEEP_DAYS + 1)),
         (TableOptimizer, "compact", lambda tables: tidy(tables, "events", [], False, 0)),
-        (reverting, "write_deltalake", lambda tables: revert_clusters(tables, ["payments"], "a run")),
+        (warehouse_module, "write_deltalake", lambda tables: revert_clusters(tables, ["payments"], "a run")),
     ],
     ids=["create", "remember_privacy", "retain", "tidy", "hold_back"],
 )
