@@ -1,9 +1,8 @@
 """The page of one finding: its moment, its evidence, what would refute it."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
-from xml.etree.ElementTree import Element
 
 from election_replay.jobs import JobError
 from election_replay.jobs.reading.explain import Explanation, explain
@@ -11,21 +10,13 @@ from election_replay.jobs.reading.incident import Incident, incident
 from election_replay.jobs.reading.marks import marks_of
 from election_replay.jobs.reading.next_steps import steps_of
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.reading.words import (
-    Row,
-    certainty,
-    lasting,
-    lost,
-    measures,
-    when,
-)
+from election_replay.jobs.reading.words import Row, certainty, lasting, lost, measures, when
 from election_replay.jobs.showing.dashboard_frame import SHOWN, Here, NotThere, Page
 from election_replay.jobs.showing.dashboard_group import edge, links_of
-from election_replay.jobs.showing.dashboard_review import review_part
+from election_replay.jobs.showing.dashboard_review import MOST_CHARACTERS
 from election_replay.jobs.showing.explanation_text import limits
-from election_replay.jobs.showing.markup import tag
-from election_replay.jobs.showing.picture import legend, picture
-from election_replay.jobs.showing.report import badge, definitions, evidence_list, in_markup
+from election_replay.jobs.showing.picture import picture
+from election_replay.schemas.reviews import STATES
 
 AROUND = 4
 """Lines before and after a line of evidence."""
@@ -45,89 +36,58 @@ FORGOTTEN = """
     )
 """
 """The files of which more lines were landed than are kept: upkeep forgets what no verdict names."""
-WHY = "`upkeep --forget-bronze-after` forgot them. The log itself may still have them."
-LEFT = f"some are not kept any more: {WHY}"
-NONE_LEFT = f"none is kept any more: {WHY}"
+
+
+@dataclass(frozen=True, slots=True)
+class LinesAround:
+    """Lines of interest by file, which of their places are evidence, and of which files some are not kept any more."""
+
+    files: dict[str, list[Row]] = field(default_factory=dict)
+    proofs: frozenset[tuple[str, int]] = frozenset()
+    forgotten: frozenset[str] = frozenset()
+    problem: str = ""
 
 
 def finding_page(published: Published, here: Here) -> Page:
     """One finding with all that a reader asks: its moment, its evidence, what would refute it."""
-    asked = here.asked("id")
     try:
-        explained = explain(published, asked)
+        explained = explain(published, here.asked("id"))
     except JobError as error:
         raise NotThere(*str(error).splitlines()) from None
     finding = explained.finding
     found = around(published, finding)
     group = Here(here.root, "/group", {"cluster": finding["cluster"], "group": finding["replica_group"]})
-    window = {"from": edge(found.begin), "to": edge(found.end)}
-    return Page(
-        f"{finding['rule']} in {finding['cluster']} / {finding['replica_group']}",
-        [
-            tag("h1", finding["summary"]),
-            tag(
-                "p",
-                badge(finding),
-                f"{finding['rule']} · {when(finding)} UTC, {found.clocks_in_words()}",
-                class_="lead",
-            ),
-            tag(
-                "p",
-                tag("a", f"{finding['cluster']} / {finding['replica_group']}", href=here.group(finding)),
-                " · ",
-                tag("a", "its moment in the group", href=here.group(finding, **window)),
-                " · finding ",
-                tag("code", finding["finding_id"]),
-            ),
-            definitions(answers(explained)),
-            *related(explained, here),
-            *([tag("h2", "What to do next"), definitions(in_markup(steps))] if (steps := [*steps_of(finding)]) else []),
-            *review_part(finding, marks_of(published, [finding["finding_id"]]).get(finding["finding_id"]), here),
-            tag("h2", "Its moment"),
-            tag("div", picture(found, links_of(group)), class_="picture", id="lanes"),
-            legend(found),
-            tag("h2", f"Evidence: {len(explained.evidence)} lines of logs, word for word, in order of time"),
-            *evidence_list(explained.evidence),
-            *lines_around(published, finding["cluster"], explained.evidence),
-        ],
-        here.group(finding),
-    )
+    values = {
+        "finding": finding,
+        "found": found,
+        "window": {"from": edge(found.begin), "to": edge(found.end)},
+        "answers": list(answers(explained)),
+        "cause": explained.implied_by,
+        "echoes": explained.echoes,
+        "next_steps": list(steps_of(finding)),
+        "mark": marks_of(published, [finding["finding_id"]]).get(finding["finding_id"]),
+        "states": STATES,
+        "most": MOST_CHARACTERS,
+        "drawn": picture(found, links_of(group)),
+        "evidence": explained.evidence,
+        "around": lines_around(published, finding["cluster"], explained.evidence),
+    }
+    title = f"{finding['rule']} in {finding['cluster']} / {finding['replica_group']}"
+    return Page("finding.html.j2", title, values, here.group(finding))
 
 
-def answers(explained: Explanation) -> list[tuple[str, Any]]:
+def answers(explained: Explanation) -> Iterator[tuple[str, str]]:
     """What a reader asks of a finding."""
     finding, rule = explained.finding, explained.rule
-    first: list[tuple[str, Any]] = [("How sure", certainty(finding)), ("How long", lasting(finding) or when(finding))]
-    if any(lost(finding)):
-        first.append(("Lost", "; ".join(lost(finding))))
-    return [
-        *first,
-        ("Rule", rule.meaning),
-        ("What would refute it", rule.refuted_by),
-        ("What limits it", " ".join(limits(explained))),
-        ("Source", rule.source),
-        *measures(finding),
-    ]
-
-
-def related(explained: Explanation, here: Here) -> Iterator[Element]:
-    """What a finding follows from, and what follows from it."""
-    if explained.implied_by:
-        cause = explained.implied_by
-        yield tag("p", "It follows from ", badge(cause), tag("a", cause["summary"], href=here.finding(cause)))
-    if explained.echoes:
-        yield tag("h2", "From it follows")
-        entries = (
-            tag(
-                "li",
-                badge(echo),
-                tag("a", echo["summary"], href=here.finding(echo)),
-                class_=echo["severity"],
-                data_row="",
-            )
-            for echo in explained.echoes
-        )
-        yield tag("ul", entries, class_="findings")
+    yield "How sure", certainty(finding)
+    yield "How long", lasting(finding) or when(finding)
+    if losses := "; ".join(lost(finding)):
+        yield "Lost", losses
+    yield "Rule", rule.meaning
+    yield "What would refute it", rule.refuted_by
+    yield "What limits it", " ".join(limits(explained))
+    yield "Source", rule.source
+    yield from measures(finding)
 
 
 def around(published: Published, finding: Row) -> Incident:
@@ -139,39 +99,19 @@ def around(published: Published, finding: Row) -> Incident:
     )
 
 
-def lines_around(published: Published, cluster: str, evidence: list[Row]) -> Iterator[Element]:
-    """The lines of interest before and after the lines of evidence, file by file."""
+def lines_around(published: Published, cluster: str, evidence: list[Row]) -> LinesAround:
+    """The lines of interest before and after the lines of evidence."""
     places = [(row["path"], row["line_no"]) for row in evidence if row["path"] is not None][:SHOWN]
     if not places:
-        return
-    given = {
-        "paths": [path for path, _ in places],
-        "numbers": [number for _, number in places],
-        "around": AROUND,
-        "cluster": cluster,
-    }
+        return LinesAround()
+    given = {"paths": [path for path, _ in places], "cluster": cluster}
+    numbers = {"numbers": [number for _, number in places], "around": AROUND}
     try:
-        rows = published.rows(NEIGHBOURS, given)
-        gone = {row["path"] for row in published.rows(FORGOTTEN, {"paths": given["paths"], "cluster": cluster})}
+        rows = published.rows(NEIGHBOURS, given | numbers)
+        forgotten = published.rows(FORGOTTEN, given)
     except JobError as error:
-        yield tag("p", f"The lines around them cannot be read: {error}", class_="muted")
-        return
-    proofs = set(places)
+        return LinesAround(problem=str(error))
     files: dict[str, list[Row]] = {path: [] for path, _ in places}
     for row in rows:
         files[row["path"]].append(row)
-    for path, lines in files.items():
-        yield from box_of_lines(path, lines, proofs)
-        if path in gone or not lines:
-            yield tag("p", f"Of the lines around them in {path} {LEFT if lines else NONE_LEFT}", class_="muted")
-
-
-def box_of_lines(path: str, lines: list[Row], proofs: set[tuple[str, int]]) -> Iterator[Element]:
-    """The lines of one file in a box that opens; nothing where there are none."""
-    if lines:
-        listed_lines = (
-            tag("li", row["text"], value=row["line_no"], class_="proof" if (path, row["line_no"]) in proofs else None)
-            for row in lines
-        )
-        box = tag("ol", listed_lines, class_="lines", tabindex=0)
-        yield tag("details", tag("summary", f"Lines of interest around them in {path}"), box)
+    return LinesAround(files, frozenset(places), frozenset(row["path"] for row in forgotten))

@@ -1,18 +1,12 @@
 """The fleet: all groups on one page of the dashboard."""
 
 from datetime import timedelta
-from xml.etree.ElementTree import Element
 
 from election_replay.jobs import JobError
 from election_replay.jobs.reading.inbox import LED_BY, ROWS
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.reading.words import (
-    SEVERITIES,
-    Row,
-    seconds,
-)
-from election_replay.jobs.showing.dashboard_frame import Here, Page, labelled, pages, place_of, scrolling, stamp
-from election_replay.jobs.showing.markup import Child, tag
+from election_replay.jobs.reading.words import SEVERITIES, Row
+from election_replay.jobs.showing.dashboard_frame import Here, Page, place_of
 
 BUCKETS = 32
 """Columns of a sparkline."""
@@ -74,74 +68,18 @@ def fleet_page(published: Published, here: Here) -> Page:
     count = published.rows(f"SELECT count(*) AS n FROM ({FLEET})", [looked_for])[0]["n"]
     sql = f"{FLEET} ORDER BY {FLEET_ORDERS[order]} LIMIT {ROWS} OFFSET {after}"
     groups = published.rows(sql, [looked_for])
-    sparks = sparklines(published, groups)
-    heads = (fleet_head(name, key, order, here) for name, key in FLEET_COLUMNS)
-    body = (fleet_row(row, sparks.get((row["cluster"], row["replica_group"])), here) for row in groups)
-    form = tag(
-        "form",
-        tag(
-            "div",
-            labelled(
-                "Find",
-                tag("input", id="find", name="find", type="search", value=looked_for, placeholder="cluster / group"),
-            ),
-            tag("button", "Apply", type="submit"),
-        ),
-        method="get",
-        action=here.link("fleet"),
-        class_="filters",
-        role="search",
-        aria_label="Find a group",
-    )
-    return Page(
-        "Fleet",
-        [
-            tag("h1", "Fleet"),
-            form,
-            scrolling("Groups", tag("table", tag("thead", tag("tr", heads)), tag("tbody", body), class_="fleet")),
-            pages(here, after, len(groups), count, "groups"),
-        ],
-        here.link(""),
-    )
-
-
-def fleet_head(name: str, key: str, order: str, here: Here) -> Element:
-    """The head of a column, which sorts by it."""
-    if not key:
-        return tag("th", name, scope="col")
-    sorted_by = "descending" if key == order and key != "group" else "ascending" if key == order else None
-    return tag("th", tag("a", name, href=here.again(sort=key, after=None)), scope="col", aria_sort=sorted_by)
-
-
-def fleet_row(row: Row, spark: list[int] | None, here: Here) -> Element:
-    """One group."""
-    clean = row["worst"] is None
-    counts = [
-        tag(
-            "td",
-            tag(
-                "a",
-                f"{row[severity]:,}",
-                href=here.link("", cluster=row["cluster"], group=row["replica_group"], severity=severity),
-                class_=severity,
-            )
-            if row[severity]
-            else "0",
-        )
-        for severity in SEVERITIES
-    ]
-    return tag(
-        "tr",
-        tag("th", tag("a", f"{row['cluster']} / {row['replica_group']}", href=here.group(row)), scope="row"),
-        tag("td", "none found", colspan=3, class_="clean") if clean else counts,
-        tag("td", row["leader"] or "nobody"),
-        tag("td", f"{row['changes']:,}"),
-        tag("td", f"{row['needless']:,}"),
-        tag("td", seconds(row["leaderless_ms"]) if row["leaderless_ms"] else "none"),
-        tag("td", sparkline(spark)),
-        tag("td", stamp(row["as_of"]), class_="time"),
-        data_row="",
-    )
+    values = {
+        "groups": groups,
+        "count": count,
+        "sparks": sparklines(published, groups),
+        "columns": FLEET_COLUMNS,
+        "severities": SEVERITIES,
+        "order": order,
+        "looked_for": looked_for,
+        "after": after,
+        "rows_shown": ROWS,
+    }
+    return Page("fleet.html.j2", "Fleet", values, here.link(""))
 
 
 def sparklines(published: Published, groups: list[Row]) -> dict[tuple[str, str], list[int]]:
@@ -155,23 +93,3 @@ def sparklines(published: Published, groups: list[Row]) -> dict[tuple[str, str],
     for row in published.rows(SPARKS, given):
         found.setdefault((row["cluster"], row["replica_group"]), [0] * BUCKETS)[row["bucket"]] += row["n"]
     return found
-
-
-def sparkline(counts: list[int] | None) -> Child:
-    """Counts as small bars."""
-    if not counts:
-        return "none"
-    most = max(counts)
-    drawn = (
-        tag(
-            "rect",
-            x=3 * place,
-            y=20 - max(round(20 * count / most), 2),
-            width=2,
-            height=max(round(20 * count / most), 2),
-        )
-        for place, count in enumerate(counts)
-        if count
-    )
-    words = f"{sum(counts)} changes, {most} in the busiest of {BUCKETS} parts of the time"
-    return tag("svg", drawn, class_="spark", viewBox=f"0 0 {3 * BUCKETS} 20", role="img", aria_label=words)

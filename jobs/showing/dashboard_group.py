@@ -1,31 +1,25 @@
 """The page of one group: its picture as a tool, its story, its findings."""
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
-from xml.etree.ElementTree import Element
+from typing import Any
 
 from election_replay.jobs import JobError
 from election_replay.jobs.reading.incident import KNOWN, Incident, incident
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.reading.story import beyond, damage, outcome, story, unseen
+from election_replay.jobs.reading.story import outcome, story, unseen
 from election_replay.jobs.reading.votes import votes_of
-from election_replay.jobs.reading.words import (
-    Row,
-    leader_word,
-    moment,
-    role_word,
-    seconds,
-    spoken,
-    term_word,
-    when,
-)
-from election_replay.jobs.showing.dashboard_beside import another, choice, log_lines, markdown
-from election_replay.jobs.showing.dashboard_frame import SHOWN, Here, NotThere, Page, labelled, near, stamp
-from election_replay.jobs.showing.markup import Child, tag
-from election_replay.jobs.showing.picture import Links, legend, merged, picture
-from election_replay.jobs.showing.report import badge, definitions, kind, span
+from election_replay.jobs.reading.words import Row, leader_word, moment, role_word, seconds, spoken, term_word, when
+from election_replay.jobs.showing.dashboard_beside import another, in_markdown, others
+from election_replay.jobs.showing.dashboard_frame import SHOWN, Here, NotThere, Page, near
+from election_replay.jobs.showing.picture import Links, picture
+from election_replay.jobs.showing.raw_lines import raw_lines
+from election_replay.jobs.showing.report import ends, span
 
 VOTES_SHOWN = 300
+
+LINES_SHOWN = 300
+"""Log lines that one page shows; a zoom shows those of a shorter time."""
 
 
 BAR = """
@@ -41,29 +35,38 @@ BAR = """
 """
 
 
+@dataclass(frozen=True, slots=True)
+class ChosenRole:
+    """The role of a bar that was clicked: its name, what is known of it, and the row with its lines."""
+
+    name: str
+    details: list[tuple[str, str]]
+    row: Row
+
+
 def group_page(published: Published, here: Here) -> Page:
     """Lanes with findings on them, and the rest in words."""
     found = group_of(published, here)
     votes = votes_of(published, found, VOTES_SHOWN) if here.asked("votes") else []
-    drawn = picture(found, links_of(here), votes)
-    return Page(
-        f"{found.cluster} / {found.group}",
-        [
-            tag("h1", f"{found.cluster} / {found.group}"),
-            *(tag("p", sentence, class_="now") for sentence in outcome(found)),
-            tag("p", span(found), class_="muted"),
-            view_form(found, here, choice(published, found, here)),
-            tag("div", drawn, class_="picture", id="lanes"),
-            legend(found),
-            *another(published, found, here),
-            tag("p", merged(found), class_="muted") if merged(found) else None,
-            bar_panel(published, found, here),
-            *log_lines(published, found, here),
-            *story_and_findings(found, here),
-            markdown(found, here),
-        ],
-        here.link("fleet"),
-    )
+    values: dict[str, Any] = {
+        "found": found,
+        "outcome": list(outcome(found)),
+        "span": span(found),
+        "edge": edge,
+        "others": others(published, found),
+        "drawn": picture(found, links_of(here), votes),
+        "beside": another(published, found, here),
+        "roles": chosen_roles(published, found, here.asked("bar")),
+        "lines": raw_lines(published, found).lines if here.asked("lines") else None,
+        "lines_shown": LINES_SHOWN,
+        "entries": story(found),
+        "ends": ends(found),
+        "findings": [pair for root in found.roots for pair in found.tree(root)],
+        "shown": SHOWN,
+        "unseen": list(unseen(found)),
+        "markdown": "\n".join(in_markdown(found, here)),
+    }
+    return Page("group.html.j2", f"{found.cluster} / {found.group}", values, here.link("fleet"))
 
 
 def group_of(published: Published, here: Here) -> Incident:
@@ -103,150 +106,26 @@ def edge(at: datetime) -> str:
     return at.isoformat(timespec="milliseconds").removesuffix("+00:00")
 
 
-def view_form(found: Incident, here: Here, beside: Child) -> Element:
-    """What a reader may change about the picture: its window, its clocks, and what is drawn in it."""
-    kept = (tag("input", type="hidden", name=name, value=here.asked(name)) for name in ("cluster", "group"))
-    ways: list[Child] = []
-    if here.asked("from") or here.asked("to"):
-        ways += [tag("a", "see all times", href=here.again(**{"from": None, "to": None, "bar": None})), " "]
-    votes = bool(here.asked("votes"))
-    ways += [tag("a", "hide votes" if votes else "show votes", href=here.again(votes=None if votes else "1")), " "]
-    lines = bool(here.asked("lines"))
-    lines_link = here.again(lines=None if lines else "1") + ("" if lines else "#lines")
-    ways += [tag("a", "hide log lines" if lines else "show log lines", href=lines_link), " "]
-    ways += [tag("a", "link to this time", href=here.again(**{"from": edge(found.begin), "to": edge(found.end)})), " "]
-    if found.clocks.wrong:
-        other = None if found.raw else "raw"
-        says = "put wrong clocks right" if found.raw else "show clocks as they were"
-        ways.append(tag("a", says, href=here.again(clock=other)))
-    return tag(
-        "form",
-        kept,
-        tag(
-            "div",
-            *(
-                labelled(
-                    name,
-                    tag(
-                        "input", id=f"window-{key}", name=key, type="text", value=here.asked(key), placeholder=edge(at)
-                    ),
-                )
-                for name, key, at in (("From (UTC)", "from", found.begin), ("To (UTC)", "to", found.end))
-            ),
-            beside,
-            tag("button", "Zoom", type="submit"),
-            tag("span", ways, class_="ways"),
-        ),
-        tag(
-            "p",
-            "Drag over the picture to zoom, double-click to see all; click a bar for its cause and its lines, a "
-            "mark for its finding.",
-            class_="muted hint",
-        ),
-        method="get",
-        action=here.link("group"),
-        class_="filters",
-        aria_label="Window of time",
-    )
+def chosen_roles(published: Published, found: Incident, event_id: str) -> list[ChosenRole]:
+    """The roles that an event begins."""
+    rows = published.rows(BAR, [found.cluster, found.group, event_id]) if event_id else []
+    return [chosen_role(found, row) for row in rows]
 
 
-def bar_panel(published: Published, found: Incident, here: Here) -> Child:
-    """The role that was clicked: its cause, its lines and its uncertainty."""
-    asked = here.asked("bar")
-    if not asked:
-        return None
-    rows = published.rows(BAR, [found.cluster, found.group, asked])
-    if not rows:
-        return tag("p", "There is no such role any more.", class_="error", id="bar")
-    return tag(
-        "section",
-        *(part for row in rows for part in role_details(found, row)),
-        class_="panel",
-        id="bar",
-        aria_label="The role that was chosen",
-    )
-
-
-def role_details(found: Incident, row: Row) -> Iterator[Element]:
-    """One role in words, with the lines that begin and end it."""
-    source = row["source_node"]
+def chosen_role(found: Incident, row: Row) -> ChosenRole:
+    """One role in words."""
+    source, protocol = row["source_node"], row["protocol"]
     shifted = dict(row)
     if found.raw:
         shifted |= {name: row[f"{name}_logged"] or row[name] for name in ("start_time", "end_time")}
-    term = "" if row["term"] is None else f" in {term_word(row['protocol'])} {row['term']}"
-    yield tag("h2", f"{found.called(row['node'], source)}: {role_word(row['role'], row['protocol'])}{term}")
-    details: list[tuple[str, str]] = [("When", when(shifted))]
-    if row["start_uncertainty_ms"]:
-        details.append(("Uncertainty of the start", f"up to {seconds(row['start_uncertainty_ms'])} later"))
-    if row["end_uncertainty_ms"]:
-        details.append(("Uncertainty of the end", f"up to {seconds(row['end_uncertainty_ms'])} later"))
+    term = "" if row["term"] is None else f" in {term_word(protocol)} {row['term']}"
+    details = [("When", when(shifted))]
+    late = {end: row[f"{end}_uncertainty_ms"] for end in ("start", "end")}
+    details += [(f"Uncertainty of the {end}", f"up to {seconds(ms)} later") for end, ms in late.items() if ms]
     if row["leader"] and row["role"] == "follower":
-        details.append((leader_word(row["protocol"]).capitalize(), row["leader"]))
+        details.append((leader_word(protocol).capitalize(), row["leader"]))
     details.append(("Why it begins", spoken(row["start_cause"] or "not known")))
     details.append(("Why it ends", spoken(row["end_cause"] or ("not known" if row["end_time"] else "it does not"))))
     if source is None:
         details.append(("Source", "no log of it: others speak of it"))
-    yield definitions(details)
-    for end in ("start", "end"):
-        if row[f"{end}_path"]:
-            place = f"{row[f'{end}_path']}:{row[f'{end}_line']}"
-            line = tag("pre", row[f"{end}_text"], tabindex=0)
-            yield tag("figure", tag("figcaption", f"The line of the {end}: {place}"), line)
-
-
-def story_and_findings(found: Incident, here: Here) -> Iterator[Element]:
-    """The story, the findings as links, and what could not be seen."""
-    lines = story(found)
-    yield tag("h2", "What happened")
-    yield from more(len(lines), "The first {shown} of what is to be told; zoom to see the rest.")
-    entries = [
-        tag(
-            "li",
-            tag("time", stamp(entry.at)),
-            told_sentence(entry.finding, entry.sentence, entry.depth, here),
-            class_=kind(entry),
-        )
-        for entry in lines[:SHOWN]
-    ]
-    ends = (*beyond(found), *damage(found), *outcome(found))
-    entries += [tag("li", tag("time"), tag("span", sentence)) for sentence in ends]
-    yield tag("ol", entries, class_="story")
-    yield tag("h2", f"Findings: {found.counted()}")
-    every = [pair for root in found.roots for pair in found.tree(root)]
-    yield from more(
-        len(every), "The first {shown} of {all}, the gravest first; zoom to see the rest, or open the inbox."
-    )
-    if every:
-        yield tag("ul", (finding_link(finding, depth, here) for depth, finding in every[:SHOWN]), class_="findings")
-    yield tag(
-        "p", tag("a", "These findings in the inbox", href=here.link("", cluster=found.cluster, group=found.group))
-    )
-    yield tag("h2", "What we could not see")
-    yield tag("ul", (tag("li", sentence) for sentence in unseen(found)))
-
-
-def told_sentence(finding: Row | None, sentence: str, depth: int, here: Here) -> Element:
-    """A sentence of the story; one that is a finding leads to it."""
-    if finding is None:
-        return tag("span", sentence)
-    return tag(
-        "span", "from it follows: " if depth else None, badge(finding), tag("a", sentence, href=here.finding(finding))
-    )
-
-
-def more(count: int, sentence: str) -> list[Element]:
-    """``sentence``, where not all of ``count`` are shown."""
-    return [tag("p", sentence.format(shown=SHOWN, all=f"{count:,}"), class_="muted")] if count > SHOWN else []
-
-
-def finding_link(finding: Row, depth: int, here: Here) -> Element:
-    """A finding, as a line that leads to its page; one that follows from another is indented below it."""
-    return tag(
-        "li",
-        "from it follows: " if depth else None,
-        badge(finding),
-        tag("a", finding["rule"], href=here.finding(finding)),
-        f" {when(finding)}: {finding['summary']}",
-        data_row="",
-        class_=f"{finding['severity']}{' below' if depth else ''}",
-    )
+    return ChosenRole(f"{found.called(row['node'], source)}: {role_word(row['role'], protocol)}{term}", details, row)

@@ -1,21 +1,15 @@
 """The pages of the dashboard, each made from what is published and from its address alone."""
 
-from collections.abc import Callable, Iterable
-from xml.etree.ElementTree import Element
+from collections.abc import Callable
 
 from election_replay.election_core.model.catalogue import CATALOGUE
-from election_replay.election_core.model.next_steps import NextSteps
 from election_replay.jobs.reading.inbox import ROWS
-from election_replay.jobs.reading.next_steps import steps_of_rule
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.reading.words import counted
 from election_replay.jobs.showing.dashboard_finding import finding_page
 from election_replay.jobs.showing.dashboard_fleet import fleet_page
-from election_replay.jobs.showing.dashboard_frame import Here, NotThere, Page, near, table
+from election_replay.jobs.showing.dashboard_frame import Here, NotThere, Page, near
 from election_replay.jobs.showing.dashboard_group import group_page
 from election_replay.jobs.showing.dashboard_inbox import inbox_page
-from election_replay.jobs.showing.markup import Child, tag
-from election_replay.jobs.showing.report import definitions
 
 TABLES = {
     "Runs": "SELECT run_id, published_at, batch, clusters, code_version, rules_version FROM runs "
@@ -53,36 +47,13 @@ def rules_page(published: Published, here: Here) -> Page:
     """Every rule: what it means, what would refute it, where it comes from, and how often it was broken."""
     sql = "SELECT rule, count(*) AS n FROM findings GROUP BY rule"
     counts = {row["rule"]: row["n"] for row in published.rows(sql)}
-    parts: list[Child] = [tag("h1", "Rules")]
-    for rule in CATALOGUE:
-        count = counts.get(rule.rule, 0)
-        found = tag("a", counted(count, "finding"), href=here.link("", rule=rule.rule)) if count else "no finding"
-        details: list[tuple[str, str | Iterable[Element | str]]] = [
-            ("Severity", rule.severity),
-            ("Needs", rule.needs),
-            ("What would refute it", rule.refuted_by),
-            ("Source", rule.source),
-            *((name, in_order(steps)) for name, steps in steps_of_rule(rule.rule)),
-        ]
-        head = tag("h2", rule.rule, tag("small", " ", found))
-        parts.append(tag("section", head, tag("p", rule.meaning), definitions(details), id=rule.rule, class_="rule"))
-    return Page("Rules", parts, here.link(""))
-
-
-def in_order(steps: NextSteps) -> list[Element | str]:
-    """What to do, as a list; a command stands on a line of its own, to be copied."""
-    checks = (tag("li", check.look, tag("code", check.command, class_="command")) for check in steps.checks)
-    return [tag("ol", checks), tag("p", steps.do_not)]
+    return Page("rules.html.j2", "Rules", {"catalogue": CATALOGUE, "counts": counts}, here.link(""))
 
 
 def runs_page(published: Published, here: Here) -> Page:
     """What was published, what was read, and what could not be."""
-    parts: list[Child] = [tag("h1", "Runs and data quality")]
-    for title, sql in TABLES.items():
-        count = published.rows(f"SELECT count(*) AS n FROM ({sql})")[0]["n"]
-        rows = published.rows(f"{sql} LIMIT {ROWS}")
-        parts += [tag("h2", title), table(title, rows)]
-        if count > len(rows):
-            note = f"The first {len(rows)} of {count:,}; `election-replay sql` shows all."
-            parts.append(tag("p", note, class_="muted"))
-    return Page("Runs and data quality", parts, here.link(""))
+    tables = [
+        (title, published.rows(f"{sql} LIMIT {ROWS}"), published.rows(f"SELECT count(*) AS n FROM ({sql})")[0]["n"])
+        for title, sql in TABLES.items()
+    ]
+    return Page("runs.html.j2", "Runs and data quality", {"tables": tables}, here.link(""))

@@ -5,14 +5,9 @@ import ipaddress
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from xml.etree.ElementTree import Element
 
 from election_replay.jobs import JobError
-from election_replay.jobs.reading.marks import in_full
 from election_replay.jobs.reading.words import Row, harmless
-from election_replay.jobs.showing.dashboard_frame import Here, choice, labelled
-from election_replay.jobs.showing.markup import Child, tag
-from election_replay.schemas.reviews import STATES
 
 MOST_CHARACTERS = {"ticket": 200, "note": 2000}
 """How long what is said may be."""
@@ -82,36 +77,3 @@ def is_loopback(address: str) -> bool:
         return ipaddress.ip_address(address).is_loopback
     except ValueError:
         return address == "localhost"
-
-
-def review_part(finding: Row, mark: Row | None, here: Here) -> list[Child]:
-    """What was said of a finding, and where it is allowed a form to say something."""
-    state = in_full(mark) if mark else "nobody has marked it"
-    shown: list[Child] = [tag("h2", "Review"), tag("p", state)]
-    return [*shown, form_of(finding, mark, here)] if here.token else shown
-
-
-def form_of(finding: Row, mark: Row | None, here: Here) -> Element:
-    """The form that marks a finding."""
-
-    def text(name: str, label: str) -> Element:
-        known = (mark or {}).get(name) if name == "ticket" else None
-        most = MOST_CHARACTERS[name]
-        return labelled(label, tag("input", name=name, type="text", value=known or "", maxlength=most))
-
-    return tag(
-        "form",
-        tag("input", type="hidden", name="token", value=here.token),
-        tag("input", type="hidden", name="id", value=finding["finding_id"]),
-        tag(
-            "div",
-            choice("Mark as", "state", STATES, mark["state"] if mark else "seen", every=""),
-            text("ticket", "Ticket"),
-            text("note", "Note"),
-            tag("button", f"Mark as {here.reviewer}", type="submit"),
-        ),
-        method="post",
-        action=here.link("review"),
-        class_="filters",
-        aria_label="Review",
-    )

@@ -1,13 +1,13 @@
 """The picture of a group: a lane for each member and machine, bars for its roles, marks for findings, round times.
 
-Report and dashboard draw the same. Places are per cent of the width and all else is in pixels, so that a picture fits a
-phone, a screen and a sheet of paper; a label is shown where its bar is wide enough for it.
+Report and dashboard draw the same, by ``picture.html.j2``; here is said where what stands. Places are per cent of the
+width and all else is in pixels, so that a picture fits a phone, a screen and a sheet of paper; a label is shown where
+its bar is wide enough for it.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from xml.etree.ElementTree import Element
 
 from election_replay.jobs.reading.incident import Incident
 from election_replay.jobs.reading.lanes import Lane, lane_of
@@ -23,7 +23,6 @@ from election_replay.jobs.reading.words import (
     times,
     when,
 )
-from election_replay.jobs.showing.markup import Child, tag
 
 HEAD, LANE, BAR, ROW = 30, 46, 22, 26
 """Pixels: the room for times, a lane with its name, a bar, a row of marks."""
@@ -112,135 +111,182 @@ def marks(incident: Incident) -> dict[str, list[Mark]]:
     return {severity: row for severity, row in found.items() if row}
 
 
-def picture(incident: Incident, links: Links, votes: list[Row] | None = None) -> Element:
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A role, or several too short to be told apart. ``name`` is what a link on it says; ``target``: where it leads.
+
+    ``labels`` are texts with the classes that say from which width on they are shown. ``stripe``: a leader's role that
+    is among others. ``other_term``: a follower, in another term than before.
+    """
+
+    x: float
+    width: str
+    thin: bool
+    role: str
+    several: bool
+    words: str
+    name: str
+    target: str | None
+    labels: list[tuple[str, str]]
+    stripe: str | None
+    other_term: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnMark:
+    """A mark: from ``x`` to ``end``, its symbol at ``inside``."""
+
+    severity: str
+    symbol: str
+    x: float
+    end: float
+    inside: float
+    y: int
+    number: int
+    words: str
+    target: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What goes from one moment to another: two leaders at once, or a leader after the last line of its log."""
+
+    x: float
+    width: str
+    words: str
+    role: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnLane:
+    """A lane ``top`` pixels below the top. ``shifts``: by how much its clock was put right."""
+
+    top: int
+    name: str
+    shifts: str
+    bars: list[Bar]
+    tails: list[Span]
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """An arrow from one lane to another."""
+
+    x: float
+    begin: int
+    end: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """All that is drawn. ``ticks`` are places and times; ``swatches`` and ``keys`` say what bars and marks mean.
+
+    ``merged``: what is drawn together, in words; empty where all is drawn one by one.
+    """
+
+    group: str
+    height: int
+    lanes_height: int
+    begin_ms: int
+    end_ms: int
+    ticks: list[tuple[float, str]]
+    bands: list[Span]
+    lanes: list[DrawnLane]
+    votes: list[Vote]
+    marks: list[DrawnMark]
+    swatches: list[tuple[str, str]]
+    keys: list[tuple[str, str]]
+    merged: str
+    head: int = HEAD
+    bar: int = BAR
+
+
+def picture(incident: Incident, links: Links, votes: list[Row] | None = None) -> Picture:
     """The picture of a group between ``incident.begin`` and ``incident.end``; ``votes`` are drawn as arrows."""
     scale = Scale(incident.begin, incident.end)
     tops = {lane: HEAD + LANE * number for number, lane in enumerate(incident.drawn.names)}
     below = HEAD + LANE * len(tops)
     found = marks(incident)
-    height = below + ROW * len(found) + 8
-    return tag(
-        "svg",
-        patterns(),
-        axis(scale, height),
-        bands(incident, scale, below),
-        (drawn for lane, top in tops.items() for drawn in lane_drawn(incident, scale, lane, top, links)),
-        arrows(votes or [], scale, tops),
-        (
+    return Picture(
+        group=incident.group,
+        height=below + ROW * len(found) + 8,
+        lanes_height=below - HEAD,
+        begin_ms=int(incident.begin.timestamp() * 1000),
+        end_ms=int(incident.end.timestamp() * 1000),
+        ticks=[*axis(scale)],
+        bands=[*bands(incident, scale)],
+        lanes=[lane_drawn(incident, scale, lane, top, links) for lane, top in tops.items()],
+        votes=[*arrows(votes or [], scale, tops)],
+        marks=[
             mark
             for number, (severity, row) in enumerate(found.items())
-            for mark in row_of_marks(scale, severity, row, below + ROW * number, links)
-        ),
-        class_="plot",
-        width="100%",
-        height=height,
-        role="group",
-        aria_label=f"Roles of the members of {incident.group} over time, and the findings",
-        data_begin=int(incident.begin.timestamp() * 1000),
-        data_end=int(incident.end.timestamp() * 1000),
-        xmlns="http://www.w3.org/2000/svg",
+            for mark in row_of_marks(scale, severity, row, below + ROW * number + ROW // 2, links)
+        ],
+        swatches=[*swatches(incident)],
+        keys=[(severity, SYMBOLS[severity]) for severity in found],
+        merged=merged(incident, found),
     )
 
 
-def patterns() -> Element:
-    """Hatching, for what no line says and for two leaders at once."""
-    return tag(
-        "defs",
-        (
-            tag(
-                "pattern",
-                tag("path", d="M0,0 L0,8", class_=f"hatch {name}"),
-                id=f"hatch-{name}",
-                width=8 if name == "later" else 6,
-                height=8,
-                patternUnits="userSpaceOnUse",
-                patternTransform=f"rotate({angle})",
-            )
-            for name, angle in (("later", 45), ("acting", 45), ("both", -45))
-        ),
-    )
-
-
-def axis(scale: Scale, height: int) -> Iterator[Element]:
-    """Round times, with a line down through the lanes."""
+def axis(scale: Scale) -> Iterator[tuple[float, str]]:
+    """Round times, with the day where it is another than before."""
     day = None
-    for number, at in enumerate(scale.ticks()):
-        x = scale.place(at)
+    for at in scale.ticks():
         text = f"{at:%H:%M}" if not at.second else f"{at:%H:%M:%S}"
         if at.date() != day:
             text, day = f"{at:%m-%d} {text}" if day else text, at.date()
-        yield tag("line", x1=f"{x}%", x2=f"{x}%", y1=HEAD - 8, y2=height - 4, class_="grid")
-        anchor = "start" if x < 4 else "end" if x > 96 else "middle"
-        yield tag(
-            "text", text, x=f"{x}%", y=HEAD - 14, text_anchor=anchor, class_=f"tick{' odd' if number % 2 else ''}"
-        )
+        yield scale.place(at), text
 
 
-def bands(incident: Incident, scale: Scale, below: int) -> Iterator[Element]:
+def bands(incident: Incident, scale: Scale) -> Iterator[Span]:
     """Where two members lead at once, across all lanes."""
     for band in incident.drawn.bands:
         left, right = scale.place(band["left_edge"]), scale.place(band["right_edge"])
-        both = [incident.called(band["node"], band["source_node"])]
-        both.append(incident.called(band["other_node"], band["other_source_node"]))
-        words = f"{both[0]} and {both[1]} lead at once, {clock(band['left_edge'])} to {clock(band['right_edge'])}"
-        place = {"x": f"{left}%", "y": HEAD - 4, "width": f"{max(right - left, 0.15):.3f}%", "height": below - HEAD}
-        yield tag("rect", tag("title", words), **place, class_="both", fill="url(#hatch-both)")
+        one = incident.called(band["node"], band["source_node"])
+        other = incident.called(band["other_node"], band["other_source_node"])
+        words = f"{one} and {other} lead at once, {clock(band['left_edge'])} to {clock(band['right_edge'])}"
+        yield Span(left, f"{max(right - left, 0.15):.3f}", words)
 
 
-def lane_drawn(incident: Incident, scale: Scale, lane: Lane, top: int, links: Links) -> Iterator[Element]:
+def lane_drawn(incident: Incident, scale: Scale, lane: Lane, top: int, links: Links) -> DrawnLane:
     """One lane: its name, its bars, and a leader after its last line."""
+    name = incident.drawn.names[lane]
     shifts = [clock.shift for clock in incident.clocks.wrong if clock.source == lane[1] and not incident.raw]
-    yield tag(
-        "text",
-        incident.drawn.names[lane],
-        tag("tspan", f"  clock put right: {', '.join(shifts)}", class_="shift") if shifts else None,
-        x=2,
-        y=top + 14,
-        class_="name",
-    )
-    followed: int | None = None
+    bars, followed = [], None
     for bar in incident.drawn.bars:
-        if lane_of(bar) != lane:
-            continue
-        role = bar["roles"][0]["role"]
-        other = role == "follower" and bar["n"] == 1 and followed not in (None, bar["first_term"])
-        followed = bar["last_term"] if role == "follower" else followed
-        yield bar_drawn(incident, scale, bar, top + 19, links, other_term=other)
+        if lane_of(bar) == lane:
+            follows = bar["roles"][0]["role"] == "follower"
+            other = follows and bar["n"] == 1 and followed not in (None, bar["first_term"])
+            followed = bar["last_term"] if follows else followed
+            bars.append(bar_drawn(incident, scale, bar, links, other_term=other))
+    tails = []
     for tail in incident.drawn.tails:
         if lane_of(tail) == lane:
             left = scale.place(tail["left_edge"])
-            words = (
-                f"{incident.drawn.names[lane]}: no later line; it led when its log ended at {clock(tail['left_edge'])}"
-            )
-            hatch = "acting" if tail["role"] == "acting_leader" else "later"
-            place = {"x": f"{left}%", "y": top + 19, "width": f"{100 - left:.3f}%", "height": BAR}
-            yield tag("rect", tag("title", words), **place, class_=f"later {tail['role']}", fill=f"url(#hatch-{hatch})")
+            words = f"{name}: no later line; it led when its log ended at {clock(tail['left_edge'])}"
+            tails.append(Span(left, f"{100 - left:.3f}", words, tail["role"]))
+    return DrawnLane(top, name, ", ".join(shifts), bars, tails)
 
 
-def bar_drawn(incident: Incident, scale: Scale, bar: Row, top: int, links: Links, *, other_term: bool) -> Element:
-    """One role, or several too short to be told apart; ``other_term``: a follower, in another term than before."""
-    left, right = scale.place(bar["left_edge"]), scale.place(bar["right_edge"])
-    wide = right - left
-    role = bar["roles"][0]["role"]
-    drawn = tag(
-        "svg",
-        tag("title", in_words(incident, bar)),
-        tag("rect", width="100%", height=BAR) if wide >= 0.2 else tag("rect", width=2, height=BAR),
-        tag("rect", width=2, height=BAR, class_="edge") if other_term else None,
-        led_meanwhile(bar),
-        labelled(bar, wide),
-        x=f"{left}%",
-        y=top,
-        width=f"{max(wide, 0.1):.3f}%",
-        height=BAR,
-        overflow="visible" if wide < 0.2 else "hidden",
-        class_=f"role {role}{' several' if bar['n'] > 1 else ''}",
+def bar_drawn(incident: Incident, scale: Scale, bar: Row, links: Links, *, other_term: bool) -> Bar:
+    """One role, or several."""
+    left = scale.place(bar["left_edge"])
+    wide = scale.place(bar["right_edge"]) - left
+    words, label = in_words(incident, bar), label_of(bar)
+    return Bar(
+        x=left,
+        width=f"{max(wide, 0.1):.3f}",
+        thin=wide < 0.2,
+        role=bar["roles"][0]["role"],
+        several=bar["n"] > 1,
+        words=words,
+        name=f"{label}: {words}" if label else words,
+        target=links.of_bar(bar),
+        labels=labels(bar, label, wide),
+        stripe=led_meanwhile(bar),
+        other_term=other_term,
     )
-    target = links.of_bar(bar)
-    name = ": ".join(
-        filter(None, (label_of(bar), in_words(incident, bar)))
-    )  # who speaks to a machine says what he sees
-    return drawn if target is None else tag("a", drawn, href=target, tabindex=-1, aria_label=name)
 
 
 def label_of(bar: Row) -> str:
@@ -249,29 +295,24 @@ def label_of(bar: Row) -> str:
     return "" if bar["n"] > 1 else f"{role_word(bar['roles'][0]['role'], bar['protocol'])} {term}".strip()
 
 
-def led_meanwhile(bar: Row) -> Child:
-    """A stripe in a bar of several roles, where one of them is a leader's and another one lasted longer."""
-    others = {role["role"] for role in bar["roles"][1:]} & {"leader", "acting_leader"}
-    return tag("rect", y=BAR - 7, width="100%", height=7, class_=f"stripe {min(others)}") if others else None
+def led_meanwhile(bar: Row) -> str | None:
+    """The role of a leader in a bar of several roles, where another one lasted longer."""
+    return min({role["role"] for role in bar["roles"][1:]} & {"leader", "acting_leader"}, default=None)
 
 
-def labelled(bar: Row, wide: float) -> Child:
-    """What stands in a bar, where it fits: role and term, or the term alone."""
+def labels(bar: Row, full: str, wide: float) -> list[tuple[str, str]]:
+    """What stands in a bar, with where it fits: role and term, or the term alone."""
     term = "" if bar["first_term"] is None else str(bar["first_term"])
     if bar["n"] > 1 or wide <= 0:
-        return None
-    texts = []
-    full = label_of(bar)
-    needed = [
+        return []
+    of_full, of_term = (
         next((width for width in WIDTHS if wide / 100 * width > len(text) * CHARACTER + 10), None) if text else None
         for text in (full, term)
-    ]
-    if needed[0]:
-        texts.append(tag("text", full, x=5, y=15, class_=f"from-{needed[0]}"))
-    if needed[1] and needed[1] != needed[0] and term != full:
-        until = f" until-{needed[0]}" if needed[0] else ""
-        texts.append(tag("text", term, x=5, y=15, class_=f"from-{needed[1]}{until}"))
-    return tag("g", texts) if texts else None
+    )
+    found = [(full, f"from-{of_full}")] if of_full else []
+    if of_term and of_term != of_full and term != full:
+        found.append((term, f"from-{of_term}" + (f" until-{of_full}" if of_full else "")))
+    return found
 
 
 def in_words(incident: Incident, bar: Row) -> str:
@@ -292,48 +333,33 @@ def in_words(incident: Incident, bar: Row) -> str:
     return f"{who}: {role_word(bar['roles'][0]['role'], bar['protocol'])}{of}{term}{cause}, {when(bar)}{ended}{unsure}"
 
 
-def arrows(votes: list[Row], scale: Scale, tops: dict[Lane, int]) -> Iterator[Element]:
+def arrows(votes: list[Row], scale: Scale, tops: dict[Lane, int]) -> Iterator[Vote]:
     """Votes, from the lane of who gave it to that of the candidate, when the round was decided."""
     places = {node: top + 19 + BAR // 2 for (node, _), top in reversed(list(tops.items()))}
     for vote in votes:
         here, there = places.get(vote["voter"]), places.get(vote["candidate"])
         if here is None or there is None or here == there:
             continue
-        x = f"{scale.place(vote['happened_at'])}%"
         term = "" if vote["term"] is None else f" in term {vote['term']}"
         words = f"{vote['voter']} votes for {vote['candidate']}{term}, {clock(vote['happened_at'])}"
-        yield tag("line", tag("title", words), x1=x, x2=x, y1=here, y2=there, class_="vote")
-        head = "M-4,-7 L4,-7 L0,0 Z" if there > here else "M-4,7 L4,7 L0,0 Z"
-        yield tag("svg", tag("path", d=head, class_="vote"), x=x, y=there, overflow="visible", width=1, height=1)
+        yield Vote(scale.place(vote["happened_at"]), here, there, words)
 
 
-def row_of_marks(scale: Scale, severity: str, row: list[Mark], top: int, links: Links) -> Iterator[Element]:
+def row_of_marks(scale: Scale, severity: str, row: list[Mark], y: int, links: Links) -> Iterator[DrawnMark]:
     """The findings of one severity: a mark where each begins, a line for as long as it lasts."""
-    middle = top + ROW // 2
     for mark in row:
         left, right = scale.place(mark.at), scale.place(mark.until)
-        count = len(mark.findings)
-        words = mark_in_words(severity, mark)
-        inside = min(max(left, 0.9), 98)
-        drawn = tag(
-            "g",
-            tag("title", words),
-            tag("line", x1=f"{left}%", x2=f"{right}%", y1=middle, y2=middle, class_="lasts"),
-            tag(
-                "svg",
-                tag("rect", x=-10, y=-11, width=20, height=22, class_="target"),
-                tag("path", d=SYMBOLS[severity]),
-                tag("text", f"{count:,}", x=11, y=4) if count > 1 else None,
-                x=f"{inside}%",
-                y=middle,
-                width=1,
-                height=1,
-                overflow="visible",
-            ),
-            class_=f"mark {severity}",
+        yield DrawnMark(
+            severity=severity,
+            symbol=SYMBOLS[severity],
+            x=left,
+            end=right,
+            inside=min(max(left, 0.9), 98),
+            y=y,
+            number=len(mark.findings),
+            words=mark_in_words(severity, mark),
+            target=links.of_findings(mark.findings),
         )
-        target = links.of_findings(mark.findings)
-        yield drawn if target is None else tag("a", drawn, href=target, aria_label=words)
 
 
 def mark_in_words(severity: str, mark: Mark) -> str:
@@ -346,38 +372,22 @@ def mark_in_words(severity: str, mark: Mark) -> str:
     return "; ".join([f"{len(mark.findings):,} findings, {severity}", *named])
 
 
-def legend(incident: Incident) -> Element:
-    """What the bars mean; their words and patterns say it without colour too."""
+def swatches(incident: Incident) -> Iterator[tuple[str, str]]:
+    """What the bars mean, with the classes that look like them."""
     roles = sorted({(role["role"], bar["protocol"]) for bar in incident.drawn.bars for role in bar["roles"]})
-    entries = [tag("li", tag("i", class_=f"swatch {role}"), role_word(role, protocol)) for role, protocol in roles]
+    yield from ((role, role_word(role, protocol)) for role, protocol in roles)
     if incident.drawn.tails:
-        entries.append(tag("li", tag("i", class_="swatch later"), "led when its log ended: no later line"))
+        yield "later", "led when its log ended: no later line"
     if incident.drawn.bands:
-        entries.append(tag("li", tag("i", class_="swatch both"), "two lead at once"))
+        yield "both", "two lead at once"
     if any(bar["n"] > 1 for bar in incident.drawn.bars):
-        entries.append(
-            tag(
-                "li",
-                tag("i", class_="swatch several"),
-                "several short roles, a stripe where a leader is among them: zoom in",
-            )
-        )
-    entries += [
-        tag(
-            "li",
-            tag("svg", tag("path", d=SYMBOLS[severity]), class_=f"key mark {severity}", viewBox="-9 -9 18 18"),
-            severity,
-        )
-        for severity in SEVERITIES
-        if any(finding["severity"] == severity for finding in incident.findings)
-    ]
-    return tag("ul", entries, tag("li", "no bar: no log"), class_="legend")
+        yield "several", "several short roles, a stripe where a leader is among them: zoom in"
 
 
-def merged(incident: Incident) -> str:
+def merged(incident: Incident, found: dict[str, list[Mark]]) -> str:
     """What is drawn together, in words; empty where all is drawn one by one."""
     roles = sum(bar["n"] for bar in incident.drawn.bars if bar["n"] > 1)
-    together = sum(len(mark.findings) for row in marks(incident).values() for mark in row if len(mark.findings) > 1)
+    together = sum(len(mark.findings) for row in found.values() for mark in row if len(mark.findings) > 1)
     parts = [
         *([f"{roles:,} short roles share thin bars in the colour of the role that lasted longest"] if roles else []),
         *([f"{together:,} findings share marks that say their number"] if together else []),

@@ -123,7 +123,7 @@ def packed(folder: Path) -> Path:
         archive.write(ROOT / "election_replay/__init__.py", "election_replay/__init__.py")
         for package in ("election_core", "schemas", "jobs"):
             for file in (ROOT / package).rglob("*"):
-                if file.suffix in {".py", ".css"}:
+                if file.suffix in {".py", ".css", ".j2"}:
                     archive.write(file, "election_replay" / file.relative_to(ROOT))
     return path
 

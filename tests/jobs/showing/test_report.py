@@ -1,15 +1,18 @@
 """``report``: one file that holds everything, asks nobody for anything, and lets no text become markup."""
 
+import re
 from html.parser import HTMLParser
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jinja2 import UndefinedError
 
 from election_replay.jobs.cli.app import main
-from election_replay.jobs.showing.markup import plain, tag
-from election_replay.jobs.showing.report import STYLE
+from election_replay.jobs.reading.words import harmless
+from election_replay.jobs.showing.rendering import TEMPLATES, render
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.tables import GROUP, finding, log_line, publish, put, role, term
 
@@ -46,6 +49,11 @@ ELEMENTS = {
     *("span", "div", "table", "thead", "tbody", "tr", "th", "td", "svg", "g", "rect", "line", "text", "tspan"),
     *("defs", "pattern", "path"),
 }
+
+
+def plain(text: str) -> str:
+    """A text as a page holds it."""
+    return harmless(text, keep="\n\t")
 
 
 class Reader(HTMLParser):
@@ -108,8 +116,9 @@ def test_it_asks_nobody_for_anything(hostile: str) -> None:
     ids = {attributes["id"] for _, attributes in page.elements if "id" in attributes}
     assert links
     assert {link and link.removeprefix("#") for link in links} <= ids
-    assert "url(" not in STYLE
-    assert "@import" not in STYLE
+    [style] = re.findall("<style>(.+?)</style>", hostile, re.DOTALL)
+    assert "url(" not in style
+    assert "@import" not in style
     policy = next(a["content"] for name, a in page.elements if name == "meta" and a.get("http-equiv"))
     assert str(policy).startswith("default-src 'none'")
 
@@ -145,14 +154,32 @@ def test_it_tells_what_the_terminal_tells(hostile: str) -> None:
 
 @given(st.text(), st.text())
 def test_whatever_a_text_is_it_comes_out_as_text(inside: str, attribute: str) -> None:
-    from xml.etree.ElementTree import tostring
+    parts = TEMPLATES.get_template("parts.html.j2").module
+    page = Reader(harmless(parts.scrolling(attribute, caller=lambda: parts.command(inside)), keep="\n\t"))  # type: ignore[attr-defined]
+    assert [name for name, _ in page.elements] == ["div", *(["code"] if inside else [])]
+    assert page.elements[0][1]["aria-label"] == plain(attribute)
+    assert page.text.rstrip("\n") == plain(inside).rstrip("\n")
 
-    page = Reader(
-        tostring(tag("p", inside, tag("b", inside), inside, title=attribute), encoding="unicode", method="html")
-    )
-    assert [name for name, _ in page.elements] == ["p", "b"]
-    assert page.elements[0][1] == {"title": plain(attribute)}
-    assert page.text == plain(inside) * 3
+
+UNSAFE = re.compile(r"\bsafe\b|\bautoescape\b|=\s*\{\{|<script>|\bMarkup\b|\bon\w+=|\bstyle=")
+"""What would let a text out of its place: marked as harmless, in an attribute without quotes, in a script or a style."""
+
+
+def templates() -> list[str]:
+    """The names of all templates."""
+    return sorted(file.name for file in files("election_replay.jobs.showing").iterdir() if file.name.endswith(".j2"))
+
+
+@pytest.mark.parametrize("name", templates())
+def test_no_template_lets_a_text_out_of_its_place(name: str) -> None:
+    text = files("election_replay.jobs.showing").joinpath(name).read_text("utf-8")
+    assert not UNSAFE.findall(text)
+    TEMPLATES.get_template(name)
+
+
+def test_a_name_that_a_template_does_not_get_is_an_error() -> None:
+    with pytest.raises(UndefinedError):
+        render("refusal.html.j2", title="t", up="", lines=[])
 
 
 def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,69 @@
+"""HTML from the templates beside this file.
+
+All text is escaped, and a name that a template does not get is an error.
+"""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from election_replay.jobs.reading.marks import in_full, in_short
+from election_replay.jobs.reading.next_steps import steps_of_rule, urgent_steps
+from election_replay.jobs.reading.story import folded
+from election_replay.jobs.reading.words import (
+    cell,
+    certainty,
+    clock,
+    counted,
+    harmless,
+    lasting,
+    listed,
+    lost,
+    measures,
+    seconds,
+    spoken,
+    when,
+)
+
+
+def stamp(at: datetime | None) -> str:
+    """A time to the second."""
+    return "" if at is None else f"{at:%Y-%m-%d %H:%M:%S}"
+
+
+def exactly(at: datetime) -> str:
+    """A time with its day, and with milliseconds where there are any."""
+    return f"{at:%Y-%m-%d} {clock(at)}"
+
+
+def in_cell(value: Any) -> str:
+    """A value of a table, as people write it."""
+    if value is None:
+        return ""
+    if isinstance(value, datetime):
+        return exactly(value)
+    return f"{value:,}" if isinstance(value, int | Decimal) else cell(value)
+
+
+TEMPLATES = Environment(
+    loader=PackageLoader("election_replay.jobs.showing", ""),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    finalize=lambda value: "" if value is None else value,
+)
+TEMPLATES.globals |= {
+    word.__name__: word
+    for word in (
+        *(certainty, clock, counted, exactly, in_cell, lasting, listed, lost, measures, seconds, spoken, stamp, when),
+        *(folded, in_full, in_short, steps_of_rule, urgent_steps),
+    )
+}
+
+
+def render(template: str, **values: Any) -> str:
+    """A page, or a part of one, without control characters, which a browser must not get; lines stay lines."""
+    return harmless(TEMPLATES.get_template(template).render(values), keep="\n\t")
