@@ -15,14 +15,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from datetime import datetime
-from html import escape
-from importlib.resources import files
 from io import StringIO
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from uuid import uuid4
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from election_replay.jobs import JobError
 from election_replay.jobs.engines.duckdb_rows import database_in
@@ -45,22 +45,17 @@ WHOLE = "whole table"
 VARIABLE = re.compile(r"getvariable\('(\w+)'\)")
 """What of an expectation's SQL is set before it is asked."""
 
-STYLE = files("election_replay.jobs.gates").joinpath("data_docs.css").read_text(encoding="utf-8")
-
 LEFT_OUT = re.compile(r"<script\b.*?</script>|<(?:link|img)\b[^>]*\b(?:href|src)=[\"'](?:https?:)?//[^>]*>", re.DOTALL)
 """Scripts, and what a page would fetch from another machine."""
 
-POLICY = "default-src 'self' data:; style-src 'unsafe-inline'"
-HEAD = f"""<head><meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<style>{STYLE}</style>"""
-
-INDEX = """<!DOCTYPE html>
-<html lang="en">{head}<meta charset="utf-8"><title>Gates</title></head>
-<body><h1>Gates</h1><p>{summary}</p>
-<table><tr><th>table<th>expectations<th>hold<th>rows that break one</tr>
-{rows}</table>
-{broken}</body></html>
-"""
+TEMPLATES = Environment(
+    loader=PackageLoader("election_replay.jobs.gates", ""),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+HEAD = "<head>" + TEMPLATES.get_template("data_docs_head.html.j2").render()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,23 +135,13 @@ def offline(page: str) -> str:
 def index(folder: Path, checks: Sequence[Check]) -> str:
     """The first page: each table with its page. Great Expectations' own one is drawn by scripts that it fetches."""
     pages = {page.stem.rpartition("-")[2]: page for page in (folder / "validations").rglob("*.html")}
-    rows = []
+    tables = []
     for table, found in groupby(checks, key=lambda check: check.table):
         name, of_table = name_of(table), list(found)
         href = quote(pages[name].relative_to(folder).as_posix())
         broken = sum(sum(check.failed.values()) for check in of_table)
-        numbers = f"<td>{len(of_table)}<td>{sum(check.holds for check in of_table)}<td>{broken:,}"
-        rows.append(f'<tr{" class=failed" * bool(broken)}><td><a href="{href}">{name}</a>{numbers}</tr>')
-    summary = f"{sum(check.holds for check in checks):,} of {len(checks):,} expectations hold."
-    shown = "".join(map(rows_of, (check for check in checks if not check.holds)))
-    return INDEX.format(head=HEAD, summary=summary, rows="\n".join(rows), broken=shown)
-
-
-def rows_of(check: Check) -> str:
-    """Some of the rows that break an expectation."""
-    some = "".join(f"<li><code>{escape(row)}</code>" for rows in check.examples.values() for row in rows)
-    heading = f"{name_of(check.table)} {check.expectation.name}: {check.expectation.says}"
-    return f"<h2>{escape(heading)}</h2><ul>{some}</ul>"
+        tables.append((name, href, len(of_table), sum(check.holds for check in of_table), broken))
+    return TEMPLATES.get_template("data_docs.html.j2").render(tables=tables, checks=checks, name_of=name_of)
 
 
 def name_of(table: str) -> str:

@@ -497,7 +497,7 @@ def test_the_command_names_the_rows_and_writes_pages(warehouse: Warehouse, capsy
     first = Path(warehouse.root, "data_docs", "index.html")
     assert "c1/nodes/n1/logs/broker" in first.read_text()
     assert page.relative_to(first.parent).as_posix().replace(" ", "%20") in first.read_text()
-    assert first.read_text().count("class=failed") == 2, "silver.events, and bronze.landed_files that counts them"
+    assert first.read_text().count('class="failed"') == 2, "silver.events, and bronze.landed_files that counts them"
     for one in first.parent.rglob("*.html"):
         assert not re.search(r"<script|<(link|img)[^>]*(https?:)?//", one.read_text()), f"{one} is not alone"
     assert main(["validate", "--warehouse", warehouse.root, "--layer", "gold", "--no-docs"]) == 0

@@ -1,8 +1,8 @@
 """``report``: one file that holds everything, asks nobody for anything, and lets no text become markup."""
 
 import re
+import tomllib
 from html.parser import HTMLParser
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -165,16 +165,20 @@ UNSAFE = re.compile(r"\bsafe\b|\bautoescape\b|=\s*\{\{|<script>|\bMarkup\b|\bon\
 """What would let a text out of its place: marked as harmless, in an attribute without quotes, in a script or a style."""
 
 
-def templates() -> list[str]:
-    """The names of all templates."""
-    return sorted(file.name for file in files("election_replay.jobs.showing").iterdir() if file.name.endswith(".j2"))
+TEMPLATE_FILES = sorted((Path(__file__).parents[3] / "jobs").rglob("*.j2"))
 
 
-@pytest.mark.parametrize("name", templates())
-def test_no_template_lets_a_text_out_of_its_place(name: str) -> None:
-    text = files("election_replay.jobs.showing").joinpath(name).read_text("utf-8")
-    assert not UNSAFE.findall(text)
-    TEMPLATES.get_template(name)
+@pytest.mark.parametrize("file", TEMPLATE_FILES, ids=lambda file: file.name)
+def test_no_template_lets_a_text_out_of_its_place(file: Path) -> None:
+    assert not UNSAFE.findall(file.read_text("utf-8"))
+
+
+def test_all_templates_are_in_the_wheel() -> None:
+    packed = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text("utf-8"))
+    data = packed["tool"]["setuptools"]["package-data"]
+    for file in TEMPLATE_FILES:
+        package = ".".join(("election_replay", *file.parent.relative_to(Path(__file__).parents[3]).parts))
+        assert any(file.match(pattern) for pattern in data[package]), file
 
 
 def test_a_name_that_a_template_does_not_get_is_an_error() -> None:
