@@ -243,9 +243,8 @@ def bands(incident: Incident, scale: Scale) -> Iterator[Span]:
     """Where two members lead at once, across all lanes."""
     for band in incident.drawn.bands:
         left, right = scale.place(band["left_edge"]), scale.place(band["right_edge"])
-        one = incident.called(band["node"], band["source_node"])
-        other = incident.called(band["other_node"], band["other_source_node"])
-        words = f"{one} and {other} lead at once, {clock(band['left_edge'])} to {clock(band['right_edge'])}"
+        names = (incident.called(band[f"{which}node"], band[f"{which}source_node"]) for which in ("", "other_"))
+        words = f"{' and '.join(names)} lead at once, {clock(band['left_edge'])} to {clock(band['right_edge'])}"
         yield Span(left, f"{max(right - left, 0.15):.3f}", words)
 
 
