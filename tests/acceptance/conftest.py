@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.published import WITH_SPARK, WITHOUT_JAVA, Warehouse, replay
+from tests.acceptance.published import WITH_SPARK, WITHOUT_JAVA, Warehouse, replay, replay_here
 from tests.conftest import Landing
 from tests.proving import amount
 
@@ -29,3 +29,10 @@ def gold(runs: dict[str, Path], landing: Landing, tmp_path_factory: pytest.TempP
     """All these runs, replayed together by one of the two engines; test_engines.py has the other one do it, too."""
     zone = landing(f"{path.parent.name}/{name}" for name, path in runs.items())
     return replay(zone, tmp_path_factory.mktemp("warehouse") / "all", *amount(WITHOUT_JAVA, WITH_SPARK))
+
+
+@pytest.fixture(scope="session")
+def compound(corpora: Path, landing: Landing, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """The clusters that were hurt in several ways at once, in one warehouse."""
+    zone = landing(f"compound-clusters/{run.parent.name}" for run in (corpora / "compound-clusters").glob("*/run.json"))
+    return replay_here(zone, tmp_path_factory.mktemp("warehouse") / "compound")

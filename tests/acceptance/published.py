@@ -31,9 +31,9 @@ class Warehouse:
 
     path: Path
 
-    def _rows(self, table: str, version: int | None = None) -> list[Row]:
-        found = DeltaTable(str(self.path / table), version=version).to_pyarrow_table().to_pylist()
-        return list(found)
+    def _rows(self, table: str, version: int | None = None, columns: tuple[str, ...] = ()) -> list[Row]:
+        found = DeltaTable(str(self.path / table), version=version).to_pyarrow_table(columns=[*columns] or None)
+        return list(found.to_pylist())
 
     @cached_property
     def manifest(self) -> Row:
@@ -41,11 +41,12 @@ class Warehouse:
         published = [row for row in self._rows("gold/runs") if row["published_at"] is not None]
         return max(published, key=lambda row: row["published_at"])
 
-    def rows(self, table: str) -> list[Row]:
-        """All published rows of a table such as ``gold/terms``."""
+    def rows(self, table: str, *columns: str) -> list[Row]:
+        """All published rows of a table such as ``gold/terms``; of one of another layer only these columns."""
         name = table.rpartition("/")[2]
         if not TABLES[name].by_run:
-            return self._rows(table, dict(self.manifest["versions"])[name])
+            return self._rows(table, dict(self.manifest["versions"])[name], columns)
+        assert not columns, "whose rows are published stands in other ones"
         return [row for row in self._rows(table) if tuple(map(row.get, OF_GROUP)) in self._pointer]
 
     @cached_property
@@ -53,9 +54,9 @@ class Warehouse:
         """Whose rows are published of each group."""
         return {tuple(map(row.get, OF_GROUP)) for row in self._rows("gold/published")}
 
-    def newest(self, table: str) -> list[Row]:
-        """All rows of a table as it is now, published or not."""
-        return self._rows(table)
+    def newest(self, table: str, *columns: str) -> list[Row]:
+        """All rows of a table as it is now, published or not; only these columns, if any are named."""
+        return self._rows(table, columns=columns)
 
 
 def ordered(rows: Iterable[Row]) -> list[str]:
@@ -91,6 +92,15 @@ def replay(landing: Path, warehouse: Path, *options: object, env: Mapping[str, s
     """Lands, replays and publishes one landing zone."""
     nothing = {"PATH": "/nothing", "JAVA_HOME": "/nothing"} if options == WITHOUT_JAVA else {}
     election_replay("run", "--landing", landing, "--warehouse", warehouse, *options, env={**nothing, **(env or {})})
+    return Warehouse(warehouse)
+
+
+def replay_here(landing: Path, warehouse: Path, *options: object) -> Warehouse:
+    """The same by the local engine in this process, which has imported all that a process of its own would import."""
+    from election_replay.jobs.cli.app import main
+
+    arguments = ("--landing", landing, "--warehouse", warehouse, *WITHOUT_JAVA, *options)
+    assert main(["run", *map(str, arguments)]) == 0
     return Warehouse(warehouse)
 
 

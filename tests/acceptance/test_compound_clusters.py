@@ -9,22 +9,11 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.published import Row, Warehouse, replay
-from tests.conftest import Landing
+from tests.acceptance.published import Row, Warehouse
 
 pytestmark = pytest.mark.slow
 
 FOREVER = datetime(9999, 12, 30, tzinfo=UTC)
-RUNS = (
-    *("busy-shop", "chaos-stock", "embedded-all-ack", "flap-shop", "many-topics-full-disk", "older-data-387"),
-    *("restore-shop", "sleepy-master", "upgrade-transfer-dl", "wiped-shop"),
-)
-
-
-@pytest.fixture(scope="module")
-def compound(landing: Landing, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
-    zone = landing(f"compound-clusters/{run}" for run in RUNS)
-    return replay(zone, tmp_path_factory.mktemp("warehouse") / "compound", "--engine", "local")
 
 
 def findings(warehouse: Warehouse, run: str, **columns: Any) -> list[Row]:

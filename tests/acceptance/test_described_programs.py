@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from election_replay.jobs.settings.config import load
-from tests.acceptance.published import Warehouse, replay
+from tests.acceptance.published import Warehouse, replay_here
 from tests.election_core import story
 
 SETTINGS = """
@@ -75,7 +75,7 @@ def gold(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
         path.write_text(written, encoding="utf-8")
     settings = folder / "settings.yaml"
     settings.write_text(SETTINGS, encoding="utf-8")
-    return replay(folder / "landing", folder / "warehouse", "--engine", "local", "--config", str(settings))
+    return replay_here(folder / "landing", folder / "warehouse", "--config", str(settings))
 
 
 def test_who_held_which_term(gold: Warehouse) -> None:
@@ -138,7 +138,7 @@ def test_a_table_of_canonical_events_says_what_they_say(name: str, tmp_path: Pat
             path.parent.mkdir(parents=True)
             path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         run = (tmp_path / ending / "landing", tmp_path / ending / "warehouse")
-        gold = replay(*run, "--engine", "local", "--config", str(tmp_path / config))
+        gold = replay_here(*run, "--config", str(tmp_path / config))
         tables = ("terms", "role_intervals", "elections", "findings", "rule_coverage")
         rows[ending] = {table: sorted(map(_comparable, gold.rows(f"gold/{table}"))) for table in tables}
     assert rows["told"] == rows["events.jsonl"]
@@ -179,6 +179,6 @@ def test_a_lower_member_leads_beside_a_higher_one(tmp_path: Path) -> None:
         path.write_text("".join(f"2026-03-01T10:{line[:5]}.000Z{line[5:]}\n" for line in lines), encoding="utf-8")
     settings = tmp_path / "settings.yaml"
     settings.write_text(PHONES, encoding="utf-8")
-    gold = replay(tmp_path / "landing", tmp_path / "warehouse", "--engine", "local", "--config", str(settings))
+    gold = replay_here(tmp_path / "landing", tmp_path / "warehouse", "--config", str(settings))
     found = [(row["rule"], tuple(row["nodes"])) for row in gold.rows("gold/findings") if row["severity"] != "info"]
     assert ("BULLY_NOT_HIGHEST", ("P1", "P3")) in found

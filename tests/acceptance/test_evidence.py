@@ -27,7 +27,7 @@ HEADER = re.compile(r"\w+ dataVersion .*counter=(?P<counter>\d+)")
 
 @pytest.fixture(scope="session")
 def event_ids(gold: Warehouse) -> set[str]:
-    return {row["event_id"] for row in gold.rows("silver/events")}
+    return {row["event_id"] for row in gold.rows("silver/events", "event_id")}
 
 
 def test_every_finding_is_proven_by_events(gold: Warehouse, event_ids: set[str]) -> None:
@@ -44,7 +44,7 @@ def test_every_start_and_end_is_an_event(gold: Warehouse, event_ids: set[str], t
 
 
 def test_every_event_has_its_line(gold: Warehouse, event_ids: set[str]) -> None:
-    assert {row["event_id"] for row in gold.rows("bronze/log_lines")} == event_ids
+    assert {row["event_id"] for row in gold.rows("bronze/log_lines", "event_id")} == event_ids
 
 
 def test_every_proof_stands_in_its_file(gold: Warehouse, runs: dict[str, Path]) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from election_replay.jobs.cli.app import main
 from election_replay.jobs.reading.story import BECAUSE
-from tests.acceptance.published import Row, Warehouse, replay
+from tests.acceptance.published import Row, Warehouse, replay_here
 from tests.acceptance.verdict import show
 from tests.conftest import Landing
 
@@ -27,7 +27,7 @@ BROKER_IDS = {"broker-1": "11", "broker-2": "12", "broker-3": "13"}
 @pytest.fixture(scope="module")
 def kafka(landing: Landing, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     zone = landing(f"kafka-kraft/{run}" for run in RUNS)
-    return replay(zone, tmp_path_factory.mktemp("warehouse") / "kafka", "--engine", "local")
+    return replay_here(zone, tmp_path_factory.mktemp("warehouse") / "kafka")
 
 
 @pytest.fixture(params=RUNS)

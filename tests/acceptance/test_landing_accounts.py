@@ -100,7 +100,7 @@ def test_every_event_and_every_bad_line_is_counted(landed: Warehouse) -> None:
         told: dict[str, int] = defaultdict(int)
         for row in landed.newest("bronze/landed_files"):
             told[row["cluster"]] += row[column]
-        found = Counter(row["cluster"] for row in landed.newest(table))
+        found = Counter(row["cluster"] for row in landed.newest(table, "cluster"))
         assert found == +Counter(told), table
 
 

@@ -11,7 +11,7 @@ from election_replay.jobs.reading.incident import incident
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.story import story
 from election_replay.jobs.warehouse.warehouse import Warehouse as Tables
-from tests.acceptance.published import Row, Warehouse, replay
+from tests.acceptance.published import Row, Warehouse, replay_here
 from tests.acceptance.verdict import show
 from tests.conftest import Landing
 
@@ -36,7 +36,7 @@ CLOSE = timedelta(seconds=3)
 @pytest.fixture(scope="module")
 def others(landing: Landing, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     zone = landing(f"other-clusters/{run}" for run in RUNS)
-    return replay(zone, tmp_path_factory.mktemp("warehouse") / "others", "--engine", "local")
+    return replay_here(zone, tmp_path_factory.mktemp("warehouse") / "others")
 
 
 @pytest.fixture(params=RUNS)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.observed import far_from
-from tests.acceptance.published import WITHOUT_JAVA, Row, Warehouse, replay
+from tests.acceptance.published import Row, Warehouse, replay_here
 from tests.conftest import Landing
 
 SYSTEMS = ("redis-sentinel", "redis-cluster")
@@ -25,7 +25,7 @@ def runs(corpora: Path) -> dict[str, Path]:
 @pytest.fixture(scope="module")
 def gold(runs: dict[str, Path], landing: Landing, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     zone = landing(f"{path.parent.name}/{name}" for name, path in runs.items())
-    return replay(zone, tmp_path_factory.mktemp("warehouse") / "redis", *WITHOUT_JAVA)
+    return replay_here(zone, tmp_path_factory.mktemp("warehouse") / "redis")
 
 
 def of(rows: Iterable[Row], run: str, **columns: object) -> list[Row]:

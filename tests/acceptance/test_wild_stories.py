@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from election_replay.jobs.cli.app import main
-from tests.acceptance.published import replay
-from tests.conftest import Landing
+from tests.acceptance.published import Warehouse
 
 PAGE = Path(__file__).parents[2] / "docs" / "cases.md"
 STORY = re.compile(
@@ -30,23 +29,15 @@ def what_happened(printed: str) -> str:
     return "".join(f"    {line}".rstrip() + "\n" for line in ["What happened", *lines])
 
 
-@pytest.fixture(scope="module")
-def wild(landing: Landing, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """These clusters in one warehouse."""
-    path = tmp_path_factory.mktemp("wild") / "warehouse"
-    replay(landing(f"compound-clusters/{cluster}" for cluster, _ in told()), path, "--engine", "local")
-    return str(path)
-
-
 @pytest.mark.slow
 def test_the_stories_of_the_page_are_what_incident_prints(
-    wild: str, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+    compound: Warehouse, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
 ) -> None:
     page = PAGE.read_text("utf-8")
     assert len(told()) == 10
     for (cluster, group), story in told().items():
         capsys.readouterr()
-        assert main(["incident", "--warehouse", wild, "--cluster", cluster, "--group", group]) == 0
+        assert main(["incident", "--warehouse", str(compound.path), "--cluster", cluster, "--group", group]) == 0
         printed = what_happened(capsys.readouterr().out)
         if request.config.getoption("--rewrite"):
             page = page.replace(f" {cluster} --group {group}\n\n{story}", f" {cluster} --group {group}\n\n{printed}")
