@@ -26,15 +26,13 @@ from election_replay.election_core.dialects.zookeeper import dialect as zookeepe
 from election_replay.election_core.model.events import Unparsable
 from election_replay.election_core.replay.source_fold import INTERESTING
 from election_replay.jobs.settings.config import load
-from tests.election_core.dialects import rocketmq_fixture
 from tests.election_core.dialects.lines import entries
 
 PAGE = Path(__file__).parents[3] / "docs" / "dialects.md"
 
 
 def every_line() -> Iterator[tuple[str, Record]]:
-    yield from (("rocketmq", record) for record, _ in rocketmq_fixture.entries())
-    for name in ("zookeeper", "etcd", *(system.name for system in SYSTEMS)):
+    for name in ("rocketmq", "zookeeper", "etcd", *(system.name for system in SYSTEMS)):
         yield from ((name, record) for record, _ in entries(f"{name}_lines.txt"))
 
 

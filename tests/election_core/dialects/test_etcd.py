@@ -1,18 +1,15 @@
 """Lines of etcd and its Raft library become the events that they are."""
 
-import contextlib
 import json
-import random
 import re
 from pathlib import Path
 
 import pytest
 
 from election_replay.election_core.dialects import Record
-from election_replay.election_core.dialects.etcd.dialect import ETCD, TABLE
+from election_replay.election_core.dialects.etcd.dialect import ETCD
 from election_replay.election_core.model.events import Event, Unparsable
-from tests.election_core.dialects.lines import entries, mutated, records
-from tests.election_core.dialects.rocketmq_fixture import written
+from tests.election_core.dialects.lines import entries, records
 
 ENTRIES = list(entries("etcd_lines.txt"))
 JSON = '{{"level":"info","ts":{},"caller":"raft/raft.go:1","msg":{}{}}}'
@@ -21,44 +18,6 @@ LEADS = '"1a became leader at term 2"'
 
 def parsed(line: str, offset: int = 0) -> Event | None:
     return ETCD.parse(Record(line, (), "etcd.log", offset))
-
-
-def message_of(record: Record) -> str:
-    if record.text.startswith("{"):
-        return str(json.loads(record.text)["msg"])
-    return re.split(r"INFO: | \| [\w/]+: | raft: ", record.text, maxsplit=1)[1]
-
-
-def readers(record: Record) -> set[tuple[str, str]]:
-    message = message_of(record)
-    return {(one.text.kind, one.text.template) for one in TABLE.patterns if one.regex.match(message)}
-
-
-@pytest.mark.parametrize(
-    ("record", "expected"), ENTRIES, ids=lambda one: one.split()[0] if isinstance(one, str) else ""
-)
-def test_a_line_becomes_its_event(record: Record, expected: str) -> None:
-    event = ETCD.parse(record)
-    assert event is not None
-    assert written(event) == expected
-
-
-def test_every_text_has_a_line_in_the_table() -> None:
-    seen = {one for record, _ in ENTRIES for one in readers(record)}
-    assert {(one.text.kind, one.text.template) for one in TABLE.patterns} == seen
-
-
-def test_no_line_is_claimed_by_two_texts() -> None:
-    assert {record.text: found for record, _ in ENTRIES if len(found := readers(record)) != 1} == {}
-
-
-def test_every_event_line_contains_a_needle_and_begins_a_record() -> None:
-    for record, _ in ENTRIES:
-        assert any(needle in record.text.rstrip() for needle in ETCD.needles), record.text
-        assert re.match(ETCD.record_start, record.text), record.text
-        event = ETCD.parse(record)
-        assert event is not None
-        assert ETCD.time_of(record.text, 0) == (event.event_time, event.time_resolution_ms)
 
 
 @pytest.mark.parametrize(
@@ -122,15 +81,6 @@ def test_a_clock_may_be_behind() -> None:
     )
     assert event is not None
     assert event.duration_ms == -62_500
-
-
-def test_mutated_lines_raise_nothing_but_unparsable() -> None:
-    chance = random.Random(20260301)
-    for _ in range(6000):
-        record = mutated(chance.choice(ENTRIES)[0], chance)
-        with contextlib.suppress(Unparsable):
-            ETCD.parse(record)
-        ETCD.time_of(record.text, 0)
 
 
 QUOTED = {

@@ -1,21 +1,17 @@
 """Kafka's lines become the events that they are."""
 
-import contextlib
 import json
-import random
 import re
 from pathlib import Path
 
 import pytest
 
 from election_replay.election_core.dialects import NAMED, Record, speaker_of, stream_in_system
-from election_replay.election_core.dialects.dialect import Pattern
-from election_replay.election_core.dialects.kafka.dialect import KAFKA, TABLE, line_of
+from election_replay.election_core.dialects.kafka.dialect import KAFKA
 from election_replay.election_core.dialects.kafka.shapes import transition
 from election_replay.election_core.model.events import Event, Unparsable
 from election_replay.jobs.landing.recognising import dialect_of
-from tests.election_core.dialects.lines import entries, mutated, records
-from tests.election_core.dialects.rocketmq_fixture import written
+from tests.election_core.dialects.lines import entries, records
 
 ENTRIES = list(entries("kafka_lines.txt"))
 TELLING = "Completed transition|Becoming the active|Renouncing|starts at leader epoch|UNCLEAN|Fencing broker"
@@ -25,46 +21,6 @@ LINE = "[2026-11-26 12:45:26,306] INFO {} (org.apache.kafka.raft.QuorumState)"
 
 def parsed(line: str, offset: int = 0) -> Event | None:
     return KAFKA.parse(Record(line, (), "server.log", offset))
-
-
-def reads(pattern: Pattern, record: Record) -> bool:
-    line = line_of(record.text)
-    try:
-        return line is not None and pattern.read(line.message, "", record.stream) is not None
-    except ValueError:
-        return True
-
-
-@pytest.mark.parametrize(
-    ("record", "expected"), ENTRIES, ids=lambda one: one.split()[0] if isinstance(one, str) else ""
-)
-def test_a_line_becomes_its_event(record: Record, expected: str) -> None:
-    event = KAFKA.parse(record)
-    assert event is not None
-    assert written(event) == expected
-
-
-def test_every_text_has_a_line_in_the_table() -> None:
-    unseen = {(one.text.kind, one.text.template) for one in TABLE.patterns}
-    for record, _ in ENTRIES:
-        line = line_of(record.text)
-        assert line is not None
-        seen = next((one for one in TABLE.candidates(line.message) if reads(one, record)), None)
-        if seen is not None:  # a former name of a part is another beginning
-            unseen.discard((seen.text.kind, seen.text.template))
-    assert not unseen
-
-
-def test_no_line_is_claimed_by_two_kinds() -> None:
-    claims = {record.text: {one.text.kind for one in TABLE.patterns if reads(one, record)} for record, _ in ENTRIES}
-    assert {text: kinds for text, kinds in claims.items() if len(kinds) > 1} == {}
-
-
-def test_every_event_line_contains_a_needle_and_begins_a_record() -> None:
-    for record, _ in ENTRIES:
-        assert any(needle in record.text.rstrip() for needle in KAFKA.needles), record.text
-        assert re.match(KAFKA.record_start, record.text), record.text
-        assert KAFKA.time_of(record.text, 0), record.text
 
 
 def test_the_parts_of_former_releases_had_other_names() -> None:
@@ -119,15 +75,6 @@ def test_zookeeper_in_the_layout_of_a_kafka_release_is_zookeeper() -> None:
     of_zookeeper = "[2026-03-01 10:00:00,123] INFO LOOKING (org.apache.zookeeper.server.quorum.QuorumPeer)"
     assert speaker_of(of_zookeeper) is NAMED["zookeeper"]
     assert speaker_of(LINE.format("[RaftManager id=1] Become candidate due to fetch timeout")) is KAFKA
-
-
-def test_mutated_lines_raise_nothing_but_unparsable() -> None:
-    chance = random.Random(20260301)
-    for _ in range(6000):
-        record = mutated(chance.choice(ENTRIES)[0], chance)
-        with contextlib.suppress(Unparsable):
-            KAFKA.parse(record)
-        KAFKA.time_of(record.text, 0)
 
 
 def test_the_lines_that_prove_something_in_real_logs_are_understood(corpora: Path) -> None:

@@ -1,69 +1,21 @@
 """RocketMQ lines become the events that they are."""
 
-import contextlib
-import random
 import re
 
 import pytest
 
 from election_replay.election_core.dialects import DIALECTS, KINDS, TICK, Record, dialect_for, tick
-from election_replay.election_core.dialects.dialect import Pattern
-from election_replay.election_core.dialects.rocketmq.dialect import ROCKETMQ, TABLE, TEXTS
+from election_replay.election_core.dialects.rocketmq.dialect import ROCKETMQ, TEXTS
 from election_replay.election_core.model.events import EpochEntry, Event, Unparsable
-from tests.election_core.dialects.rocketmq_fixture import entries, written
+from tests.election_core.dialects.lines import entries, written
 
-ENTRIES = list(entries())
+ENTRIES = list(entries("rocketmq_lines.txt"))
 
 
 def parsed(line: str, stream: str = "broker.log", continuation: tuple[str, ...] = ()) -> Event:
     event = ROCKETMQ.parse(Record(line, continuation, stream, 480))
     assert event is not None, line
     return event
-
-
-def message_of(record: Record) -> tuple[str, str]:
-    thread, _, message = record.text.split(" ", 3)[3].partition(" - ")
-    return thread, message.rstrip()
-
-
-def readers(record: Record) -> set[str]:
-    thread, message = message_of(record)
-    return {one.text.kind for one in TABLE.patterns if _reads(one, message, thread, record.stream)}
-
-
-def _reads(pattern: Pattern, message: str, thread: str, stream: str) -> bool:
-    try:
-        return pattern.read(message, thread, stream) is not None
-    except ValueError:
-        return True
-
-
-@pytest.mark.parametrize(
-    ("record", "expected"), ENTRIES, ids=lambda one: one.split()[0] if isinstance(one, str) else ""
-)
-def test_a_line_becomes_its_event(record: Record, expected: str) -> None:
-    event = ROCKETMQ.parse(record)
-    assert event is not None
-    assert written(event) == expected
-
-
-def test_every_text_has_a_line_in_the_table() -> None:
-    unseen = {(text.kind, text.template) for text in TEXTS}
-    for record, _ in ENTRIES:
-        thread, message = message_of(record)
-        seen = next(one for one in TABLE.candidates(message) if _reads(one, message, thread, record.stream))
-        unseen.discard((seen.text.kind, seen.text.template))
-    assert not unseen
-
-
-def test_no_line_is_claimed_by_two_kinds() -> None:
-    claims = {record.text: kinds for record, _ in ENTRIES if len(kinds := readers(record)) != 1}
-    assert not claims
-
-
-def test_every_event_line_contains_a_needle_even_when_blanks_at_its_end_were_cut() -> None:
-    for record, _ in ENTRIES:
-        assert any(needle in record.text.rstrip() for needle in ROCKETMQ.needles), record.text
 
 
 def test_needles_pass_few_lines_of_no_interest() -> None:
@@ -131,29 +83,6 @@ def test_a_record_starts_with_time_and_level() -> None:
 def test_absurd_values_of_a_known_text_go_to_quarantine_with_a_reason(text: str, reason: str) -> None:
     with pytest.raises(Unparsable, match=reason):
         ROCKETMQ.parse(Record(text, (), "broker.log", 480))
-
-
-def test_mutated_lines_raise_nothing_but_unparsable() -> None:
-    chance = random.Random(20260301)
-    letters = "0129 -_,.:;'\"[]{}()<>=/#@\\\t\0é中\ud800nulltrue"
-    for _ in range(6000):
-        record, _expected = chance.choice(ENTRIES)
-        text = list(record.text)
-        for _ in range(chance.randint(1, 6)):
-            place = chance.randrange(len(text)) if text else 0
-            match chance.randrange(4):
-                case 0:
-                    text[place : place + 1] = [chance.choice(letters)]
-                case 1:
-                    text[place:place] = chance.choice(letters) * chance.randint(1, 40)
-                case 2:
-                    del text[place : place + chance.randint(1, 30)]
-                case _:
-                    text[place:place] = text[: chance.randint(0, len(text))]
-        mutated = Record("".join(text), tuple(chance.choices(letters, k=3)), record.stream, 480)
-        with contextlib.suppress(Unparsable):
-            ROCKETMQ.parse(mutated)
-        ROCKETMQ.time_of(mutated.text, 480)
 
 
 RESULT = "2026-03-01 10:00:07 INFO EventScheduler - Event queue run event {}, get the result ControllerResult{{events=[{}], response={}}}"

@@ -11,11 +11,10 @@ from election_replay.election_core.dialects.rocketmq.dialect import ROCKETMQ
 from election_replay.election_core.dialects.torn import parse_record, records_in
 from election_replay.election_core.dialects.zookeeper.dialect import ZOOKEEPER
 from election_replay.election_core.model.events import Unparsable
-from tests.election_core.dialects import rocketmq_fixture
 from tests.election_core.dialects.lines import entries
 
 TABLES = {
-    "rocketmq": (ROCKETMQ, [record for record, _ in rocketmq_fixture.entries()]),
+    "rocketmq": (ROCKETMQ, [record for record, _ in entries("rocketmq_lines.txt")]),
     "zookeeper": (ZOOKEEPER, [record for record, _ in entries("zookeeper_lines.txt")]),
     "etcd": (ETCD, [record for record, _ in entries("etcd_lines.txt")]),
 }

@@ -1,19 +1,15 @@
 """ZooKeeper lines become the events that they are."""
 
-import contextlib
 import json
-import random
 import re
 from pathlib import Path
 
 import pytest
 
 from election_replay.election_core.dialects import Record
-from election_replay.election_core.dialects.dialect import Pattern
-from election_replay.election_core.dialects.zookeeper.dialect import REASON_TABLE, TABLE, ZOOKEEPER, line_of
+from election_replay.election_core.dialects.zookeeper.dialect import REASON_TABLE, ZOOKEEPER
 from election_replay.election_core.model.events import Event, Unparsable
-from tests.election_core.dialects.lines import entries, mutated, records
-from tests.election_core.dialects.rocketmq_fixture import written
+from tests.election_core.dialects.lines import entries, records
 
 ENTRIES = list(entries("zookeeper_lines.txt"))
 LINE = "2026-11-21 09:25:40,221 [myid:{}] - INFO  [{}:o.a.z.s.q.{}@1] - {}"
@@ -23,52 +19,10 @@ def parsed(line: str, *continuation: str, offset: int = 0) -> Event | None:
     return ZOOKEEPER.parse(Record(line, continuation, "zookeeper.log", offset))
 
 
-def reads(pattern: Pattern, record: Record) -> bool:
-    line = line_of(record.text)
-    try:
-        return (
-            line is not None
-            and pattern.read(line.message, (line.logger or "").rpartition(".")[2], record.stream) is not None
-        )
-    except ValueError:
-        return True
-
-
-@pytest.mark.parametrize(
-    ("record", "expected"), ENTRIES, ids=lambda one: one.split()[0] if isinstance(one, str) else ""
-)
-def test_a_line_becomes_its_event(record: Record, expected: str) -> None:
-    event = ZOOKEEPER.parse(record)
-    assert event is not None
-    assert written(event) == expected
-
-
-def test_every_text_has_a_line_in_the_table() -> None:
-    unseen = {(one.text.kind, one.text.template) for one in TABLE.patterns}
-    for record, _ in ENTRIES:
-        line = line_of(record.text)
-        assert line is not None
-        seen = next(one for one in TABLE.candidates(line.message) if reads(one, record))
-        unseen.discard((seen.text.kind, seen.text.template))
-    assert not unseen
-
-
 def test_every_reason_has_a_line_in_the_table() -> None:
     said = [event.result or "" for event in (ZOOKEEPER.parse(record) for record, _ in ENTRIES) if event]
     unseen = [one.text.template for one in REASON_TABLE.patterns if not any(map(one.regex.match, said))]
     assert not unseen
-
-
-def test_no_line_is_claimed_by_two_kinds() -> None:
-    claims = {record.text: {one.text.kind for one in TABLE.patterns if reads(one, record)} for record, _ in ENTRIES}
-    assert {text: kinds for text, kinds in claims.items() if len(kinds) != 1} == {}
-
-
-def test_every_event_line_contains_a_needle_and_begins_a_record() -> None:
-    for record, _ in ENTRIES:
-        assert any(needle in record.text.rstrip() for needle in ZOOKEEPER.needles), record.text
-        assert re.match(ZOOKEEPER.record_start, record.text), record.text
-        assert ZOOKEEPER.time_of(record.text, 0), record.text
 
 
 @pytest.mark.parametrize(
@@ -140,15 +94,6 @@ def test_the_first_known_exception_says_why() -> None:
 def test_absurd_values_of_a_known_text_go_to_quarantine_with_a_reason(name: str, message: str, reason: str) -> None:
     with pytest.raises(Unparsable, match=reason):
         parsed(LINE.format("", "x", name, message))
-
-
-def test_mutated_lines_raise_nothing_but_unparsable() -> None:
-    chance = random.Random(20260301)
-    for _ in range(6000):
-        record = mutated(chance.choice(ENTRIES)[0], chance)
-        with contextlib.suppress(Unparsable):
-            ZOOKEEPER.parse(record)
-        ZOOKEEPER.time_of(record.text, 0)
 
 
 QUOTED = {

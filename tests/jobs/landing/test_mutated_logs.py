@@ -9,7 +9,6 @@ import pytest
 from election_replay.election_core.dialects import dialect_for
 from election_replay.jobs.warehouse.data_files import record_batch
 from election_replay.schemas import TABLES
-from tests.election_core.dialects import rocketmq_fixture
 from tests.election_core.dialects.lines import entries
 from tests.jobs.zone import Zone
 from tests.proving import amount
@@ -32,7 +31,7 @@ def lines_of(table: str) -> list[bytes]:
     """The real lines of a dialect."""
     if table == "canonical":
         return list(CANONICAL)
-    records = rocketmq_fixture.entries() if table == "rocketmq" else entries(f"{table}_lines.txt")
+    records = entries(f"{table}_lines.txt")
     return ["\n".join((record.text, *record.continuation)).encode() for record, _ in records]
 
 

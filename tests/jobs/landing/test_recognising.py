@@ -3,11 +3,10 @@
 import pytest
 
 from election_replay.jobs.landing.recognising import dialect_of, texts_of
-from tests.election_core.dialects import rocketmq_fixture
 from tests.election_core.dialects.lines import entries
 
 CORPUS = {
-    "rocketmq": [record.text for record, _ in rocketmq_fixture.entries()],
+    "rocketmq": [record.text for record, _ in entries("rocketmq_lines.txt")],
     **{name: [record.text for record, _ in entries(f"{name}_lines.txt")] for name in ("zookeeper", "etcd")},
 }
 
