@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from election_replay.election_core.fold.process_runs import REORDERED, STEPPED_FOR
+from election_replay.election_core.fold.process_runs import REORDERED, STEPPED_FOR, Segment
 from election_replay.election_core.model.timing import US_PER_MS, Timeout
 
 STEPPED_LINES = 3
@@ -209,11 +209,13 @@ class _File:
 class ProgramOrder:
     """The lines of a source, file by file as they are read; then, where each lies on its :class:`Timeline`.
 
-    Lines are ``waiting`` until all of them are read, whatever stands for one.
+    Lines are ``waiting`` until all of them are read, whatever stands for one. Each stream is ``written`` from its first
+    line to its last one.
     """
 
     timeline: Timeline = field(default_factory=Timeline)
     waiting: list[Any] = field(default_factory=list)
+    written: dict[str, Segment] = field(default_factory=dict)
     _taken: int = 0
     _files: list[_File] = field(default_factory=list)
     _stream: str = ""
@@ -232,6 +234,15 @@ class ProgramOrder:
         lines, begun = self.waiting, self._taken
         self.waiting, self._taken = [], self.place
         return lines, begun
+
+    def note_written(self, stream: str, time: int, by: int) -> None:
+        """A line of a stream was written in ``[time, by]``."""
+        known = self.written.get(stream)
+        if known is None:
+            self.written[stream] = Segment(time, by, time, by)
+        elif time > known.last or time < known.first:
+            first, last = min((time, by), known[:2]), max((time, by), known[2:4])
+            self.written[stream] = Segment(*first, *last)
 
     @property
     def file(self) -> int:

@@ -19,7 +19,7 @@ from election_replay.election_core.judge.electorate import Electorates
 from election_replay.election_core.judge.timing import timing_of
 from election_replay.election_core.judge.wording import NO_BOUND, name_of
 from election_replay.election_core.model.catalogue import PROVEN, RuleId, finding_id
-from election_replay.election_core.model.facts import Alive, F, Fact, Role, Silence
+from election_replay.election_core.model.facts import Alive, F, Fact, Role, Silence, Written
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import DEFAULTS, USED_BY, Timeout, Timing
 
@@ -88,8 +88,9 @@ class Tenure:
 class Group:
     """The facts of one group and protocol, indexed; build it with :func:`group_of`.
 
-    ``written`` is the last line of each log. Nobody changes a group: a rule that orders the tenures in its own way
-    makes one :meth:`with_tenures`.
+    ``begun`` and ``written`` are the first and the last line in which each source could have told a role: beyond them
+    its silence shows nothing, although its process may have written other files. Nobody changes a group: a rule that
+    orders the tenures in its own way makes one :meth:`with_tenures`.
     """
 
     cluster: str
@@ -99,6 +100,7 @@ class Group:
     clocks: Clocks
     end: Moment
     electorates: Electorates
+    begun: Mapping[str, Moment] = field(default_factory=dict)
     written: Mapping[str, Moment] = field(default_factory=dict)
     timing: Timing = DEFAULTS
     roles: Sequence[Role] = ()
@@ -224,6 +226,7 @@ def group_of(all_facts: Iterable[Fact], clocks: Clocks) -> Group:
         clocks=clocks,
         end=_end_of(ordered),
         electorates=electorates,
+        begun=_first_lines(every),
         written=_last_lines(every),
         timing=timing_of(ordered),
     )
@@ -231,14 +234,31 @@ def group_of(all_facts: Iterable[Fact], clocks: Clocks) -> Group:
     return group.with_tenures(sorted(_tenures(group), key=lambda tenure: (tenure.term, tenure.begin, tenure.source)))
 
 
-def _last_lines(facts: Iterable[Fact]) -> dict[str, Moment]:
-    """The last line of each log; others may have heard of its process later."""
-    last: dict[str, Moment] = {}
+def _first_lines(facts: Sequence[Fact]) -> dict[str, Moment]:
+    """The first line of each source in which it could tell a role: not before its process ran, and its file begins."""
+    ran, shown = (_by_source(facts, kind, since, min) for kind in (Alive, Written))
+    return ran | {source: max(first, ran.get(source, first), key=_time) for source, first in shown.items()}
+
+
+def _last_lines(facts: Sequence[Fact]) -> dict[str, Moment]:
+    """The last one; others may have heard of its process later."""
+    ran, shown = (_by_source(facts, kind, until, max) for kind in (Alive, Written))
+    return ran | {source: min(last, ran.get(source, last), key=_time) for source, last in shown.items()}
+
+
+def _by_source(
+    facts: Iterable[Fact], kind: type[Fact], of: Callable[[Fact], Moment | None], choose: Callable[..., Moment]
+) -> dict[str, Moment]:
+    """Of the facts of a kind the first or last moment of each source."""
+    found: dict[str, Moment] = {}
     for fact in facts:
-        end = until(fact) if isinstance(fact, Alive) else None
-        if end is not None and (fact.source_node not in last or last[fact.source_node] < end):
-            last[fact.source_node] = end
-    return last
+        moment = of(fact) if isinstance(fact, kind) else None
+        if moment is not None:
+            found[fact.source_node] = choose(found.get(fact.source_node, moment), moment, key=_time)
+    return found
+
+
+_time = attrgetter("at", "by")
 
 
 def _end_of(ordered: list[Fact]) -> Moment:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from election_replay.election_core.fold.roles import DOWN, FOLLOWER, LEADER, UNKNOWN
 from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import Group, Tenure, since, until
-from election_replay.election_core.model.facts import Alive, Candidacy, Role, TermWentBack
+from election_replay.election_core.model.facts import Candidacy, Role, TermWentBack
 from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import Timeout
 
@@ -45,7 +45,7 @@ def _followed_nobody(group: Group, source: str, before: Tenure, begin: Moment, e
         over = last is not None and elapsed(last, begin)[0] > 0
         if not over and elapsed(since(role), end)[1] > 0:
             near.append(role)
-    if not near or elapsed(since(near[0]), begin)[1] < 0:
+    if not near or elapsed(since(near[0]), begin)[1] < 0 or not _begins_before(group, source, begin):
         return None
     written, last = group.written.get(source), until(near[-1])
     elsewhere = near[-1].role == DOWN and near[-1] is group.roles_of(source, UNBOUNDED)[-1]  # in another group
@@ -90,15 +90,17 @@ def covers(group: Group, source: str, begin: Moment, end: Moment) -> bool:
     return whole and _begins_before(group, source, begin)
 
 
-def shown_for(group: Group, source: str, begin: Moment) -> int:
-    """For how long, at least, a log that has lines before a moment has lines after it, in microseconds."""
+def not_shown(group: Group, source: str, begin: Moment, end: Moment) -> int:
+    """For how long, at least, before its end a log has no lines of a time that it shows from its beginning on, in
+    microseconds."""
     last = group.written.get(source)
-    known = last is not None and _begins_before(group, source, begin)
-    return max(group.clocks.elapsed(begin, last)[0], 0) if known and last is not None else 0
+    if last is None or not _begins_before(group, source, begin):
+        return UNBOUNDED
+    return max(group.clocks.elapsed(last, end)[0], 0)
 
 
 def _begins_before(group: Group, source: str, begin: Moment) -> bool:
-    first = min((since(life) for life in group.of(Alive) if life.source_node == source), default=None)
+    first = group.begun.get(source)
     return first is not None and group.clocks.elapsed(first, begin)[0] >= -Timeout.MAX_INFO_GAP.us
 
 

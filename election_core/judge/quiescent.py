@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
-from election_replay.election_core.model.facts import Alive, Committed, Fact, Role
+from election_replay.election_core.model.facts import Alive, Committed, Fact, Role, Written
 from election_replay.election_core.model.timing import Timeout
 
 FIRST_END, SECOND_END = Timeout.CALM_END.us, Timeout.CALM_END_LATER.us
@@ -56,7 +56,7 @@ def _last_change(fact: Fact, end: int) -> int:
     """The last moment that a fact tells of, but for one that the next line of its log moves."""
     if fact.grows:
         return 0
-    if fact.until is None or fact.until_by is None:
+    if fact.until is None or fact.until_by is None or isinstance(fact, Written):
         return fact.since_by
     if fact.moves and end - fact.until < LAGGING:
         return fact.since_by

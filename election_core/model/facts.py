@@ -113,6 +113,17 @@ class Alive(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class Written(Fact):
+    """The source wrote lines from ``since`` to ``until`` into the ``stream`` in which it tells its roles: beyond that
+    it shows none, although its process may have written other files. ``goes_on``: as every file, it may."""
+
+    kind: ClassVar[str] = "WRITTEN"
+
+    stream: str
+    goes_on: bool = True
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class Silence(Fact):
     """A hole in all logs of a process: last line before it to first line after it; ``noticed``: a time in which the
     process, by its own word, did not run."""
@@ -464,6 +475,7 @@ class ReplayFailed(Fact):
 SHARED: tuple[type[Fact], ...] = (
     Role,
     Alive,
+    Written,
     Silence,
     QuietLog,
     LastHeard,

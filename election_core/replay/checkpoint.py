@@ -69,7 +69,8 @@ class CheckpointWriter:
 
     Kept is what a protocol reads, and what shows a clock that does not just go on: a line may be forgotten where the
     lines of its stream before and after it are in order. Of periodic lines the few that say something are kept. The
-    last line of each stream is always kept: it says after which file the checkpoint goes on. Entries of tables in
+    first and the last line of each stream are always kept: they say how far its file goes, and after which one the
+    checkpoint goes on. Entries of tables in
     snapshots are kept until they are given up.
     """
 
@@ -79,6 +80,7 @@ class CheckpointWriter:
         self._sign: _Row | None = None
         self._runs: dict[str, _Run] = {}
         self._stream = ""
+        self._begun: set[str] = set()
         self._time = 0
         self._last: _Row | None = None
         self._steady = True
@@ -95,6 +97,7 @@ class CheckpointWriter:
         in_order = time >= self._time and stream == self._stream
         if stream != self._stream:
             self._end_stream()
+        begins = stream not in self._begun and not is_snapshot(stream)
         self._stream, self._time, self._steady = stream, time, steady
         if self._sign is not None:
             if not in_order:
@@ -104,6 +107,9 @@ class CheckpointWriter:
         if self._runs and not (in_order and steady and (event is None or periodic is not None)):
             self._end_runs()
         row = self._last = _Row(number)
+        if begins:
+            self._begun.add(stream)
+            self._keep(row)
         if not steady or (event is not None and periodic is None):
             self._keep(row)
             if event is not None and event.kind in ENTRIES:

@@ -126,7 +126,15 @@ class Protocol:
 PROTOCOLS: tuple[Protocol, ...] = (
     Protocol(
         name=dledger.PROTOCOL,
-        folds=(Fold(dledger_log.DledgerLog, dledger_log.KINDS, broker_or_stream, rests=True),),
+        folds=(
+            Fold(
+                dledger_log.DledgerLog,
+                dledger_log.KINDS,
+                broker_or_stream,
+                rests=True,
+                tells_roles=dledger_log.TELLS_ROLES,
+            ),
+        ),
         facts=(*raft_family_facts.KINDS, *dledger_facts.KINDS),
         judge=dledger.judge,
         causal_pairs=dledger_causality.causal_pairs,
@@ -154,14 +162,24 @@ PROTOCOLS: tuple[Protocol, ...] = (
     ),
     Protocol(
         name=quorum_log.PROTOCOL,
-        folds=(Fold(quorum_log.QuorumLog, quorum_log.KINDS, whole_process, rests=True),),
+        folds=(
+            Fold(quorum_log.QuorumLog, quorum_log.KINDS, whole_process, rests=True, tells_roles=quorum_log.TELLS_ROLES),
+        ),
         facts=kraft_facts.KINDS,
         judge=quorum_rules.judge,
         causal_pairs=kraft_causality.causal_pairs,
     ),
     Protocol(
         name=partition_log.PROTOCOL,
-        folds=(Fold(partition_log.PartitionLog, partition_log.KINDS, whole_process, rests=True),),
+        folds=(
+            Fold(
+                partition_log.PartitionLog,
+                partition_log.KINDS,
+                whole_process,
+                rests=True,
+                tells_roles=partition_log.TELLS_ROLES,
+            ),
+        ),
         facts=kraft_facts.PARTITION_KINDS,
         judge=partition_rules.judge,
     ),
@@ -184,8 +202,20 @@ PROTOCOLS: tuple[Protocol, ...] = (
     Protocol(
         name=controller.PROTOCOL,
         folds=(
-            Fold(controller_log.BrokerLog, controller_log.BROKER_KINDS, whole_broker, rests=True),
-            Fold(controllers_log.ControllerLog, controllers_log.CONTROLLER_KINDS, each_stream, rests=True),
+            Fold(
+                controller_log.BrokerLog,
+                controller_log.BROKER_KINDS,
+                whole_broker,
+                rests=True,
+                tells_roles=controller_log.TELLS_ROLES,
+            ),
+            Fold(
+                controllers_log.ControllerLog,
+                controllers_log.CONTROLLER_KINDS,
+                each_stream,
+                rests=True,
+                tells_roles=controllers_log.TELLS_ROLES,
+            ),
         ),
         facts=controller_facts.KINDS,
         judge=controller.judge,
@@ -216,7 +246,13 @@ PROTOCOLS: tuple[Protocol, ...] = (
     Protocol(
         name=acting_master.PROTOCOL,
         folds=(
-            Fold(acting_master_log.BrokerLog, acting_master_log.BROKER_KINDS, whole_broker, rests=True),
+            Fold(
+                acting_master_log.BrokerLog,
+                acting_master_log.BROKER_KINDS,
+                whole_broker,
+                rests=True,
+                tells_roles=acting_master_log.TELLS_ROLES,
+            ),
             Fold(acting_master_log.NameServerLog, acting_master_log.NAME_SERVER_KINDS, each_stream, rests=True),
         ),
         facts=acting_master_facts.KINDS,

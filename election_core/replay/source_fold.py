@@ -41,7 +41,7 @@ from election_replay.election_core.fold.process_runs import (
 )
 from election_replay.election_core.fold.program_order import ProgramOrder
 from election_replay.election_core.fold.settings import AS_DURATION, PrintedSettings
-from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.facts import Alive, Fact, Written
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.introductions import Introduced
 from election_replay.election_core.model.inventory import NO_ENTRY, InventoryRow
@@ -107,6 +107,7 @@ class _Waiting:
     event_id: str | None = None
     held: FoldEvent | Signs | Segment | None = None
     member: str | None = None
+    recalled: bool = False
 
 
 @dataclass(slots=True)
@@ -156,8 +157,7 @@ class SourceLog:
     def recall_line(self, stream: str, time: int, by: int, event_id: str, file: str) -> bool:
         """A line of a former night, whose signs of life :meth:`recall_segment` tells; else as :meth:`seen`."""
         steady = self.order.seen(stream, file, time, by, event_id, self.order.place)
-        if not steady:
-            self._wait(_Waiting(stream, self.order.file, time, by, event_id))
+        self._wait(_Waiting(stream, self.order.file, time, by, event_id, recalled=steady))
         return steady
 
     def recall_segment(self, stream: str, segment: Segment, member: str | None = None) -> None:
@@ -229,7 +229,9 @@ class SourceLog:
         elif isinstance(line.held, Signs):
             self._lived(line.stream, line.held, line.member)
         elif line.held is None:
-            self._activity(line.stream).seen(line.time, line.by, line.event_id)
+            self.order.note_written(line.stream, line.time, line.by)
+            if not line.recalled:
+                self._activity(line.stream).seen(line.time, line.by, line.event_id)
         else:
             if line.member is not None:
                 self._note_speaker(line.member, line.held)
@@ -253,6 +255,9 @@ class SourceLog:
         return Signs(signs.since + ahead, signs.by + ahead, signs.event_ids)
 
     def _lived(self, stream: str, signs: Signs, speaker: str | None) -> None:
+        if len(signs.since):
+            for number in (int(signs.since.argmin()), int(signs.since.argmax())):
+                self.order.note_written(stream, int(signs.since[number]), int(signs.by[number]))
         self._activity(stream).lived(signs)
         members = self.members.get(process_of(stream))
         if speaker is not None and members is not None and members.apart:
@@ -374,11 +379,33 @@ class SourceLog:
             protocol = PROTOCOL_OF[number]
             if process_of(stream) in processes and protocol not in self.failed:
                 try:
-                    found.setdefault(protocol, []).extend((stream, fact) for fact in log.facts(speaker, stream))
+                    of_log = list(log.facts(speaker, stream))
+                    of_log += self._roles_written(speaker, number, stream, of_log)
+                    found.setdefault(protocol, []).extend((stream, fact) for fact in of_log)
                 except Exception as error:  # noqa: BLE001 - the same
                     self.failed[protocol] = error_text(error)
         facts = [fact for protocol, read in found.items() if protocol not in self.failed for fact in read]
         return Reading(speaker, facts)
+
+    def _roles_written(self, speaker: Speaker, number: int, scope: str, facts: Sequence[Fact]) -> Iterator[Written]:
+        """How far the files go in which a protocol's log tells roles, where the lives of its process do not say it."""
+        process, fold = process_of(scope), FOLDS[number]
+        several = sum(process_of(stream) == process for stream in self.order.written) > 1
+        if not fold.tells_roles or speaker.member is not None:
+            return
+        read = [(kind, stream) for kind, stream in self._takers if kind in fold.kinds and fold.scope(stream) == scope]
+        streams = {stream for kind, stream in read if kind in fold.tells_roles} or {stream for _, stream in read}
+        ran = {fact.replica_group for fact in facts if isinstance(fact, Alive)}
+        for group in sorted({fact.replica_group for fact in facts}):
+            if group in ran and not several:
+                continue
+            emit = speaker.about(group, PROTOCOL_OF[number], scope, lambda _: None)
+            for stream in sorted(streams):
+                if (written := self.order.written.get(stream)) is not None:
+                    yield Written(
+                        *emit.during(None, written.first, written.first_by, None, written.last, written.last_by),
+                        stream=stream,
+                    )
 
     def _note_speaker(self, name: str, event: FoldEvent) -> None:
         """Take a line of one of several members as its own, too; what was said before the second one is the first's."""

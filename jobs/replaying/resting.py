@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from election_replay.election_core import RULES_VERSION
 from election_replay.election_core.fold.process_runs import SILENCE, Segment
 from election_replay.election_core.judge.quiescent import Quiescent
-from election_replay.election_core.model.facts import Committed, Fact, Growth, KnownCommitted
+from election_replay.election_core.model.facts import Committed, Fact, Growth, KnownCommitted, Written
 from election_replay.election_core.model.timing import US_PER_MS
 from election_replay.election_core.replay import arrow_passes as core
 from election_replay.election_core.replay.checkpoint import LIVED, as_rows, lived_row
@@ -183,7 +183,7 @@ def resting(
     whole = engine.answer(warehouse, "SELECT * FROM {rows}", new.where(wanted).select(core.FOLD_COLUMNS))
     rows, growths = _moved_on(rows_before, whole, lived, ended, last_batch)
     moved = {
-        source: [_moved(fact, lived[source][-1], growths.get(source)) for fact in open_facts[source]]
+        source: [_moved(fact, lived[source][-1], growths.get(source), lines[source]) for fact in open_facts[source]]
         for source in still
     }
     return IdleSources(moved, rows, _shaken(engine, warehouse, open_facts, moved))
@@ -399,8 +399,13 @@ def _growing(ended: Mapping[Source, Ended], open_facts: Mapping[Source, Sequence
     }
 
 
-def _moved(fact: Fact, last: Segment, growth: Growth | None) -> Fact:
-    """An open fact after new lines that say nothing new."""
+def _moved(fact: Fact, last: Segment, growth: Growth | None, lines: Sequence[Lines]) -> Fact:
+    """An open fact after new ``lines`` that say nothing new."""
+    if isinstance(fact, Written):
+        of_stream = max((of.last for of in lines if of.stream == fact.stream), default=None)
+        return (
+            fact if of_stream is None else replace(fact, until=of_stream, until_by=of_stream + last.last_by - last.last)
+        )
     if growth is not None and isinstance(fact, Committed | KnownCommitted) and fact.grows:
         return fact.grown(growth)
     return replace(fact, until=last.last, until_by=last.last_by) if fact.moves else fact

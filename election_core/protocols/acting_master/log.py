@@ -482,6 +482,8 @@ BROKER_KINDS = (
     }
 )
 """The events that the fold of a broker's logs reads."""
+TELLS_ROLES = frozenset(kind for kind in _READERS if kind.startswith("BRK_"))
+"""Lines of the broker's own log, in which it tells its role."""
 
 PERIODIC: Mapping[str, Periodic] = {"BRK_REG_NS_OK": Periodic(says=lambda _: None)}
 """Registrations, every 30 s with each name server."""

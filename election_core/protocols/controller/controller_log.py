@@ -298,3 +298,5 @@ _CONTROLLER_HANDLERS: dict[str, Callable[[ControllerLog, FoldEvent], None]] = {
 
 CONTROLLER_KINDS = frozenset(_CONTROLLER_HANDLERS)
 """The events that the fold of a controller's decisions reads."""
+TELLS_ROLES = CONTROLLER_KINDS
+"""All of them stand in one file."""

@@ -414,6 +414,8 @@ _BROKER_HANDLERS: dict[str, Callable[[BrokerLog, FoldEvent], None]] = {
 
 BROKER_KINDS = frozenset(_BROKER_HANDLERS)
 """The events that the fold of a broker's logs reads."""
+TELLS_ROLES = frozenset({"BRK_MASTER_BEGIN", "BRK_REG_APPLIED", "BRK_REG_TEMP", "BRK_ROLE_DONE", "BRK_SLAVE_BEGIN"})
+"""Lines of the broker's own log, in which it tells its role."""
 
 
 def merged_in_lives(steps: list[Step], incarnations: list[Incarnation]) -> list[Step]:

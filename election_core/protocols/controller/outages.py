@@ -22,10 +22,10 @@ from typing import TypeVar
 
 from election_replay.election_core.fold.roles import DIED, LEADER, STOPPED
 from election_replay.election_core.judge.availability import common_coverage
-from election_replay.election_core.judge.clock import Moment
+from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
 from election_replay.election_core.judge.leaderless import MAX_INFO_GAP, MIN_REPORTED, Gap, began_early, gaps
-from election_replay.election_core.judge.led_between import shown_for
+from election_replay.election_core.judge.led_between import not_shown
 from election_replay.election_core.judge.limits import log_gaps
 from election_replay.election_core.judge.outages import change_of, severity_of
 from election_replay.election_core.judge.overlap import overlaps
@@ -68,18 +68,24 @@ def availability(
 
 
 def _as_shown(group: Group, gap: Gap) -> Gap:
-    """A time without a master, as long as another log tells of it: behind that somebody may have been elected."""
-    if gap.after is not None and unled(group).issuperset(range(gap.before.term + 1, gap.after.term)):
+    """A time without a master, as long as another log tells of it: behind that somebody may have been elected.
+
+    Of an epoch in between of which nobody says that it found no master, some broker was master, at a time that no log
+    tells.
+    """
+    epochs = range(0) if gap.after is None else range(gap.before.term + 1, gap.after.term)
+    if gap.after is not None and unled(group).issuperset(epochs):
         return gap
-    if _controller_looked_on(group, gap):
-        return gap
-    others = (source for source in group.written if source != gap.before.source)
-    known = max((shown_for(group, source, gap.begin) for source in others), default=0)
-    return replace(gap, least=min(gap.least, known))
+    unshown = min(
+        (not_shown(group, source, gap.begin, gap.end) for source in _witnesses(group, gap)), default=UNBOUNDED
+    )
+    return replace(gap, least=0 if epochs else max(gap.least - unshown, 0))
 
 
-def _controller_looked_on(group: Group, gap: Gap) -> bool:
-    """Whether a controller that led before a time without a master led on to its end: it tells whom it elects."""
+def _witnesses(group: Group, gap: Gap) -> Iterator[str]:
+    """Whose logs would tell of a new master: the other brokers of the set, and a controller that led before a time
+    without a master and led on."""
+    brokers = {role.source_node for role in group.roles}
     elapsed = group.clocks.elapsed
     ended = {
         led.source_node
@@ -87,7 +93,8 @@ def _controller_looked_on(group: Group, gap: Gap) -> bool:
         if (end := until(led)) is not None and elapsed(gap.begin, end)[1] > 0 and elapsed(end, gap.end)[1] > 0
     }
     facts = (*group.of(ControllerLed), *(fact for fact in group.of(Decision) if fact.leading))
-    return any(fact.source_node not in ended and elapsed(since(fact), gap.begin)[1] > 0 for fact in facts)
+    led = {fact.source_node for fact in facts if elapsed(since(fact), gap.begin)[1] > 0}
+    yield from sorted((brokers - {gap.before.source}) | (led - ended))
 
 
 # -- masters as those who write see them -----------------------------------------------------------------------

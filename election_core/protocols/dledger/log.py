@@ -812,6 +812,9 @@ STORE_KINDS = frozenset({"DL_STORE_RECOVERED_TO", "STORE_QUEUES_CUT"})
 KINDS = frozenset(_HANDLERS) | ROLE_CHANGES | _NAMES_GROUP | BROKER_KINDS | STORE_KINDS
 """The events that the fold of a DLedger log reads; some only name the group."""
 
+TELLS_ROLES = frozenset(_HANDLERS) | ROLE_CHANGES
+"""What a member says of its own role; where no such line is there, its broker speaks for it."""
+
 _STATUS = frozenset({"DL_STATUS", "DL_STATUS_FSM"})
 _OF_OTHER_THREADS = _STATUS | _NAMES_GROUP
 """Lines of other threads than the one that keeps the role."""

@@ -279,3 +279,5 @@ _HANDLERS: dict[str, Callable[[PartitionLog, FoldEvent], None]] = {
 
 KINDS = frozenset(_HANDLERS)
 """The events that the fold of partitions reads."""
+TELLS_ROLES = frozenset({"KAFKA_FOLLOWS", "KAFKA_LEADS", "KAFKA_PARTITION_STATE"})
+"""Lines in which a broker tells its own role."""

@@ -381,3 +381,5 @@ _HANDLERS: dict[str, Callable[[QuorumLog, FoldEvent], None]] = {
 
 KINDS = frozenset(_HANDLERS)
 """The events that the fold of the quorum reads."""
+TELLS_ROLES = frozenset({"KAFKA_STATE"})
+"""The lines of Raft itself; where none is there, the controller above it speaks for it."""

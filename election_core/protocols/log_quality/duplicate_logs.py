@@ -22,6 +22,7 @@ from election_replay.election_core.model.facts import (
     SettingPrinted,
     Silence,
     TimeoutConfigured,
+    Written,
 )
 from election_replay.election_core.protocols.acting_master.facts import TopicPermission
 from election_replay.election_core.protocols.log_quality.facts import LogCopied
@@ -36,7 +37,7 @@ _START_UP = SILENCE
 """What a log says that begins in the middle is not the first line about it; a status line comes every few seconds."""
 _COUNTS = (
     *(RuleChecked, Committed, KnownCommitted, QuorumLost, LeaderKeptRole, TopicPermission, Alive, Silence),
-    *(SettingPrinted, TimeoutConfigured),
+    *(SettingPrinted, TimeoutConfigured, Written),
 )
 """Facts that sum up a log; they depend on where it begins and ends."""
 
