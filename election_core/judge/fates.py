@@ -27,7 +27,7 @@ from election_replay.election_core.fold.roles import (
 )
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.group import SILENT, Group, LogGap, Tenure, since, until
-from election_replay.election_core.judge.quorum_contact import QuorumLoss, QuorumTracker
+from election_replay.election_core.judge.quorum_contact import BY_TIMER, QuorumLoss, QuorumTracker
 from election_replay.election_core.judge.silent_logs import leads_on
 from election_replay.election_core.judge.wording import between, name_of
 from election_replay.election_core.model.facts import (
@@ -36,6 +36,7 @@ from election_replay.election_core.model.facts import (
     ContactLost,
     Fact,
     LastHeard,
+    QuietLog,
     QuorumLost,
     Role,
     Silence,
@@ -97,6 +98,7 @@ class Fates:
         self._elapsed = group.clocks.elapsed
         self._majorities = group.once(QuorumTracker) if group.protocol in BY_MAJORITY else None
         self._silent, self._lasted = _lengths(group.of(Silence)), _lengths(group.of(Alive))
+        self._quiet = {fact.source_node for fact in group.of(QuietLog)}
         self._left = {fact.until_event for fact in group.of(QuorumLost) if fact.closed}
 
     def standing(self, before: Tenure, following: Following | None) -> Standing:
@@ -212,14 +214,42 @@ class Fates:
         led_on = self._elapsed(following.begin, before.end)
         if before.end_cause == QUORUM_LOST and self._majorities is not None:
             in_vain = lost.rounds is None or lost.rounds > 1  # one that wakes asks once, and gives up
-            return led_on[1] > -HEARD_WITHIN and in_vain and not self._was_left(before)
-        return led_on[0] > HEARD_WITHIN and self._wrote_on(before, following.begin)
+            alone = self._group.protocol not in BY_TIMER or self._not_heard_again(before, following)
+            return led_on[1] > -HEARD_WITHIN and in_vain and not self._was_left(before) and alone
+        ran = self._wrote_on(before, following.begin) and self._shown_awake(before, lost, following)
+        return led_on[0] > HEARD_WITHIN and ran
 
     def _wrote_on(self, before: Tenure, moment: Moment) -> bool:
         """Whether no hole in a leader's log lasts from a moment to its end: a process that wakes ends its role too."""
         return not any(
             self._elapsed(hole.begin, moment)[1] >= 0 and self._elapsed(hole.end, before.end)[0] < HEARD_WITHIN
             for hole in before.silences
+        )
+
+    def _not_heard_again(self, before: Tenure, following: Following) -> bool:
+        """Whether a leader that gave up heard of the next one only later, although it ran then: it asked, or followed
+        nobody. One that wakes hears of it at once."""
+        over = max(before.end, following.begin, key=lambda moment: moment.at)
+        heard = [
+            since(role)
+            for role in self._group.roles
+            if role.source_node == before.source and role.role == FOLLOWER and role.leader is not None
+        ]
+        return not any(
+            self._elapsed(before.end, moment)[1] > 0 and self._elapsed(over, moment)[0] <= HEARD_WITHIN
+            for moment in heard
+        )
+
+    def _shown_awake(self, before: Tenure, lost: QuorumLoss, following: Following) -> bool:
+        """Whether a leader without a majority to lose, whose log is quiet, wrote a line while it was lost.
+
+        One that is frozen leads on by its log for as long, and is told of the next one when it goes on.
+        """
+        if self._majorities is not None or before.source not in self._quiet:
+            return True
+        lines = (since(fact) for fact in self._group.facts if fact.source_node == before.source)
+        return any(
+            self._elapsed(lost.latest, line)[0] > 0 and self._elapsed(line, following.begin)[0] > 0 for line in lines
         )
 
     def _was_left(self, before: Tenure) -> bool:
@@ -272,14 +302,15 @@ def with_former(group: Group, rows: Iterator[Term]) -> Iterator[Term]:
     """The rows of a group's terms, each with who led before it and what had become of that one."""
     every = list(rows)
     led = sorted((row for row in every if row.leader is not None), key=lambda row: (row.term, row.start_time))
-    tenures = {(t.node, t.term): t for t in sorted(group.tenures, key=lambda tenure: tenure.begin)}
+    in_turn = sorted(group.tenures, key=lambda tenure: tenure.begin)
+    last, first_of = {(t.node, t.term): t for t in in_turn}, {(t.node, t.term): t for t in reversed(in_turn)}
     fates, before = group.once(Fates), {id(row): row_before for row_before, row in pairwise(led)}
     for row in every:
         old = before.get(id(row))
         if old is None:
             yield row
             continue
-        tenure, begun = tenures.get((old.leader or "", old.term)), tenures.get((row.leader or "", row.term))
+        tenure, begun = last.get((old.leader or "", old.term)), first_of.get((row.leader or "", row.term))
         first = Moment(row.start_time, row.start_time, "") if begun is None else begun.begin
         standing = Standing.UNKNOWN
         if tenure is not None:

@@ -39,6 +39,9 @@ from election_replay.election_core.model.timing import Timeout
 ENDED = frozenset({DIED, STOPPED, ENDED_ITSELF, SILENT})
 """How the role of a process ends that ended with it."""
 
+BY_TIMER = frozenset({"kraft"})
+"""Protocols whose leader gives up by a timer of the clock: one that was frozen does when it goes on."""
+
 
 @dataclass(frozen=True, slots=True)
 class FollowerLost:
@@ -176,10 +179,12 @@ class QuorumTracker:
         # Who counts its rounds knows which one was answered last: what others heard after it, they answered in vain.
         counted = [loss.earliest for loss in alike if loss.rounds is not None]
         earliest = next((at for at in counted if earliest.at - at.at > Timeout.MIN_REPORTED.us), earliest)
+        if self._group.protocol in BY_TIMER:
+            earliest = self._may_be_earlier(tenure, left, earliest, target)
         if tenure.end_cause == DIED:
             earliest = self._missed_first(tenure, left, earliest, target)
         rounds = next((loss.rounds for loss in found if loss.rounds is not None), None)
-        gone = self._still_voting(tenure, first.latest, left)
+        gone = self._surely_gone(tenure, self._still_voting(tenure, first.latest, left))
         lost = self._not_before_a_commit(tenure, QuorumLoss(earliest, first.latest, gone, rounds), target)
         if lost is not None and elapsed(lost.earliest, lost.latest)[1] < 0:  # what it says itself was made good
             return replace(lost, latest=lost.earliest)
@@ -188,6 +193,22 @@ class QuorumTracker:
     def _still_voting(self, tenure: Tenure, at: Moment, left: Sequence[FollowerLost]) -> tuple[FollowerLost, ...]:
         """The members that were lost and that a leader might have needed at a moment: nobody removed by then."""
         return tuple(member for member in left if self._group.electorates.votes(tenure, at, member.member))
+
+    def _surely_gone(self, tenure: Tenure, left: tuple[FollowerLost, ...]) -> tuple[FollowerLost, ...]:
+        """Those who surely had left before their leader gave up, where they took its majority away: who may have heard
+        of it to its end did not."""
+        before_end = tuple(member for member in left if self._group.clocks.elapsed(member.latest, tenure.end)[0] >= 0)
+        took_it = self._group.electorates.lost(tenure, tenure.end, {member.member for member in before_end})
+        return before_end if took_it else left
+
+    def _may_be_earlier(self, tenure: Tenure, left: Sequence[FollowerLost], at: Moment, target: Moment) -> Moment:
+        """When a leader may have lost its majority at the earliest, by those who may have left: before a moment that it
+        tells by a timer, which does not run out while its process does not run."""
+        elapsed, may_be_lost = self._group.clocks.elapsed, self._group.electorates.may_be_lost
+        by_earliest = sorted(left, key=lambda member: -elapsed(member.earliest, target)[1])
+        first = next((gone for gone, names in _gone(by_earliest, "earliest") if may_be_lost(tenure, gone, names)), None)
+        earlier = first is not None and elapsed(tenure.begin, first)[0] > 0 and elapsed(first, at)[0] > 0
+        return first if first is not None and earlier else at
 
     def _had_left(self, left: Sequence[FollowerLost], closed: Moment) -> bool:
         """Whether a follower that ran on had surely heard of its leader no more before a connection was closed."""

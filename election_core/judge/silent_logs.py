@@ -177,9 +177,12 @@ def _last_sign(
 
 
 def _perhaps_of_the_next_life(source: str, loss: Loss, following: int, clocks: Clocks) -> bool:
-    """Whether what others heard of a process last, before they lost it, may have come after its next start."""
+    """Whether what others heard of a process last, before they lost it, may have come after its next start, or a
+    connection that the other side closed was surely closed after it."""
     _, heard_by = clocks.shown_by(source, Moment(loss.since, loss.since, loss.source_node))
-    return heard_by is None or heard_by >= following
+    closed_at, _ = clocks.shown_by(source, Moment(loss.since_by, loss.since_by, loss.source_node))
+    closed = isinstance(loss, ContactLost) and loss.closed and closed_at is not None
+    return heard_by is None or heard_by >= following or (closed and (closed_at or 0) >= following)
 
 
 def _near(losses: Sequence[Loss], source: str, last_line: int, following: int | None, clocks: Clocks) -> Sequence[Loss]:
@@ -188,14 +191,16 @@ def _near(losses: Sequence[Loss], source: str, last_line: int, following: int | 
     if not (clocks.never_set(source) and clocks.never_set(losses[0].source_node)):
         return losses
 
-    def shown(loss: Loss) -> tuple[int | None, int | None]:
-        return _on_clock_of(source, loss, clocks)
+    def shown(loss: Loss) -> int:
+        at, _ = _on_clock_of(source, loss, clocks)
+        return -UNBOUNDED if at is None else at
 
-    first = bisect_right(losses, last_line, key=lambda loss: -UNBOUNDED if (by := shown(loss)[1]) is None else by)
+    # In the order in which they begin; a wide one may end behind those after it.
+    widest = max(loss.since_by - loss.since for loss in losses) + 2 * clocks.widest
+    first = bisect_right(losses, last_line - widest, key=shown)
     if following is None:
         return losses[first:]
-    at_most = bisect_left(losses, following, key=lambda loss: -UNBOUNDED if (at := shown(loss)[0]) is None else at)
-    return losses[first:at_most]
+    return losses[first : bisect_left(losses, following, key=shown)]
 
 
 def _of_this_life(losses: Iterable[Loss], following: int | None) -> Iterator[Loss]:

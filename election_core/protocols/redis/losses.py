@@ -24,7 +24,7 @@ from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import SECOND, Timeout
 from election_replay.election_core.protocols.redis.facts import BytesRefused, DataHeld, Refusing, SentinelSaid
 from election_replay.election_core.protocols.redis.sentinel_log import DOWN
-from election_replay.election_core.protocols.redis.server_log import ASKS, BEGAN, BEGINS, COPIED, FAILED
+from election_replay.election_core.protocols.redis.server_log import ASKS, BEGAN, BEGINS, COPIED, FAILED, GOES_ON
 
 PING_BYTES, PING_EACH = 14, 10
 HELLO_BYTES, HELLO_EACH = 135, 2
@@ -96,9 +96,13 @@ def overlap_findings(group: Group) -> Iterator[Finding]:
 def _overlap(group: Group, overlap: Overlap) -> Finding:
     stale, newer = overlap.stale, overlap.newer
     answer = _answer_to(group, stale, newer)
-    bytes_lost = _bytes_of(answer)
+    asked = None if answer is not None and answer.from_index is not None else _asked_beyond(group, stale, newer)
+    bytes_lost = _bytes_of(answer) if asked is None else asked.bytes
     severity, certainty, consequence = _consequence(group, overlap, answer, bytes_lost)
-    refusing = _refused_clients(group, stale)
+    before, after = (answer.from_index, answer.to_index) if answer else (None, None)
+    if asked is not None:
+        before, after = asked.asked.to_index, asked.goes_on.to_index
+    refusing = _refused_clients(group, stale, newer)
     back = out_of_place(group, stale)
     named = newer.with_detail(f"epoch {newer.term}")
     who = f"{named} and {stale.name}" if back else f"{stale.with_detail(f'epoch {stale.term}')} and {named}"
@@ -107,7 +111,7 @@ def _overlap(group: Group, overlap: Overlap) -> Finding:
         overlap,
         severity,
         f"{who} were both master for {between(overlap.least, overlap.most)}{refusing}: {consequence}.",
-        [answer.since_event] if answer else [],
+        [*([answer.since_event] if answer else []), *(asked.evidence if asked else ())],
         key=(stale.term, newer.term, stale.node, newer.node, newer.begin.at // SECOND),
         certainty=certainty,
         nodes=(newer.node, stale.node) if back else (stale.node, newer.node),
@@ -115,9 +119,52 @@ def _overlap(group: Group, overlap: Overlap) -> Finding:
         start_time=max(stale.begin.at, newer.begin.at),
         end_time=min(stale.end.at, newer.end.at),
         bytes_lost=bytes_lost or None,
-        offset_before=answer.from_index if answer and bytes_lost else None,
-        offset_after=answer.to_index if answer and bytes_lost else None,
+        offset_before=before if bytes_lost else None,
+        offset_after=after if bytes_lost else None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a former master asked for first, and how far the new one ``goes_on`` from the same history."""
+
+    asked: DataHeld
+    goes_on: DataHeld
+
+    @property
+    def bytes(self) -> int:
+        return max((self.asked.to_index or 0) - (self.goes_on.to_index or 0), 0)
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        return tuple(event for event in (self.asked.since_event, self.goes_on.since_event) if event)
+
+
+def _asked_beyond(group: Group, stale: Tenure, newer: Tenure) -> _Asked | None:
+    """What a former master had beyond the history from which the new one went on, whoever answered it.
+
+    Where a third one leads by then, the answer is that they have nothing in common: it knows the last two histories.
+    """
+    held = list(group.of(DataHeld))
+    after = [
+        fact
+        for fact in held
+        if (fact.source_node, fact.message) == (stale.source, ASKS)
+        and fact.since >= stale.end.at
+        and fact.to_index is not None
+    ]
+    first = min(after, key=lambda fact: (fact.since, fact.ordinal), default=None)
+    begun = [role.since for role in group.roles if role.source_node == stale.source and role.cause in BEGINS]
+    if first is None or any(stale.end.at < at <= first.since for at in begun):
+        return None
+    goes_on = [
+        fact
+        for fact in held
+        if (fact.source_node, fact.message, fact.ids) == (newer.source, GOES_ON, first.ids)
+        and abs(fact.since - newer.begin.at) < SECOND
+        and fact.to_index is not None
+    ]
+    return _Asked(first, goes_on[0]) if goes_on else None
 
 
 def _bytes_of(answer: BytesRefused | None) -> int | None:
@@ -127,15 +174,14 @@ def _bytes_of(answer: BytesRefused | None) -> int | None:
 
 
 def _answer_to(group: Group, stale: Tenure, newer: Tenure) -> BytesRefused | None:
-    """What the new master answered the former one when it asked for what it lacks."""
+    """What the new master answered the former one when it asked for what it lacks, if that one asked nobody before."""
     answers = [
         fact
         for fact in group.of(BytesRefused)
-        if fact.peer == stale.node
-        and fact.source_node == newer.source
-        and group.clocks.elapsed(stale.end, since(fact))[1] > -Timeout.MIN_REPORTED.us
+        if fact.peer == stale.node and group.clocks.elapsed(stale.end, since(fact))[1] > -Timeout.MIN_REPORTED.us
     ]
-    return min(answers, key=lambda fact: fact.since, default=None)
+    first = min(answers, key=lambda fact: fact.since, default=None)
+    return first if first is not None and first.source_node == newer.source else None
 
 
 def _consequence(
@@ -151,7 +197,7 @@ def _consequence(
         if bytes_lost <= heartbeats(group, silent_us):
             return WARNING, DEFINITE, f"{thrown}; they may be heartbeats alone"
         if like_held_back(group, bytes_lost, silent_us):
-            return WARNING, DEFINITE, f"{thrown}; so many heartbeats wait for a master that is frozen"
+            return WARNING, DEFINITE, f"{thrown}; if it was frozen, they may be heartbeats that waited for it"
         return CRITICAL, DEFINITE, f"{thrown}, more than heartbeats: {OF_CLIENTS}"
     if restarted(group, stale):
         return (
@@ -200,13 +246,14 @@ def _missed_for(group: Group, overlap: Overlap) -> int:
     return max(before) + group.timing.us(Timeout.REDIS_DOWN_AFTER) if before else 0
 
 
-def _refused_clients(group: Group, stale: Tenure) -> str:
-    """From when on a master of a cluster answered no client although it called itself master."""
+def _refused_clients(group: Group, stale: Tenure, newer: Tenure) -> str:
+    """For how long a master of a cluster answered no client although it called itself master beside another one."""
     for fact in group.of(Refusing):
         if fact.source_node == stale.source and stale.begin.at <= fact.since < stale.end.by:
             until = min(fact.until if fact.until is not None else stale.end.at, stale.end.at)
-            if until - fact.since >= Timeout.MIN_REPORTED.us:
-                return f", of which {stale.node} answered no client for {seconds(until - fact.since)}"
+            both_us = min(until, newer.end.by) - max(fact.since, newer.begin.at)
+            if both_us >= Timeout.MIN_REPORTED.us:
+                return f", of which {stale.node} answered no client for {seconds(both_us)}"
     return ""
 
 

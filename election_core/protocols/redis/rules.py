@@ -48,6 +48,7 @@ from election_replay.election_core.protocols.redis.losses import (
     in_succession,
     losses,
     overlap_findings,
+    sentinels_of,
     silent_for,
 )
 from election_replay.election_core.protocols.redis.masters_between import shown
@@ -223,7 +224,13 @@ def _findings(group: Group, epochs: Epochs) -> Iterator[Finding]:
     yield from overlaps
     yield from losses(group, overlaps)
     in_turn = group.with_tenures(in_succession(group))
-    without = [*_without_master(in_turn), *_unreachable(in_turn), *_by_word(group, epochs), *_refusing(group)]
+    without = [
+        *_without_master(in_turn),
+        *_unreachable(in_turn),
+        *_missed_for_a_while(in_turn),
+        *_by_word(group, epochs),
+        *_refusing(group),
+    ]
     yield from without
     yield from storm(group, _unplanned(group), failed_elections(group))
     yield from log_gaps(group)
@@ -401,6 +408,70 @@ def _unreachable_finding(group: Group, former: Tenure, tenure: Tenure, missed: l
         summary=f"No master for {between(least, most)} for those who could not reach {former.name}: {who} missed it, "
         f"until {tenure.name} led epoch {tenure.term}.",
         evidence=[*(word.since_event for word in missed), tenure.begin.event_id],
+        scope=Scope.UNREACHABLE,
+        duration_min_ms=least // 1000,
+        duration_max_ms=most // 1000,
+    )
+
+
+def _missed_for_a_while(group: Group) -> Iterator[Finding]:
+    """``LEADERLESS`` for those who could not reach a master that most sentinels missed, and heard of again before
+    another one led: frozen or cut off, and nobody took over."""
+    elapsed = group.clocks.elapsed
+    for tenure in group.tenures:
+        words = [
+            (since(word), end, word)
+            for word in group.of(SentinelSaid)
+            if word.message == DOWN
+            and word.node == tenure.node
+            and (end := until(word)) is not None
+            and elapsed(tenure.begin, since(word))[1] > 0
+            and elapsed(end, tenure.end)[1] > 0
+        ]
+        for spell in _at_once(group, sorted(words, key=lambda word: (word[0].at, word[2].source_node))):
+            begin, end = spell[0][0], max((last for _, last, _ in spell), key=lambda moment: moment.at)
+            who = {word.peer or word.source_node for _, _, word in spell}
+            replaced = any(
+                other.node != tenure.node and elapsed(begin, other.begin)[1] > 0 and elapsed(other.begin, end)[1] > 0
+                for other in group.tenures
+            )
+            if not replaced and 2 * len(who) > sentinels_of(group):
+                yield _missed_finding(group, tenure, [word for _, _, word in spell], (begin, end))
+
+
+_Missed = tuple[Moment, Moment, SentinelSaid]
+"""From when to when a sentinel missed a master, and its word."""
+
+
+def _at_once(group: Group, words: Sequence[_Missed]) -> Iterator[list[_Missed]]:
+    """Times in order, those together that touch."""
+    spell: list[_Missed] = []
+    for word in words:
+        if spell and all(group.clocks.elapsed(end, word[0])[0] > 0 for _, end, _ in spell):
+            yield spell
+            spell = []
+        spell.append(word)
+    if spell:
+        yield spell
+
+
+def _missed_finding(group: Group, tenure: Tenure, missed: list[SentinelSaid], during: tuple[Moment, Moment]) -> Finding:
+    begin, end = during
+    least, most = group.clocks.elapsed(begin, end)
+    least, most = max(least - Timeout.REDIS_PING.us, 0), most + silent_for(group, missed[0])
+    who = _counted({word.peer or word.source_node for word in missed}, "sentinel")
+    return group.finding(
+        RuleId.LEADERLESS,
+        (tenure.term, "missed", begin.at // SECOND),
+        severity=WARNING if most >= Timeout.MAX_INFO_GAP.us else INFO,
+        certainty=DEFINITE if least >= Timeout.MIN_REPORTED.us else POSSIBLE,
+        nodes=(tenure.node,),
+        terms=(tenure.term,),
+        start_time=begin.at,
+        end_time=end.at,
+        summary=f"No master for {between(least, most)} for those who could not reach "
+        f"{tenure.with_detail(f'epoch {tenure.term}')}: {who} missed it and heard of it again, and nobody took over.",
+        evidence=[event for word in missed for event in (word.since_event, word.until_event)],
         scope=Scope.UNREACHABLE,
         duration_min_ms=least // 1000,
         duration_max_ms=most // 1000,

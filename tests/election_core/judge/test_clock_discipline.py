@@ -112,7 +112,8 @@ ONE_CLOCK = {
     "protocols/redis/epochs.py": {"_between": "roles in common time, for an epoch that only orders and proves nothing"},
     "protocols/redis/losses.py": {
         "restarted": "the roles and a tenure of one server",
-        "_refused_clients": "a tenure of one master and the clients that it refused",
+        "_refused_clients": "times of a master and of the next one in common time, for a length in a sentence",
+        "_asked_beyond": "what one server asked for behind its own tenure, and what another one said at its beginning",
         "_replaced": "what one server held; and for how long the group was logged, as a bound of its heartbeats",
         "_led_before": "the roles of one server and what it held",
     },

@@ -1,0 +1,65 @@
+"""What had become of a leader: nobody is called cut off whose log shows only that it gave up late; and when a process
+ended by what the others heard of it."""
+
+from pathlib import Path
+
+import pytest
+
+from election_replay.election_core.judge.clock import Clocks
+from election_replay.election_core.judge.group import group_of
+from election_replay.election_core.model.facts import Alive, ContactLost, Fact, QuietLog
+from election_replay.election_core.model.rows import Finding, Term
+from election_replay.election_core.model.timing import SECOND
+from tests.election_core import story
+from tests.election_core.judge.test_leaderless import during, led_by
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+
+
+@pytest.mark.parametrize(
+    ("path", "term"),
+    [("kraft/frozen_leader_gives_up_when_it_wakes", 17), ("redis/master_frozen", 1)],
+)
+def test_who_may_have_been_frozen_is_not_called_cut_off(path: str, term: int) -> None:
+    rows = story.judge(story.facts_of(story.parse((SCENARIOS / f"{path}.txt").read_text())))
+    (next_one,) = (row for row in rows if isinstance(row, Term) and row.term == term)
+    assert next_one.former_leader_state not in (None, "cut_off")
+    fates = {row.former_leader_fate for row in rows if isinstance(row, Finding) and term in row.terms}
+    assert fates <= {None, "unknown", "died"}
+
+
+def end_of_first_life(*losses: Fact) -> tuple[int | None, int | None]:
+    """The last sign of a process, and what came surely after its end, in seconds: its log says nothing from 10 on, and
+    it starts again at 100."""
+    facts = [
+        QuietLog(*during("a", 0, 0)),
+        Alive(*during("a", 0, 10), stopped=False),
+        Alive(*during("a", 100, 200), stopped=False),
+        led_by("a", 0, 10, 0, 1, "died"),
+        *(Alive(*during(source, 0, 200), stopped=False) for source in "bc"),
+        *losses,
+    ]
+    group = group_of(facts, Clocks(dict.fromkeys("abc", 1), []))
+    life = min((life for life in group.of(Alive) if life.source_node == "a"), key=lambda life: life.since)
+    at, by = (None if us is None else round(us / SECOND) for us in (life.until, life.until_by))
+    return at, by
+
+
+def lost(source: str, since: int, by: int, until: int | None, *, closed: bool = True) -> ContactLost:
+    """A source lost contact with the first process between two seconds."""
+    head = list(during(source, since, until or 0))
+    head[3], head[6] = "a", (by + 1) * SECOND
+    if until is None:
+        head[8:11] = [None, None, None]
+    return ContactLost(*head, closed=closed)
+
+
+def test_a_wide_loss_before_a_narrow_one_still_tells_the_end() -> None:
+    late = lost("c", 50, 51, None, closed=False)  # one that did not run hears late what was sent before
+    at, _ = end_of_first_life(lost("b", 5, 15, 101), lost("b", 7, 7, None, closed=False), late)
+    assert at is not None
+    assert at <= 16
+
+
+def test_a_connection_that_was_closed_after_the_next_start_is_of_the_next_life() -> None:
+    assert end_of_first_life(lost("b", 98, 103, 104)) == end_of_first_life()
