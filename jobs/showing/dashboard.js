@@ -1,5 +1,5 @@
 "use strict";
-// Keys, a zoom by mouse, and filters that apply at once. Without it every page works by links and forms.
+// Keys, a zoom by mouse, copies, and filters that apply at once. Without it every page works by links and forms.
 (() => {
   const main = () => document.querySelector("main");
 
@@ -73,7 +73,30 @@
 
   function ready() {
     for (const plot of document.querySelectorAll("svg.plot[data-begin]")) zoomable(plot);
+    for (const field of document.querySelectorAll("[data-copy]")) copyable(field);
   }
+
+  function copyable(field) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = "Copy";
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(field.value ?? field.textContent);
+      } catch {  // a page that is not on this machine and not encrypted has no clipboard
+        if (field.select) field.select(); else getSelection().selectAllChildren(field);
+        document.execCommand("copy");
+      }
+      button.textContent = "Copied";
+    });
+    field.after(button);
+  }
+
+  addEventListener("click", event => {
+    const target = event.target.closest("a[href^='#']") && document.querySelector(event.target.closest("a").hash);
+    if (target?.matches("details")) target.open = true;
+  });
 
   function zoomable(plot) {
     const begin = Number(plot.dataset.begin), length = Number(plot.dataset.end) - begin;

@@ -1,7 +1,9 @@
-"""What stands beside the picture of a group: another group on the same axis, log lines, and Markdown to copy."""
+"""What stands beside the picture of a group: another group on the same axis, and Markdown and SQL to copy."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
+from math import ceil
 
 from election_replay.jobs.reading.incident import KNOWN, Incident, incident
 from election_replay.jobs.reading.published import Published
@@ -37,6 +39,36 @@ def another(published: Published, found: Incident, here: Here) -> Beside | None:
     address = here.link("group", cluster=cluster, group=group, **{name: here.asked(name) for name in ("from", "to")})
     links = Links(lambda _: None, lambda findings: here.finding(findings[0]))
     return Beside(f"{cluster} / {group}", address, picture(other, links))
+
+
+def in_sql(found: Incident) -> dict[str, str]:
+    """The questions that the picture answers, for the time that is shown, to be asked further.
+
+    The tables are in common time: of readings as wrong clocks showed them there are none.
+    """
+    if found.raw:
+        return {}
+    begin, end = (f"TIMESTAMPTZ '{at.isoformat(sep=' ')}'" for at in (found.begin, found.end))
+    group = f"cluster = {quoted(found.cluster)} AND replica_group = {quoted(found.group)}"
+    inside = f"start_time <= {end}\n    AND (end_time IS NULL OR end_time >= {begin})\nORDER BY start_time"
+    sources = {member["source_node"] for member in found.members} - {None}
+    speakers = f" AND source_node IN ({', '.join(map(quoted, sorted(sources)))})" if sources else ""
+    half = (found.end - found.begin) / 2
+    around = f"{quoted(found.cluster)}, {begin} + INTERVAL {half // timedelta(microseconds=1)} MICROSECOND"
+    return {
+        "Findings": f"SELECT severity, certainty, rule, start_time, end_time, summary FROM findings\n"
+        f"WHERE {group}\n    AND {inside}",
+        "Roles": f"SELECT node, source_node, role, term, start_time, end_time, start_cause, end_cause\n"
+        f"FROM role_intervals WHERE {group}\n    AND {inside}",
+        "Log lines": f"SELECT happened_at, source_node, text, path, line_no\n"
+        f"FROM events_around({around}, {ceil(half.total_seconds())})\n"
+        f"WHERE happened_at BETWEEN {begin} AND {end}{speakers}\nORDER BY happened_at, source_node, line_no",
+    }
+
+
+def quoted(text: str) -> str:
+    """A text in SQL."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def in_markdown(found: Incident, here: Here) -> Iterator[str]:

@@ -10,7 +10,7 @@ from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.story import outcome, story, unseen
 from election_replay.jobs.reading.votes import votes_of
 from election_replay.jobs.reading.words import Row, leader_word, moment, role_word, seconds, spoken, term_word, when
-from election_replay.jobs.showing.dashboard_beside import another, in_markdown, others
+from election_replay.jobs.showing.dashboard_beside import another, in_markdown, in_sql, others
 from election_replay.jobs.showing.dashboard_frame import SHOWN, Here, NotThere, Page, near
 from election_replay.jobs.showing.picture import Links, picture
 from election_replay.jobs.showing.raw_lines import raw_lines
@@ -64,6 +64,7 @@ def group_page(published: Published, here: Here) -> Page:
         "findings": [pair for root in found.roots for pair in found.tree(root)],
         "shown": SHOWN,
         "unseen": list(unseen(found)),
+        "sql": in_sql(found),
         "markdown": "\n".join(in_markdown(found, here)),
     }
     return Page("group.html.j2", f"{found.cluster} / {found.group}", values, here.link("fleet"))

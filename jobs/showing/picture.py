@@ -7,7 +7,7 @@ its bar is wide enough for it.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from election_replay.jobs.reading.incident import Incident
 from election_replay.jobs.reading.lanes import Lane, lane_of
@@ -33,6 +33,9 @@ CHARACTER = 7.2
 WIDTHS = (340, 520, 760, 1080)
 """Widths of a picture, in pixels, from which on labels of a class are shown."""
 
+MIN_SEEN = 0.2
+"""Per cent of the width that an eye can see."""
+
 MARKS_SHOWN = 40
 """Marks that stand side by side with their numbers, and hide none."""
 
@@ -43,6 +46,8 @@ STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800,
 """Seconds between two times above the lanes; then whole days."""
 
 DAY_S = 86400
+
+LEADING = frozenset({"leader", "acting_leader"})
 
 SYMBOLS = {
     "critical": "M-6,-6 L6,6 M6,-6 L-6,6",
@@ -115,8 +120,9 @@ def marks(incident: Incident) -> dict[str, list[Mark]]:
 class Bar:
     """A role, or several too short to be told apart. ``name`` is what a link on it says; ``target``: where it leads.
 
-    ``labels`` are texts with the classes that say from which width on they are shown. ``stripe``: a leader's role that
-    is among others. ``other_term``: a follower, in another term than before.
+    ``labels`` are texts with the classes that say from which width on they are shown, ``text_x`` per cent from its
+    left. ``stripe``: a leader's role that is among others. ``other_term``: a follower, in another term than before.
+    ``unsure``: the part of the bar, in per cent, in which the role may not have begun; 0: its start is known.
     """
 
     x: float
@@ -130,6 +136,8 @@ class Bar:
     labels: list[tuple[str, str]]
     stripe: str | None
     other_term: bool
+    unsure: float
+    text_x: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +216,7 @@ def picture(incident: Incident, links: Links, votes: list[Row] | None = None) ->
     tops = {lane: HEAD + LANE * number for number, lane in enumerate(incident.drawn.names)}
     below = HEAD + LANE * len(tops)
     found = marks(incident)
+    lanes = [lane_drawn(incident, scale, lane, top, links) for lane, top in tops.items()]
     return Picture(
         group=incident.group,
         height=below + ROW * len(found) + 8,
@@ -216,14 +225,14 @@ def picture(incident: Incident, links: Links, votes: list[Row] | None = None) ->
         end_ms=int(incident.end.timestamp() * 1000),
         ticks=[*axis(scale)],
         bands=[*bands(incident, scale)],
-        lanes=[lane_drawn(incident, scale, lane, top, links) for lane, top in tops.items()],
+        lanes=lanes,
         votes=[*arrows(votes or [], scale, tops)],
         marks=[
             mark
             for number, (severity, row) in enumerate(found.items())
             for mark in row_of_marks(scale, severity, row, below + ROW * number + ROW // 2, links)
         ],
-        swatches=[*swatches(incident)],
+        swatches=[*swatches(incident, lanes)],
         keys=[(severity, SYMBOLS[severity]) for severity in found],
         merged=merged(incident, found),
     )
@@ -273,19 +282,35 @@ def bar_drawn(incident: Incident, scale: Scale, bar: Row, links: Links, *, other
     left = scale.place(bar["left_edge"])
     wide = scale.place(bar["right_edge"]) - left
     words, label = in_words(incident, bar), label_of(bar)
+    role, late = bar["roles"][0]["role"], unsure(bar, wide)
+    texts, text_x = labels(bar, label, wide * (1 - late / 100)), late
+    if not texts and role not in LEADING:  # all others can be read on the faint part as well
+        texts, text_x = labels(bar, label, wide), 0
     return Bar(
         x=left,
         width=f"{max(wide, 0.1):.3f}",
-        thin=wide < 0.2,
-        role=bar["roles"][0]["role"],
+        thin=wide < MIN_SEEN,
+        role=role,
         several=bar["n"] > 1,
         words=words,
         name=f"{label}: {words}" if label else words,
         target=links.of_bar(bar),
-        labels=labels(bar, label, wide),
+        labels=texts,
         stripe=led_meanwhile(bar),
         other_term=other_term,
+        unsure=late,
+        text_x=text_x,
     )
+
+
+def unsure(bar: Row, wide: float) -> float:
+    """The part of a bar, in per cent of it, in which its role may not have begun; 0 where nobody could see it."""
+    if bar["n"] > 1 or not bar["start_uncertainty_ms"]:
+        return 0
+    known = bar["start_time"] + timedelta(milliseconds=bar["start_uncertainty_ms"])
+    length = (bar["right_edge"] - bar["left_edge"]).total_seconds()
+    part = min(max((known - bar["left_edge"]).total_seconds() / length, 0), 1) if length else 0
+    return round(100 * part, 1) if part * wide >= MIN_SEEN else 0
 
 
 def label_of(bar: Row) -> str:
@@ -296,7 +321,7 @@ def label_of(bar: Row) -> str:
 
 def led_meanwhile(bar: Row) -> str | None:
     """The role of a leader in a bar of several roles, where another one lasted longer."""
-    return min({role["role"] for role in bar["roles"][1:]} & {"leader", "acting_leader"}, default=None)
+    return min({role["role"] for role in bar["roles"][1:]} & LEADING, default=None)
 
 
 def labels(bar: Row, full: str, wide: float) -> list[tuple[str, str]]:
@@ -371,10 +396,12 @@ def mark_in_words(severity: str, mark: Mark) -> str:
     return "; ".join([f"{len(mark.findings):,} findings, {severity}", *named])
 
 
-def swatches(incident: Incident) -> Iterator[tuple[str, str]]:
+def swatches(incident: Incident, lanes: list[DrawnLane]) -> Iterator[tuple[str, str]]:
     """What the bars mean, with the classes that look like them."""
     roles = sorted({(role["role"], bar["protocol"]) for bar in incident.drawn.bars for role in bar["roles"]})
     yield from ((role, role_word(role, protocol)) for role, protocol in roles)
+    if any(bar.unsure for lane in lanes for bar in lane.bars):
+        yield "unsure", "may have begun later"
     if incident.drawn.tails:
         yield "later", "led when its log ended: no later line"
     if incident.drawn.bands:

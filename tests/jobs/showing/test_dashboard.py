@@ -148,6 +148,36 @@ def test_beside_the_picture_stand_lines_another_group_and_markdown(cut_off: str)
     assert "n1 (ctl-2)" not in plain
 
 
+def sql_of(page: Reader) -> list[str]:
+    """The questions in SQL that a page of a group has to copy."""
+    return [text for text in page.texts if text.startswith("SELECT ")]
+
+
+def test_the_sql_of_a_time_answers_what_the_picture_shows(cut_off: str) -> None:
+    window = "from=2026-11-21T09:41:14.500&to=2026-11-21T09:41:15"
+    page = asked(
+        shown.dashboard(Warehouse(cut_off)).test_client(), f"/group?cluster=master-cut-off&group=bs-orders&{window}"
+    )
+    published = Published(Warehouse(cut_off))
+    findings, roles, lines = (published.rows(sql) for sql in sql_of(page))
+    assert f"Findings: {len([row for row in findings if row['severity'] == 'critical'])} critical" in words(page)
+    assert {row["rule"] for row in findings} >= {"SPLIT_BRAIN_OVERLAP"}
+    assert {(row["node"], row["role"]) for row in roles} == {("1", "leader"), ("2", "follower"), ("3", "leader")}
+    assert {row["source_node"] for row in lines} <= {"broker-1", "broker-2", "broker-3"}
+    assert {f"{row['happened_at']:%H:%M:%S}" for row in lines} == {"09:41:15"}
+
+
+def test_the_sql_of_a_group_whose_name_has_a_quote(tmp_path: Path) -> None:
+    tables = Warehouse(str(tmp_path / "w"))
+    tables.create()
+    put(tables, "role_intervals", role("n1", "leader", 0, 9, term=1) | {"cluster": "o'clock", "replica_group": "';--"})
+    publish(tables)
+    page = asked(shown.dashboard(tables).test_client(), "/group?cluster=o'clock&group=%27;--")
+    assert [len(Published(tables).rows(sql)) for sql in sql_of(page)] == [0, 1, 0]
+    raw = asked(shown.dashboard(tables).test_client(), "/group?cluster=o'clock&group=%27;--&clock=raw")
+    assert sql_of(raw) == [], "the tables have no time of a clock that is not put right"
+
+
 @pytest.mark.parametrize(
     ("address", "code", "said"),
     [
@@ -607,6 +637,10 @@ def test_a_reviewer_finds_the_line_that_proves_a_split_brain_by_mouse(
         browser.until(zoomed)
         part = browser.value("document.querySelector('.story').innerText")
         assert part != told
+        browser.click("document.querySelector('a[href=\"#sql\"]')")
+        browser.until("document.querySelector('#sql').open")
+        browser.click("document.querySelector('#sql button.copy')")
+        browser.until("document.querySelector('#sql button.copy').innerText == 'Copied'")
         browser.double_click((left + 9, top + 8))
         browser.until(f"!location.search.includes('from=') && !{zoomed}")
 

@@ -64,10 +64,11 @@ def drawn(roles: list[dict[str, Any]], clocks: Clocks = Clocks()) -> lanes.Lanes
     return lanes.lanes(Roles(roles), "c1", "g1", (BEGIN, END), members, clocks, ends)  # type: ignore[arg-type]
 
 
-def told(findings: list[dict[str, Any]]) -> Incident:
-    """An incident that is known by its findings alone."""
+def told(findings: list[dict[str, Any]], lanes: lanes.Lanes | None = None) -> Incident:
+    """An incident that is known by its findings and lanes alone."""
     empty: dict[str, Any] = dict.fromkeys(Incident.__dataclass_fields__)
-    return Incident(**empty | {"begin": BEGIN, "end": END, "findings": findings})
+    known = {"begin": BEGIN, "end": END, "findings": findings, "drawn": lanes, "names": {}, "clocks": Clocks()}
+    return Incident(**empty | known)
 
 
 def seen(row: dict[str, Any]) -> tuple[datetime, datetime] | None:
@@ -270,6 +271,22 @@ def test_the_drawn_picture_has_a_lane_a_machine_a_band_a_hatch_and_the_shift(twi
     raw = fromstring(svg(incident(twins, "c1", "g1", raw=True)))
     assert of_class(raw, "shift") == []
     assert int(raw.get("data-begin", 0)) == int(shown.get("data-begin", 0)) - 86_500
+
+
+def test_a_role_that_may_have_begun_later_is_faint_until_it_surely_had() -> None:
+    late = [
+        role("n0", "leader", 30, 70, term=1, start_uncertainty_ms=10_000),
+        role("n1", "leader", 30, 70, start_uncertainty_ms=0),
+    ]
+    late.append(role("n2", "follower", 30, 40, term=1, start_uncertainty_ms=20_000))
+    found = told([], drawn(late))
+    shown = fromstring(svg(found))
+    assert [one.get("width") for one in of_class(shown, "unsure")] == ["25.0%", "100%"]
+    places = {
+        (one.text, one.get("x")) for one in shown.iter("text") if one.text in {"leader 1", "leader", "follower 1"}
+    }
+    assert places == {("leader 1", "25.0%"), ("leader", "0%"), ("follower 1", "0%")}
+    assert ("unsure", "may have begun later") in picture(found, NOWHERE).swatches
 
 
 def test_the_text_has_the_same_lanes(twins: Published) -> None:
