@@ -37,7 +37,7 @@ from election_replay.election_core.judge.loss_words import away, how_ended
 from election_replay.election_core.judge.outages import change_of, severity_of
 from election_replay.election_core.judge.quorum_contact import FollowerLost, QuorumLoss, QuorumTracker
 from election_replay.election_core.judge.serving import Service
-from election_replay.election_core.judge.wording import between, seconds
+from election_replay.election_core.judge.wording import between, counted, seconds
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, RuleId
 from election_replay.election_core.model.facts import Alive, Role
 from election_replay.election_core.model.measures import Fate, Scope
@@ -482,7 +482,7 @@ def leaderless(
         fell_silent = _was_silent(group, gap) if gap.lost is not None else early
         how = _FROZEN if frozen(group, gap) else "fell silent" if fell_silent else how_ended(gap.before, died)
         if any(tenure == gap.before for tenure, _ in gap.unserved):
-            how = "was elected and never served"
+            how = "was elected but did not serve"
         if gap.all_down:
             how = "ended, as all members did, without a line that says that it stops"
         elif gap.lost is not None and not gap.lost.sure:
@@ -591,7 +591,7 @@ def _how_lost(group: Group, gap: Gap, lost: QuorumLoss, how: str, *, stepped_dow
 
     reasons = [away(lost.left, gone)] if lost.left else []
     if lost.rounds is not None:
-        reasons.append(f"{lost.rounds} round{'s' if lost.rounds > 1 else ''} of heartbeats in vain")
+        reasons.append(f"{counted(lost.rounds, 'heartbeat round')} without a quorum")
     details = f" ({'; '.join(reasons)})" if reasons else ""
     led_on = group.clocks.elapsed(lost.latest, gap.before.end)
     if not stepped_down or gap.before.end_cause in (None, DIED, SILENT) or led_on[0] < MIN_REPORTED:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from election_replay.election_core.fold.roles import CANDIDATE
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.group import Group, since, until
-from election_replay.election_core.judge.wording import between
+from election_replay.election_core.judge.wording import between, listed
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
 from election_replay.election_core.model.facts import Alive, LastHeard, Role
 from election_replay.election_core.model.measures import Scope
@@ -45,7 +45,6 @@ def no_first_leader(group: Group, title: str) -> Iterator[Finding]:
         return
     members = tuple(searches)
     alone = len(members) == 1
-    who = f"{members[0]}, of which alone there are logs," if alone else _listed(members)
     yield group.finding(
         RuleId.LEADERLESS,
         ("never",),
@@ -55,7 +54,8 @@ def no_first_leader(group: Group, title: str) -> Iterator[Finding]:
         terms=(),
         start_time=min(first.at for _, _, first, _ in spans),
         end_time=None,
-        summary=f"No {title} for {between(least, most)}: {who} looked for one and found none, to the end of the logs.",
+        summary=f"No {title} for {between(least, most)}: {listed(members)} looked for one and found none, to the "
+        + ("end of its log. No other member's log is here." if alone else "end of the logs."),
         evidence=[moment.event_id for _, _, first, last in spans for moment in (first, last)],
         scope=Scope.NO_LEADER,
         duration_min_ms=least // 1000,
@@ -76,7 +76,3 @@ def _searches(group: Group) -> Mapping[str, tuple[Moment, Moment]]:
         if role.role == CANDIDATE and last is not None:
             found.setdefault(name, (since(role), last))
     return dict(sorted(found.items()))
-
-
-def _listed(members: tuple[str, ...]) -> str:
-    return " and ".join(filter(None, (", ".join(members[:-1]), members[-1])))

@@ -20,6 +20,11 @@ def listed(names: Iterable[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
+def counted(count: int, noun: str) -> str:
+    """A count with its noun: ``1 round``, ``1,200 messages``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def seconds(us: int) -> str:
     """A duration for a sentence: ``8 s``, ``1.5 s``, ``2 min 5 s``; one without bound is not told in numbers."""
     if us >= NO_BOUND:

@@ -12,6 +12,7 @@ from textwrap import wrap
 from typing import Any
 
 from election_replay.election_core.judge.wording import between
+from election_replay.election_core.judge.wording import counted as counted
 from election_replay.election_core.judge.wording import seconds as duration
 from election_replay.election_core.model.catalogue import DEFINITE, PROVEN, RULES
 from election_replay.election_core.model.timing import MS_PER_SECOND
@@ -246,11 +247,6 @@ def undecidable(row: Row) -> str:
         return f"{row['rule']}{was}, and could be judged each time." if was else f"{row['rule']} was never asked."
     why = f": {row['why_undecidable']}" if row["why_undecidable"] else ""
     return f"{row['rule']}{was}{', and' if was else ''} could not be judged {times(row['undecidable'])}{why}."
-
-
-def counted(count: int, noun: str) -> str:
-    """So many of something."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def times(count: int) -> str:

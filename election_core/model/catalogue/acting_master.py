@@ -5,7 +5,10 @@ from election_replay.election_core.model.catalogue.rule import Rule, RuleId
 ACTING_MASTER: tuple[Rule, ...] = (
     Rule(
         id=RuleId.ACTING_MASTER_OVERLAP,
-        severity=("warning; info if one of them was frozen, not yet registered, or only for as long as a notice takes"),
+        severity=(
+            "warning; info if one of them was frozen or not yet registered, or if it lasted only as long as a notice "
+            "takes"
+        ),
         meaning=(
             "Two brokers of a set ran the special services (delayed messages, transaction checks, pop revive) at "
             "once: a master that was cut off and the slave that acts for it, or two slaves that act."
@@ -20,11 +23,11 @@ ACTING_MASTER: tuple[Rule, ...] = (
         severity="warning",
         meaning=(
             "A broker acted as master although it, or a member that asked the same name servers, had learned that a "
-            "smaller id lives."
+            "smaller id is alive."
         ),
         source="RocketMQ BrokerController#updateMinBroker (RIP-32: the smallest live id acts)",
         needs="what the acting broker, or one with the same name servers, knew of the smallest id",
-        refuted_by="A line that says that the smaller id was gone at that moment.",
+        refuted_by="A line which says that the smaller id was gone at that moment.",
         judged_by=("protocols.acting_master.rules",),
     ),
     Rule(
@@ -36,17 +39,18 @@ ACTING_MASTER: tuple[Rule, ...] = (
         ),
         source="RocketMQ RouteInfoManager#registerBroker, #reduceTopicQueues (RIP-32)",
         needs="a name server's line on the permission of the set's topics",
-        refuted_by="A master that registered before the line and whose registration was lost.",
+        refuted_by="A master that registered before the line, whose registration was lost.",
         judged_by=("protocols.acting_master.rules",),
     ),
     Rule(
         id=RuleId.SPECIAL_SERVICE_GAP,
         severity="info; warning beyond heartbeat time-out, scan and poll together",
         meaning=(
-            "Members were up and none ran the special services: delayed messages waited, transactions were not checked."
+            "Members were up and none ran the special services: delayed messages waited, and transactions were not "
+            "checked."
         ),
         source="RocketMQ RouteInfoManager#scanNotActiveBroker, BrokerController#syncBrokerMemberGroup (RIP-32)",
-        needs="the end of the master, as seen by a name server, and the begin of the acting one",
+        needs="the end of the master, as a name server saw it, and the begin of the acting one",
         refuted_by="A member whose logs are missing here and that ran the services in this time.",
         judged_by=("protocols.acting_master.rules",),
     ),
@@ -54,8 +58,8 @@ ACTING_MASTER: tuple[Rule, ...] = (
         id=RuleId.PRE_ONLINE_STUCK,
         severity="warning for a master that others wait for; info otherwise",
         meaning=(
-            "A broker that was started did not come online for a long time: its pre-online failed again and again. "
-            "It serves nothing, and without its master the set takes no writes."
+            "A broker that had been started did not come online for a long time: its pre-online failed again and "
+            "again. It serves nothing, and without its master the set takes no writes."
         ),
         source="RocketMQ BrokerPreOnlineService#run (RIP-32)",
         needs="the repeated failures of pre-online",
@@ -65,7 +69,7 @@ ACTING_MASTER: tuple[Rule, ...] = (
     ),
     Rule(
         id=RuleId.METADATA_ROLLBACK,
-        severity="warning; info if consumers had committed their places again by the first look",
+        severity="warning; info if consumers had committed their offsets again by the first copy",
         meaning=(
             "Offsets went back, or topics or groups went missing, when an acting master handed over: messages are "
             "consumed or delivered again. The tables themselves are compared, not their versions."
@@ -90,7 +94,7 @@ ACTING_MASTER: tuple[Rule, ...] = (
             "BrokerPreOnlineService#prepareForBrokerOnline"
         ),
         needs="the start of service without pre-online while another member acted",
-        refuted_by="A pre-online of the broker whose lines were lost.",
+        refuted_by="Lost lines of a pre-online of the broker.",
         judged_by=("protocols.metadata.rules",),
     ),
     Rule(
@@ -98,11 +102,11 @@ ACTING_MASTER: tuple[Rule, ...] = (
         severity="warning",
         meaning=(
             "A reverse sync took over offsets that are lower than those of the acting master (an equal version is "
-            "enough, and of several members the last one wins), or tables of a smaller version than the own one."
+            "enough, and of several members the last one wins), or tables of a smaller version than its own."
         ),
         source="RocketMQ BrokerPreOnlineService#syncMetadataReverse; DataVersion#compare",
         needs="the lines of the reverse sync and copies of the tables around it",
-        refuted_by=("Copies of the tables right before the sync in which the offsets taken over are the higher ones."),
+        refuted_by="Copies of the tables right before the sync in which the offsets taken over are the higher ones.",
         judged_by=("protocols.metadata.rules",),
     ),
 )

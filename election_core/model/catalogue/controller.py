@@ -32,11 +32,11 @@ CONTROLLER: tuple[Rule, ...] = (
         id=RuleId.EPOCH_REGRESSION,
         severity="critical",
         meaning=(
-            "A broker took a role of a smaller master epoch than before in one life, its store knows a later epoch "
-            "than the controllers give, or the controllers' epoch went back."
+            "A broker took a role of a smaller master epoch than before within one run of its process, its store "
+            "knows a later epoch than the controllers give, or the controllers' epoch went back."
         ),
         source="RocketMQ ReplicasManager#changeToMaster, ReplicasInfoManager#electMaster",
-        needs="two role changes of one life, or two elections by one controller",
+        needs="two role changes within one run of a process, or two elections by one controller",
         proven_by="one log says the smaller epoch after the larger one",
         refuted_by="A restart, or a new store of the controllers, between the two lines.",
         judged_by=(
@@ -48,12 +48,12 @@ CONTROLLER: tuple[Rule, ...] = (
         id=RuleId.WRONG_ELECTION,
         severity="critical if two brokers got one epoch; warning otherwise",
         meaning=(
-            "The controllers elected against their own rules: two winners of one epoch, the recorded master again, "
-            "or another than the one that had to win."
+            "The controllers elected against their own rules: two winners of one epoch, the recorded master again, or "
+            "another broker than the one that had to win."
         ),
         source="RocketMQ ReplicasInfoManager#electMaster",
         needs="the committed elections; for the request behind one, the lines of a JRaft controller",
-        refuted_by="A decision between the two, or a request behind the election, whose line was lost.",
+        refuted_by="A lost line of a decision between the two, or of the request that led to the election.",
         judged_by=(
             "protocols.controller.checks",
             "protocols.controller.decision_rules",
@@ -65,7 +65,7 @@ CONTROLLER: tuple[Rule, ...] = (
         meaning="The controllers recorded or refused a SyncStateSet against their own record.",
         source="RocketMQ ReplicasInfoManager#alterSyncStateSet",
         needs="the committed sets, and the refusals that brokers and controllers print",
-        refuted_by="A set between the two whose line was lost.",
+        refuted_by="A lost line of a set between the two.",
         judged_by=(
             "protocols.controller.checks",
             "protocols.controller.decision_rules",
@@ -77,15 +77,15 @@ CONTROLLER: tuple[Rule, ...] = (
         meaning="Two JRaft controllers applied the same entry of their log and came to different decisions.",
         source="RocketMQ JRaftControllerStateMachine#onApply",
         needs="the line of one entry on two JRaft controllers",
-        refuted_by="The two lines are of different entries: of another group, or of a store that began anew.",
+        refuted_by="The two lines are about different entries: of another group, or of a store that was created anew.",
         judged_by=("protocols.controller.decision_rules",),
     ),
     Rule(
         id=RuleId.REPLICATION_RULE,
         severity="critical if a log was cut at the wrong place; warning otherwise",
         meaning=(
-            "A slave was called caught up that is behind, a log was cut where it does not part from its master's, "
-            "or an epoch was left out or refused without reason."
+            "A slave was called caught up although it was behind, a log was cut at another place than where it parts "
+            "from its master's, or an epoch was left out or refused without a reason."
         ),
         source=(
             "RocketMQ AutoSwitchHAService#maybeExpandInSyncStateSet, AutoSwitchHAClient#doTruncate, "
@@ -126,12 +126,12 @@ CONTROLLER: tuple[Rule, ...] = (
         id=RuleId.SYNC_STATE_SET_SMALL,
         severity="info",
         meaning=(
-            "For more than a minute the SyncStateSet lacked brokers that lived and had a role: what was acknowledged "
-            "then may be in fewer copies than there could have been, or in one only."
+            "For more than a minute the SyncStateSet lacked brokers that were up and had a role: messages "
+            "acknowledged in that time may exist in fewer copies than possible, or in only one."
         ),
         source="RocketMQ AutoSwitchHAService#maybeExpandInSyncStateSet, GroupTransferService (allAckInSyncStateSet)",
         needs="the sets that the controllers committed, and the logs of the brokers outside of them",
-        refuted_by="A change of the set whose line was lost, or a broker that was to stay outside (asyncLearner).",
+        refuted_by="A lost line of a change of the set, or a broker that is meant to stay outside (asyncLearner).",
         judged_by=("protocols.controller.sets",),
     ),
     Rule(
@@ -140,8 +140,8 @@ CONTROLLER: tuple[Rule, ...] = (
             "warning; critical if a master came back without its data; info if nobody can have had an acknowledgement"
         ),
         meaning=(
-            "A former master cut messages off its log that the new master never had. Whether they had been "
-            "acknowledged to a producer is not in the logs."
+            "A former master cut messages off its log that the new master never had. The logs do not say whether they "
+            "had been acknowledged to a producer."
         ),
         source="RocketMQ AutoSwitchHAClient#doTruncate",
         needs="the epochs and the cut that a returning master prints",
@@ -160,13 +160,13 @@ CONTROLLER: tuple[Rule, ...] = (
         id=RuleId.REPLICATION_STUCK,
         severity="warning",
         meaning=(
-            "A slave could not go on with its master's log, since both have no point in common or its own could not be "
-            "cut: it copies nothing and does not follow."
+            "A slave could not continue from its master's log, because the logs have no point in common or its own "
+            "could not be cut: it copies nothing and does not follow."
         ),
         source="RocketMQ AutoSwitchHAClient#doTruncate, EpochFileCache#findConsistentPoint",
-        needs="the slave's failed tries (ERROR lines, which are never dropped)",
-        proven_by="the slave's own log says each failed try",
-        refuted_by="A successful cut, or another master, between two of the tries, whose line was lost.",
+        needs="the slave's failed attempts (ERROR lines, which are never dropped)",
+        proven_by="the slave's own log says each failed attempt",
+        refuted_by="A lost line of a successful cut, or of another master, between two of the attempts.",
         judged_by=("protocols.controller.stuck",),
     ),
 )

@@ -61,7 +61,7 @@ ELECTIONS: tuple[Rule, ...] = (
     ),
     Rule(
         id=RuleId.TERM_REGRESSION,
-        severity="critical if the node voted again in a term of before; warning otherwise",
+        severity="critical if the node voted again in an earlier term; warning otherwise",
         meaning="A node's own term went back: its persistent term and vote were lost or replaced.",
         source="Raft figure 2 (persistent state); DLedger MemberState#loadTerm",
         needs="two lines of one node that say its own term",
@@ -89,7 +89,7 @@ ELECTIONS: tuple[Rule, ...] = (
         needs="the printed result of the round with its counts, or the supporters, and the members",
         proven_by="the candidate printed the count with which it called itself elected",
         refuted_by=(
-            "A smaller group at that moment than the members that are known, so that the votes were a majority."
+            "The group was smaller at that moment than the known members say, so that the votes were a majority."
         ),
         judged_by=(
             "protocols.dledger.checks",
@@ -112,7 +112,7 @@ ELECTIONS: tuple[Rule, ...] = (
         needs="at least three printed rounds of heartbeats without a quorum",
         proven_by="the leader's own log counts the rounds without a quorum",
         refuted_by=(
-            "A heartbeat round with a quorum in between whose line was lost, or a larger maxHeartBeatLeak in the "
+            "A lost line of a heartbeat round with a quorum in between, or a larger maxHeartBeatLeak in the "
             "configuration."
         ),
         judged_by=("protocols.raft_family.rules",),
@@ -122,7 +122,7 @@ ELECTIONS: tuple[Rule, ...] = (
         severity="warning",
         meaning="The printed result of a voting round does not follow from its printed counts.",
         source="DLedger DLedgerLeaderElector#maintainAsCandidate",
-        needs="the printed result with its counts; how many answers were valid only all answers tell",
+        needs="the printed result with its counts; only all answers together tell how many were valid",
         proven_by="result and counts stand in one line",
         refuted_by="A version whose rules for the result of a round differ from the ones named as the source.",
         judged_by=(
@@ -169,7 +169,10 @@ ELECTIONS: tuple[Rule, ...] = (
     Rule(
         id=RuleId.HEARTBEAT_RULE,
         severity="warning",
-        meaning="A follower gave its leader up before the silence had lasted long enough, or a leader its role.",
+        meaning=(
+            "A follower gave up its leader before the silence had lasted long enough, or a leader gave up its role "
+            "too early."
+        ),
         source="DLedger DLedgerLeaderElector#maintainAsFollower, #sendHeartbeats",
         needs="the printed time of the last heartbeat; maxHeartBeatLeak is not printed",
         proven_by="the time of the last heartbeat and that of giving up are of one clock",
@@ -191,7 +194,7 @@ ELECTIONS: tuple[Rule, ...] = (
             "MemberState#nextTerm, #changeToFollower"
         ),
         needs="the lines of role changes and raised terms, each with both its terms",
-        refuted_by="A change of the term between the two lines that was lost.",
+        refuted_by="A lost change of the term between the two lines.",
         judged_by=("protocols.dledger.checks",),
     ),
     Rule(
@@ -214,21 +217,21 @@ ELECTIONS: tuple[Rule, ...] = (
         id=RuleId.MEMBERS_DISAGREE,
         severity="warning",
         meaning=(
-            "A node got requests from one that is not in its list of members, or that bears its own id: lists that "
+            "A node got requests from a node that is not in its list of members, or that has its own id: lists that "
             "differ can make two majorities."
         ),
         source="DLedger DLedgerLeaderElector#handleVote, #handleHeartBeat (UNKNOWN_MEMBER, UNEXPECTED_MEMBER)",
         needs="the refused request (a WARN line, never dropped); lists of members are not printed",
-        refuted_by="A request of another cluster that only went astray: then no list of members differs.",
+        refuted_by="A request of another cluster that went astray: then no list of members differs.",
         judged_by=("protocols.dledger.rules",),
     ),
     Rule(
         id=RuleId.BROKER_ROLE_RULE,
         severity="warning",
-        meaning="The broker of a DLedger member took another role than its member's demands.",
+        meaning="The broker of a DLedger member took another role than the member's role demands.",
         source="RocketMQ DLedgerRoleChangeHandler#handle",
         needs="the line that ends the broker's change of role",
-        refuted_by="A newer role of the member, whose line was lost, that demands what the broker did.",
+        refuted_by="A lost line of a newer role of the member that demands what the broker did.",
         judged_by=("protocols.dledger.checks",),
     ),
     Rule(

@@ -20,11 +20,11 @@ IDENTITY: tuple[Rule, ...] = (
         severity="warning; info if an operator had removed the id",
         meaning=(
             "A broker and the controllers lost the identity that they had agreed on: the broker came back as a new "
-            "replica and left its id as a dead one, or the controllers do not know its id any more."
+            "replica and left a dead replica under its old id, or the controllers no longer know its id."
         ),
         source="RocketMQ ReplicasInfoManager#getNextBrokerId, #registerBroker (2010); persistent broker ids",
-        needs="the registration lines of both lives of the broker",
-        proven_by="the registration lines of both lives are printed",
+        needs="the registration lines of both runs of the broker",
+        proven_by="the registration lines of both runs are printed",
         refuted_by="A second machine: then the broker is a new one, and the old id belongs to one that is gone.",
         judged_by=("protocols.broker_identity.rules",),
     ),
@@ -42,7 +42,8 @@ IDENTITY: tuple[Rule, ...] = (
         id=RuleId.INCOMPATIBLE_VERSIONS,
         severity="warning",
         meaning=(
-            "Brokers and controllers of which one side knows persistent broker ids (5.1.1 and later) and one does not."
+            "Of the brokers and the controllers, one side knows persistent broker ids (5.1.1 and later) and the other "
+            "does not."
         ),
         source="RocketMQ, design of persistent broker ids: table of compatible versions",
         needs="a line that only some versions print, of the broker and of the controllers",

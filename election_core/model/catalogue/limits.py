@@ -7,12 +7,12 @@ LIMITS: tuple[Rule, ...] = (
         id=RuleId.NOT_JUDGED,
         severity="warning",
         meaning=(
-            "A log or a replica group could not be replayed because of a fault of this software; its rows are "
-            "missing. All others were judged. Or a verdict contradicts itself: what it says cannot all be true, and "
-            "the finding that says it is only possible."
+            "A fault of this software kept a log or a replica group from being replayed; its rows are missing, and "
+            "all others were judged. Or a verdict contradicts itself: not everything that it says can be true, so the "
+            "finding that says it is only possible."
         ),
         source="This software",
-        needs="nothing: it says that something is missing, or cannot be",
+        needs="nothing: it says that something is missing or cannot be true",
         refuted_by="Nothing: a replay by a version without the fault judges what is missing or cannot be.",
         judged_by=("judge.consistency", "replay.failures"),
     ),
@@ -20,13 +20,13 @@ LIMITS: tuple[Rule, ...] = (
         id=RuleId.LOG_GAP,
         severity="info",
         meaning=(
-            "A log is silent for at least ten seconds inside one life of its process: the process was frozen, or "
-            "lines were lost. Nothing is concluded from missing lines."
+            "A log is silent for at least ten seconds within one run of its process: the process was frozen, or lines "
+            "were lost. Nothing is concluded from the missing lines."
         ),
         source="RocketMQ logback files: appenders drop INFO lines in bursts",
         needs="the periodic lines of a log",
         proven_by="the two lines around the silence are of one clock",
-        refuted_by="Lines of this time in a file that was not collected.",
+        refuted_by="Lines of that time in a file that was not collected.",
         judged_by=("judge.limits",),
     ),
     Rule(
@@ -34,10 +34,10 @@ LIMITS: tuple[Rule, ...] = (
         severity="warning; info for a step inside the configured bound",
         meaning=(
             "A clock was further from true time than its configured bound, as messages prove, or it was set: its own "
-            "lines go back, or no constant offset explains its messages. One finding names each wrong clock: when it "
-            "was set and by how much, and how far it was ahead or behind in between. What it logged is compared with "
-            "what others logged as far as messages prove, and not around a step; terms, the order of its file and all "
-            "other clocks stay what they are."
+            "lines go back, or no constant offset explains its messages. One finding names each wrong clock, when it "
+            "was set and by how much, and how far it was ahead or behind in between. Its times are corrected as far "
+            "as messages between members prove; around a step they are uncertain. Terms, the order of lines in its "
+            "file and all other clocks are not affected."
         ),
         source="Difference constraints between clock offsets; the order of lines in a file",
         needs="a message between the two machines that both logged; lines on both sides of a step in one file",
@@ -57,8 +57,9 @@ LIMITS: tuple[Rule, ...] = (
         meaning=(
             "It is not clear for which member a log speaks: it contradicts the inventory, changes its own name, or "
             "another folder speaks for the same member at the same time. Two folders with the same log are judged "
-            "once. Members of one folder that name themselves in each line are told apart; of brokers that name "
-            "themselves in few nothing is judged. Rules about the order of one node's lines answer undecidable."
+            "once. Members that share one folder and name themselves in each line are told apart; brokers that name "
+            "themselves only in some lines are not judged. Rules about the order of one node's lines answer "
+            "undecidable."
         ),
         source="RocketMQ brokerName, dLegerGroup, dLegerSelfId; ZooKeeper myid; the inventory in the settings",
         needs="lines in which a process names itself, or an entry of the inventory",

@@ -36,7 +36,7 @@ LOCKS: tuple[Rule, ...] = (
         ),
         source="RIP-32 (lockInStrictMode); RocketMQ RebalanceLockManager",
         needs="the lock lines of both brokers",
-        refuted_by="Lines of the clients that they had given up the queue at the first broker.",
+        refuted_by="Lines of the clients which say that they had given up the queue at the first broker.",
         judged_by=("protocols.order_lock.rules",),
     ),
     Rule(

@@ -42,37 +42,38 @@ LOSSES: tuple[Rule, ...] = (
         id=RuleId.QUEUES_CUT_AT_START,
         severity="warning if the broker leads afterwards; info if not",
         meaning=(
-            "A DLedger broker cut its queues at its start below the end of its log: messages are in the log and in no "
-            "queue, and where that broker leads their queue offsets are given twice. No election did that."
+            "When it started, a DLedger broker cut its queues below the end of its log: messages are in the log but "
+            "in no queue, and where that broker leads, their queue offsets are given twice. The start did that, not "
+            "an election."
         ),
         source="RocketMQ DLedgerCommitLog#recover, DefaultMessageStore#truncateDirtyLogicFiles",
         needs="the line that cuts the queues, and the end of the log that the same start prints",
-        refuted_by="A later line that the queues were built again from the place of the cut.",
+        refuted_by="A later line which says that the queues were rebuilt from the place of the cut.",
         judged_by=("protocols.dledger.losses",),
     ),
     Rule(
         id=RuleId.CLUSTER_RESTORED,
         severity="warning; critical if it lacks revisions that the former cluster had",
         meaning=(
-            "The folders of a cluster's members start as another cluster: a snapshot was restored, or the data were "
-            "emptied. Whatever the former cluster had beyond it is gone."
+            "The data folders of a cluster's members started as another cluster: a snapshot was restored, or the data "
+            "were emptied. Whatever the former cluster had beyond that snapshot is gone."
         ),
         source="etcd docs, op-guide/recovery; etcd server/etcdserver/bootstrap.go",
         needs="the cluster's id at starts of one folder, and the revisions that the data were read with",
         proven_by="the ids and revisions are those of the members' own lines",
-        refuted_by="An operator who used these machines for another cluster.",
+        refuted_by="An operator who used these machines for another cluster on purpose.",
         judged_by=("protocols.raft.stores",),
     ),
     Rule(
         id=RuleId.CLUSTER_FORCED,
-        severity="warning; critical if a member of before led on",
+        severity="warning; critical if another member of the former cluster kept leading",
         meaning=(
             "A member made a new cluster of itself alone (--force-new-cluster). What the others had beyond its log is "
-            "not in it, and those of them that still run are a second cluster under the same id."
+            "not in it. Those of them that still run are a second cluster under the same id."
         ),
         source="etcd docs, op-guide/recovery; etcd server/etcdserver/raft.go (restartAsStandaloneNode)",
         needs="the line with which the member starts, and the leaderships of the others",
-        refuted_by="Logs of the others that end before.",
+        refuted_by="Logs of the others that end before it.",
         judged_by=("protocols.raft.stores",),
     ),
     Rule(
@@ -83,18 +84,18 @@ LOSSES: tuple[Rule, ...] = (
             "data are an older copy, or were emptied."
         ),
         source="Raft section 5.2 (persistent state); etcd-io/raft raft.go (newRaft)",
-        needs="where the log ended, printed with votes and starts, and the start after it",
+        needs="where the log ended, as printed with votes and starts, and the start after it",
         proven_by="both ends are those of its own lines",
-        refuted_by="A line between both that a leader cut the log.",
+        refuted_by="A line between the two which says that a leader cut the log.",
         judged_by=("protocols.raft.stores",),
     ),
     Rule(
         id=RuleId.STORES_DIFFER,
         severity="critical",
-        meaning="Members of one cluster hold different data, by their own comparison.",
+        meaning="By their own comparison, members of one cluster hold different data.",
         source="etcd server/etcdserver/corrupt.go",
-        needs="the lines of the check of hashes, which members run at starts, after compactions or as configured",
-        refuted_by="A member that was emptied and had not caught up when it was asked.",
+        needs="the lines of the hash check, which members run at start, after compactions or as configured",
+        refuted_by="A member that had been emptied and had not caught up when it was asked.",
         judged_by=("protocols.raft.stores",),
     ),
 )

@@ -299,8 +299,8 @@ def _why_both(group: Group, services: _Services, overlap: Overlap) -> str:
         )
     if not services.acts(first) and services.acts(second):
         return (
-            f"{first.name} never stopped: {_who_lost(group, first, second)}, and a master does not react to that. What "
-            "it did meanwhile the other does not know"
+            f"{first.name} never stopped: {_who_lost(group, first, second)}, and a master does not react to that. The "
+            "other does not know what it did in that time"
         )
     if services.acts(first) and services.acts(second):
         return "they saw different smallest ids"
@@ -573,9 +573,9 @@ def _read_only_finding(group: Group, services: _Services, time: _ReadOnly) -> Fi
         lost, _ = _lost_and_kept(group, time.master, time.acting[0])
         servers = f"name server{'s' if len(lost) > 1 else ''} {', '.join(sorted(lost))}"
         then = "to the end of the logs" if time.acting[-1].open else "until the master was back there"
-        summary = f"Whoever asked the {servers} could not write to the set for {lasted}: {master} was lost there, "
+        summary = f"Clients that asked the {servers} could not write to the set for {lasted}: {master} was lost there, "
         ceased = _ceased(group, time.master, time.acting[0])
-        summary += f"{then}; its own log ends meanwhile" if ceased else f"though it ran on, {then}"
+        summary += f"{then}; its own log ends meanwhile" if ceased else f"though it kept running, {then}"
         summary += f". {acted} acted meanwhile, which serves reads only."
     else:
         ended = {STOPPED: "was stopped", DIED: "died", SILENT: "fell silent"}.get(
@@ -733,7 +733,7 @@ def _gap_findings(group: Group, services: _Services, gap: Gap, cause: Finding | 
 
 
 def _gap_finding(group: Group, services: _Services, gap: Gap, rule: RuleId, cause: Finding | None) -> Finding:
-    loss = "No master, and nobody acted" if rule == RuleId.LEADERLESS else "Nobody ran the special services"
+    loss = "No master, and nobody acted as master" if rule == RuleId.LEADERLESS else "Nobody ran the special services"
     ended = {STOPPED: "was stopped", DIED: "died", SILENT: "fell silent"}.get(gap.before.end_cause or "", "gave up")
     if began_early(gap.begin, gap.before):
         ended = "fell silent"

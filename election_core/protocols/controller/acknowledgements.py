@@ -47,8 +47,8 @@ def whether_acknowledged(
         return WARNING, "Whether they had been acknowledged is not in the logs."
     if waited_for == 0:
         return CRITICAL, (
-            f"With {settings} it acknowledged messages without waiting for another replica: who had its answers in "
-            "time had acknowledgements of them."
+            f"With {settings} it acknowledged messages without waiting for another replica: producers that got its "
+            "answers in time hold acknowledgements for messages that are gone."
         )
     return WARNING, (
         f"With {settings} it waited for {waited_for} of the connected replicas, whichever: whether they had been "

@@ -236,8 +236,8 @@ def _unreachable(group: Group) -> Iterator[Finding]:
             start_time=heard.at,
             end_time=(producer or newer.begin).by,
             summary=f"No master for at most {seconds(most)} for those who could not reach {stale.name}: the "
-            f"controllers lost it, {_served_by(newer, producer)}. It ran on, and whoever reached it could "
-            "write to it.",
+            f"controllers lost it, {_served_by(newer, producer)}. It kept running, and clients that "
+            "reached it could write to it.",
             evidence=(heard.event_id, *newer.evidence[:1], producer.event_id if producer else None),
             scope=Scope.UNREACHABLE,
             duration_min_ms=0,

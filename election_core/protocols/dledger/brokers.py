@@ -70,8 +70,8 @@ def _finding(
         start_time=former.end.at,
         end_time=end.at if end else None,
         summary=f"The broker of {former.with_detail(f'term {former.term}')} was still changing to slave for "
-        f"{between(*lasted)} when it led no more and the broker of {newer.name} was master of term {newer.term}: those "
-        "who write may be led to either, and what they send to the former fails.",
+        f"{between(*lasted)} after it had stopped leading, while the broker of {newer.name} was master of term "
+        f"{newer.term}: clients may still be sent to either, and writes to the former one fail.",
         evidence=[former.end.event_id, change.since_event, newer.begin.event_id, served.event_id],
         duration_min_ms=max(lasted[0], 0) // 1000,
         duration_max_ms=lasted[1] // 1000,

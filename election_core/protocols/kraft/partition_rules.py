@@ -23,6 +23,7 @@ from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.same_term import same_term
 from election_replay.election_core.judge.term_rows import terms
 from election_replay.election_core.judge.wording import between
+from election_replay.election_core.judge.wording import counted as number_of
 from election_replay.election_core.model.catalogue import (
     CRITICAL,
     DEFINITE,
@@ -297,9 +298,9 @@ def _cuts(group: Group, committed: dict[int, int]) -> Iterator[Finding]:
             terms=(term,),
             start_time=cuts[0].since,
             end_time=cuts[-1].since,
-            summary=f"{names} cut {gone} message{'s' if gone > 1 else ''} off as followers of {cuts[0].leader} in "
-            f"{CLOCK} {term}, from offset {cuts[0].log_end} to {cuts[0].cut_to}: never committed, so lost for who "
-            "asked for no more than acks=1 and did not send them again.",
+            summary=f"{names} cut {number_of(gone, 'message')} off as followers of {cuts[0].leader} in "
+            f"{CLOCK} {term}, from offset {cuts[0].log_end} to {cuts[0].cut_to}: never committed, so they are lost for "
+            "producers that asked for no more than acks=1 and did not send them again.",
             evidence=[event for cut in cuts for event in cut.evidence],
             messages_lost=gone,
             offset_before=cuts[0].log_end,

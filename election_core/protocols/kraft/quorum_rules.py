@@ -140,8 +140,8 @@ def _needless(group: Group, tenure: Tenure, member: str, rises: Sequence[Candida
         start_time=tenure.end.at,
         end_time=following.begin.at if following is not None else None,
         summary=f"{member} had raised its epoch to {terms[-1]} alone, in {alone} that nobody else took part in, and "
-        f"made {tenure.with_detail(f'epoch {tenure.term}')} give up when it was heard again{then}: nobody needed that "
-        "election.",
+        f"made {tenure.with_detail(f'epoch {tenure.term}')} give up when it was heard again{then}: that election was "
+        "not needed.",
         evidence=[*(rise.since_event for rise in rises), tenure.end.event_id],
         rounds=len(terms),
     )

@@ -490,7 +490,7 @@ def _offset_finding(hand_over: HandOver, kind: str, loss: Loss, rule: RuleId) ->
         for entry, after, _ in loss.entries
     ]
     more = f" and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
-    healed = "; by the first copy of its file consumers had committed their places again" if loss.healed else ""
+    healed = "; by the first copy of its file consumers had committed their offsets again" if loss.healed else ""
     repeated = "delivered" if kind == "delay_offset" else "consumed"
     verb = "went back" if rule == RuleId.METADATA_ROLLBACK else "were taken over although they were lower"
     return Finding(
@@ -674,7 +674,7 @@ def _skipped(hand_over: HandOver, group: Group, *, lost: bool, verdicts: Verdict
     least, _ = group.clocks.elapsed(since(left), since(returned))
     certainty = DEFINITE if least > 0 else POSSIBLE
     verdicts.count(certainty, "whether the broker returned after the other one began to act the clocks do not tell")
-    went_back = "what went back is told apart" if lost else "nothing is seen to have gone back"
+    went_back = "other findings tell what went back" if lost else "nothing is seen to have gone back"
     yield Finding(
         finding_id=_id(left, RuleId.PRE_ONLINE_SKIPPED, "", hand_over),
         cluster=left.cluster,

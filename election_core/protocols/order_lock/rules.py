@@ -562,7 +562,7 @@ def _without_quorum(group: Group, partial: list[Hold]) -> Iterator[Finding]:
             start_time=first.begin.at,
             end_time=None,
             summary=f"Broker {first.name} made lock entries of {client} for {_queues(h.key for h in holds)} of "
-            f"{consumers}, but {', '.join(silent)} did not answer: less than the {first.needed} grants that the "
+            f"{consumers}, but {', '.join(silent)} did not answer: fewer than the {first.needed} grants that the "
             "strict mode asks for. The client does not hold the lock, and the entries stay until they expire.",
             evidence=tuple(dict.fromkeys((*_evidence(holds), *(e for h in holds for e in h.fact.evidence)))),
         )
@@ -640,7 +640,7 @@ def _risk(group: Group, episode: list[tuple[Hold, Hold]], doubles: list[Finding]
         end_time=None,
         summary=f"{locks} at broker {first.name} went to {', '.join(clients)} at broker {second.name}, which knew "
         "nothing of the first lock, before its holder can have let it go. In non-strict mode nothing keeps another "
-        "client out then.",
+        "client out.",
         evidence=_evidence(hold for move in episode for hold in move),
         implied_by=implied,
     )
@@ -691,8 +691,8 @@ def _late(group: Group) -> Iterator[Finding]:
             start_time=found[0].since,
             end_time=None,
             summary=f"{client} gave back {queues} of {consumers} at broker {broker} after the expired lock had gone "
-            f"to {holder}: it counted them as its own until then. Whether it read messages meanwhile the logs do not "
-            "say.",
+            f"to {holder}: it counted them as its own until then. The logs do not say whether it read messages in "
+            "that time.",
             evidence=tuple(dict.fromkeys(event for fact in found for event in fact.evidence)),
         )
 

@@ -107,7 +107,7 @@ def _forced(group: Group) -> Iterator[Finding]:
             for tenure in group.tenures
             if tenure.node in members - {name} and group.clocks.elapsed(since(fact), tenure.end)[0] > 0
         ]
-        dropped = f" {fact.count} entries that were not committed were dropped." if fact.count else ""
+        dropped = f" Uncommitted entries that were dropped: {fact.count}." if fact.count else ""
         others = ", ".join(sorted(members - {name})) or "the other members"
         went_on = (
             f" {beside[0].name} went on as leader of term {beside[0].term}: there were two clusters."
@@ -148,8 +148,8 @@ def _went_back(group: Group, back: Iterable[Finding]) -> Iterator[Finding]:
             start_time=fact.since,
             end_time=fact.since,
             summary=f"{name} started with a log that ends at entry {fact.after}, though it had reached entry "
-            f"{fact.before}: its data are an older copy, or were emptied. What it had acknowledged may count for "
-            "nothing.",
+            f"{fact.before}: its data are an older copy, or were emptied. Writes that it had acknowledged "
+            "may be lost.",
             evidence=[*fact.evidence, fact.since_event],
             implied_by=next((finding.finding_id for finding in same), None),
             offset_before=fact.before,

@@ -131,8 +131,8 @@ def _finding(group: Group, fact: AnsweredTooLate) -> Finding:
         terms=(),
         start_time=since(fact).at,
         end_time=end.at if end else None,
-        summary=f"Within {seconds(most)} {who} stored {writes}{details} and answered when nobody waited for it any "
-        f"more: {slow} too slow for those who write. A client that tries again stores its message twice.{refused}",
+        summary=f"Within {seconds(most)} {who} stored {writes}{details} and answered after the clients had given "
+        f"up: {slow} too slow for them. A client that tries again stores its message twice.{refused}",
         evidence=[fact.since_event, *fact.evidence, fact.until_event],
         duration_min_ms=max(least, 0) // US_PER_MS,
         duration_max_ms=most // US_PER_MS,

@@ -253,7 +253,7 @@ def _epochs_that_went_back(group: Group) -> Iterator[Finding]:
             start_time=fact.since,
             end_time=fact.since,
             summary=f"{name} had reached epoch {fact.before} and was in epoch {fact.after} afterwards: its data was "
-            "lost or replaced, and what it had acknowledged counts for nothing in elections.",
+            "lost or replaced, and the writes that it had acknowledged no longer count in elections.",
             evidence=_ids(*fact.evidence, fact.since_event),
         )
 
