@@ -563,7 +563,7 @@ def interrupted(group: Group, majorities: QuorumTracker, title: str, clock: str)
                 end_time=interruption.end.at,
                 summary=f"No {title} with a majority for {between(interruption.least, interruption.most)}: "
                 f"{tenure.with_detail(f'{clock} {tenure.term}')} lost its majority ({members}) and had it again when "
-                f"{back} followed it again; it led on meanwhile and could commit nothing.",
+                f"{back} followed it again; it stayed leader in that time and could commit nothing.",
                 evidence=[tenure.begin.event_id, *(moment.event_id for moment in moments)],
                 scope=Scope.NO_MAJORITY,
                 duration_min_ms=interruption.least // 1000,

@@ -39,7 +39,7 @@ def _pairs_of_sources(tenures: Sequence[Tenure]) -> Iterator[tuple[list[Tenure],
         yield by_source[source], by_source[other]
 
 
-_UNSURE = "whether at the same moment the clocks cannot tell"
+_UNSURE = "the clocks do not tell whether at the same time"
 
 
 def _same_term_pair(group: Group, term: int, here: list[Tenure], there: list[Tenure], word: str) -> Finding | None:

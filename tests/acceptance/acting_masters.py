@@ -486,7 +486,7 @@ SAID: dict[str, tuple[Sentence, ...]] = {
         ("Messages read twice (clients/consumer-3.log)", DELIVERIES),
         (
             "order-group: rolled back as well",
-            (rolled_back("order-group", "consumers had committed their places again", severity="info", repeated=184),),
+            (rolled_back("order-group", "consumers had committed their offsets again", severity="info", repeated=184),),
         ),
         ("METADATA_ROLLBACK of configuration: topic LateTopic", late_names("dropped what the new one lacks")),
         (

@@ -161,7 +161,7 @@ SAID = {
     ),
     "rmq-one-dledger-broker": (
         r"03:43:20 .*did not follow its DLedger member, which was LEADER \(term 9\): it gave up after 2 min 26 s",
-        r"No leader for at most 2 min 38 s: rmq-one-dledger-broker \(term 9\) was elected and never served, until "
+        r"No leader for at most 2 min 38 s: rmq-one-dledger-broker \(term 9\) was elected but did not serve, until "
         r"rmq-one-dledger-broker led term 11 and served clients 6 s to 8 s later",
         r"becomes leader again \(term 11\)",
     ),

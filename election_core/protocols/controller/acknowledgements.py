@@ -89,7 +89,7 @@ def unreplicated_tail(group: Group, tenure: Tenure, begin: Moment) -> str | None
     """
     if any(cut.source_node == tenure.source and group.clocks.elapsed(begin, since(cut))[1] > 0 for cut in cuts(group)):
         return None
-    clause = f"the log of {tenure.name} never met the other's again: what it took meanwhile exists only there"
+    clause = f"the log of {tenure.name} never met the other's again: what it took in that time exists only there"
     settings, waited_for = settings_of(group, tenure.source), _others_waited_for(group, tenure.source)
     if settings is None or waited_for is None:
         return clause

@@ -146,7 +146,7 @@ def _epoch_back(
         end_time=fact.since,
         summary=f"{who} went back from master epoch {before} to {after}."
         if before != after
-        else f"{who} took two roles of master epoch {before} in one life.",
+        else f"{who} took two roles of master epoch {before} within one run of its process.",
         evidence=lines,
         implied_by=implied_by,
     )

@@ -166,7 +166,7 @@ def _consequence(group: Group, overlap: Overlap, cuts: list[LogCut], bound: froz
     gravity = whether_acknowledged(group, overlap.stale.source, alone=alone)[0] if cuts else INFO
     if failed and not overlap.frozen:
         return CRITICAL, (
-            f"{name} took writes that the other never had and could not cut them off its log, which ended at "
+            f"{name} took writes that the other never had, and could not cut them off its log, which ended at "
             f"{failed[0].log_end}: the logs of both differ"
         )
     wrote = f"{name} took {_lost(cuts)} bytes of messages that were cut off when it rejoined"
@@ -179,7 +179,7 @@ def _consequence(group: Group, overlap: Overlap, cuts: list[LogCut], bound: froz
             return gravity, f"{wrote}; the overlap is no longer than the notice of a change may take"
         return CRITICAL, wrote
     if overlap.frozen and overlap.awake_least <= 0:
-        after = f"; {wrote}, whether before it froze or after it woke up the logs do not say" if cuts else ""
+        after = f"; {wrote}, the logs do not say whether before it froze or after it woke up" if cuts else ""
         return gravity, f"its log is silent for {seconds(overlap.asleep)} of it, so it was frozen{after}"
     if overlap.frozen:
         there = unreplicated_tail(group, overlap.stale, overlap.newer.begin)
@@ -257,7 +257,7 @@ def unclean_finding(group: Group, unclean: tuple[Decision, SetVersion], cuts: li
     elif _nothing_to_lose(group, fact, before):
         severity, why = WARNING, "nothing was lost: the former master's log held nothing more"
     else:
-        severity, why = WARNING, "whether anything was lost the logs do not show"
+        severity, why = WARNING, "the logs do not show whether anything was lost"
     return group.finding(
         RuleId.UNCLEAN_ELECTION,
         (fact.term, fact.node),

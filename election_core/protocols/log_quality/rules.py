@@ -73,8 +73,8 @@ def _unknown_release(group: Group, unknown: list[Release]) -> Finding:
         terms=(),
         start_time=first.since,
         end_time=None,
-        summary=f"{name_of(first.node, first.source_node)} says to be {system} {releases}; the releases "
-        f"{range_of(system)} are known. What it words differently is not understood.",
+        summary=f"{name_of(first.node, first.source_node)} says that it runs {system} {releases}; the releases "
+        f"{range_of(system)} are known. Lines that this release words differently are not understood.",
         evidence=tuple(line for fact in unknown for line in fact.evidence),
     )
 

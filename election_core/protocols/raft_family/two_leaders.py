@@ -78,7 +78,7 @@ def _split_heard(group: Group, term: int, names: tuple[str, str], words: tuple[_
         start_time=min(word.moment.at for word in words),
         end_time=max(word.moment.at for word in words),
         summary=f"{names[0]} and {names[1]} both led term {term}: members heard the heartbeats of {heard}, which only "
-        "a leader sends. Whether both led at the same moment these lines do not tell.",
+        "a leader sends. These lines do not tell whether both led at the same time.",
         evidence=[event for word in words for event in word.evidence],
     )
 
