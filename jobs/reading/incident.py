@@ -4,6 +4,7 @@
 is put right wherever its readings are shown, unless the reader asks for the raw ones.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -137,6 +138,9 @@ KNOWN = (
     "SELECT DISTINCT cluster, replica_group FROM findings ORDER BY ALL"
 )
 
+HEX_ID = re.compile(r"[0-9a-f]{12,40}")
+"""A member's id that nobody knows by heart."""
+
 
 @dataclass(frozen=True, slots=True)
 class Course:
@@ -207,6 +211,22 @@ class Incident:
     def called(self, node: str, source: str | None = None) -> str:
         """What to call a member; with ``source`` the one of that machine."""
         return self.drawn.names.get((node, source)) or self.names.get(node, node)
+
+    def by_host(self, sentence: str, *, finding: bool = False) -> str:
+        """The sentence with each member called by its host alone, for a text whose lanes say which id that is.
+
+        ``3 (broker-3, epoch 2)`` becomes ``broker-3 (epoch 2)``. A host with several members keeps their ids.
+        In the sentence of a ``finding`` ids in hexadecimal stand for nothing else; in a quoted line they are left.
+        """
+        hosts = Counter(member["source_node"] for member in self.members)
+        for member in self.members:
+            node, host = member["node"], member["source_node"]
+            if host and hosts[host] == 1 and node != host:
+                known = rf"(?<![\w.:-]){re.escape(node)} \({re.escape(host)}"
+                sentence = re.sub(rf"{known}\)", host, re.sub(rf"{known}, ", f"{host} (", sentence))
+                if finding and HEX_ID.fullmatch(node):
+                    sentence = re.sub(rf"\b{node}\b", host, sentence)
+        return sentence
 
     def counted(self) -> str:
         """How many findings of each severity there are, in words."""

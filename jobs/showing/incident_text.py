@@ -60,7 +60,7 @@ def text(incident: Incident) -> Iterator[str]:
     yield from paragraph(f"{span} UTC, {incident.clocks_in_words()}")
     yield ""
     yield "What happened"
-    yield from story_lines(incident)
+    yield from story_lines(incident, by_host=bool(incident.members))
     yield ""
     yield from lane_lines(incident)
     yield from finding_lines(incident)
@@ -73,16 +73,17 @@ def text(incident: Incident) -> Iterator[str]:
     yield from paragraph(f"From run {incident.run_id}. {times}")
 
 
-def story_lines(incident: Incident) -> Iterator[str]:
-    """Who led, why that changed, what went wrong."""
+def story_lines(incident: Incident, *, by_host: bool = False) -> Iterator[str]:
+    """Who led, why that changed, what went wrong; ``by_host`` where the lanes below say which id each host has."""
     lines = story(incident)
     many_days = incident.begin.date() != incident.end.date()
     for entry in lines:
         moment = f"  {entry.at:%Y-%m-%d} {clock(entry.at)}  " if many_days else f"  {clock(entry.at)}  "
         moment += "  " * entry.depth
-        yield from paragraph(f"{grave(entry)}{entry.sentence}", moment, " " * len(moment))
+        said = incident.by_host(entry.sentence, finding=entry.finding is not None) if by_host else entry.sentence
+        yield from paragraph(f"{grave(entry)}{said}", moment, " " * len(moment))
     for sentence in (*beyond(incident), *damage(incident), *outcome(incident)):
-        yield from paragraph(sentence, "  ", "    ")
+        yield from paragraph(incident.by_host(sentence) if by_host else sentence, "  ", "    ")
 
 
 def grave(entry: StoryEntry) -> str:
@@ -247,7 +248,7 @@ def finding_lines(incident: Incident) -> Iterator[str]:
         yield ""
         yield f"  {surely(finding).upper()} {finding['rule']}, finding {finding['finding_id'][:12]}"
         yield f"    {when(finding)}"
-        yield from paragraph(finding["summary"], "    ")
+        yield from paragraph(incident.by_host(finding["summary"], finding=True), "    ")
         yield from paragraph(certainty(finding), "    How sure: ", "      ")
         yield from paragraph(RULES[finding["rule"]].refuted_by, "    What would refute it: ", "      ")
         for step in urgent_steps(finding):
@@ -262,7 +263,8 @@ def finding_lines(incident: Incident) -> Iterator[str]:
 
 def echo_lines(incident: Incident, echo: Row, indent: str) -> Iterator[str]:
     """A finding that follows from another one, below it."""
-    words = f"{surely(echo).upper()} {echo['rule']} {echo['finding_id'][:12]}: {echo['summary']}"
+    words = f"{surely(echo).upper()} {echo['rule']} {echo['finding_id'][:12]}: "
+    words += incident.by_host(echo["summary"], finding=True)
     yield from paragraph(words, f"{indent}From it follows ", f"{indent}  ")
     if echo["severity"] == "critical":
         yield from evidence_lines(incident, echo, f"{indent}  ")
