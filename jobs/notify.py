@@ -13,10 +13,11 @@ from pathlib import Path
 
 from apprise import Apprise, NotifyFormat, NotifyType
 
+from election_replay.election_core.judge.wording import number_of
 from election_replay.jobs import JobError
 from election_replay.jobs.reading.incident import incident
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.reading.words import SEVERITIES, Row, cell, counted, surely
+from election_replay.jobs.reading.words import SEVERITIES, Row, cell, surely
 from election_replay.jobs.showing.report import page
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
@@ -64,7 +65,7 @@ def title(new: list[Row]) -> str:
     """How many findings of each severity are new."""
     counts = Counter(finding["severity"] for finding in new)
     each = ", ".join(f"{counts[severity]:,} {severity}" for severity in SEVERITIES if counts[severity])
-    return f"election-replay: {counted(len(new), 'new finding')} ({each})"
+    return f"election-replay: {number_of(len(new), 'new finding')} ({each})"
 
 
 def body(new: list[Row], dashboard: str | None) -> str:

@@ -37,7 +37,7 @@ from election_replay.election_core.judge.loss_words import away, how_ended
 from election_replay.election_core.judge.outages import change_of, severity_of
 from election_replay.election_core.judge.quorum_contact import FollowerLost, QuorumLoss, QuorumTracker
 from election_replay.election_core.judge.serving import Service
-from election_replay.election_core.judge.wording import between, counted, seconds
+from election_replay.election_core.judge.wording import between, number_of, seconds
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, RuleId
 from election_replay.election_core.model.facts import Alive, Role
 from election_replay.election_core.model.measures import Fate, Scope
@@ -591,7 +591,7 @@ def _how_lost(group: Group, gap: Gap, lost: QuorumLoss, how: str, *, stepped_dow
 
     reasons = [away(lost.left, gone)] if lost.left else []
     if lost.rounds is not None:
-        reasons.append(f"{counted(lost.rounds, 'heartbeat round')} without a quorum")
+        reasons.append(f"{number_of(lost.rounds, 'heartbeat round')} without a quorum")
     details = f" ({'; '.join(reasons)})" if reasons else ""
     led_on = group.clocks.elapsed(lost.latest, gap.before.end)
     if not stepped_down or gap.before.end_cause in (None, DIED, SILENT) or led_on[0] < MIN_REPORTED:

@@ -20,7 +20,7 @@ def listed(names: Iterable[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def counted(count: int, noun: str) -> str:
+def number_of(count: int, noun: str) -> str:
     """A count with its noun: ``1 round``, ``1,200 messages``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from itertools import islice
 from shlex import quote
 
+from election_replay.election_core.judge.wording import number_of
 from election_replay.jobs.cli.output import more
 from election_replay.jobs.reading.misunderstood import misunderstood as not_understood
 from election_replay.jobs.reading.next_steps import steps_of, with_warehouse
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.reading.words import SEVERITIES, clock, counted, listed, paragraph, surely
+from election_replay.jobs.reading.words import SEVERITIES, clock, listed, paragraph, surely
 from election_replay.schemas.landed_files import NOT_UNDERSTOOD
 
 ALL_FINDINGS = "SELECT cluster, replica_group, severity, rule, summary FROM findings ORDER BY start_time"
@@ -51,8 +52,8 @@ def numbers(published: Published) -> Iterator[str]:
         f"+ {files['ignored']:,} ignored + {files['quarantined']:,} in quarantine"
     )
     if files["repeated"]:
-        yield f"  {counted(files['repeated'], 'line')} ignored because a shipper delivered them again"
-    yield f"  {counted(found['clusters'], 'cluster')}, {counted(found['groups'], 'replica group')}"
+        yield f"  {number_of(files['repeated'], 'line')} ignored because a shipper delivered them again"
+    yield f"  {number_of(found['clusters'], 'cluster')}, {number_of(found['groups'], 'replica group')}"
     yield f"  {terms['terms']:,} terms, {terms['led']:,} of them with a leader"
 
 

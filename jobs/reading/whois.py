@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from election_replay.election_core.judge.wording import number_of
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.reading.words import counted
 
 LINES = 3
 """Lines that are shown of those in which an id stands."""
@@ -116,7 +116,7 @@ def _others(published: Published, name: str) -> Iterator[str]:
         yield f"{row['replica_group']} is a replica group of cluster {row['cluster']}"
     for row in published.rows(CLIENTS, {"id": name}):
         where = f"{row['replica_group']} in {row['cluster']}" if row["replica_group"] else row["cluster"]
-        yield f"{name} is a client of {where}: {counted(row['events'], 'event')}"
+        yield f"{name} is a client of {where}: {number_of(row['events'], 'event')}"
     if len(name) < LEAST_ID:
         return
     for row in published.rows(FINDINGS, {"id": name}):

@@ -12,7 +12,6 @@ from textwrap import wrap
 from typing import Any
 
 from election_replay.election_core.judge.wording import between
-from election_replay.election_core.judge.wording import counted as counted
 from election_replay.election_core.judge.wording import seconds as duration
 from election_replay.election_core.model.catalogue import DEFINITE, PROVEN, RULES
 from election_replay.election_core.model.timing import MS_PER_SECOND

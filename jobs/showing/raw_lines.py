@@ -15,12 +15,13 @@ from typing import Any
 from rich.text import Text
 
 from election_replay.election_core.dialects import named
+from election_replay.election_core.judge.wording import number_of
 from election_replay.jobs import JobError
 from election_replay.jobs.landing.inspection import lines_in_file, shape_of
 from election_replay.jobs.landing.landing_zone import READ_FAILURES, LandingZone, open_landing
 from election_replay.jobs.reading.incident import Incident
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.reading.words import FOREVER, Row, counted, harmless, paragraph
+from election_replay.jobs.reading.words import FOREVER, Row, harmless, paragraph
 
 COLOURS = ("cyan", "yellow", "green", "magenta", "blue", "bright_red", "bright_cyan", "bright_yellow")
 """One for each node, and over again."""
@@ -196,7 +197,7 @@ def summary(found: RawLines, shown: int, *, new_alone: bool) -> Iterator[str]:
     """What the lines are, and what their marks mean."""
     of_files = f"all of the files{' that could be read' if found.problems else ''}"
     every = of_files if found.whole else "those that the warehouse keeps (--landing DIR shows all)"
-    yield f"{counted(shown, 'line')} in common time (UTC), {'the first of each new shape' if new_alone else every}"
+    yield f"{number_of(shown, 'line')} in common time (UTC), {'the first of each new shape' if new_alone else every}"
     yield ">: proves a finding"
     if found.whole:
         yield "+: none of these nodes printed a line of this shape before"

@@ -212,8 +212,8 @@ def _without_master(group: Group, gap: Gap, decided: list[Decision], sets: list[
 
 
 def _unreachable(group: Group) -> Iterator[Finding]:
-    """``LEADERLESS`` for those who could not reach a master that ran on: from when the controllers heard of it for the
-    last time until the next one served.
+    """``LEADERLESS`` for clients that could not reach a master that ran on: from when the controllers heard of it for
+    the last time until the next one served.
 
     Whoever reached it may have written to it all the time, so that it may be none at all.
     """
@@ -235,7 +235,7 @@ def _unreachable(group: Group) -> Iterator[Finding]:
             terms=(stale.term, newer.term),
             start_time=heard.at,
             end_time=(producer or newer.begin).by,
-            summary=f"No master for at most {seconds(most)} for those who could not reach {stale.name}: the "
+            summary=f"No master for at most {seconds(most)} for clients that could not reach {stale.name}: the "
             f"controllers lost it, {_served_by(newer, producer)}. It kept running, and clients that "
             "reached it could write to it.",
             evidence=(heard.event_id, *newer.evidence[:1], producer.event_id if producer else None),

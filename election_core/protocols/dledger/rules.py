@@ -76,8 +76,8 @@ _BROKEN = {
     "DLB_ROLE_END": "followed its member's change to {role} in term {term} with a store of another role",
     "DLB_SLAVE_BEGIN": "became slave with another broker id than the one after its member's number",
     "PASSED": "called its round of term {term} passed, which does not follow from its answers",
-    "REVOTE_IMMEDIATELY": "asked again at once in term {term}, with {granted} votes and {not_ready} voters that were "
-    "not ready of the {needed} that it needs, or with too few answers that count",
+    "REVOTE_IMMEDIATELY": "asked again at once in term {term}, although it needs {needed} and had {granted} granted "
+    "and {not_ready} from voters that were not ready, or too few answers that count",
     "WAIT_TO_VOTE_NEXT": "went on to the term after {term}, although too few answers counted for that",
     "WAIT_TO_REVOTE": "held to term {term}, although enough answers counted and nobody had a leader",
     "DL_TERM_UP": "raised its term from {term_before} to {term}, not to the largest that it had heard of",

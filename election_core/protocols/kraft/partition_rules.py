@@ -22,8 +22,7 @@ from election_replay.election_core.judge.overlap import Overlap, overlap_coverag
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.same_term import same_term
 from election_replay.election_core.judge.term_rows import terms
-from election_replay.election_core.judge.wording import between
-from election_replay.election_core.judge.wording import counted as number_of
+from election_replay.election_core.judge.wording import between, number_of
 from election_replay.election_core.model.catalogue import (
     CRITICAL,
     DEFINITE,

@@ -34,7 +34,7 @@ from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.same_term import same_term
 from election_replay.election_core.judge.storm import failed_elections, storm
 from election_replay.election_core.judge.term_rows import elections, term_held
-from election_replay.election_core.judge.wording import between
+from election_replay.election_core.judge.wording import between, number_of
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING, RuleId
 from election_replay.election_core.model.facts import Candidacy, ContactLost, Fact, TermWentBack, VoteGranted
 from election_replay.election_core.model.measures import Scope
@@ -266,8 +266,9 @@ def _broken(group: Group) -> Iterator[Finding]:
             terms=(fact.term,) if fact.term is not None else (),
             start_time=fact.since,
             end_time=fact.since,
-            summary=f"{name} replaced the master in epoch {fact.term} with {fact.granted} votes; it needs "
-            f"{fact.needed}, and so many others voted for another one that it cannot have had them.",
+            summary=f"{name} replaced the master in epoch {fact.term} with "
+            f"{number_of(fact.granted or 0, 'vote')}; it needs {fact.needed}, and "
+            "so many others voted for another one that it cannot have had them.",
             evidence=[fact.since_event],
         )
 
@@ -355,7 +356,7 @@ def _reasons(group: Group, begin: Moment, end: Moment) -> Iterator[tuple[str, st
 
 
 def _unreachable(group: Group) -> Iterator[Finding]:
-    """``LEADERLESS`` for those who could not reach a master that lived on: until the sentinels had another one."""
+    """``LEADERLESS`` for clients that could not reach a master that lived on: until the sentinels had another one."""
     for tenure in group.tenures:
         stale = [
             other
@@ -405,8 +406,8 @@ def _unreachable_finding(group: Group, former: Tenure, tenure: Tenure, missed: l
         terms=(former.term, tenure.term),
         start_time=begin.at,
         end_time=tenure.begin.at,
-        summary=f"No master for {between(least, most)} for those who could not reach {former.name}: {who} missed it, "
-        f"until {tenure.name} led epoch {tenure.term}.",
+        summary=f"No master for {between(least, most)} for clients that could not reach {former.name}: {who} "
+        f"missed it, until {tenure.name} led epoch {tenure.term}.",
         evidence=[*(word.since_event for word in missed), tenure.begin.event_id],
         scope=Scope.UNREACHABLE,
         duration_min_ms=least // 1000,
