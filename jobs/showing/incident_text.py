@@ -80,8 +80,8 @@ def story_lines(incident: Incident, *, by_host: bool = False) -> Iterator[str]:
     for entry in lines:
         moment = f"  {entry.at:%Y-%m-%d} {clock(entry.at)}  " if many_days else f"  {clock(entry.at)}  "
         moment += "  " * entry.depth
-        said = incident.by_host(entry.sentence, finding=entry.finding is not None) if by_host else entry.sentence
-        yield from paragraph(f"{grave(entry)}{said}", moment, " " * len(moment))
+        sentence = incident.by_host(entry.sentence, finding=entry.finding is not None) if by_host else entry.sentence
+        yield from paragraph(f"{grave(entry)}{sentence}", moment, " " * len(moment))
     for sentence in (*beyond(incident), *damage(incident), *outcome(incident)):
         yield from paragraph(incident.by_host(sentence) if by_host else sentence, "  ", "    ")
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-SCENARIOS = Path(__file__).parents[1] / "scenarios"
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
 FINDING = re.compile(
     r"^  (?:info|warning|critical) (?:proven|definite|possible|undecidable) [A-Z_]+: (.+)$", re.MULTILINE
 )
