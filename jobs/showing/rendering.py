@@ -9,6 +9,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from election_replay.election_core.judge.wording import number_of
 from election_replay.jobs.reading.marks import in_full, in_short
 from election_replay.jobs.reading.next_steps import steps_of_rule, urgent_steps
 from election_replay.jobs.reading.story import folded
@@ -16,7 +17,6 @@ from election_replay.jobs.reading.words import (
     cell,
     certainty,
     clock,
-    counted,
     harmless,
     lasting,
     listed,
@@ -58,7 +58,7 @@ TEMPLATES = Environment(
 TEMPLATES.globals |= {
     word.__name__: word
     for word in (
-        *(certainty, clock, counted, exactly, in_cell, lasting, listed, lost, measures, seconds, spoken, stamp, when),
+        *(certainty, clock, exactly, in_cell, lasting, listed, lost, measures, seconds, spoken, stamp, when, number_of),
         *(folded, in_full, in_short, steps_of_rule, urgent_steps),
     )
 }
