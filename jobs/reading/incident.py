@@ -138,8 +138,8 @@ KNOWN = (
     "SELECT DISTINCT cluster, replica_group FROM findings ORDER BY ALL"
 )
 
-HEX_ID = re.compile(r"[0-9a-f]{12,40}")
-"""A member's id that nobody knows by heart."""
+LOSES = r"(?=(?:, [\w.-]+)*(?: and [\w.-]+)? (?:had )?(?:lost contact|ended|been down)\b)"
+"""What follows the ids of members in a sentence, and no other number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,17 +215,18 @@ class Incident:
     def by_host(self, sentence: str, *, finding: bool = False) -> str:
         """The sentence with each member called by its host alone, for a text whose lanes say which id that is.
 
-        ``3 (broker-3, epoch 2)`` becomes ``broker-3 (epoch 2)``. A host with several members keeps their ids.
-        In the sentence of a ``finding`` ids in hexadecimal stand for nothing else; in a quoted line they are left.
+        ``3 (broker-3, epoch 2)`` becomes ``broker-3 (epoch 2)``. A host with several members keeps their ids. In the
+        sentence of a ``finding`` an id stands for the member without its host too; in a quoted line it is left.
         """
-        hosts = Counter(member["source_node"] for member in self.members)
+        hosts, nodes = (Counter(member[column] for member in self.members) for column in ("source_node", "node"))
         for member in self.members:
             node, host = member["node"], member["source_node"]
             if host and hosts[host] == 1 and node != host:
-                known = rf"(?<![\w.:-]){re.escape(node)} \({re.escape(host)}"
-                sentence = re.sub(rf"{known}\)", host, re.sub(rf"{known}, ", f"{host} (", sentence))
-                if finding and HEX_ID.fullmatch(node):
-                    sentence = re.sub(rf"\b{node}\b", host, sentence)
+                known = rf"(?<![\w.:-]){re.escape(node)}"
+                sentence = re.sub(rf"{known} \({re.escape(host)}, ", f"{host} (", sentence)
+                sentence = re.sub(rf"{known} \({re.escape(host)}\)", host, sentence)
+                if finding and nodes[node] == 1:
+                    sentence = re.sub(rf"{known}(?![\w.:-]\w){LOSES if node.isdigit() else ''}", host, sentence)
         return sentence
 
     def counted(self) -> str:

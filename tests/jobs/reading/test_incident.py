@@ -91,11 +91,10 @@ def test_the_story_says_who_led_why_that_changed_and_what_went_wrong(
     warehouse: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert section(told(capsys, warehouse), "What happened") == [
-        "  12:00:00  n1 (machine-a) becomes leader (term 1), the first one that is seen.",
-        "  12:00:40  CRITICAL (definite): n1 and n2 both led for 29 s to 31 s.",
-        "  12:00:41  n2 becomes leader (term 2): n1 (machine-a) was alive but cut off, and gave up 29 s",
-        "            later.",
-        "  At the end of the logs n2 leads, n1 (machine-a) follows, n3 has an unknown role.",
+        "  12:00:00  machine-a becomes leader (term 1), the first one that is seen.",
+        "  12:00:40  CRITICAL (definite): machine-a and n2 both led for 29 s to 31 s.",
+        "  12:00:41  n2 becomes leader (term 2): machine-a was alive but cut off, and gave up 29 s later.",
+        "  At the end of the logs n2 leads, machine-a follows, n3 has an unknown role.",
     ]
 
 
@@ -161,15 +160,15 @@ def test_the_timeline_has_a_place_for_each_line_and_collapses_repetitions(
 @pytest.mark.parametrize(
     ("window", "there", "not_there"),
     [
-        (("--from", "2026-03-01T12:00:30"), "n2 becomes leader", "n1 (machine-a) becomes leader"),
-        (("--to", "2026-03-01T12:00:20Z"), "n1 (machine-a) becomes leader", "n2 becomes leader"),
+        (("--from", "2026-03-01T12:00:30"), "n2 becomes leader", "machine-a becomes leader"),
+        (("--to", "2026-03-01T12:00:20Z"), "machine-a becomes leader", "n2 becomes leader"),
         (("--to", "2026-03-01T12:00:20Z"), "Findings: none", "At the end of the logs"),
         (
             ("--from", "2026-03-01T12:00:10", "--to", "2026-03-01T12:00:20"),
             "No line says who became leader. Looked for, from 12:00:10 to 12:00:20",
             "becomes",
         ),
-        (("--from", "2026-03-01T20:00:30+08:00"), "n2 becomes leader", "n1 (machine-a) becomes leader"),
+        (("--from", "2026-03-01T20:00:30+08:00"), "n2 becomes leader", "machine-a becomes leader"),
     ],
 )
 def test_a_window_narrows_everything(
@@ -215,7 +214,7 @@ def test_masters_without_terms_are_told_by_their_service(tmp_path: Path, capsys:
     )
     publish(tables)
     text = told(capsys, tables.root)
-    assert "12:00:00  0 (broker-a-0) serves as master, until 12:00:30: it died." in text
+    assert "12:00:00  broker-a-0 serves as master, until 12:00:30: it died." in text
     assert "12:00:35  1 acts as master, read only, until 12:01:00." in text
     assert "#: master; a: acting master" in text
 
@@ -322,4 +321,31 @@ def test_a_member_that_takes_the_folder_of_another_is_not_its_return(
     assert main(["incident", "--warehouse", str(tmp_path / "w"), "--cluster", "c1", "--group", "g1"]) == 0
     said = capsys.readouterr().out
     assert "n1 (machine-a) dies; no line says that it starts again" in said
-    assert "n2 (machine-b) dies; it starts again at 12:00:50" in said
+    assert "machine-b dies; it starts again at 12:00:50" in said
+
+
+def test_a_story_calls_members_by_their_hosts_and_leaves_quoted_lines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tables = Warehouse(str(tmp_path / "w"))
+    tables.create()
+    put(
+        tables,
+        "role_intervals",
+        role("1", "leader", 0, 40, term=1, end_cause="died", source_node="zk-a"),
+        role("2", "follower", 0, None, source_node="zk-b"),
+        role("3", "follower", 0, None, source_node="zk-c"),
+    )
+    put(
+        tables,
+        "findings",
+        finding(
+            *("f00000000001", "LEADERLESS", 40, 42),
+            summary="No leader for 1 s to 2 s: 1 (zk-a, epoch 1) died (2 and 3 lost contact with it).",
+        ),
+    )
+    publish(tables)
+    assert main(["incident", "--warehouse", str(tmp_path / "w"), "--cluster", "c1", "--group", "g1"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "No leader for 1 s to 2 s: zk-a (epoch 1) died (zk-b and zk-c lost contact with it)." in said
+    assert "1 (zk-a)" in said, "the lanes say which id it is"
