@@ -38,7 +38,7 @@ CONNECTION = 15
 frozen process that succeeds, and what waits on the connections is written at once when it goes on."""
 LIKE_HELD_BACK = 0.12
 """How much larger or smaller a hello may be than those that were measured: names and addresses are in it."""
-OF_CLIENTS = "writes of clients are among them, and no line says whether they were acknowledged"
+OF_CLIENTS = "they include client writes, and no line says whether those were acknowledged"
 SENTINELS_UNKNOWN = 5
 """So many sentinels are assumed where none speaks: more hellos prove less."""
 

@@ -416,7 +416,7 @@ def _unreachable_finding(group: Group, former: Tenure, tenure: Tenure, missed: l
 
 
 def _missed_for_a_while(group: Group) -> Iterator[Finding]:
-    """``LEADERLESS`` for those who could not reach a master that most sentinels missed, and heard of again before
+    """``LEADERLESS`` for clients that could not reach a master that most sentinels missed, and heard of again before
     another one led: frozen or cut off, and nobody took over."""
     elapsed = group.clocks.elapsed
     for tenure in group.tenures:
@@ -470,7 +470,7 @@ def _missed_finding(group: Group, tenure: Tenure, missed: list[SentinelSaid], du
         terms=(tenure.term,),
         start_time=begin.at,
         end_time=end.at,
-        summary=f"No master for {between(least, most)} for those who could not reach "
+        summary=f"No master for {between(least, most)} for clients that could not reach "
         f"{tenure.with_detail(f'epoch {tenure.term}')}: {who} missed it and heard of it again, and nobody took over.",
         evidence=[event for word in missed for event in (word.since_event, word.until_event)],
         scope=Scope.UNREACHABLE,
