@@ -52,7 +52,7 @@ def overlaps(group: Group) -> Iterator[Overlap]:
         stale, newer = (tenure, other) if tenure.term <= other.term else (other, tenure)
         least, most = at_once(group.clocks, stale, newer)
         if most > 0:
-            yield Overlap(stale, newer, max(least, 0), most, _asleep(group.clocks, stale, newer))
+            yield Overlap(stale, newer, max(least, 0), most, min(_asleep(group.clocks, stale, newer), most))
 
 
 def _perhaps_at_once(group: Group) -> list[tuple[Tenure, Tenure]]:

@@ -34,6 +34,7 @@ from election_replay.election_core.model.facts import (
     Role,
     VotersStated,
 )
+from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import Timeout
 
 ENDED = frozenset({DIED, STOPPED, ENDED_ITSELF, SILENT})
@@ -345,8 +346,14 @@ class QuorumTracker:
         """Whether a leader still led when a member followed it again: a late heartbeat of one that gave up may say so.
 
         It led on where its own log goes on as leader's, or where that member heard of it for a while from then on; who
-        left it only after its end followed it in vain. One that died sent what was heard of it before that.
+        left it only after its end followed it in vain. One that died sent what was heard of it before that. Once a
+        leader of a larger term was elected, it has a majority no more.
         """
+        if any(
+            is_larger(other.term, tenure.term) and self._group.clocks.surely_before(other.begin, since(following))
+            for other in self._group.tenures
+        ):
+            return False
         if tenure.open or self._group.clocks.surely_before(since(following), tenure.end):
             return True
         if following.until is None and tenure.end_cause == SILENT:  # one log stops, and who follows goes on

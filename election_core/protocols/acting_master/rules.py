@@ -270,7 +270,7 @@ def _overlap_finding(group: Group, services: _Services, overlap: Overlap) -> Fin
         severity, why = INFO, f"no log shows that {unseen} was registered for longer than a notice of it may take"
     elif overlap.frozen and overlap.least > notice(group.timing):
         severity = INFO
-        asleep = seconds(min(overlap.asleep, overlap.most))
+        asleep = seconds(overlap.asleep)
         why = f"the log of {first.name} is silent for {asleep} of it, so it was frozen"
     else:
         severity, why = INFO, "no longer than the notice of a change may take"

@@ -480,7 +480,10 @@ def _missed_finding(group: Group, tenure: Tenure, missed: list[SentinelSaid], du
 
 
 def _by_word(group: Group, epochs: Epochs) -> Iterator[Finding]:
-    """``LEADERLESS`` by the word of sentinels alone: from when they missed a master until they had made another one."""
+    """``LEADERLESS`` by the word of sentinels alone: from when they missed a master until they had made another one.
+
+    They hear of a new master after it began to serve, and do not know who reached the old one: it may be none.
+    """
     speaking = {tenure.node for tenure in group.tenures}
     for (epoch, address), promoted in sorted(epochs.promotions.items(), key=lambda item: item[0][0]):
         missed = [
@@ -501,7 +504,7 @@ def _by_word(group: Group, epochs: Epochs) -> Iterator[Finding]:
             RuleId.LEADERLESS,
             (epoch, "by word", first.since // SECOND),
             severity=WARNING if most >= Timeout.MAX_INFO_GAP.us else INFO,
-            certainty=DEFINITE if least >= Timeout.MIN_REPORTED.us else POSSIBLE,
+            certainty=POSSIBLE,
             nodes=tuple(name for name in (first.node, address) if name),
             terms=(epoch,),
             start_time=since(first).at,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from election_replay.election_core.judge.leaderless import MAX_INFO_GAP
 from election_replay.election_core.model.catalogue import POSSIBLE
 from election_replay.election_core.model.facts import Fact
-from election_replay.election_core.model.rows import Finding, Row, Term
+from election_replay.election_core.model.rows import Finding, RoleInterval, Row, Term
 from tests.election_core import story
 
 Lines = Mapping[str, Sequence[story.Seen]]
@@ -38,7 +38,7 @@ class Cut:
 def cuts(lines: Lines, seed: int, count: int) -> Iterator[Cut]:
     """So many parts of the logs, of all kinds in turn."""
     source = random.Random(seed)
-    makers = [_without_a_member, _one_member, _no_head, _no_tail, _no_info, _some_lines, _no_stream]
+    makers = [_without_a_member, _one_member, _no_head, _no_tail, _no_info, _some_lines, _no_stream, _pieces, _one_file]
     for number in range(count):
         yield makers[number % len(makers)](lines, source)
 
@@ -98,6 +98,43 @@ def _no_stream(lines: Lines, source: random.Random) -> Cut:
     return _some_of(lines, f"{node} without {gone}", lambda line: line.stream != gone, node)
 
 
+def _pieces(lines: Lines, source: random.Random) -> Cut:
+    """Each file of each member cut at places of its own, as where files were rotated and copied one by one."""
+    kept: dict[str, list[story.Seen]] = {}
+    for node, of in sorted(lines.items()):
+        bounds = {}
+        for stream in sorted({each.stream for each in of}):
+            count = sum(each.stream == stream for each in of)
+            first, last = sorted(source.randrange(count + 1) for _ in "fl")
+            bounds[stream] = (first, last)
+        kept[node] = _between(of, bounds)
+    return Cut("each file cut by itself", kept)
+
+
+def _between(lines: Sequence[story.Seen], bounds: Mapping[str, tuple[int, int]]) -> list[story.Seen]:
+    """Of each stream the lines between two places."""
+    places: dict[str, int] = {}
+    kept = []
+    for line in lines:
+        place = places[line.stream] = places.get(line.stream, -1) + 1
+        if bounds[line.stream][0] <= place < bounds[line.stream][1]:
+            kept.append(line)
+    return kept
+
+
+def _one_file(lines: Lines, source: random.Random) -> Cut:
+    """One file of one member without its head or its tail, while its others are whole."""
+    node = source.choice(sorted(lines))
+    stream = source.choice(sorted({each.stream for each in lines[node]}) or [""])
+    times = sorted(each.time for each in lines[node] if each.stream == stream) or [0]
+    cut, head = source.choice(times), source.random() < 0.5
+
+    def keep(line: story.Seen) -> bool:
+        return line.stream != stream or (line.time >= cut if head else line.time < cut)
+
+    return _some_of(lines, f"{node}'s {stream} {'from' if head else 'until'} {cut}", keep, node)
+
+
 def breaches(whole: Sequence[Row], part: Sequence[Row]) -> Iterator[str]:
     """What a part of the logs says that the whole does not imply."""
     implied = _Whole(whole)
@@ -114,7 +151,10 @@ class _Whole:
     def __init__(self, rows: Sequence[Row]) -> None:
         self._findings: dict[str, list[Finding]] = {}
         self._led: dict[tuple[str, int], list[Term]] = {}
+        self._of_folder: dict[str, set[str]] = {}
         for row in rows:
+            if isinstance(row, RoleInterval) and row.source_node is not None and row.node is not None:
+                self._of_folder.setdefault(row.source_node, set()).add(row.node)
             if isinstance(row, Finding):
                 self._findings.setdefault(row.rule, []).append(row)
             elif isinstance(row, Term):
@@ -141,7 +181,8 @@ class _Whole:
         if term.leader is None or not led:
             return
         names = {each.leader for each in led}
-        if term.leader not in names and not (_is_address(term.leader) and not any(map(_is_address, names))):
+        by_address = _is_address(term.leader) and not any(map(_is_address, names))
+        if term.leader not in names and not by_address and not self._of_folder.get(term.leader, set()) & names:
             yield f"{term.leader} led {term.term}, of which the whole says that {sorted(map(str, names))} did"
         causes = {each.cause for each in led if each.leader == term.leader}
         if term.cause in _NO_REASON or causes & _NO_REASON:
@@ -164,6 +205,7 @@ _NO_REASON = {None, "unknown", "term_raised"}
 _MORE_EXACT = {
     "leadership_transfer": {"preferred_leader"},
     "master_inactive": {"master_lost", "master_stopped", "master_silent"},
+    "moved": {"leader_stopped"},
 }
 """Causes of which the whole may know more: one that hands over by itself hands over, and controllers lose the heartbeats
 of whoever stops or dies."""
