@@ -38,12 +38,13 @@ from election_replay.election_core.model.facts import (
     LastHeard,
     QuietLog,
     QuorumLost,
+    RefusedWrites,
     Role,
     Silence,
     TermRaised,
     Unreached,
 )
-from election_replay.election_core.model.measures import FATE_OF, Fate, Standing
+from election_replay.election_core.model.measures import FATE_OF, Fate, Refusal, Standing
 from election_replay.election_core.model.rows import Term
 from election_replay.election_core.model.timing import Timeout
 
@@ -107,6 +108,8 @@ class Fates:
         if before.end_cause in _ENDED and not self._surely_led_on(before, target):
             return _ENDED[before.end_cause]
         lost = self._lost(before, target)
+        if self._disk_hung(before, lost.latest):
+            return Standing.OVERLOADED
         if (lost.rounds or 0) < AWAKE_ROUNDS and self.asleep(before, lost.latest) is not None:
             return Standing.FROZEN
         if before.end_cause == QUORUM_LOST and self._gave_up_late(before, lost.latest):
@@ -166,6 +169,17 @@ class Fates:
             if over and self._has_rhythm(before.source, hole):
                 return hole
         return None
+
+    def _disk_hung(self, before: Tenure, moment: Moment) -> bool:
+        """Whether a leader waited for its disk when it was lost, and its role ended while it still waited: it ran."""
+        hung = (fact for fact in self._group.of(RefusedWrites) if fact.why == Refusal.DISK_HANGS)
+        return any(
+            fact.source_node == before.source
+            and self._elapsed(since(fact), moment)[1] >= 0
+            and self._elapsed(since(fact), before.end)[0] > 0
+            and self._elapsed(before.end, until(fact) or since(fact))[0] > 0
+            for fact in hung
+        )
 
     def _gave_up_late(self, before: Tenure, lost: Moment) -> bool:
         """Whether a leader gave up with the first line after a hole, later than one does that runs without a majority.

@@ -480,7 +480,8 @@ def leaderless(
         who = gap.before.with_detail(f"{clock} {gap.before.term}")
         early = began_early(gap.begin, gap.before)
         fell_silent = _was_silent(group, gap) if gap.lost is not None else early
-        how = _FROZEN if frozen(group, gap) else "fell silent" if fell_silent else how_ended(gap.before, died)
+        held = _HELD.get(group.once(Fates).fate(gap.before, following_of(gap.after)), "")
+        how = held or ("fell silent" if fell_silent else how_ended(gap.before, died))
         if any(tenure == gap.before for tenure, _ in gap.unserved):
             how = "was elected but did not serve"
         if gap.all_down:
@@ -488,7 +489,7 @@ def leaderless(
         elif gap.lost is not None and not gap.lost.sure:
             how = f"may have lost its majority ({away(gap.lost.left)}) before it {how}"
         elif gap.lost is not None:
-            how = _how_lost(group, gap, gap.lost, how, stepped_down=not fell_silent and how != _FROZEN)
+            how = _how_lost(group, gap, gap.lost, how, stepped_down=not fell_silent and not held)
         if gap.after is not None:
             then = f"until {gap.after.name} led {clock} {gap.after.term}"
             serves_after = group.clocks.elapsed(gap.after.begin, gap.end)
@@ -526,12 +527,8 @@ def leaderless(
         )
 
 
-_FROZEN = "was frozen"
-
-
-def frozen(group: Group, gap: Gap) -> bool:
-    """Whether the leader's process did not run when it was lost."""
-    return group.once(Fates).fate(gap.before, following_of(gap.after)) == Fate.FROZEN
+_HELD = {Fate.FROZEN: "was frozen", Fate.OVERLOADED: "waited for its disk"}
+"""What held a leader up when it was lost, where its own log says so."""
 
 
 def _failed_elections(gap: Gap, clock: str) -> str:
