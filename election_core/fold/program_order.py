@@ -51,30 +51,42 @@ class FileClock:
 
     A line is known by its ``place`` among all lines of the source. ``bursts`` are lower lines that are too close
     together to show a step, as old lines of frozen threads are: they lie behind one that another file shows. Those at
-    the end of a file are a step: whoever was frozen and goes on writes new lines too.
+    the end of a file are a step: whoever was frozen and goes on writes new lines too. So are those from before the last
+    of the ``moments`` at which the file had lines, a few seconds apart: it was not frozen since.
     """
 
     high: int | None = None
     high_by: int = 0
     high_event: str = ""
     bursts: list[tuple[int, ClockStep]] = field(default_factory=list)
+    moments: list[int] = field(default_factory=list)
     _lower: list[tuple[int, int, str, int]] = field(default_factory=list)
 
     def seen(self, time: int, by: int, event_id: str, stream: str, place: int = 0) -> tuple[int, ClockStep] | None:
         """The step that this line proves, if it does, and the place of the first line behind it."""
         if self.high is None or time > self.high - REORDERED:
-            self.bursts += self.burst(stream)
-            self._lower.clear()
-            if self.high is None or time >= self.high:
-                self.high, self.high_by, self.high_event = time, max(self.high_by, by), event_id
-            return None
-        self._lower.append((time, by, event_id, place))
-        if len(self._lower) < STEPPED_LINES or time - self._lower[0][0] < STEPPED_FOR:
-            return None
+            burst = self.burst(stream)
+            awake = bool(burst) and len(self.moments) == STEPPED_LINES and self.moments[0] > self._lower[-1][0]
+            if not awake:
+                self.bursts += burst
+                self._lower.clear()
+                self._goes_on(time, by, event_id)
+                return None
+        else:
+            self._lower.append((time, by, event_id, place))
+            if len(self._lower) < STEPPED_LINES or time - self._lower[0][0] < STEPPED_FOR:
+                return None
         found = self._step(stream)
-        self.high, self.high_by, self.high_event = time, by, event_id
+        self.high, self.high_by, self.high_event, self.moments = time, by, event_id, [time]
         self._lower.clear()
         return found
+
+    def _goes_on(self, time: int, by: int, event_id: str) -> None:
+        """A line that is not lower than those before it."""
+        if self.high is None or time >= self.high:
+            self.high, self.high_by, self.high_event = time, max(self.high_by, by), event_id
+        if not self.moments or time >= self.moments[-1] + REORDERED:
+            self.moments = [*self.moments, time][-STEPPED_LINES:]
 
     def burst(self, stream: str) -> list[tuple[int, ClockStep]]:
         """The place of the first of the lower lines, and their step, if they are a burst."""

@@ -110,8 +110,9 @@ class Fates:
         lost = self._lost(before, target)
         if self._disk_hung(before, lost.latest):
             return Standing.OVERLOADED
-        if (lost.rounds or 0) < AWAKE_ROUNDS and self.asleep(before, lost.latest) is not None:
-            return Standing.FROZEN
+        hole = self._hole(before, lost.latest) if (lost.rounds or 0) < AWAKE_ROUNDS else None
+        if hole is not None:
+            return Standing.FROZEN if self._stands(hole, lost.latest) else Standing.UNKNOWN
         if before.end_cause == QUORUM_LOST and self._gave_up_late(before, lost.latest):
             return Standing.FROZEN
         if self._members_died(before, lost):
@@ -164,6 +165,11 @@ class Fates:
 
     def asleep(self, before: Tenure, moment: Moment) -> LogGap | None:
         """The hole in a leader's log over a moment, in which its process did not run."""
+        hole = self._hole(before, moment)
+        return hole if hole is not None and self._stands(hole, moment) else None
+
+    def _hole(self, before: Tenure, moment: Moment) -> LogGap | None:
+        """The hole in a leader's log over a moment, if the log has a rhythm."""
         for hole in before.silences:
             over = self._elapsed(hole.begin, moment)[1] >= 0 and self._elapsed(moment, hole.end)[0] > 0
             if over and self._has_rhythm(before.source, hole):
@@ -180,6 +186,11 @@ class Fates:
             and self._elapsed(before.end, until(fact) or since(fact))[0] > 0
             for fact in hung
         )
+
+    def _stands(self, hole: LogGap, moment: Moment) -> bool:
+        """Whether a hole lasted beyond a moment by messages, where clocks were set: else its own may have passed it."""
+        clocks = self._group.clocks
+        return not clocks.stepped or clocks.surely_before_though_set(moment, hole.end, hole.end)
 
     def _gave_up_late(self, before: Tenure, lost: Moment) -> bool:
         """Whether a leader gave up with the first line after a hole, later than one does that runs without a majority.
@@ -228,8 +239,9 @@ class Fates:
         led_on = self._elapsed(following.begin, before.end)
         if before.end_cause == QUORUM_LOST and self._majorities is not None:
             in_vain = lost.rounds is None or lost.rounds > 1  # one that wakes asks once, and gives up
+            late = led_on[0 if self._group.clocks.stepped else 1] > -HEARD_WITHIN
             alone = self._group.protocol not in BY_TIMER or self._not_heard_again(before, following)
-            return led_on[1] > -HEARD_WITHIN and in_vain and not self._was_left(before) and alone
+            return late and in_vain and not self._was_left(before) and alone
         ran = self._wrote_on(before, following.begin) and self._shown_awake(before, lost, following)
         return led_on[0] > HEARD_WITHIN and ran
 

@@ -57,6 +57,14 @@ def test_two_steps_are_two() -> None:
     assert [step.size // SECOND for step in steps(list(times))] == [50, 200]
 
 
+@pytest.mark.parametrize(("thawed_for", "found"), [(0, []), (3, []), (9, [59])])
+def test_a_burst_from_before_lines_of_several_moments_is_a_step(thawed_for: int, found: list[int]) -> None:
+    """A broker is silent after it was set back: its status line comes every three seconds of its clock. Old lines of
+    threads that were frozen come with the first ones after that."""
+    times = [*range(100, 131, 3), *range(180, 181 + thawed_for, 3)]
+    assert [step.size // SECOND for step in steps([*times, 131, 131, 132, times[-1] + 3, times[-1] + 6])] == found
+
+
 @pytest.mark.parametrize(("lines", "behind"), [(1, (0, 1)), (2, (0, 1)), (3, (1, 1)), (9, (1, 1))])
 def test_a_burst_that_is_too_short_to_be_a_step_lies_behind_the_one_of_another_file(
     lines: int, behind: tuple[int, int]
