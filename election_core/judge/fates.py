@@ -25,7 +25,7 @@ from election_replay.election_core.fold.roles import (
     STOPPED,
     TRANSFER,
 )
-from election_replay.election_core.judge.clock import Moment
+from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import SILENT, Group, LogGap, Tenure, since, until
 from election_replay.election_core.judge.quorum_contact import BY_TIMER, QuorumLoss, QuorumTracker
 from election_replay.election_core.judge.silent_logs import leads_on
@@ -111,15 +111,15 @@ class Fates:
         if self._disk_hung(before, lost.latest):
             return Standing.OVERLOADED
         hole = self._hole(before, lost.latest) if (lost.rounds or 0) < AWAKE_ROUNDS else None
-        if hole is not None:
-            return Standing.FROZEN if self._stands(hole, lost.latest) else Standing.UNKNOWN
+        if hole is not None and self._stands(hole, lost.latest):
+            return Standing.FROZEN
         if before.end_cause == QUORUM_LOST and self._gave_up_late(before, lost.latest):
             return Standing.FROZEN
         if self._members_died(before, lost):
             return Standing.MEMBERS_DIED
         if before.end_cause == TOPPLED and self.toppled_by(before, following) is not None:
             return Standing.TOPPLED
-        if following is not None and self._cut_off(before, following, lost):
+        if following is not None and hole is None and self._cut_off(before, following, lost):
             return Standing.CUT_OFF
         if before.end_cause == QUORUM_LOST:
             return Standing.WITHOUT_QUORUM
@@ -239,7 +239,7 @@ class Fates:
         led_on = self._elapsed(following.begin, before.end)
         if before.end_cause == QUORUM_LOST and self._majorities is not None:
             in_vain = lost.rounds is None or lost.rounds > 1  # one that wakes asks once, and gives up
-            late = led_on[0 if self._group.clocks.stepped else 1] > -HEARD_WITHIN
+            late = -HEARD_WITHIN < led_on[1] < UNBOUNDED
             alone = self._group.protocol not in BY_TIMER or self._not_heard_again(before, following)
             return late and in_vain and not self._was_left(before) and alone
         ran = self._wrote_on(before, following.begin) and self._shown_awake(before, lost, following)

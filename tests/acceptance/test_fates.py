@@ -36,7 +36,6 @@ FATES = {
     "master-cut-off": {("1", 1): "cut_off"},
     "deaf-master": {("1", 1): "cut_off"},
     "kill-leader-533": {("n1", 1): "died"},
-    "slow-disk-3535": {("a4cac7d84dc90096", 2): "overloaded", ("d76f8ecc3bde6ffc", 3): "frozen"},
     "isolate-follower-34": {("59a04900bccefb6d", 2): "toppled"},
 }
 """Of each run the former leaders with their terms, and what they were when the next one began."""

@@ -30,6 +30,7 @@ ONCE = [
     ("dledger-wild-disks", 77),
     ("raft-wild-clocks", 118),
     ("dledger-wild-clocks", 3),
+    ("zab-wild-clocks", 1),
     ("zab-wild-faults", 122),
     ("zab-wild-disks", 31),
     ("zab-wild-disks", 93),
@@ -38,7 +39,7 @@ ONCE = [
 """Worlds that were judged wrongly: who had left and came back to its leader, and all ended before anybody missed it; a
 short freeze told as cut off; a master that served for a second; leaders of epochs that went back; a follower that came
 without printing its epoch; a majority that was lost and made good before the leader died; a clock that was set forward
-told as frozen."""
+told as frozen, or as cut off."""
 
 FALSE_AT_MOST = 0.02
 """What part of the findings on worlds whose clocks were set may be false until they are told better."""
