@@ -2,6 +2,8 @@
 // Keys, a zoom by mouse, copies, and filters that apply at once. Without it every page works by links and forms.
 (() => {
   const main = () => document.querySelector("main");
+  const place = () => location.pathname + location.search;
+  let shown = place();  // a step within the page loads nothing
 
   async function go(address, keep) {
     main().setAttribute("aria-busy", "true");
@@ -12,6 +14,7 @@
       main().replaceWith(read.querySelector("main"));
       document.title = read.title;
       if (keep) history.pushState(null, "", address);
+      shown = place();
       ready();
     } catch {
       location.assign(address);
@@ -69,7 +72,7 @@
   });
 
   addEventListener("pageshow", () => document.body.classList.remove("loading"));
-  addEventListener("popstate", () => go(location.href, false));
+  addEventListener("popstate", () => { if (place() !== shown) go(location.href, false); });
 
   function ready() {
     for (const plot of document.querySelectorAll("svg.plot[data-begin]")) zoomable(plot);
@@ -94,7 +97,8 @@
   }
 
   addEventListener("click", event => {
-    const target = event.target.closest("a[href^='#']") && document.querySelector(event.target.closest("a").hash);
+    const link = event.target.closest("a[href^='#']");
+    const target = link && document.getElementById(link.getAttribute("href").slice(1));
     if (target?.matches("details")) target.open = true;
   });
 

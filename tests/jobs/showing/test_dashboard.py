@@ -637,12 +637,13 @@ def test_a_reviewer_finds_the_line_that_proves_a_split_brain_by_mouse(
         browser.until(zoomed)
         part = browser.value("document.querySelector('.story').innerText")
         assert part != told
+        browser.double_click((left + 9, top + 8))
+        browser.until(f"!location.search.includes('from=') && !{zoomed}")
+
         browser.click("document.querySelector('a[href=\"#sql\"]')")
         browser.until("document.querySelector('#sql').open")
         browser.click("document.querySelector('#sql button.copy')")
         browser.until("document.querySelector('#sql button.copy').innerText == 'Copied'")
-        browser.double_click((left + 9, top + 8))
-        browser.until(f"!location.search.includes('from=') && !{zoomed}")
 
         browser.open(address + "/runs")
         browser.until("document.querySelector('h1')?.innerText == 'Runs and data quality'")
