@@ -10,7 +10,7 @@ from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.rows import Row
 from election_replay.election_core.replay.arrow_passes import fold
 from election_replay.election_core.replay.group_judge import rows_of_group
-from election_replay.jobs.landing.kept import gathered
+from election_replay.jobs.landing.event_lines import in_batches
 from election_replay.jobs.landing.ledger import NOTHING_LANDED
 from election_replay.jobs.landing.listing import log_files
 from election_replay.jobs.landing.one_file import land_task
@@ -42,7 +42,7 @@ def events_of(run: Path) -> pa.Table:
     landing, config = str(run), Config()
     files = log_files(landing, config.layout, config.metadata_layout)
     tasks = tasks_of(files, NOTHING_LANDED, landing, config, 1)
-    found = gathered(chain.from_iterable(land_task(task, landing) for task in tasks))
+    found = in_batches(chain.from_iterable(land_task(task, landing) for task in tasks))
     batches = [in_shape(EVENTS, rows) for table, rows in found if table == EVENTS.name and not isinstance(rows, tuple)]
     return ordered(pa.Table.from_batches(batches).cast(EVENTS.arrow_schema()))
 

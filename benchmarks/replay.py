@@ -41,7 +41,7 @@ from election_replay.jobs.replaying.checkpoints import in_fold_columns
 from election_replay.jobs.replaying.first_seen import NEEDED as NEEDED_TO_JUDGE
 from election_replay.jobs.replaying.first_seen import in_fact_columns
 from election_replay.jobs.replaying.judging import GROUP, PROGRAM_ORDER, fold, judge
-from election_replay.jobs.replaying.news import SOURCE
+from election_replay.jobs.replaying.source_delta import SOURCE
 from election_replay.jobs.warehouse.data_files import in_shape
 from election_replay.jobs.warehouse.table_sets import OF_SOURCES
 from election_replay.jobs.warehouse.warehouse import Warehouse

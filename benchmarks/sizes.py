@@ -37,7 +37,7 @@ from election_replay.jobs.replaying.first_seen import FOUND
 from election_replay.jobs.replaying.judging import judge
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.data_files import in_shape, record_batch
-from election_replay.jobs.warehouse.table_sets import QUOTED
+from election_replay.jobs.warehouse.table_sets import EVIDENCE_LINES
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from tests.archives import unpack
@@ -91,7 +91,7 @@ def replayed(events: pa.Table) -> Iterator[tuple[str, Any]]:
         for table, values in judge(map(without_sightings, told), "benchmark", datetime.now(UTC)):
             verdicts.setdefault(table, []).append(values)
     yield "replay_events_a_cpu_second", round(events.num_rows / (time.process_time() - began))
-    tables = {name: [record_batch(TABLES[name], rows)] for name, rows in verdicts.items() if name != QUOTED}
+    tables = {name: [record_batch(TABLES[name], rows)] for name, rows in verdicts.items() if name != EVIDENCE_LINES}
     tables["facts"] = batches
     yield "bytes_an_event", {name: round(parquet_bytes(own) / events.num_rows, 1) for name, own in tables.items()}
 

@@ -51,7 +51,7 @@ LONGEST = 300
 """Characters of a foreign error that are shown."""
 
 
-def meaning(error: BaseException) -> str | None:
+def user_message(error: BaseException) -> str | None:
     """What the error, or one that led to it, means by :data:`SIGNS`, with the line that shows it."""
     lines = [line for cause in chain(error) for line in lines_of(cause)]
     for sign, sentence in SIGNS:

@@ -8,7 +8,7 @@ whether the attempt that left them was killed or is still at work: it claims ``l
 so that either it stops there or that other one can never count.
 
 What is much is committed in parts, each a landing of its own: one that is stopped goes on behind the last part.
-A file that would keep one core busy when the others are done is cut into stretches (:mod:`jobs.landing.stretches`).
+A file that would keep one core busy when the others are done is cut into splits (:mod:`jobs.landing.file_splits`).
 """
 
 import sys
@@ -23,25 +23,25 @@ from uuid import uuid4
 from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.landing import raw_table
 from election_replay.jobs.landing.blocks import ReadSoFar
+from election_replay.jobs.landing.file_splits import (
+    FileSplit,
+    LandedSplit,
+    Large,
+    land_split,
+    large_of,
+    may_be_split,
+    ranges_of,
+    read_through,
+    row_of_splits,
+    scan_range,
+    splits_of,
+)
 from election_replay.jobs.landing.ledger import NOTHING_LANDED
 from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.one_file import LANDED, Landed, Task, land_tasks, written
 from election_replay.jobs.landing.plan import EVIDENCE, Begun, begin, partitioned, tasks_of, weight
 from election_replay.jobs.landing.privacy_mark import refuse_other_privacy
 from election_replay.jobs.landing.pseudonyms import pseudonyms_of
-from election_replay.jobs.landing.stretches import (
-    Ended,
-    Large,
-    Stretch,
-    land_stretch,
-    large_of,
-    look_at,
-    may_be_cut,
-    ranges_of,
-    read_through,
-    row_of_all,
-    stretches_of,
-)
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.stores import absolute
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -126,49 +126,49 @@ def land_table(engine: Engine, name: str, warehouse: Warehouse, config: Config) 
 
 
 def landed_by(engine: Engine, tasks: list[Task], landing: str, warehouse: Warehouse) -> list[Landed]:
-    """Land all tasks. Stretches of large files come first: nobody waits for their hashes then."""
+    """Land all tasks. Splits of large files come first: nobody waits for their hashes then."""
     size = sum(map(weight, tasks))
     cores = engine.cores_for(size)
-    cut = cut_up(engine, tasks, landing, size, cores) if cores > 1 else []
-    files = [stretches[0].large for stretches in cut]
-    hands = partitioned([task for task in tasks if task not in [file.task for file in files]], cores)
+    cut = split_files(engine, tasks, landing, size, cores) if cores > 1 else []
+    files = [splits[0].large for splits in cut]
+    batches = partitioned([task for task in tasks if task not in [file.task for file in files]], cores)
     work = partial(done_of, landing=landing, warehouse=warehouse.root)
-    done = engine.each(work, [*files, *chain.from_iterable(cut), *hands])
+    done = engine.each(work, [*files, *chain.from_iterable(cut), *batches])
     landed = [found for found in done if isinstance(found, Landed)]
     read = [found for found in done if isinstance(found, ReadSoFar)]
-    ended = iter([found for found in done if isinstance(found, Ended)])
+    ended = iter([found for found in done if isinstance(found, LandedSplit)])
     again: list[list[Task]] = []
-    for stretches, of_file in zip(cut, read, strict=True):
-        parts = [*islice(ended, len(stretches))]
-        if row := row_of_all(stretches, of_file, parts):
+    for splits, of_file in zip(cut, read, strict=True):
+        parts = [*islice(ended, len(splits))]
+        if row := row_of_splits(splits, of_file, parts):
             landed.append(written([row], warehouse.root))
             landed += [part.landed for part in parts]
         else:
-            again.append([stretches[0].large.task])
+            again.append([splits[0].large.task])
             for file in chain.from_iterable(part.landed.data_files for part in parts):
                 warehouse.discard(file.table, [file.path])
     return landed + engine.each(partial(land_tasks, landing=landing, warehouse=warehouse.root), again)
 
 
-def cut_up(engine: Engine, tasks: Sequence[Task], landing: str, size: int, cores: int) -> list[list[Stretch]]:
-    """The stretches of each file of which more than a core's share of all bytes, ``size``, is new."""
-    asked = [task for task in tasks if may_be_cut(task, size // cores)]
+def split_files(engine: Engine, tasks: Sequence[Task], landing: str, size: int, cores: int) -> list[list[FileSplit]]:
+    """The splits of each file of which more than a core's share of all bytes, ``size``, is new."""
+    asked = [task for task in tasks if may_be_split(task, size // cores)]
     large = [found for found in engine.each(partial(large_of, landing=landing), asked) if found]
     ranges = [ranges_of(file, cores) for file in large]
-    sights = iter(engine.each(partial(look_at, landing=landing), [*chain.from_iterable(ranges)]))
-    cut = (stretches_of(file, [*islice(sights, len(parts))]) for file, parts in zip(large, ranges, strict=True))
-    return [stretches for stretches in cut if stretches]
+    scans = iter(engine.each(partial(scan_range, landing=landing), [*chain.from_iterable(ranges)]))
+    cut = (splits_of(file, [*islice(scans, len(parts))]) for file, parts in zip(large, ranges, strict=True))
+    return [splits for splits in cut if splits]
 
 
-def done_of(hand: Large | Stretch | list[Task], landing: str, warehouse: str) -> ReadSoFar | Ended | Landed:
-    """What comes of one hand: of a large file how it is read as a whole, else what is landed."""
-    match hand:
+def done_of(batch: Large | FileSplit | list[Task], landing: str, warehouse: str) -> ReadSoFar | LandedSplit | Landed:
+    """What comes of one task batch: of a large file how it is read as a whole, else what is landed."""
+    match batch:
         case Large():
-            return read_through(hand, landing)
-        case Stretch():
-            return land_stretch(hand, landing, warehouse)
+            return read_through(batch, landing)
+        case FileSplit():
+            return land_split(batch, landing, warehouse)
         case _:
-            return land_tasks(hand, landing, warehouse)
+            return land_tasks(batch, landing, warehouse)
 
 
 def commit(done: Iterable[Landed], begun: Begun, warehouse: Warehouse) -> Begun:
@@ -176,7 +176,7 @@ def commit(done: Iterable[Landed], begun: Begun, warehouse: Warehouse) -> Begun:
 
     What comes is where the next landing begins, unless another job commits in between.
     """
-    written = [file for hand in done for file in hand.data_files]
+    written = [file for of_tasks in done for file in of_tasks.data_files]
     batch, versions = str(begun.batch), begun.versions
     if any(batch in warehouse.partitions(table, versions[table]) for table in EVIDENCE):
         before = versions[LANDED.name]
@@ -188,12 +188,12 @@ def commit(done: Iterable[Landed], begun: Begun, warehouse: Warehouse) -> Begun:
 
 
 def summed(done: Iterable[Landed], files: Collection[LogFile], batch: int) -> Landing:
-    """What all hands came to together."""
+    """The sums of all that was landed."""
     sums: Counter[str] = Counter()
     unread: list[tuple[str, str]] = []
-    for hand in done:
-        sums.update(hand.sums)
-        unread += hand.unread
+    for of_tasks in done:
+        sums.update(of_tasks.sums)
+        unread += of_tasks.unread
     return Landing(batch, len(files), sum(file.size for file in files), unread=tuple(sorted(unread)), **sums)
 
 

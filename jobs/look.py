@@ -18,7 +18,7 @@ from election_replay.jobs.landing.archives import NOT_UNPACKED, PACKED, Bounds, 
 from election_replay.jobs.landing.exports import write_exports
 from election_replay.jobs.landing.inferred_layout import Assumed, Mail, read_mail
 from election_replay.jobs.landing.landing_zone import Skip, Skipped, open_landing
-from election_replay.jobs.landing.turned import turn
+from election_replay.jobs.landing.reversed_files import read_backwards
 from election_replay.jobs.reading.kinship import groups_by_kinship
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.replay import Replay, replay
@@ -51,7 +51,7 @@ def look(engine: Engine, folder: str, warehouse: Warehouse, config: Config, scra
     """
     skipped: list[Skipped] = []
     mails = list(mail_in(Path(folder), scratch / "unpacked", config, skipped))
-    parts = [part for number, mail in enumerate(mails) for part in turn(mail, scratch / f"turned-{number}")]
+    parts = [part for number, mail in enumerate(mails) for part in read_backwards(mail, scratch / f"turned-{number}")]
     landings = [land(engine, part.files, part.root, warehouse, config) for part in parts if part.files]
     done = replay_with_kin(engine, warehouse, config.inventoried())
     skipped += [item for mail in mails for item in mail.unknown]

@@ -9,8 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from election_replay.jobs.gates.checks import Check, check, record, stopped
-from election_replay.jobs.publishing.reverting import revert_clusters
-from election_replay.jobs.publishing.runs import Judged, refuse_strangers, row_of
+from election_replay.jobs.publishing.runs import Judged, refuse_foreign_commits, revert_clusters, row_of
 from election_replay.jobs.warehouse.pointer import CANDIDATE, PUBLISHED, but_for, point, pointer_rows
 from election_replay.jobs.warehouse.run_rows import saying
 from election_replay.jobs.warehouse.table_sets import JUDGED
@@ -47,7 +46,7 @@ def point_at(warehouse: Warehouse, judged: Judged, held: Collection[str]) -> Non
     The commit says the row of ``gold.runs`` too: a kill between the two leaves all readers with the new run, those of
     other engines and ours, which then take the row from the commit.
     """
-    refuse_strangers(warehouse, judged)
+    refuse_foreign_commits(warehouse, judged)
     warehouse.record_published()
     former = pointer_rows(warehouse, PUBLISHED, judged.before.get(PUBLISHED))
     rows = but_for(pointer_rows(warehouse, CANDIDATE, warehouse.version(CANDIDATE)), held, former)

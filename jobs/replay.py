@@ -14,13 +14,12 @@ from election_replay.jobs import JobError
 from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.gates.checks import Check, check, record, stopped
 from election_replay.jobs.publish import publish
-from election_replay.jobs.publishing.reverting import revert_clusters
-from election_replay.jobs.publishing.runs import Judged, note_judged, waits
-from election_replay.jobs.replaying.due import Due, look, work_on
+from election_replay.jobs.publishing.runs import Judged, note_judged, revert_clusters, waits
 from election_replay.jobs.replaying.judging import judge_all
-from election_replay.jobs.replaying.news import nights
 from election_replay.jobs.replaying.nothing_new import inventory_version, nothing_new
+from election_replay.jobs.replaying.plan import ReplayPlan, plan_replay, work_of
 from election_replay.jobs.replaying.selection import EVERYTHING, Selection
+from election_replay.jobs.replaying.source_delta import nights
 from election_replay.jobs.warehouse.table_sets import LANDED
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
@@ -59,17 +58,17 @@ def replay(
     if selection != EVERYTHING and waits(warehouse):
         raise JobError("a replay of everything waits to be published: publish it first, then judge a part anew")
     with warehouse.pinned_snapshot():
-        due = look(engine, warehouse, inventory, selection)
-        clusters, checks = through_gates(warehouse, due)
-        held = due.held(clusters)
-        if not clusters and due.since == due.last_batch and held == due.held_before:
+        plan = plan_replay(engine, warehouse, inventory, selection)
+        clusters, checks = through_gates(warehouse, plan)
+        held = plan.held(clusters)
+        if not clusters and plan.since == plan.last_batch and held == plan.held_before:
             return Replay(None, held=tuple(held), checks=checks)
-        work = work_on(engine, warehouse, inventory, due, clusters)
-        written = judge_all(work, due.checkpoints) if clusters or work.everything else {}
-        if not due.since:
-            revert_clusters(warehouse, held, due.run_id)
-        judged = replace(judged_by(due, clusters, inventory, settings), written=written)
-    events = sum(source.events for source in due.news_of(clusters))
+        work = work_of(engine, warehouse, inventory, plan, clusters)
+        written = judge_all(work, plan.checkpoints) if clusters or work.everything else {}
+        if not plan.since:
+            revert_clusters(warehouse, held, plan.run_id)
+        judged = replace(judged_by(plan, clusters, inventory, settings), written=written)
+    events = sum(source.events for source in plan.updated_in(clusters))
     if not publishing:
         note_judged(warehouse, judged)
         return Replay(None, judged.clusters, events, judged.held, checks)
@@ -77,24 +76,24 @@ def replay(
     return Replay(done.run_id, judged.clusters, events, done.held, (*checks, *done.checks))
 
 
-def through_gates(warehouse: Warehouse, due: Due) -> tuple[list[str], tuple[Check, ...]]:
+def through_gates(warehouse: Warehouse, plan: ReplayPlan) -> tuple[list[str], tuple[Check, ...]]:
     """The clusters that are asked for and pass the gates of what is landed, and what the gates found."""
-    checks = check(warehouse, LANDED, due.asked, since=due.unchecked_since)
+    checks = check(warehouse, LANDED, plan.asked, since=plan.unchecked_since)
     record(warehouse, checks)
-    return sorted(due.asked - stopped(checks, due.asked)), tuple(checks)
+    return sorted(plan.asked - stopped(checks, plan.asked)), tuple(checks)
 
 
-def judged_by(due: Due, clusters: Collection[str], inventory: Inventory, settings: str | None) -> Judged:
+def judged_by(plan: ReplayPlan, clusters: Collection[str], inventory: Inventory, settings: str | None) -> Judged:
     """What a replay of ``clusters`` says of itself when it is published."""
     return Judged(
-        run_id=due.run_id,
-        started_at=due.started_at,
-        batch=due.last_batch,
-        nights=nights(due.news_of(clusters)),
+        run_id=plan.run_id,
+        started_at=plan.started_at,
+        batch=plan.last_batch,
+        nights=nights(plan.updated_in(clusters)),
         clusters=tuple(clusters),
         inventory_version=inventory_version(inventory),
-        before=due.versions,
-        held=tuple(due.held(clusters)),
+        before=plan.versions,
+        held=tuple(plan.held(clusters)),
         settings=settings,
     )
 

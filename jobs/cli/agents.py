@@ -4,7 +4,7 @@ import click
 
 from election_replay.jobs.cli.extras import needing
 from election_replay.jobs.cli.options import warehouse_option
-from election_replay.jobs.cli.output import say
+from election_replay.jobs.cli.output import print_line
 from election_replay.jobs.reading.words import SEVERITIES
 
 
@@ -56,4 +56,4 @@ def notify(warehouse: str, to: str, least: str, dashboard: str | None, picture: 
     from election_replay.jobs.warehouse.warehouse import Warehouse
 
     count = tell_what_is_new(Warehouse(warehouse), to, least, dashboard, picture=picture)
-    say(f"Told of {count:,} new findings." if count else "Nothing is new: nothing was sent.")
+    print_line(f"Told of {count:,} new findings." if count else "Nothing is new: nothing was sent.")

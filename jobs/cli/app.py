@@ -17,13 +17,13 @@ from election_replay.jobs.cli.arrow_alone import arrow_alone
 from election_replay.jobs.cli.ending import STOPPED, end_when_told, stopped_by
 from election_replay.jobs.cli.export import export
 from election_replay.jobs.cli.learn import config, inspect, rules, simulate
-from election_replay.jobs.cli.log import ERR, FORMATS, for_machines, log_as, tell
+from election_replay.jobs.cli.log import ERR, FORMATS, for_machines, log_as, log_event
 from election_replay.jobs.cli.look import look
 from election_replay.jobs.cli.pipeline import forget, land, plan_replay, publish, replay, run, upkeep, validate
 from election_replay.jobs.cli.read import diff, explain, incident, metrics, report, sql, whois
 from election_replay.jobs.cli.review import review
 from election_replay.jobs.cli.servers import dashboard
-from election_replay.jobs.faults import meaning, readable
+from election_replay.jobs.faults import readable, user_message
 from election_replay.jobs.reading.words import harmless
 
 GROUPS = {
@@ -95,7 +95,7 @@ for commands in GROUPS.values():
 def fail(*lines: str, code: int = 1) -> int:
     """Say what went wrong; the exit code."""
     if for_machines():
-        tell("\n".join(lines), logging.ERROR)
+        log_event("\n".join(lines), logging.ERROR)
     else:
         ERR.print("error: " + "\n".join(map(harmless, lines)), soft_wrap=True)
     return code
@@ -145,11 +145,11 @@ def ended_by(error: BaseException, *, debug: bool) -> int:
             sys.stdout = None  # nobody reads on, so nothing is left to flush
             return 1
         case JobError():
-            fail(*([means] if (means := meaning(error)) else map(str, error.args)))
+            fail(*([means] if (means := user_message(error)) else map(str, error.args)))
             return error.exit_code
         case Exception() if not debug:  # the last resort: a line instead of a stack trace
             fault = f"{readable(error)} (a fault of the pipeline or of the machine: --debug shows more)"
-            return fail(meaning(error) or fault)
+            return fail(user_message(error) or fault)
         case _:
             raise error
 

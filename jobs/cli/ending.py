@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from election_replay.jobs.cli.extras import data_docs_wanted
-from election_replay.jobs.cli.log import for_machines, tell
-from election_replay.jobs.cli.output import first, plan, say
+from election_replay.jobs.cli.log import for_machines, log_event
+from election_replay.jobs.cli.output import first, print_line, print_lines
 
 if TYPE_CHECKING:
     from election_replay.jobs.gates.checks import Check
@@ -69,7 +69,7 @@ def _end_again(*_: object) -> None:
         raise KeyboardInterrupt
 
 
-def it_ends() -> None:
+def stop_reminding() -> None:
     """Say that this process is ending, so that it need not be told again."""
     signal.setitimer(signal.ITIMER_REAL, 0)
 
@@ -77,7 +77,7 @@ def it_ends() -> None:
 def stopped_by(error: BaseException) -> int | None:
     """The signal that ended a command with this error, which libraries may have made of it, or none."""
     if _signals:
-        it_ends()
+        stop_reminding()
         return _signals[0]
     return signal.SIGINT if isinstance(error, click.Abort | KeyboardInterrupt) else None
 
@@ -94,12 +94,14 @@ def not_read(landed: "Landing | None", passed_over: "Sequence[Skipped]") -> bool
     unread = landed.unread if landed else ()
     missed = [file for file in passed_over if not file.harmless]
     if unread:
-        tell(f"Not read, and tried again by the next landing: {len(unread):,} files", logging.WARNING, unread=unread)
-        plan(first(f"  {path}  {problem}" for path, problem in unread))
+        log_event(
+            f"Not read, and tried again by the next landing: {len(unread):,} files", logging.WARNING, unread=unread
+        )
+        print_lines(first(f"  {path}  {problem}" for path, problem in unread))
     if passed_over:
         rows = [asdict(file) for file in passed_over]
-        tell(f"Passed over in the landing zone: {len(passed_over):,}", logging.WARNING, passed_over=rows)
-        plan(
+        log_event(f"Passed over in the landing zone: {len(passed_over):,}", logging.WARNING, passed_over=rows)
+        print_lines(
             first(
                 f"  {file.path}  {file.reason}" for file in [*missed, *(file for file in passed_over if file.harmless)]
             )
@@ -111,27 +113,27 @@ def gates(tables: Any, done: "Replay | Outcome | None") -> bool:
     """Say what failed at the gates and which clusters are held back; whether a gate holds one back."""
     if done is None:
         return False
-    complain(done.checks)
+    log_failed_checks(done.checks)
     if done.held:
-        tell(f"Not published: the newest events of {', '.join(done.held)}", logging.WARNING, held=done.held)
+        log_event(f"Not published: the newest events of {', '.join(done.held)}", logging.WARNING, held=done.held)
     stops = any(check.stops for check in done.checks)
     if stops and data_docs_wanted():
         from election_replay.jobs.gates.data_docs import data_docs
 
         if pages := data_docs(tables, done.checks):
-            tell(f"Data docs: {pages.first}")
+            log_event(f"Data docs: {pages.first}")
     return stops
 
 
-def complain(checks: "Iterable[Check]") -> None:
+def log_failed_checks(checks: "Iterable[Check]") -> None:
     """Say what fails at the gates."""
-    from election_replay.jobs.gates.checks import complaint
+    from election_replay.jobs.gates.checks import failure_text
 
     for check in checks:
         for cluster, failed in check.failed.items():
             level = logging.ERROR if check.stops else logging.WARNING
             names = {"table": check.table, "expectation": check.expectation.name, "cluster": cluster}
-            tell(complaint(check, cluster), level, rows_failed=failed, **names)
+            log_event(failure_text(check, cluster), level, rows_failed=failed, **names)
 
 
 def published(warehouse: str, run_id: str | None = None, before: str | None = None) -> "Published":
@@ -157,10 +159,10 @@ def summary(tables: "Warehouse", warehouse: str, database: str | None = None) ->
         from election_replay.jobs.reading.database_file import write_database
 
         size = write_database(found, Path(database))
-        tell(f"Wrote {database}: {size:,} bytes", database=database, bytes=size)
+        log_event(f"Wrote {database}: {size:,} bytes", database=database, bytes=size)
     if for_machines():
         shown = ("run_id", "published_at", "batch", "clusters", "held", "counts", "code_version", "rules_version")
-        tell("published", **{name: found.run[name] for name in shown})
+        log_event("published", **{name: found.run[name] for name in shown})
         return
     for line in text(found, warehouse):
-        say(line)
+        print_line(line)

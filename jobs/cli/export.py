@@ -6,7 +6,7 @@ from shlex import quote
 import click
 
 from election_replay.jobs.cli.ending import published
-from election_replay.jobs.cli.log import tell
+from election_replay.jobs.cli.log import log_event
 from election_replay.jobs.cli.options import (
     catalog_options,
     landing_option,
@@ -15,7 +15,7 @@ from election_replay.jobs.cli.options import (
     spark_options,
     warehouse_option,
 )
-from election_replay.jobs.cli.output import say
+from election_replay.jobs.cli.output import print_line
 from election_replay.jobs.cli.read import asked_for
 from election_replay.jobs.cli.stages import catalog_stage, started
 
@@ -49,7 +49,7 @@ def export_duckdb(file: str, warehouse: str, run_id: str | None) -> None:
     from election_replay.jobs.reading.database_file import write_database
 
     size = write_database(published(warehouse, run_id), Path(file))
-    tell(f"Wrote {file}: {size:,} bytes", database=file, bytes=size)
+    log_event(f"Wrote {file}: {size:,} bytes", database=file, bytes=size)
 
 
 @export.command("lnav")
@@ -75,10 +75,10 @@ def export_lnav(folder: str, warehouse: str, finding: str, landing: str | None) 
     found = raw_lines(tables, shown, landing)
     write_lnav(found, Path(folder))
     for problem in found.problems:
-        say(f"Not read: {problem}")
+        print_line(f"Not read: {problem}")
     [at] = [row["start_time"] for row in shown.findings if row["finding_id"].startswith(finding.strip().lower())]
-    say(f"Wrote {len(found.lines):,} lines. Open them:")
-    say(f"  lnav -I {quote(folder)} -c ':goto {at:%Y-%m-%dT%H:%M:%S}' {quote(f'{folder}/lines.jsonl')}")
+    print_line(f"Wrote {len(found.lines):,} lines. Open them:")
+    print_line(f"  lnav -I {quote(folder)} -c ':goto {at:%Y-%m-%dT%H:%M:%S}' {quote(f'{folder}/lines.jsonl')}")
 
 
 @export.command("catalog")

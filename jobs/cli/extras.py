@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 
 from election_replay.jobs import JobError
-from election_replay.jobs.cli.log import tell
+from election_replay.jobs.cli.log import log_event
 
 
 @contextmanager
@@ -25,6 +25,6 @@ def install(extra: str) -> str:
 def data_docs_wanted(wanted: bool = True) -> bool:
     """Whether data docs can be written, if they are ``wanted``; where not, that is said."""
     if wanted and find_spec("great_expectations") is None:
-        tell(f"No data docs are written, as Great Expectations is not installed: {install('gates')}")
+        log_event(f"No data docs are written, as Great Expectations is not installed: {install('gates')}")
         return False
     return wanted

@@ -13,7 +13,7 @@ from election_replay.jobs import JobError
 from election_replay.jobs.cli.ending import published
 from election_replay.jobs.cli.log import OUT
 from election_replay.jobs.cli.options import config_option, settings_in_force
-from election_replay.jobs.cli.output import WIDE, say
+from election_replay.jobs.cli.output import WIDE, print_line
 from election_replay.jobs.reading.words import harmless
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def rules(markdown: bool, warehouse: str | None) -> None:
 
     examples = examples_of(published(warehouse)) if warehouse else {}
     for line in (page if markdown else plain)(examples):
-        say(line)
+        print_line(line)
 
 
 @click.group()
@@ -57,8 +57,8 @@ def config_check(file: str | None) -> None:
 
     chosen, usual = settings_in_force(file), asdict(Config())
     for name, value in asdict(chosen.config).items():
-        say(f"{name}: {value}" + (" (default)" if value == usual[name] else ""))
-    say(f"{chosen.file} is sound" if chosen.file else "these are the defaults")
+        print_line(f"{name}: {value}" + (" (default)" if value == usual[name] else ""))
+    print_line(f"{chosen.file} is sound" if chosen.file else "these are the defaults")
 
 
 @click.command()
@@ -84,7 +84,7 @@ def print_inspection(found: "Inspection", lines: bool, top: int) -> None:
     """One file: its events by kind, what is ignored by shape, and what could not be read."""
     from election_replay.jobs.landing.inspection import meaning, render
 
-    say(f"{found.path}: {found.lines:,} lines, stream {found.stream}, {found.read_as}{came_in(found)}")
+    print_line(f"{found.path}: {found.lines:,} lines, stream {found.stream}, {found.read_as}{came_in(found)}")
     kinds = Grid("events", "kind", "first line", "meaning", box=None, pad_edge=False, header_style="bold")
     for kind, count in found.kinds.most_common():
         kinds.add_row(f"{count:,}", f"[cyan]{kind}[/]", str(found.first_of_kind[kind]), meaning(kind))
@@ -99,21 +99,21 @@ def print_inspection(found: "Inspection", lines: bool, top: int) -> None:
         if grid.row_count:
             console.print(grid)
     if len(found.shapes) > top:
-        say(f"({len(found.shapes) - top:,} more shapes of ignored lines: --top shows more)")
+        print_line(f"({len(found.shapes) - top:,} more shapes of ignored lines: --top shows more)")
     if found.problem:
-        say(found.problem)
+        print_line(found.problem)
     print_unread(found)
     for seen in found.events if lines else ():
         if seen.event is not None:
-            say(f"{seen.line_no:>8} {seen.event.kind:<24} {render(seen.event)}")
+            print_line(f"{seen.line_no:>8} {seen.event.kind:<24} {render(seen.event)}")
 
 
 def print_unread(found: "Inspection") -> None:
     """Why the lines of a file were not understood, and what they look like."""
     if found.misunderstood:
-        say(found.misunderstood)
+        print_line(found.misunderstood)
     for count, shape in found.unread:
-        say(f"  {count:>5,} lines like {shape}")
+        print_line(f"  {count:>5,} lines like {shape}")
 
 
 def came_in(found: "Inspection") -> str:
@@ -157,14 +157,14 @@ def simulate(scenario: str | None, seed: int, out: str | None, watch: bool, judg
         raise JobError("say what to play and what for: --scenario NAME with --out DIR, --watch or --judge; or --list")
     simulated = play(scenario, seed)
     if watch:
-        say(f"{scenario}, seed {seed}: {simulated.scenario.meaning}")
+        print_line(f"{scenario}, seed {seed}: {simulated.scenario.meaning}")
         for line in simulated.story():
-            say(line)
+            print_line(line)
     if judging:
         print_score(simulated)
     if out:
         written = write(simulated, out)
-        say(f"{len(written)} files in {written[-1].parent}; what really happened is in {written[-1]}")
+        print_line(f"{len(written)} files in {written[-1].parent}; what really happened is in {written[-1]}")
 
 
 def print_scenarios() -> None:
@@ -180,15 +180,15 @@ def print_scenarios() -> None:
 def print_score(simulated: "Simulated") -> None:
     """The truth, the verdict on the logs, and where they differ. Raises :class:`JobError` if they do."""
     found = simulated.judged()
-    say("What the logs prove:")
+    print_line("What the logs prove:")
     for true in found.provable or ():
-        say(f"  {true.rule}: {true.words}")
-    say("What the judge says, by the logs alone:")
+        print_line(f"  {true.rule}: {true.words}")
+    print_line("What the judge says, by the logs alone:")
     for finding in found.claimed:
-        say(f"  {finding.severity} {finding.rule}: {finding.summary}")
+        print_line(f"  {finding.severity} {finding.rule}: {finding.summary}")
     for finding in found.false:
-        say(f"FALSE CLAIM {finding.rule}: {finding.summary}")
+        print_line(f"FALSE CLAIM {finding.rule}: {finding.summary}")
     for true in found.missed:
-        say(f"MISSED {true.rule}: {true.words}")
+        print_line(f"MISSED {true.rule}: {true.words}")
     if not found.perfect:
         raise JobError("the verdict is not the truth")

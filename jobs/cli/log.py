@@ -70,6 +70,6 @@ def known(**fields: Any) -> None:
     _known.update({name: value for name, value in fields.items() if value is not None})
 
 
-def tell(message: str, level: int = logging.INFO, **fields: Any) -> None:
+def log_event(message: str, level: int = logging.INFO, **fields: Any) -> None:
     """Say something. ``fields`` say it once more, for machines."""
     _log.log(level, "%s", message, extra={"fields": fields})

@@ -15,9 +15,9 @@ import click
 
 from election_replay.jobs import JobError
 from election_replay.jobs.cli.ending import leave
-from election_replay.jobs.cli.log import tell
+from election_replay.jobs.cli.log import log_event
 from election_replay.jobs.cli.options import config_option
-from election_replay.jobs.cli.output import as_json, more, say, write_file
+from election_replay.jobs.cli.output import as_json, more, print_line, write_file
 from election_replay.jobs.cli.stages import PRELOAD
 
 if TYPE_CHECKING:
@@ -101,15 +101,17 @@ def look(
         published = Published(tables, place=keep or KEPT)
         parts = assumptions(done, published), not_understood(done.skipped), verdict(published), further(published, keep)
         for line in chain(*parts):
-            say(line)
-        tell(f"Looked into {folder} in {time.monotonic() - began:.1f} s", seconds=round(time.monotonic() - began, 1))
+            print_line(line)
+        log_event(
+            f"Looked into {folder} in {time.monotonic() - began:.1f} s", seconds=round(time.monotonic() - began, 1)
+        )
         failed = bool(done.replay.held)
         for line in contradictions(done, keep):
-            say(line)
+            print_line(line)
         if share:
             from election_replay.jobs.share import share as shared
 
-            say(shared(engine, done, tables, Path(share), settings, Path(scratch)))
+            print_line(shared(engine, done, tables, Path(share), settings, Path(scratch)))
         found = build_verdict(published, junit, sarif, fail_on)
     leave(failed=failed, unread=bool(done.unread), found=found)
 
@@ -130,7 +132,7 @@ def build_verdict(published: "Published", junit: str | None, sarif: str | None, 
         write_file(sarif, as_json(files.sarif(published)))
     bad = files.failing(published, when) if fail_on else []
     if bad:
-        tell(f"{len(bad):,} findings of the kind `{fail_on}`: {', '.join(sorted({row['rule'] for row in bad}))}")
+        log_event(f"{len(bad):,} findings of the kind `{fail_on}`: {', '.join(sorted({row['rule'] for row in bad}))}")
     return bool(bad)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from election_replay.jobs import JobError
-from election_replay.jobs.cli.log import tell
+from election_replay.jobs.cli.log import log_event
 
 if TYPE_CHECKING:
     from election_replay.jobs.settings.in_force import InForce
@@ -126,7 +126,7 @@ def settings_in_force(named: str | None, master: str | None = None) -> "InForce"
     if submitted := "PYSPARK_GATEWAY_PORT" in os.environ:
         from election_replay.jobs.engines.spark_session import master_of
     found = in_force(named, master_of(master) if submitted else master)
-    tell(found.line, settings=found.source)
+    log_event(found.line, settings=found.source)
     return found
 
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 
 from election_replay.jobs import JobError
-from election_replay.jobs.cli.log import OUT, for_machines, tell
+from election_replay.jobs.cli.log import OUT, for_machines, log_event
 from election_replay.jobs.reading.words import cell, harmless, harmless_json, no_formula
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ WIDE = 10_000
 """Columns of a table that is printed into a file or a pipe: no line is broken."""
 
 
-def say(line: str) -> None:
+def print_line(line: str) -> None:
     """Print a line as it is, however long."""
     OUT.print(harmless(line), soft_wrap=True)
 
@@ -44,10 +44,10 @@ def write_file(file: str, text: str) -> None:
         raise JobError(f"cannot write {file}: {error.strerror}") from None
 
 
-def plan(lines: Iterable[str]) -> None:
+def print_lines(lines: Iterable[str]) -> None:
     """Say what there is to do; no name breaks its line."""
     for line in lines:
-        tell(harmless(line, keep=""))
+        log_event(harmless(line, keep=""))
 
 
 def first(lines: Iterable[str]) -> Iterator[str]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from election_replay.jobs import WrongCommand
-from election_replay.jobs.cli.ending import complain, gates, leave, not_read, summary
+from election_replay.jobs.cli.ending import gates, leave, log_failed_checks, not_read, summary
 from election_replay.jobs.cli.extras import data_docs_wanted
-from election_replay.jobs.cli.log import known, tell
+from election_replay.jobs.cli.log import known, log_event
 from election_replay.jobs.cli.options import (
     catalog_options,
     cluster_option,
@@ -25,7 +25,7 @@ from election_replay.jobs.cli.options import (
     spark_options,
     warehouse_option,
 )
-from election_replay.jobs.cli.output import as_json, plan, say, while_read
+from election_replay.jobs.cli.output import as_json, print_line, print_lines, while_read
 from election_replay.jobs.cli.stages import (
     catalog_stage,
     engine_of,
@@ -90,7 +90,7 @@ def run(
         from election_replay.jobs.cli.dry_run import judging_plan, landing_plan, misunderstandings
 
         puzzles = misunderstandings(files, landing, settings)
-        plan(
+        print_lines(
             chain(
                 landing_plan(files, passed_over), puzzles, judging_plan(tables, settings.inventoried(), landing=files)
             )
@@ -106,7 +106,7 @@ def run(
             if schema and done.run_id:
                 catalog_stage(moving, warehouse, catalog, schema)
     else:
-        tell("Nothing new has come since the last run: nothing was changed.")
+        log_event("Nothing new has come since the last run: nothing was changed.")
     if tables.published():
         summary(tables, warehouse, database)
     missed = not_read(landed, passed_over)
@@ -167,13 +167,13 @@ def land(
     if dry_run:
         from election_replay.jobs.cli.dry_run import landing_plan, misunderstandings
 
-        plan(chain(landing_plan(files, passed_over), misunderstandings(files, landing, settings)))
+        print_lines(chain(landing_plan(files, passed_over), misunderstandings(files, landing, settings)))
         return
     if files:
         with engine_of(engine, settings, master, debug, short_lived=is_little(tables, files)) as moving:
             landed = land_stage(moving, files, landing, tables, settings)
     else:
-        tell("No new log file, and none has grown: nothing was changed.")
+        log_event("No new log file, and none has grown: nothing was changed.")
     leave(unread=not_read(landed, passed_over))
 
 
@@ -208,11 +208,11 @@ def plan_replay(warehouse: str, config: str | None, cluster: tuple[str, ...], fr
         sys.stdout.write(as_json(plain(found) if found else {"findings": [], "rows": {}}))
         return
     if found is None:
-        say("A replay would do nothing: all that is landed is judged by these rules and settings.")
+        print_line("A replay would do nothing: all that is landed is judged by these rules and settings.")
         return
     with while_read():
         for line in changes_text(found):
-            say(line)
+            print_line(line)
 
 
 @click.command()
@@ -261,11 +261,11 @@ def replay(
     if dry_run:
         from election_replay.jobs.cli.dry_run import judging_plan
 
-        plan(judging_plan(tables, settings.inventoried(), selection))
+        print_lines(judging_plan(tables, settings.inventoried(), selection))
         return
     if known_already:
         done = None
-        tell("Nothing was landed since the last run: nothing was changed.")
+        log_event("Nothing was landed since the last run: nothing was changed.")
     else:
         with engine_of(engine, settings, master, debug, short_lived=is_little(tables, ())) as moving:
             done = replay_stage(moving, tables, chosen, selection, publishing=not unpublished)
@@ -300,17 +300,17 @@ def validate(
 
     wanted = data_docs_wanted(docs)
     done = validate_job(Warehouse(warehouse), layer, cluster or None, moment(as_of), new=new, docs=wanted)
-    complain(done.checks)
+    log_failed_checks(done.checks)
     held = sum(check.holds for check in done.checks)
     text = (
         f"{held:,} of {len(done.checks):,} expectations of {len(done.tables)} tables hold; "
         f"validation {done.validation_id}"
     )
-    tell(text, validation_id=done.validation_id, expectations=len(done.checks), held=held)
+    log_event(text, validation_id=done.validation_id, expectations=len(done.checks), held=held)
     if done.page:
-        tell(f"Data docs: {done.page}")
+        log_event(f"Data docs: {done.page}")
     for name in done.failed:
-        tell(f"failed {name}: a validation definition of your own in {warehouse}/gx", logging.ERROR)
+        log_event(f"failed {name}: a validation definition of your own in {warehouse}/gx", logging.ERROR)
     leave(failed=bool(done.failed) or any(check.stops for check in done.checks))
 
 
@@ -335,7 +335,7 @@ def publish(warehouse: str, database: str | None) -> None:
     if done:
         known(run_id=done.run_id)
     else:
-        tell("Nothing waits to be published: nothing was changed.")
+        log_event("Nothing waits to be published: nothing was changed.")
     summary(tables, warehouse, database)
     leave(failed=gates(tables, done))
 
@@ -381,7 +381,7 @@ def upkeep(warehouse: str, keep_days: int, forget_bronze_after: int | None, dry_
         text = f"{tidied.table}: {tidied.files:,} files, " + (
             "left alone: not all published" if tidied.left_alone else work
         )
-        tell(
+        log_event(
             text, table=tidied.table, files=tidied.files, joined=tidied.joined, removed=tidied.removed, dry_run=dry_run
         )
 
@@ -407,4 +407,4 @@ def forget(warehouse: str, cluster: str, dry_run: bool) -> None:
 
     would = "would be " if dry_run else ""
     for table, rows in forget_job(Warehouse(warehouse), cluster, dry_run=dry_run).items():
-        tell(f"{table}: {rows:,} rows {would}erased", table=table, rows=rows, dry_run=dry_run)
+        log_event(f"{table}: {rows:,} rows {would}erased", table=table, rows=rows, dry_run=dry_run)

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from election_replay.jobs.cli.log import OUT, for_machines, tell
+from election_replay.jobs.cli.log import OUT, for_machines, log_event
 from election_replay.jobs.engines.engine import Engine
 
 POLL_SECONDS = 0.3
@@ -48,7 +48,7 @@ def stage(title: str, engine: Engine | None = None) -> Iterator[Report]:
                 watch.join()
     seconds = time.monotonic() - started
     words = "; ".join(texts) or "done"
-    tell(f"{title:<8} {words} ({seconds:.1f} s)", stage=title, seconds=round(seconds, 1), **numbers)
+    log_event(f"{title:<8} {words} ({seconds:.1f} s)", stage=title, seconds=round(seconds, 1), **numbers)
 
 
 def follow(bar: Progress, task: int, engine: Engine, done: Event) -> None:

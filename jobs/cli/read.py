@@ -13,9 +13,9 @@ from election_replay.jobs.cli.output import (
     FORMS,
     TABLE_ROWS,
     as_json,
+    print_line,
     print_safe_csv,
     rows_of,
-    say,
     while_read,
     write,
     write_file,
@@ -151,7 +151,7 @@ def incident(form: str, lines: bool, landing: str | None, new: bool, **asked: An
         write(as_json(trace(shown, votes_of(tables, shown))))
         return
     for line in text(shown):
-        say(line)
+        print_line(line)
 
 
 @click.command()
@@ -189,7 +189,9 @@ def report(output: str, **asked: Any) -> None:
 
     _, shown = asked_for(**asked)
     write_file(output, page(shown))
-    say(f"Wrote {output}: {len(shown.findings):,} findings, {len(shown.moments):,} moments. It needs no network.")
+    print_line(
+        f"Wrote {output}: {len(shown.findings):,} findings, {len(shown.moments):,} moments. It needs no network."
+    )
 
 
 @click.command()
@@ -214,7 +216,7 @@ def explain(warehouse: str, finding_id: str, form: str) -> None:
         sys.stdout.write(as_json(shown.as_json))
         return
     for line in explanation_text(shown):
-        say(line)
+        print_line(line)
 
 
 @click.command()
@@ -244,7 +246,7 @@ def diff(warehouse: str, before: str, after: str, form: str) -> None:
         return
     with while_read():
         for line in changes_text(found):
-            say(line)
+            print_line(line)
 
 
 @click.command()
@@ -271,7 +273,7 @@ def whois(warehouse: str, name: str | None, translate: bool) -> None:
     tables = published(warehouse)
     if name:
         for line in who_is(tables, name):
-            say(line)
+            print_line(line)
         return
     names = names_in_use(tables)
     with while_read():

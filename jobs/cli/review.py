@@ -8,7 +8,7 @@ import click
 
 from election_replay.jobs.cli.ending import published
 from election_replay.jobs.cli.options import warehouse_option
-from election_replay.jobs.cli.output import FORMS, rows_of, say, while_read
+from election_replay.jobs.cli.output import FORMS, print_line, rows_of, while_read
 from election_replay.jobs.cli.stages import PRELOAD
 
 LIST = (
@@ -48,7 +48,9 @@ def review_mark(
     from election_replay.jobs.warehouse.warehouse import Warehouse
 
     row = mark(Warehouse(warehouse), finding_id, state.replace("-", "_"), ticket, note, reviewer)
-    say(f"{row['rule']} {row['finding_id']} of {row['cluster']} / {row['replica_group']} is marked: {row['state']}.")
+    print_line(
+        f"{row['rule']} {row['finding_id']} of {row['cluster']} / {row['replica_group']} is marked: {row['state']}."
+    )
 
 
 @review.command("list")
@@ -90,7 +92,7 @@ def review_export(warehouse: str, finding_id: str, out: str, note: str | None) -
 
     case = case_of(published(warehouse), finding_id)
     files = export(case, note, Path(out))
-    say(f"Wrote {len(case.lines):,} of {case.lines_before:,} lines in {len(files):,} files below {out}.")
+    print_line(f"Wrote {len(case.lines):,} of {case.lines_before:,} lines in {len(files):,} files below {out}.")
     with (
         tempfile.TemporaryDirectory(prefix="election-replay-case-") as scratch,
         closing(LocalEngine(cores=1, preload=PRELOAD)) as engine,
@@ -99,6 +101,8 @@ def review_export(warehouse: str, finding_id: str, out: str, note: str | None) -
         look(engine, out, tables, Config(), Path(scratch))
         again = [*found_again(Published(tables).rows("SELECT rule, severity FROM findings"), case.finding)]
     if again:
-        say("Read and judged again, the case shows the finding.")
+        print_line("Read and judged again, the case shows the finding.")
     else:
-        say("Read and judged again, the case does not show the finding: the form of its addresses matters to it.")
+        print_line(
+            "Read and judged again, the case does not show the finding: the form of its addresses matters to it."
+        )

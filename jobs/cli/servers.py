@@ -7,7 +7,7 @@ import click
 from election_replay.jobs import JobError
 from election_replay.jobs.cli.extras import needing
 from election_replay.jobs.cli.options import warehouse_option
-from election_replay.jobs.cli.output import say
+from election_replay.jobs.cli.output import print_line
 
 
 @click.command()
@@ -81,7 +81,7 @@ def dashboard(
     app = application(tables, base_path, allow_host, reviewing)
     shown = f"[{host}]" if ":" in host else host
     base = f"{base_path.strip('/')}/" if base_path.strip("/") else ""
-    say(f"Open http://{shown}:{port}/{base} in a browser; Ctrl-C ends it.")
+    print_line(f"Open http://{shown}:{port}/{base} in a browser; Ctrl-C ends it.")
     try:
         answer(app, host, port)
     except OSError as error:

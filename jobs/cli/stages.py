@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from election_replay.jobs import WrongCommand
 from election_replay.jobs.cli.extras import needing
-from election_replay.jobs.cli.log import known, tell
+from election_replay.jobs.cli.log import known, log_event
 
 if TYPE_CHECKING:
     from election_replay.jobs.engines.engine import Engine
@@ -79,7 +79,7 @@ that are dense with elections, so that this takes seven minutes (``python -m ben
 def advise(engine: "Engine", size: int) -> None:
     """Say that Spark is better for so many bytes of new logs, where it is and another engine works."""
     if engine.one_machine and size > LOCAL_BYTES:
-        tell(
+        log_event(
             f"{size / 1e9:,.1f} GB of new logs are more than the {LOCAL_BYTES / 1e9:.1f} GB that one machine takes in "
             "seven minutes where they are dense: --engine spark deals them to several",
             logging.WARNING,
@@ -103,7 +103,7 @@ def engine_of(
     from election_replay.jobs.engines.local_engine import LocalEngine
 
     with closing(LocalEngine(preload=PRELOAD)) as engine:
-        tell(f"{'local':<8} {engine.title}", engine=name)
+        log_event(f"{'local':<8} {engine.title}", engine=name)
         yield engine
 
 
@@ -117,7 +117,7 @@ def catalog_stage(engine: Any, warehouse: str, catalog: str, schema: str) -> Non
         text = f"{catalog}.{schema}: {len(done.tables)} tables, {len(done.views)} views"
         report(text, tables=len(done.tables), views=len(done.views))
     for name, reason in done.refused.items():
-        tell(f"{catalog} does not take {name}: {reason}", logging.WARNING)
+        log_event(f"{catalog} does not take {name}: {reason}", logging.WARNING)
 
 
 def of_clusters(files: Sequence["LogFile"], clusters: Sequence[str]) -> list["LogFile"]:
@@ -128,7 +128,7 @@ def of_clusters(files: Sequence["LogFile"], clusters: Sequence[str]) -> list["Lo
 def land_stage(engine: "Engine", files: "list[LogFile]", landing: str, tables: Any, config: "Config") -> "Landing":
     """Land ``files``, with a line about it."""
     size = sum(file.size for file in files)
-    engine.expect(size)  # before the modules of landing are read, which takes a quarter of a second
+    engine.prewarm(size)  # before the modules of landing are read, which takes a quarter of a second
     from election_replay.jobs.cli.progress import stage
     from election_replay.jobs.land import land as land_job
 

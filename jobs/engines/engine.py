@@ -123,13 +123,13 @@ class Partitioning:
     """How rows come to the work: those of one ``key`` stand together, in one batch after the other, by ``order``.
 
     ``key`` is one column or ``cluster`` and one more; ``order`` begins with the key, and each of it is a column or SQL
-    that Spark and DuckDB read alike; nulls come first. ``pieces``: into how many tasks a cluster is best dealt, where
-    rows go over a network; one that is not named stays together. ``None``: an engine deals as it likes.
+    that Spark and DuckDB read alike; nulls come first. ``splits_by_cluster``: into how many tasks a cluster is best
+    dealt, where rows go over a network; one that is not named stays together. ``None``: an engine deals as it likes.
     """
 
     key: tuple[str, ...]
     order: tuple[str, ...]
-    pieces: Mapping[str, int] | None = None
+    splits_by_cluster: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ class Engine(Protocol):
     def cores_for(self, size: int) -> int:
         """Over how many cores it is worth to deal work that reads so many bytes."""
 
-    def expect(self, size: int) -> None:
+    def prewarm(self, size: int) -> None:
         """Begin what takes its time to begin, as work that reads so many bytes is about to come."""
 
     def progress(self) -> tuple[int, int] | None:

@@ -66,7 +66,7 @@ class LocalEngine:
         """One for what is little."""
         return 1 if size < POOL_BYTES else self.tasks
 
-    def expect(self, size: int) -> None:
+    def prewarm(self, size: int) -> None:
         """Start the processes of the pool, if so much will be dealt to them."""
         if self.cores_for(size) > 1:
             self._started()

@@ -98,7 +98,7 @@ class SparkEngine:
         """All cores of the cluster."""
         return self.session.sparkContext.defaultParallelism
 
-    def expect(self, size: int) -> None:
+    def prewarm(self, size: int) -> None:
         """Nothing: a cluster is there."""
 
     def progress(self) -> tuple[int, int] | None:
@@ -269,9 +269,9 @@ def fits(condition: Simple) -> Column:
 def partitioned(dealing: Partitioning) -> list[Column]:
     """By what rows are dealt to tasks: those of one key come to one task."""
     cluster, *rest = (F.col(name) for name in dealing.key)
-    if dealing.pieces is None or not rest:
+    if dealing.splits_by_cluster is None or not rest:
         return [cluster, *rest]
-    return [cluster, F.coalesce(F.pmod(F.hash(*rest), number_of(cluster, dealing.pieces)), F.lit(0))]
+    return [cluster, F.coalesce(F.pmod(F.hash(*rest), number_of(cluster, dealing.splits_by_cluster)), F.lit(0))]
 
 
 def number_of(text: Column, numbers: Mapping[str, int]) -> Column:

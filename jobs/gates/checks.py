@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from tempfile import gettempdir
 from typing import Any, TypeVar
 
 import duckdb
@@ -24,19 +25,22 @@ from election_replay.election_core.dialects import KINDS
 from election_replay.election_core.model.catalogue import CATALOGUE
 from election_replay.jobs import JobError
 from election_replay.jobs.engines.duckdb_rows import ReadAsAsked, database_in
-from election_replay.jobs.gates.lately import lately
 from election_replay.jobs.warehouse.pointer import CANDIDATE, OF_GROUP, PUBLISHED, pointer_rows
 from election_replay.jobs.warehouse.replacing import DeletedKeys
 from election_replay.jobs.warehouse.table_sets import JUDGED, LANDED
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES, Expectation
 from election_replay.schemas.expectations import one_of, suite
+from election_replay.schemas.landed_files import PART
 
 LINE_BY_LINE = ("log_lines", "quarantine", "events")
 """Of these, a row for a line of a log."""
 
 LEDGER = "landed_files"
 """The table that has a row for each file and landing."""
+
+RECENT_LANDINGS = 30
+"""So many landings before the new ones tell what is usual: about a month of nights."""
 
 PROVING = "events"
 """The table whose rows prove those of the judged ones."""
@@ -118,7 +122,7 @@ def check(
 
     Of what landings wrote, line by line, only the rows of those after ``since`` are looked at: no later landing changes
     them, and that none landed the same lines again shows in the counts of its files. Of the ledger of files some
-    landings before are looked at besides (:mod:`jobs.gates.lately`). Of tables that ``written`` names only the rows of
+    landings before are looked at besides (:func:`recent_ledger`). Of tables that ``written`` names only the rows of
     its keys are looked at, and of judged ones those of the run ``run_id``, if it is given: the others stand as they
     have passed. Sources are to be no staler than ``as_of`` asks. Raises :class:`JobError` when an expectation cannot be
     checked.
@@ -181,7 +185,7 @@ class Newest:
         if name in self._versions:
             rows = self._of_clusters(name, self._versions[name], self._pointer)
             if name == LEDGER:
-                rows = lately(rows, self._batches[0])
+                rows = recent_ledger(rows, self._batches[0])
             shape = "TABLE" if name != PROVING and self._are_few(name, rows) else "VIEW"
         self._database.register(f"all_{name}", rows)
         chosen = "*"
@@ -198,12 +202,12 @@ class Newest:
 
     def _of_clusters(self, table: str, version: int, pointer: pa.Table) -> ds.Dataset:
         """A table, of which Arrow lets few other rows through to the database than those that are asked for."""
-        rows, gone = self._warehouse.dataset(table, version), self._written.get(table)
+        rows, deleted = self._warehouse.dataset(table, version), self._written.get(table)
         found: ds.Dataset = ReadAsAsked.of(rows)
-        if gone is not None:
+        if deleted is not None:
             cluster, key = TABLES[table].replaced_by
-            named = among(cluster, {of for of, _ in gone.keys}) & among(key, {name for _, name in gone.keys})
-            found = found.filter(among(cluster, gone.clusters) | named)
+            named = among(cluster, {of for of, _ in deleted.keys}) & among(key, {name for _, name in deleted.keys})
+            found = found.filter(among(cluster, deleted.clusters) | named)
         if TABLES[table].by_run:
             found = found.filter(among("run_id", {*pointer["run_id"].to_pylist()}))
         if self._clusters is None or "cluster" not in TABLES[table].names:
@@ -380,10 +384,39 @@ def rows_of(check: Check, validation_id: str, now: datetime) -> Iterable[dict[st
         }
 
 
-def complaint(check: Check, cluster: str | None) -> str:
+def failure_text(check: Check, cluster: str | None) -> str:
     """What fails in a cluster, for a person: the table, what must hold, and a line for each of some failing rows."""
     word = "failed" if check.stops else "warning"
     where = "every cluster" if cluster is None else f"cluster {cluster}"
     heading = f"{word} {TABLES[check.table].path} {check.expectation.name}, {where}"
     first = f"{heading}: {check.failed[cluster]:,} rows. {check.expectation.says}"
     return "\n    ".join([first, *check.examples[cluster]])
+
+
+def recent_ledger(ledger: ds.Dataset, since: int) -> ds.Dataset:
+    """The rows of the ledger that the gates read after the landing ``since``; all rows where that is 0.
+
+    These are the rows of later landings, of some landings before (whether a source has fallen behind, or reads other
+    volumes than it used to), and of files that went on: only all rows of a file show whether one is missing.
+    """
+    if not since:
+        return ledger
+    recent = pc.field("batch") > since - RECENT_LANDINGS
+    if older := begun_before(ledger, since, recent):
+        recent |= pc.field("fingerprint").isin(pa.array(older, pa.string()))
+    return ledger.filter(recent)
+
+
+def begun_before(ledger: ds.Dataset, since: int, recent: pc.Expression) -> list[str]:
+    """The fingerprints of files with new rows whose first landing is not ``recent``."""
+    columns = ["cluster", "source_node", "stream", "fingerprint", "batch", "status"]
+    with duckdb.connect() as database:
+        database.execute("SET temp_directory = ?", [gettempdir()])
+        database.register("recent", ledger.scanner(columns, filter=recent).to_reader())
+        found = database.execute(
+            "SELECT DISTINCT fingerprint FROM (SELECT fingerprint FROM recent WHERE status <> ? AND fingerprint <> '' "
+            "GROUP BY cluster, source_node, stream, fingerprint "
+            "HAVING max(batch) > ? AND NOT bool_or(status = 'landed')) ORDER BY fingerprint",
+            [PART, since],
+        )
+        return [fingerprint for (fingerprint,) in found.fetchall()]

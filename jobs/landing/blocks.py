@@ -346,15 +346,15 @@ class Raw(io.RawIOBase):
 def decompressed(raw: Raw, path: str, size: int) -> Iterator[bytes]:
     """The bytes of a file after decompression, whatever its name; of one that is not packed no more than ``size``."""
     if path.endswith(".gz"):
-        yield from gathered(pieces(gzip.GzipFile(fileobj=raw).read1))
+        yield from in_batches(pieces(gzip.GzipFile(fileobj=raw).read1))
     elif path.endswith(".bz2"):
-        yield from gathered(pieces(bz2.BZ2File(raw).read1))
+        yield from in_batches(pieces(bz2.BZ2File(raw).read1))
     elif path.endswith(".zst"):
-        yield from gathered(pieces(pa.CompressedInputStream(raw, "zstd").read))
+        yield from in_batches(pieces(pa.CompressedInputStream(raw, "zstd").read))
     else:
         first = raw.read(CHUNK_BYTES)
         if unpacked := unpacking(first, raw):
-            yield from gathered(pieces(unpacked))
+            yield from in_batches(pieces(unpacked))
         else:
             yield from up_to(size, chain((first,), pieces(raw.read, CHUNK_BYTES)))
 
@@ -377,7 +377,7 @@ def read_at(zone: LandingZone, path: str, begin: int, length: int) -> bytes:
         return b"".join(up_to(length, pieces(file.read, length)))
 
 
-def gathered(small: Iterator[bytes]) -> Iterator[bytes]:
+def in_batches(small: Iterator[bytes]) -> Iterator[bytes]:
     """Small pieces joined into chunks. What came before the damage is given out before the error is raised."""
     held: list[bytes] = []
     damage: BaseException | None = None

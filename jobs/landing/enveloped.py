@@ -31,6 +31,7 @@ from election_replay.election_core.envelopes import Chain, Inner, Reader, Refuse
 from election_replay.election_core.envelopes.detection import SAMPLE as LOOKED_AT
 from election_replay.election_core.model.streams import stream_at
 from election_replay.jobs.landing.blocks import LINE_BYTES, Block, line_ends
+from election_replay.jobs.landing.event_lines import Place, digest
 from election_replay.jobs.landing.evidence import (
     BANNER_BYTES,
     Counts,
@@ -40,7 +41,6 @@ from election_replay.jobs.landing.evidence import (
     Progress,
     offset_of,
 )
-from election_replay.jobs.landing.kept import Place, digest
 from election_replay.jobs.landing.lines import lines_of
 from election_replay.jobs.landing.masking import masked
 from election_replay.jobs.landing.pseudonyms import Pseudonyms

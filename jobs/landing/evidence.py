@@ -24,12 +24,12 @@ from election_replay.election_core.dialects.rocketmq import metadata as rocketmq
 from election_replay.election_core.dialects.torn import parse_record
 from election_replay.election_core.model.events import Event, Unparsable
 from election_replay.jobs.landing.blocks import LINE_BYTES, Block, line_feeds
-from election_replay.jobs.landing.kept import Kept, Place, digest
+from election_replay.jobs.landing.event_lines import EventLines, Place, digest
 from election_replay.jobs.landing.lines import lines_of, marked
 from election_replay.jobs.landing.masking import masked, without_secrets
 from election_replay.jobs.landing.pseudonyms import Hidden, Pseudonyms
 from election_replay.jobs.landing.repeats import Repeats
-from election_replay.jobs.landing.ticks import (
+from election_replay.jobs.landing.time_buckets import (
     NO_BUCKET,
     Buckets,
     Indices,
@@ -51,7 +51,7 @@ CONTINUATION_LINES = 20
 HELD_LINES = 5_000
 """A record longer than this is not kept together."""
 
-Found = Row | Kept
+Found = Row | EventLines
 """What is found in a file: a row, or many lines that are kept."""
 
 QUARANTINE = "quarantine"
@@ -228,7 +228,7 @@ class Evidence:
             return
         if self.pseudonyms:  # byte by byte: not all of it needs to be text
             data = self.pseudonyms.in_text(data.decode("latin-1")).encode("latin-1")
-        kept = Kept(self.place)
+        kept = EventLines(self.place)
         try:
             if problem:
                 raise Unparsable(f"file is damaged: {problem}")
@@ -241,7 +241,7 @@ class Evidence:
             yield self.quarantine(1, str(error), text, len(data))
         yield from self._counted(kept)
 
-    def _counted(self, kept: Kept) -> Iterator[Kept]:
+    def _counted(self, kept: EventLines) -> Iterator[EventLines]:
         """What is kept, if anything, in the order of the file."""
         self.counts.event += len(kept.lines)
         if kept.lines:
@@ -301,20 +301,20 @@ class Evidence:
             buckets = self._zoned(text[dated], numbers[dated], dialect)
         else:
             buckets = buckets_in(text, dated, lines["bucket"].to_numpy(), dialect)
-        ticks, late = self._ticks(buckets, dated)
+        bucket_starts, late = self._bucket_starts(buckets, dated)
         ends = np.append(begins, lines.height)[np.searchsorted(begins, readable, side="right")]
         undated = np.minimum(ends - readable - 1, CONTINUATION_LINES)
-        texts = self._texts(text, ticks, readable, undated)
-        kept = Kept(self.place)
+        texts = self._texts(text, bucket_starts, readable, undated)
+        kept = EventLines(self.place)
         if late is not None:
-            self._tick(kept, *late, dialect)
+            self._bucket_start(kept, *late, dialect)
         records = zip(
             readable.tolist(), numbers[readable].tolist(), lengths[readable].tolist(), undated.tolist(), strict=True
         )
         taken = yield from self._events(kept, records, texts, dialect)
-        signs = np.setdiff1d(ticks, taken)
+        signs = np.setdiff1d(bucket_starts, taken)
         for at, number in zip(signs.tolist(), numbers[signs].tolist(), strict=True):
-            if self._tick(kept, number, texts[at], dialect):
+            if self._bucket_start(kept, number, texts[at], dialect):
                 taken.append(at)
         yield from self._counted(kept)
         if len(dated):
@@ -327,15 +327,15 @@ class Evidence:
         if self._flood[1]:
             self.progress.flood = json.dumps(self._flood)
 
-    def _texts(self, text: pl.Series, ticks: Indices, records: Indices, undated: Indices) -> dict[int, str]:
+    def _texts(self, text: pl.Series, bucket_starts: Indices, records: Indices, undated: Indices) -> dict[int, str]:
         """The texts, as they may be kept, of lines to tick and of records with so many ``undated`` lines after each, by
         the places of the lines."""
         behind = np.arange(undated.sum()) - np.repeat(np.cumsum(undated) - undated, undated)
-        places = np.unique(np.concatenate((ticks, records, np.repeat(records + 1, undated) + behind)))
+        places = np.unique(np.concatenate((bucket_starts, records, np.repeat(records + 1, undated) + behind)))
         return dict(zip(places.tolist(), map(self._named, without_secrets(text[places])), strict=True))
 
     def _events(
-        self, kept: Kept, records: Iterable[tuple[int, int, int, int]], texts: Mapping[int, str], dialect: Dialect
+        self, kept: EventLines, records: Iterable[tuple[int, int, int, int]], texts: Mapping[int, str], dialect: Dialect
     ) -> Generator[Row, None, list[int]]:
         """Keep those records that are events; the rows of those that go into quarantine.
 
@@ -372,17 +372,17 @@ class Evidence:
         self.progress.zone_state = self._times.state if self._times else None
         return np.array(buckets, dtype=np.int64)
 
-    def _ticks(self, buckets: Buckets, places: Indices) -> tuple[Indices, tuple[int, str] | None]:
+    def _bucket_starts(self, buckets: Buckets, places: Indices) -> tuple[Indices, tuple[int, str] | None]:
         """Places of the lines to tick, and number and text of the line before all of these if it is one."""
         new, self.progress.tick_bucket = newly_begun(buckets, self.progress.tick_bucket)
         begun = np.array(new, dtype=np.int64)
-        ticks = places[np.union1d(begun, begun[begun > 0] - 1)]
+        bucket_starts = places[np.union1d(begun, begun[begun > 0] - 1)]
         late = None
         if new and new[0] == 0 and self.progress.last_line is not None and self.progress.last_line_no:
             late = (self.progress.last_line_no, masked(self.progress.last_line))  # an older release kept it as it was
-        return ticks, late
+        return bucket_starts, late
 
-    def _record(self, kept: Kept, line_no: int, text: str, more: tuple[str, ...], dialect: Dialect) -> bool:
+    def _record(self, kept: EventLines, line_no: int, text: str, more: tuple[str, ...], dialect: Dialect) -> bool:
         """Keep a record, if it is an event; whether it is one. Raises :class:`Unparsable`."""
         event = self._parse(line_no, text, more, dialect)
         if event is None:
@@ -422,7 +422,7 @@ class Evidence:
         time = dialect.time_of(text, zone.offset_minutes)
         return (time[0], time[1] + zone.doubt_minutes * 60_000) if time and zone.exists else None
 
-    def _tick(self, kept: Kept, line_no: int, text: str, dialect: Dialect) -> bool:
+    def _bucket_start(self, kept: EventLines, line_no: int, text: str, dialect: Dialect) -> bool:
         """Keep a line as a sign of life, if it bears a possible time; whether it does."""
         time = self._time_of(line_no, text, dialect)
         if time:

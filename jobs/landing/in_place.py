@@ -7,8 +7,8 @@ from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from election_replay.jobs.landing.event_lines import EventLines
 from election_replay.jobs.landing.evidence import Found
-from election_replay.jobs.landing.kept import Kept
 from election_replay.jobs.landing.landing_zone import LandingZone
 from election_replay.jobs.landing.listing import OfTable
 from election_replay.schemas import TABLES
@@ -26,7 +26,7 @@ def in_place(found: Iterable[Found], of_table: OfTable, zone: LandingZone) -> It
         return positions[min(line_no, len(positions)) - 1] if positions else line_no
 
     for item in found:
-        if isinstance(item, Kept):
+        if isinstance(item, EventLines):
             place = item.place
             of_log = replace(
                 place,
@@ -34,7 +34,7 @@ def in_place(found: Iterable[Found], of_table: OfTable, zone: LandingZone) -> It
                 fingerprint=of_table.fingerprint or place.fingerprint,
                 file_time=of_table.file_time if of_table.lines_before else place.file_time,
             )
-            yield Kept(of_log, [(place_of(number), event, text) for number, event, text in item.lines])
+            yield EventLines(of_log, [(place_of(number), event, text) for number, event, text in item.lines])
             continue
         table, values = item
         row = dict(zip(TABLES[table].names, values, strict=True)) | {"path": of_table.path}

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 from election_replay.jobs.landing.blocks import Blocks, Mark
 from election_replay.jobs.landing.enveloped import says_nothing
+from election_replay.jobs.landing.event_lines import digest
 from election_replay.jobs.landing.evidence import Progress
-from election_replay.jobs.landing.kept import digest
 from election_replay.jobs.landing.landing_zone import LandingZone
 from election_replay.jobs.landing.listing import LogFile
 

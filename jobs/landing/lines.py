@@ -7,7 +7,7 @@ import pyarrow as pa
 from election_replay.election_core.dialects import Dialect
 from election_replay.jobs.landing.blocks import Block, line_ends
 from election_replay.jobs.landing.literals import containing
-from election_replay.jobs.landing.ticks import NO_BUCKET, TENS_LENGTH, Indices, buckets_of
+from election_replay.jobs.landing.time_buckets import NO_BUCKET, TENS_LENGTH, Indices, buckets_of
 
 BYTE_ORDER_MARK = "\ufeff"
 

@@ -25,9 +25,9 @@ from election_replay.election_core.dialects.rocketmq.metadata import LARGEST_FIL
 from election_replay.election_core.envelopes import chain_in
 from election_replay.jobs.landing.blocks import Block, Blocks, ReadSoFar
 from election_replay.jobs.landing.enveloped import Enveloped, Part, head_in_envelopes
+from election_replay.jobs.landing.event_lines import Place, in_batches
 from election_replay.jobs.landing.evidence import HEAD_BYTES, Counts, Evidence, Found, Progress, head_of
 from election_replay.jobs.landing.in_place import in_place
-from election_replay.jobs.landing.kept import Place, gathered
 from election_replay.jobs.landing.known_files import (
     NOTHING,
     Known,
@@ -114,7 +114,7 @@ def written(rows: Iterable[Found], warehouse: str) -> Landed:
     unread: list[tuple[str, str]] = []
 
     def found() -> Iterator[Row | Rows]:
-        for table, values in gathered(rows):
+        for table, values in in_batches(rows):
             if table == LANDED.name:
                 sums.update({name: values[at] for name, at in SUMMED.items()})
                 if values[UNREAD]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from election_replay.jobs.landing.turned import stamp
+from election_replay.jobs.landing.reversed_files import stamp
 
 _NAME = r"[A-Za-z0-9][\w.@/-]{0,80}"
 _HEADINGS = tuple(

@@ -21,7 +21,7 @@ from deltalake.exceptions import DeltaError
 from pyarrow import fs
 
 from election_replay.jobs import JobError
-from election_replay.jobs.landing.kept import digest
+from election_replay.jobs.landing.event_lines import digest
 from election_replay.jobs.landing.listing import LogFile, OfTable
 from election_replay.jobs.landing.new_files import micros
 from election_replay.jobs.landing.one_file import Task

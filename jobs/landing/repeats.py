@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 import pyarrow.compute as pc
 
-from election_replay.jobs.landing.ticks import NO_BUCKET
+from election_replay.jobs.landing.time_buckets import NO_BUCKET
 
 RUN = 3
 """So many lines in the same order are no chance."""

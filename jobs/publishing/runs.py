@@ -8,17 +8,19 @@ from importlib.metadata import version as version_of
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from election_replay.election_core import FACTS_VERSION, RULES_VERSION
 from election_replay.jobs import JobError
 from election_replay.jobs.warehouse.pointer import CANDIDATE, PUBLISHED, counted, pointer_rows
 from election_replay.jobs.warehouse.replacing import DeletedKeys
-from election_replay.jobs.warehouse.table_sets import CARRIED, OF_SOURCES, VERDICTS, clusters_of, stands
+from election_replay.jobs.warehouse.table_sets import CARRIED, OF_SOURCES, VERDICTS, clusters_of, unchanged_since
 from election_replay.jobs.warehouse.warehouse import NOTE, Warehouse, is_maintenance
 from election_replay.schemas import TABLES
+from election_replay.schemas.model import sql_text
 
 RUNS = TABLES["runs"]
-ALONE = (*OF_SOURCES, *CARRIED, PUBLISHED)
+ONE_WRITER = (*OF_SOURCES, *CARRIED, PUBLISHED)
 """Tables to which nobody else may write meanwhile. Of the others only rows count that a pointer names."""
 
 
@@ -47,7 +49,7 @@ def note_judged(warehouse: Warehouse, judged: Judged) -> None:
 
     Raises :class:`JobError` when another replay has written to the tables meanwhile.
     """
-    refuse_strangers(warehouse, judged)
+    refuse_foreign_commits(warehouse, judged)
     pointed = pointer_rows(warehouse, CANDIDATE, warehouse.version(CANDIDATE))
     warehouse.append([row_of(warehouse, judged, "judged", judged.held, pointed)], RUNS.name)
 
@@ -76,9 +78,11 @@ def row_of(
     }
 
 
-def refuse_strangers(warehouse: Warehouse, judged: Judged) -> None:
+def refuse_foreign_commits(warehouse: Warehouse, judged: Judged) -> None:
     """Raise :class:`JobError` when another replay has written to the tables since this one began."""
-    if strangers := [name for name in ALONE if not alone(warehouse, name, warehouse.version(name) or 0, judged)]:
+    if strangers := [
+        name for name in ONE_WRITER if not no_foreign_commits(warehouse, name, warehouse.version(name) or 0, judged)
+    ]:
         raise JobError(
             f"another replay has written to {', '.join(strangers)} since this one began; readers see neither: "
             "run it again when no other runs"
@@ -91,7 +95,7 @@ def counts_of(warehouse: Warehouse, pointed: pa.Table) -> dict[str, int]:
     return {name: warehouse.count(name) for name in OF_SOURCES} | {name: of_groups.get(name, 0) for name in VERDICTS}
 
 
-def alone(warehouse: Warehouse, table: str, version: int, judged: Judged) -> bool:
+def no_foreign_commits(warehouse: Warehouse, table: str, version: int, judged: Judged) -> bool:
     """Whether nobody but this run has written to a table since it began, up to a version."""
     news = version - judged.before.get(table, 0)
     if news <= 0:
@@ -110,7 +114,7 @@ def waiting(warehouse: Warehouse) -> Judged | None:
         raise JobError(f"nothing is judged in {warehouse.root}: run `election-replay replay --unpublished` first")
     if last["status"] == "published":
         return None
-    if not stands(warehouse, last):
+    if not unchanged_since(warehouse, last):
         raise JobError(
             "the tables have changed since they were judged: run `election-replay replay --unpublished` again"
         )
@@ -133,7 +137,7 @@ def waiting(warehouse: Warehouse) -> Judged | None:
 def waits(warehouse: Warehouse) -> bool:
     """Whether a replay waits to be published."""
     last = newest_run(warehouse)
-    return last is not None and last["status"] == "judged" and stands(warehouse, last)
+    return last is not None and last["status"] == "judged" and unchanged_since(warehouse, last)
 
 
 def newest_run(warehouse: Warehouse) -> dict[str, Any] | None:
@@ -170,3 +174,17 @@ def publish_again(warehouse: Warehouse, published: dict[str, Any], tidied: Colle
         "counts": [*counts_of(warehouse, pointed).items()],
     }
     warehouse.append([published | again], "runs")
+
+
+def revert_clusters(warehouse: Warehouse, clusters: Collection[str], run_id: str) -> None:
+    """Put the facts of ``clusters`` back to what is published of them, in the name of a run."""
+    if not clusters:
+        return
+    published = warehouse.published()
+    versions = published["versions"] if published else {}
+    chosen = f"cluster IN ({', '.join(map(sql_text, sorted(clusters)))})"
+    for name in OF_SOURCES:
+        rows = TABLES[name].arrow_schema().empty_table()
+        if name in versions:
+            rows = warehouse.dataset(name, versions[name]).to_table(filter=pc.field("cluster").isin(sorted(clusters)))
+        warehouse.overwrite(name, rows, chosen, note=run_id)

@@ -13,7 +13,7 @@ import duckdb
 import pyarrow as pa
 
 from election_replay.jobs import JobError
-from election_replay.jobs.faults import Damaged, meaning
+from election_replay.jobs.faults import Damaged, user_message
 from election_replay.jobs.reading.duckdb_views import NAMES, compares, create_macros, create_views, read_by
 from election_replay.jobs.warehouse.pointer import PUBLISHED, current, pointer_of
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -149,7 +149,7 @@ class Published:
 
     def _tell_damage(self, error: Exception) -> None:
         """Raise :class:`JobError` where a table could not be read, not the query."""
-        if (found := UNREAD.search(str(error))) and not meaning(error):
+        if (found := UNREAD.search(str(error))) and not user_message(error):
             if found[1] in BEFORE:
                 raise self._forgotten() from error
             raise Damaged(found[1], self._warehouse.location(found[1]), ValueError(found[2])) from error

@@ -12,8 +12,8 @@ from election_replay.election_core.replay import arrow_passes as core
 from election_replay.election_core.replay.checkpoint import FROM_CHECKPOINT
 from election_replay.jobs.engines.engine import After, AfterOwn, Among, Condition, OneOf, Rows, null_of
 from election_replay.jobs.engines.null_columns import without_null_columns
-from election_replay.jobs.replaying.news import SOURCE
-from election_replay.jobs.replaying.resting import OF_RULES, SOURCE_ENDS, source_ends
+from election_replay.jobs.replaying.idle_sources import OF_RULES, SOURCE_ENDS, source_ends
+from election_replay.jobs.replaying.source_delta import SOURCE
 from election_replay.jobs.replaying.work import Work
 from election_replay.schemas import TABLES
 
@@ -25,7 +25,7 @@ NEEDED = (*core.NEEDED_COLUMNS, FROM_CHECKPOINT)
 
 def checkpoints_of(versions: Mapping[str, int]) -> tuple[Rows, Rows]:
     """All checkpoints at some versions of the tables, as far as they hold under these rules: what folds left, and what
-    sources said while they were at rest since then."""
+    sources said while they were idle since then."""
     folds = Rows(CHECKPOINTS.name, versions[CHECKPOINTS.name]).where(OF_RULES)
     return folds, source_ends(versions[SOURCE_ENDS.name]).where(After("nights", 0))
 

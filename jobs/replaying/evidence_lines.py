@@ -25,11 +25,11 @@ from election_replay.jobs.engines.engine import Adding, After, Among, NamedBy, O
 from election_replay.jobs.replaying.first_seen import of_groups
 from election_replay.jobs.replaying.work import Work
 from election_replay.jobs.warehouse.data_files import DataFile, Row
-from election_replay.jobs.warehouse.table_sets import QUOTED
+from election_replay.jobs.warehouse.table_sets import EVIDENCE_LINES
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
-LINES = TABLES[QUOTED]
+LINES = TABLES[EVIDENCE_LINES]
 EVENT = ("cluster", "event_id")
 LINE = ("source_node", "event_time", "path", "line_no", "text")
 """What is looked up of an event."""
@@ -43,7 +43,7 @@ BEFORE = "quoted before"
 DAY, MANY_DAYS = timedelta(days=1), 50
 """Lines of so many days are looked for day by day; where there are more, in all the time between."""
 
-LATELY, AROUND = 8, 1
+RECENT_LANDINGS, AROUND = 8, 1
 """Lines are looked for in so many of the last landings first, and in so many before and after that of their time."""
 
 NEVER = datetime.min.replace(tzinfo=UTC)
@@ -54,42 +54,42 @@ LOOKED_UP_AT_ONCE = 10_000
 Line = dict[str, Any]
 
 
-def unquoted(proof: Proof) -> tuple[Any, ...]:
+def proof_row(proof: Proof) -> tuple[Any, ...]:
     """A row of ``evidence_lines`` without the line itself; its time says where to look for it."""
     of = proof.finding
     place = (of.finding_id, of.cluster, of.replica_group, of.protocol, of.rule, proof.position, proof.event_id)
     return (*place, proof.node, proof.source_node, proof.about, proof.common, *([None] * (len(LINE) - 2)))
 
 
-def quote(work: Work, unquoted_files: Sequence[DataFile], groups: Among | None) -> None:
+def resolve_evidence(work: Work, proof_files: Sequence[DataFile], groups: Among | None) -> None:
     """Add proofs to ``evidence_lines`` with their lines, given files without; of ``groups``, and of whole clusters."""
-    if not unquoted_files:
+    if not proof_files:
         return
-    proofs = Rows(QUOTED, files=tuple(file.path for file in unquoted_files))
+    proofs = Rows(EVIDENCE_LINES, files=tuple(file.path for file in proof_files))
     clusters = OneOf("cluster", work.clusters)
-    news = (clusters, After("batch", work.since), UpTo("batch", work.last_batch), NamedBy(EVENT, proofs))
-    log_lines = Rows("log_lines", work.before["log_lines"], news)
-    events = Rows("events", work.before["events"], news)
+    updated = (clusters, After("batch", work.since), UpTo("batch", work.last_batch), NamedBy(EVENT, proofs))
+    log_lines = Rows("log_lines", work.before["log_lines"], updated)
+    events = Rows("events", work.before["events"], updated)
     parts = [
         in_columns(proofs, LINES.names, is_proof=True),
         in_columns(log_lines, (*EVENT, "source_node", "path", "line_no", "text")),
         in_columns(events, (*EVENT, "source_node", "line_no", "event_time"), {"path": "source_file"}),
-        *(in_columns(rows, LINES.names) for rows in quoted_before(work, groups)),
+        *(in_columns(rows, LINES.names) for rows in resolved_before(work, groups)),
     ]
-    dealing = Partitioning(EVENT, ("substr(md5(cluster), 1, 4)", *EVENT, IS_PROOF), work.pieces)
+    dealing = Partitioning(EVENT, ("substr(md5(cluster), 1, 4)", *EVENT, IS_PROOF), work.splits_by_cluster)
     looked_up = partial(
         with_lines,
         root=work.warehouse.root,
         since=work.since,
         versions={name: work.before[name] for name in ("log_lines", "events")},
     )
-    work.engine.map_partitions(work.warehouse, parts, dealing, looked_up, Adding((QUOTED,), work.run_id))
-    work.warehouse.discard(QUOTED, proofs.files)
+    work.engine.map_partitions(work.warehouse, parts, dealing, looked_up, Adding((EVIDENCE_LINES,), work.run_id))
+    work.warehouse.discard(EVIDENCE_LINES, proofs.files)
 
 
-def quoted_before(work: Work, groups: Among | None) -> Iterator[Rows]:
+def resolved_before(work: Work, groups: Among | None) -> Iterator[Rows]:
     """What is quoted already of the groups that are judged; nothing where everything is looked up anew."""
-    every = work.published_rows(QUOTED)
+    every = work.published_rows(EVIDENCE_LINES)
     if work.since and every is not None:
         yield from of_groups(every, groups, work)
 
@@ -166,7 +166,7 @@ def probable_landings(events: ds.Dataset, since: int, times: Iterable[datetime])
         groups = (group.statistics or {} for file in files[landing] for group in file.row_groups)
         return max((group["event_time"]["max"] for group in groups if "event_time" in group), default=NEVER)
 
-    found = {*landings[-LATELY:]}
+    found = {*landings[-RECENT_LANDINGS:]}
     for time in times:
         at = bisect_left(landings, time, key=latest)
         found.update(landings[max(at - AROUND, 0) : at + AROUND + 1])
@@ -198,7 +198,7 @@ def with_lines(batches: Iterator[pa.RecordBatch], root: str, since: int, version
             if not row[IS_PROOF]:
                 line |= told_of(row) | ({BEFORE: True} if row["finding_id"] else {})
             elif BEFORE in line or {"text", "event_time"} <= line.keys() or not since:
-                yield QUOTED, values(row | line)
+                yield EVIDENCE_LINES, values(row | line)
             else:
                 open_proofs[event].append(row | line)
                 if len(open_proofs) == LOOKED_UP_AT_ONCE:
@@ -215,7 +215,7 @@ def found_in(former: Former, proofs: Mapping[tuple[str, str], list[Line]]) -> It
             lines[event] |= told_of(line)
     for event, rows in proofs.items():
         for row in rows:
-            yield QUOTED, values(row | lines[event])
+            yield EVIDENCE_LINES, values(row | lines[event])
 
 
 def told_of(row: Line) -> Line:

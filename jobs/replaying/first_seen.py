@@ -33,7 +33,7 @@ FirstSeen = tuple[str | None, datetime | None]
 """The run that found a finding first, and when it began; null where an earlier release did."""
 
 
-def with_sightings(parts: Sequence[Rows], groups: Among | None, work: Work) -> tuple[Rows, ...]:
+def with_first_seen(parts: Sequence[Rows], groups: Among | None, work: Work) -> tuple[Rows, ...]:
     """``parts`` with facts to judge, and what is published of their groups: of ``groups``, and of whole clusters.
 
     Columns of which no row has a value are left out.

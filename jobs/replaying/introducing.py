@@ -13,7 +13,7 @@ from election_replay.election_core.model.introductions import Introduced, Introd
 from election_replay.election_core.model.inventory import Inventory
 from election_replay.election_core.replay.registry import PROTOCOLS
 from election_replay.jobs.engines.engine import Engine, OneOf, Rows
-from election_replay.jobs.replaying.news import INTRODUCING, New
+from election_replay.jobs.replaying.source_delta import INTRODUCING, UpdatedSource
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
 _PROTOCOLS = tuple(protocol.name for protocol in PROTOCOLS if protocol.introduce)
@@ -31,10 +31,10 @@ _COLUMNS = ("cluster", "source_node", "stream", "kind", "event_time", "line_no",
 
 
 def introduced_clusters(
-    engine: Engine, warehouse: Warehouse, facts: Rows, news: Iterable[New], clusters: Collection[str]
+    engine: Engine, warehouse: Warehouse, facts: Rows, updated: Iterable[UpdatedSource], clusters: Collection[str]
 ) -> set[str]:
     """Those of ``clusters`` in which sources are introduced: by new lines, or by facts of former nights."""
-    found = {source.cluster for source in news if source.introductions}
+    found = {source.cluster for source in updated if source.introductions}
     if warehouse.count(facts.table):
         spoken = facts.where(OneOf("cluster", tuple(sorted(clusters))), OneOf("protocol", _PROTOCOLS))
         sql = "SELECT DISTINCT cluster FROM {rows}"

@@ -34,16 +34,16 @@ from election_replay.election_core.replay.group_judge import Judged
 from election_replay.election_core.replay.proofs import proofs
 from election_replay.jobs.engines.engine import Adding, Among, Partitioning, Rows
 from election_replay.jobs.replaying.checkpoints import CHECKPOINTS, to_fold
-from election_replay.jobs.replaying.evidence_lines import quote, unquoted
-from election_replay.jobs.replaying.first_seen import Before, facts_alone, with_sightings
-from election_replay.jobs.replaying.news import SOURCE
-from election_replay.jobs.replaying.resting import CALM, OPEN_LIVES, SOURCE_ENDS
+from election_replay.jobs.replaying.evidence_lines import proof_row, resolve_evidence
+from election_replay.jobs.replaying.first_seen import Before, facts_alone, with_first_seen
+from election_replay.jobs.replaying.idle_sources import OPEN_LIVES, QUIESCENT_GROUPS, SOURCE_ENDS
+from election_replay.jobs.replaying.source_delta import SOURCE
 from election_replay.jobs.replaying.work import Work
 from election_replay.jobs.warehouse.data_files import ROW_GROUP, DataFile, Row, write_data_files
 from election_replay.jobs.warehouse.data_files import Rows as Batch
 from election_replay.jobs.warehouse.pointer import CANDIDATE, PUBLISHED, moved, point, pointer_rows
-from election_replay.jobs.warehouse.replacing import DeletedKeys, anew, kept
-from election_replay.jobs.warehouse.table_sets import OF_SOURCES, QUOTED
+from election_replay.jobs.warehouse.replacing import DeletedKeys, rewrite, rewrite_plan
+from election_replay.jobs.warehouse.table_sets import EVIDENCE_LINES, OF_SOURCES
 from election_replay.schemas import TABLES
 
 FACTS = TABLES["facts"]
@@ -67,7 +67,7 @@ def judge_all(work: Work, checkpoints: Sequence[Rows]) -> Mapping[str, DeletedKe
     tables = {OPEN_LIVES.name: work.moved}
     if extent.whole or extent.touched or work.everything:
         folding = to_fold(work, checkpoints)
-        dealing = Partitioning(SOURCE, PROGRAM_ORDER, work.pieces)
+        dealing = Partitioning(SOURCE, PROGRAM_ORDER, work.splits_by_cluster)
         to_facts = partial(fold, inventory=work.inventory, batch=work.last_batch)
         files += work.engine.map_partitions(work.warehouse, folding, dealing, to_facts)
         tables |= dict.fromkeys((FACTS.name, CHECKPOINTS.name), work.folded)
@@ -77,12 +77,12 @@ def judge_all(work: Work, checkpoints: Sequence[Rows]) -> Mapping[str, DeletedKe
 
 
 def advance_idle_sources(work: Work) -> list[DataFile]:
-    """What is told anew of the sources at rest."""
-    rest = work.rest
-    if rest.rows is None:
+    """What is told anew of the idle sources."""
+    idle = work.idle
+    if idle.rows is None:
         return []
-    facts = chain.from_iterable(rest.at_rest.values())
-    return write_data_files([(SOURCE_ENDS.name, rest.rows), *in_tables(facts)], work.warehouse.root)
+    facts = chain.from_iterable(idle.sources.values())
+    return write_data_files([(SOURCE_ENDS.name, idle.rows), *in_tables(facts)], work.warehouse.root)
 
 
 def write_gold(work: Work) -> None:
@@ -100,20 +100,20 @@ def write_gold(work: Work) -> None:
         parts += [work.newest(table, partly).where(spoken, *by_sources) for table in OF_SOURCES if groups]
     files = judged_files(work, parts, spoken) if parts else []
     judged = DeletedKeys(frozenset(whole), groups)
-    write(files, {CALM.name: judged} if parts else {}, work)
+    write(files, {QUIESCENT_GROUPS.name: judged} if parts else {}, work)
     name_judged(work, judged, [file.path for file in files if file.table == CANDIDATE])
 
 
 def judged_files(work: Work, parts: Sequence[Rows], spoken: Among | None) -> list[DataFile]:
     """Add what the judge says of all groups of which ``parts`` hold the facts; the files of what it says besides."""
-    facts = with_sightings(parts, spoken, work)
-    dealing = Partitioning(GROUP, GROUP, work.pieces)
+    facts = with_first_seen(parts, spoken, work)
+    dealing = Partitioning(GROUP, GROUP, work.splits_by_cluster)
     judging = partial(judge, run_id=work.run_id, started_at=work.started_at)
     adding = Adding(tuple(TABLE_OF.values()), work.run_id)
     files = work.engine.map_partitions(work.warehouse, facts, dealing, judging, adding)
-    proofs_of = [file for file in files if file.table == QUOTED]
-    quote(work, proofs_of, spoken)
-    return [file for file in files if file.table != QUOTED]
+    proofs_of = [file for file in files if file.table == EVIDENCE_LINES]
+    resolve_evidence(work, proofs_of, spoken)
+    return [file for file in files if file.table != EVIDENCE_LINES]
 
 
 def name_judged(work: Work, judged: DeletedKeys, paths: Sequence[str]) -> None:
@@ -134,7 +134,7 @@ def groups_to_judge(work: Work) -> tuple[frozenset[tuple[str, str]], frozenset[t
 
     They are those of which the sources touched speak, now or when the work began, and those shaken.
     """
-    touched, groups = {*work.extent.touched}, {*work.rest.groups_to_rejudge}
+    touched, groups = {*work.extent.touched}, {*work.idle.groups_to_rejudge}
     if not touched and not groups:
         return frozenset(), frozenset()
     sql = "SELECT DISTINCT cluster, replica_group, source_node FROM {rows}"
@@ -160,12 +160,12 @@ def write(files: list[DataFile], tables: Mapping[str, DeletedKeys], work: Work) 
         for table in tables:
             warehouse.replace(files, table, None, work.run_id)
         return
-    plans = [anew(warehouse, table, gone, files) for table, gone in tables.items()]
+    plans = [rewrite_plan(warehouse, table, deleted, files) for table, deleted in tables.items()]
     merged = {file.path for plan in plans for file in plan.merged}
-    coming = [*(file for file in files if file.path not in merged), *kept(work.engine.each, plans)]
+    coming = [*(file for file in files if file.path not in merged), *rewrite(work.engine.each, plans)]
     for plan in plans:
-        gone = {file.path: file.size for file in plan.files}
-        warehouse.commit_rewrite(coming, gone, plan.table, work.run_id, plan.version)
+        deleted = {file.path: file.size for file in plan.files}
+        warehouse.commit_rewrite(coming, deleted, plan.table, work.run_id, plan.version)
         warehouse.discard(plan.table, (file.path for file in plan.merged))
 
 
@@ -231,7 +231,7 @@ def judge(batches: Iterator[pa.RecordBatch], run_id: str, started_at: datetime) 
         ends = [fact.until if fact.until is not None else fact.since for fact in judged.facts]
         yield CANDIDATE, (*of_group, of_run, started_at, found, max(ends, default=None), counts)
         if judged.quiescent is not None:
-            yield CALM.name, (*of_group, judged.quiescent.since, judged.quiescent.going_on)
+            yield QUIESCENT_GROUPS.name, (*of_group, judged.quiescent.since, judged.quiescent.going_on)
 
 
 def verdicts_of(judged: Judged) -> Iterator[Row]:
@@ -244,7 +244,7 @@ def verdicts_of(judged: Judged) -> Iterator[Row]:
             values = (*values, cause, next_steps(row, cause, known_of_group))
         yield TABLE_OF[type(row)], values
     for proof in proofs(judged.facts, judged.rows, judged.times):
-        yield QUOTED, unquoted(proof)
+        yield EVIDENCE_LINES, proof_row(proof)
 
 
 def in_run(table: str, values: tuple[Any, ...], before: Before, run_id: str, started_at: datetime) -> tuple[Any, ...]:

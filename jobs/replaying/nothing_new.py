@@ -10,7 +10,7 @@ from typing import Any
 from election_replay.election_core import FACTS_VERSION, RULES_VERSION
 from election_replay.election_core.model.inventory import NO_INVENTORY, Inventory
 from election_replay.jobs import JobError
-from election_replay.jobs.warehouse.table_sets import stands
+from election_replay.jobs.warehouse.table_sets import unchanged_since
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
 
@@ -49,7 +49,7 @@ def batch_published(warehouse: Warehouse, published: Mapping[str, Any] | None, i
         return 0
     if published["inventory_version"] != inventory_version(inventory):
         return 0
-    return int(published["batch"]) if stands(warehouse, published) else 0
+    return int(published["batch"]) if unchanged_since(warehouse, published) else 0
 
 
 def inventory_version(inventory: Inventory) -> str:

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from election_replay.election_core.model.inventory import Inventory
 from election_replay.jobs.engines.engine import Among, Engine, NamedBy, OneOf, Rows
-from election_replay.jobs.replaying.news import SOURCE, Extent
-from election_replay.jobs.replaying.resting import IdleSources
+from election_replay.jobs.replaying.idle_sources import IdleSources
+from election_replay.jobs.replaying.source_delta import SOURCE, Extent
 from election_replay.jobs.warehouse.pointer import OF_GROUP
 from election_replay.jobs.warehouse.replacing import DeletedKeys
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -18,11 +18,11 @@ class Work:
     """What one replay is to do.
 
     ``landed`` are all events up to the landing ``last_batch``, ``since`` is the last landing whose verdicts stand (0:
-    none). ``rest`` is what goes on as it was. ``everything``: no cluster is left out, so that the
-    tables are written whole. ``before`` are the versions of the tables when the work began. ``pieces``: over how
-    many tasks a cluster is dealt; one that is not named stays together. ``pointer`` says whose rows are published of
-    each group; ``None``: nothing is, or an older release published it. ``published`` are the versions of the tables
-    that the published run names.
+    none). ``idle`` is what goes on as it was. ``everything``: no cluster is left out, so that the tables are written
+    whole. ``before`` are the versions of the tables when the work began. ``splits_by_cluster``: over how many tasks a
+    cluster is dealt; one that is not named stays together. ``pointer`` says whose rows are published of each group;
+    ``None``: nothing is, or an older release published it. ``published`` are the versions of the tables that the
+    published run names.
     """
 
     engine: Engine
@@ -33,10 +33,10 @@ class Work:
     last_batch: int
     since: int
     extent: Extent
-    rest: IdleSources
+    idle: IdleSources
     everything: bool
     before: Mapping[str, int]
-    pieces: Mapping[str, int]
+    splits_by_cluster: Mapping[str, int]
     started_at: datetime
     pointer: Rows | None
     published: Mapping[str, int]
@@ -54,7 +54,7 @@ class Work:
     @property
     def moved(self) -> DeletedKeys:
         """What of the ends of logs is told anew."""
-        return DeletedKeys(self.folded.clusters, self.folded.keys | {*self.rest.at_rest})
+        return DeletedKeys(self.folded.clusters, self.folded.keys | {*self.idle.sources})
 
     def of_sources(self, *, wanted: bool = True) -> Among:
         """The rows of the sources touched, or those of all others."""

@@ -68,11 +68,11 @@ def note_kept(warehouse: Warehouse, since: datetime) -> None:
             warehouse.opened(PUBLISHED).alter.set_table_properties(properties, raise_if_not_exists=False)
 
 
-def moved(former: pa.Table, gone: DeletedKeys, judged: pa.Table) -> pa.Table:
-    """A pointer after the groups ``gone`` were judged again, and those of ``judged`` found."""
+def moved(former: pa.Table, deleted: DeletedKeys, judged: pa.Table) -> pa.Table:
+    """A pointer after the groups ``deleted`` were judged again, and those of ``judged`` found."""
     clusters, groups = (former[name].to_pylist() for name in GROUP)
     stays = [
-        cluster not in gone.clusters and (cluster, group) not in gone.keys
+        cluster not in deleted.clusters and (cluster, group) not in deleted.keys
         for cluster, group in zip(clusters, groups, strict=True)
     ]
     return pa.concat_tables([former.filter(pa.array(stays, pa.bool_())), judged.cast(former.schema)])

@@ -36,7 +36,7 @@ MOST_SMALL = 16
 FEW_ROWS = 200_000
 """So many rows are written anew by the driver, sooner than others have begun; so many new ones go into files of old."""
 
-PIECE_ROWS = 200_000
+TASK_ROWS = 200_000
 """About so many rows are written anew at once."""
 
 Key = tuple[str, str]
@@ -44,7 +44,7 @@ Key = tuple[str, str]
 
 FIRST: Key = ("", "")
 
-Each = Callable[[Callable[["Piece"], list[DataFile]], Sequence["Piece"]], list[list[DataFile]]]
+Each = Callable[[Callable[["RewriteTask"], list[DataFile]], Sequence["RewriteTask"]], list[list[DataFile]]]
 """How an engine works on each of some items."""
 
 
@@ -96,7 +96,7 @@ class TableFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RewriteTask:
     """Of some files of a table the rows from a key to before another, but for those that go.
 
     ``news`` are new files, of which all rows stay. No new file of about ``file_rows`` rows goes beyond one of the
@@ -108,7 +108,7 @@ class Piece:
     files: tuple[str, ...]
     first: Key
     end: Key | None
-    gone: DeletedKeys
+    deleted: DeletedKeys
     news: tuple[str, ...] = ()
     borders: tuple[Key, ...] = ()
     file_rows: int = FILE_ROWS
@@ -116,12 +116,12 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class RewritePlan:
-    """The files of a table that are written anew, in pieces; ``merged`` are the new ones whose rows go with them."""
+    """The files of a table that are written anew, in tasks; ``merged`` are the new ones whose rows go with them."""
 
     table: str
     version: int
     files: tuple[TableFile, ...] = ()
-    pieces: tuple[Piece, ...] = ()
+    tasks: tuple[RewriteTask, ...] = ()
     merged: tuple[DataFile, ...] = ()
 
     @property
@@ -130,24 +130,24 @@ class RewritePlan:
         return rows_in(self.files) + sum(file.rows for file in self.merged)
 
 
-def anew(warehouse: Warehouse, table: str, gone: DeletedKeys, news: Iterable[DataFile] = ()) -> RewritePlan:
-    """What is to be written anew where the rows of ``table`` that are ``gone`` go, and the files ``news`` come."""
+def rewrite_plan(warehouse: Warehouse, table: str, deleted: DeletedKeys, news: Iterable[DataFile] = ()) -> RewritePlan:
+    """What is to be written anew where the rows of ``table`` that are ``deleted`` go, and the files ``news`` come."""
     every = files_of(warehouse, table)
-    chosen = gone.among(every)
+    chosen = deleted.among(every)
     of_table = tuple(file for file in news if file.table == table)
     merged = of_table if chosen and sum(file.rows for file in of_table) <= FEW_ROWS else ()
-    others = [file for file in small_ones(every) if file not in chosen]
+    others = [file for file in small_files(every) if file not in chosen]
     if len(others) > MOST_SMALL:
         chosen += others
-    return written_again(warehouse, table, every, chosen, gone, merged)
+    return plan_of(warehouse, table, every, chosen, deleted, merged)
 
 
-def joining(warehouse: Warehouse, table: str) -> RewritePlan:
+def compaction_plan(warehouse: Warehouse, table: str) -> RewritePlan:
     """What is to be written anew so that small files come together."""
     every = files_of(warehouse, table)
-    small = small_ones(every)
+    small = small_files(every)
     chosen = small if len(small) > 1 else []
-    return written_again(warehouse, table, every, chosen, DeletedKeys())
+    return plan_of(warehouse, table, every, chosen, DeletedKeys())
 
 
 def files_of(warehouse: Warehouse, table: str) -> list[TableFile]:
@@ -176,7 +176,7 @@ def keys_in(bounds: Sequence[str | None]) -> tuple[Key, Key]:
     return (cluster, key), (last_cluster, last_key)
 
 
-def small_ones(files: Collection[TableFile]) -> list[TableFile]:
+def small_files(files: Collection[TableFile]) -> list[TableFile]:
     """Those of a table's files that have much fewer rows than they should."""
     few = rows_a_file(files) // SMALL
     return [file for file in files if file.rows is not None and file.rows < few]
@@ -192,48 +192,48 @@ def rows_a_file(files: Iterable[TableFile]) -> int:
     return min(FILE_ROWS, max(LEAST_ROWS, rows_in(files) // TABLE_FILES))
 
 
-def written_again(
+def plan_of(
     warehouse: Warehouse,
     table: str,
     every: Collection[TableFile],
     chosen: Sequence[TableFile],
-    gone: DeletedKeys,
+    deleted: DeletedKeys,
     merged: Sequence[DataFile] = (),
 ) -> RewritePlan:
-    """Those files that are ``chosen`` of a table, to be written anew without rows ``gone`` and with new ones.
+    """Those files that are ``chosen`` of a table, to be written anew without rows ``deleted`` and with new ones.
 
-    They are cut into pieces of about as many rows.
+    They are cut into tasks of about as many rows.
     """
     version = warehouse.opened(table).version()
     if not chosen:
         return RewritePlan(table, version)
     files = [*chosen, *(new_file(file, TABLES[table].replaced_by) for file in merged)]
-    ends = [FIRST, *ends_of_pieces(warehouse, table, files), None]
+    ends = [FIRST, *task_bounds(warehouse, table, files), None]
     others = {*every}.difference(chosen)
     borders = sorted(file.low for file in others if file.bounded)
     cut = []
     for first, end in pairwise(ends):
         here = [file.path for file in files if not file.bounded or is_met(file, first or FIRST, end)]
         old = {file.path for file in chosen}
-        piece = Piece(
+        task = RewriteTask(
             table=table,
             root=warehouse.root,
             files=tuple(path for path in here if path in old),
             first=first or FIRST,
             end=end,
-            gone=gone.between(first or FIRST, end),
+            deleted=deleted.between(first or FIRST, end),
             news=tuple(path for path in here if path not in old),
             borders=tuple(border for border in borders if is_between(border, first or FIRST, end)),
             file_rows=rows_a_file(every),
         )
-        if piece.files or piece.news:
-            cut.append(piece)
+        if task.files or task.news:
+            cut.append(task)
     return RewritePlan(table, version, tuple(chosen), tuple(cut), tuple(merged))
 
 
-def ends_of_pieces(warehouse: Warehouse, table: str, files: Sequence[TableFile]) -> list[Key]:
-    """Keys by which the rows of files are cut into pieces of about as many: by the first keys of their row groups."""
-    count = rows_in(files) // PIECE_ROWS + 1
+def task_bounds(warehouse: Warehouse, table: str, files: Sequence[TableFile]) -> list[Key]:
+    """Keys by which the rows of files are cut into tasks of about as many: by the first keys of their row groups."""
+    count = rows_in(files) // TASK_ROWS + 1
     if count == 1:
         return []
     system, root = warehouse.files(warehouse.location(table))
@@ -267,44 +267,45 @@ def is_met(file: TableFile, first: Key, end: Key | None) -> bool:
     return file.high >= first and (end is None or file.low < end)
 
 
-def kept(each: Each, plans: Sequence[RewritePlan]) -> list[DataFile]:
+def rewrite(each: Each, plans: Sequence[RewritePlan]) -> list[DataFile]:
     """The rows that stay, and new ones among them, in new files."""
-    every = [piece for plan in plans for piece in plan.pieces]
+    every = [task for plan in plans for task in plan.tasks]
     if sum(plan.rows for plan in plans) <= FEW_ROWS:
-        written = [written_anew(piece) for piece in every]
+        written = [rewrite_task(task) for task in every]
     else:
-        written = each(written_anew, every)
+        written = each(rewrite_task, every)
     return [file for files in written for file in files]
 
 
-def written_anew(piece: Piece) -> list[DataFile]:
-    """The rows of a piece that stay, in new files, sorted by their keys."""
-    rows = pa.concat_tables([staying(piece, piece.files, piece.gone), staying(piece, piece.news, DeletedKeys())])
-    of_row, keys = keys_of(rows, TABLES[piece.table])
+def rewrite_task(task: RewriteTask) -> list[DataFile]:
+    """The rows of a task that stay, in new files, sorted by their keys."""
+    rows = pa.concat_tables([staying(task, task.files, task.deleted), staying(task, task.news, DeletedKeys())])
+    of_row, keys = keys_of(rows, TABLES[task.table])
     order = sorted(range(len(keys)), key=keys.__getitem__)
     ranks = np.empty(len(keys), np.int64)
     ranks[order] = np.arange(len(keys))
     of_row = ranks[of_row]
     rows = rows.take(pa.array(np.argsort(of_row, kind="stable")))
     counts = np.bincount(of_row, minlength=len(keys))
-    ends = cuts([keys[at] for at in order], counts, piece.borders, piece.file_rows)
+    ends = cuts([keys[at] for at in order], counts, task.borders, task.file_rows)
     parts = (rows.slice(begin, end - begin).combine_chunks() for begin, end in pairwise(ends))
-    written = (write_data_files(((piece.table, batch) for batch in part.to_batches()), piece.root) for part in parts)
+    written = (write_data_files(((task.table, batch) for batch in part.to_batches()), task.root) for part in parts)
     return [file for files in written for file in files]
 
 
-def staying(piece: Piece, paths: Sequence[str], gone: DeletedKeys) -> pa.Table:
-    """Those rows of some files that lie in a piece and are not ``gone``, in the table's columns of today."""
-    table = TABLES[piece.table]
+def staying(task: RewriteTask, paths: Sequence[str], deleted: DeletedKeys) -> pa.Table:
+    """Those rows of some files that lie in a task and are not ``deleted``, in the table's columns of today."""
+    table = TABLES[task.table]
     schema = table.arrow_schema()
     if not paths:
         return schema.empty_table()
     cluster = ds.field(table.replaced_by[0])
-    here = cluster >= piece.first[0] if piece.end is None else (cluster >= piece.first[0]) & (cluster <= piece.end[0])
-    rows = Warehouse(piece.root).written(piece.table, paths).to_table(filter=here).cast(schema)
+    here = cluster >= task.first[0] if task.end is None else (cluster >= task.first[0]) & (cluster <= task.end[0])
+    rows = Warehouse(task.root).written(task.table, paths).to_table(filter=here).cast(schema)
     of_row, keys = keys_of(rows, table)
     stays = [
-        key[0] not in gone.clusters and key not in gone.keys and is_between(key, piece.first, piece.end) for key in keys
+        key[0] not in deleted.clusters and key not in deleted.keys and is_between(key, task.first, task.end)
+        for key in keys
     ]
     return rows.filter(pa.array(np.array(stays, np.bool_)[of_row]))
 

@@ -9,10 +9,10 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 LANDED = ("landed_files", "log_lines", "quarantine", "events")
 """What a landing writes: checked before it is replayed."""
 
-QUOTED = "evidence_lines"
+EVIDENCE_LINES = "evidence_lines"
 """The lines that prove findings, which a replay finds once it has judged."""
 
-VERDICTS = (*TABLE_OF.values(), QUOTED)
+VERDICTS = (*TABLE_OF.values(), EVIDENCE_LINES)
 """What a replay says of groups."""
 
 OF_SOURCES = ("facts", "open_lives")
@@ -31,7 +31,7 @@ STANDING = (*OF_SOURCES, "judged", "published")
 """Tables of which a version belongs to a run. To the others of the judged ones rows are only added."""
 
 
-def stands(warehouse: Warehouse, run: Mapping[str, Any]) -> bool:
+def unchanged_since(warehouse: Warehouse, run: Mapping[str, Any]) -> bool:
     """Whether the judged tables still are what a run says."""
     return all(warehouse.holds_rows_of(name, run["versions"].get(name)) for name in STANDING)
 

@@ -13,7 +13,7 @@ from pyarrow import fs
 
 from election_replay.jobs.warehouse.data_files import DataFile
 from election_replay.jobs.warehouse.delta_form import properties
-from election_replay.jobs.warehouse.replacing import Piece, joining, kept
+from election_replay.jobs.warehouse.replacing import RewriteTask, compaction_plan, rewrite
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
@@ -108,14 +108,14 @@ def join(warehouse: Warehouse, name: str) -> int:
     if not TABLES[name].replaced_by:
         with warehouse.committing(name):
             return int(warehouse.retry_hdfs(warehouse.opened(name).optimize.compact)["numFilesRemoved"])
-    plan = joining(warehouse, name)
+    plan = compaction_plan(warehouse, name)
     if plan.files:
         gone = {file.path: file.size for file in plan.files}
-        warehouse.commit_rewrite(kept(one_by_one, [plan]), gone, name, "upkeep", plan.version)
+        warehouse.commit_rewrite(rewrite(one_by_one, [plan]), gone, name, "upkeep", plan.version)
     return len(plan.files)
 
 
-def one_by_one(work: Callable[[Piece], list[DataFile]], items: Sequence[Piece]) -> list[list[DataFile]]:
+def one_by_one(work: Callable[[RewriteTask], list[DataFile]], items: Sequence[RewriteTask]) -> list[list[DataFile]]:
     """Upkeep has no engine: it works on one item after the other."""
     return [work(item) for item in items]
 
@@ -123,7 +123,7 @@ def one_by_one(work: Callable[[Piece], list[DataFile]], items: Sequence[Piece]) 
 def joinable(warehouse: Warehouse, name: str) -> int:
     """How many files of a table would be joined: all that lie beside another one of their partition."""
     if TABLES[name].replaced_by:
-        return len(joining(warehouse, name).files)
+        return len(compaction_plan(warehouse, name).files)
     table = warehouse.opened(name)
     columns = [f"partition.{column}" for column in table.metadata().partition_columns]
     files = pa.table(table.get_add_actions(flatten=True)).select(["path", *columns]).to_pylist()

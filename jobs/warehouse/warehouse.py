@@ -20,7 +20,7 @@ from deltalake.transaction import AddAction, RemoveAction
 from pyarrow import fs
 
 from election_replay.jobs import JobError
-from election_replay.jobs.faults import Damaged, meaning
+from election_replay.jobs.faults import Damaged, user_message
 from election_replay.jobs.warehouse.data_files import DataFile, written
 from election_replay.jobs.warehouse.delta_form import added, delta_schema, properties
 from election_replay.jobs.warehouse.file_stats import dataset_of
@@ -148,7 +148,7 @@ class Warehouse:
         except (TableNotFoundError, CommitFailedError, JobError):
             raise
         except (DeltaError, OSError, ValueError, pa.ArrowException) as error:
-            if meaning(error):
+            if user_message(error):
                 raise
             raise Damaged(table, self.location(table), error) from error
 

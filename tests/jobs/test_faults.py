@@ -13,7 +13,7 @@ import pytest
 
 from election_replay.jobs import JobError
 from election_replay.jobs.cli.app import main
-from election_replay.jobs.faults import meaning, readable
+from election_replay.jobs.faults import readable, user_message
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.tables import GROUP, NOON, publish, put
 
@@ -93,11 +93,11 @@ def test_the_machine_is_told_from_the_pipeline(text: str, says: str) -> None:
         except OSError as error:
             raise JobError("Spark did not start") from error
     except JobError as error:
-        found = meaning(error)
+        found = user_message(error)
     assert found
     assert found.startswith(says)
     assert "\x1b" not in found
-    assert meaning(JobError("there is no cluster c1")) is None
+    assert user_message(JobError("there is no cluster c1")) is None
 
 
 def test_who_was_refused_what_is_told_with_the_refusal() -> None:
@@ -105,7 +105,7 @@ def test_who_was_refused_what_is_told_with_the_refusal() -> None:
     arrow = "\n          \x1b[31m↳\x1b[0m "
     denied = 'user=reader, access=WRITE, inode="/w":lander:supergroup:drwxr-xr-x\n\tat a.b.C.d(C.java:661)\n'
     error = OSError(arrow.join(["Generic HdfsObjectStore error", "RPC error", "a.b.C Permission denied", denied]))
-    assert str(meaning(error)).endswith(
+    assert str(user_message(error)).endswith(
         '(Generic HdfsObjectStore error: RPC error: a.b.C Permission denied: user=reader, access=WRITE, inode="/w"'
         ":lander:supergroup:drwxr-xr-x)"
     )
@@ -121,7 +121,7 @@ def test_of_a_python_worker_the_end_of_its_stack_trace_is_told() -> None:
     text = f"Job aborted\n\tat d\nCaused by: org.apache.PythonException: {trace}\tat e.f(G.scala:1)\n\tat h"
     assert readable(RuntimeError(text)) == "ValueError: three"
     assert readable(RuntimeError(trace)) == "ValueError: three"
-    assert str(meaning(RuntimeError(text.replace("ValueError: three", "MemoryError")))).endswith("(MemoryError)")
+    assert str(user_message(RuntimeError(text.replace("ValueError: three", "MemoryError")))).endswith("(MemoryError)")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
@@ -137,7 +137,7 @@ def test_a_full_disk_and_a_read_only_one_are_told(tmp_path: Path, options: str, 
             Warehouse(str(tmp_path / "w")).create()
     finally:
         subprocess.run(["umount", "-l", tmp_path], check=True)
-    assert (meaning(found.value) or "").startswith(says)
+    assert (user_message(found.value) or "").startswith(says)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")

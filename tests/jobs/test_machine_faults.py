@@ -16,14 +16,14 @@ from typing import Any
 import pytest
 
 import election_replay.jobs.publishing.runs
-import election_replay.jobs.replaying.due
+import election_replay.jobs.replaying.plan
 import election_replay.jobs.upkeep
 import election_replay.jobs.warehouse.warehouse
 from election_replay.jobs import JobError
 from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.engines.spark_engine import SparkEngine
-from election_replay.jobs.faults import meaning
+from election_replay.jobs.faults import user_message
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.upkeep import upkeep
 from election_replay.jobs.warehouse import tidying
@@ -81,7 +81,7 @@ def failure_of(engine: LocalEngine, zone: Path, warehouse: Warehouse) -> str:
     try:
         whole_night(engine, zone, warehouse)
     except Exception as error:  # noqa: BLE001
-        return meaning(error) or repr(error)
+        return user_message(error) or repr(error)
     return ""
 
 
@@ -137,7 +137,7 @@ class Clock(datetime):
 def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Clock]]:
     for module in (
         election_replay.jobs.warehouse.warehouse,
-        election_replay.jobs.replaying.due,
+        election_replay.jobs.replaying.plan,
         election_replay.jobs.publishing.runs,
         election_replay.jobs.upkeep,
         tidying,
@@ -220,7 +220,7 @@ def night_told(engine: Engine, zone: Path, warehouse: Warehouse) -> Ended:
     try:
         night(engine, zone, warehouse)
     except JobError as error:
-        return 1, f"error: {meaning(error) or error}"
+        return 1, f"error: {user_message(error) or error}"
     return 0, ""
 
 

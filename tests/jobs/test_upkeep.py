@@ -17,7 +17,7 @@ from election_replay.jobs.reading.published import KeptNoLongerError, Published
 from election_replay.jobs.spark_views import register
 from election_replay.jobs.upkeep import Tidied, upkeep
 from election_replay.jobs.warehouse.delta_form import properties
-from election_replay.jobs.warehouse.table_sets import JUDGED, stands
+from election_replay.jobs.warehouse.table_sets import JUDGED, unchanged_since
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from tests.jobs.tables import name_published
@@ -87,7 +87,7 @@ def test_published_states_stay_readable_and_others_go(warehouse: Warehouse) -> N
     newest = warehouse.published()
     assert newest is not None
     assert newest["run_id"] not in {first["run_id"], second["run_id"]}
-    assert stands(warehouse, newest)
+    assert unchanged_since(warehouse, newest)
     assert terms(warehouse) == [1, 2, 3]
     assert len(DeltaTable(warehouse.location("terms")).file_uris()) == 1
 
@@ -113,7 +113,7 @@ def test_a_foreign_joining_and_vacuum_changes_nothing(warehouse: Warehouse) -> N
     newest = Warehouse(warehouse.root)
     assert newest.published() == state
     assert state is not None
-    assert stands(newest, state), "nothing need be judged anew"
+    assert unchanged_since(newest, state), "nothing need be judged anew"
     assert (terms(newest, first), terms(newest, second), terms(newest)) == ([1, 2], [1, 2, 3], [1, 2, 3])
 
 

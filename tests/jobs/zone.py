@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from election_replay.jobs.landing.kept import gathered
+from election_replay.jobs.landing.event_lines import in_batches
 from election_replay.jobs.landing.listing import log_files
 from election_replay.jobs.landing.new_files import read_otherwise, unseen
 from election_replay.jobs.landing.one_file import Task, land_task
@@ -58,7 +58,7 @@ class Zone:
 
 def rows_of(task: Task, landing: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """The rows of a task's files as they come back from their tables, each with the name of its table."""
-    for table, rows in gathered(land_task(task, str(landing))):
+    for table, rows in in_batches(land_task(task, str(landing))):
         made = record_batch(TABLES[table], [rows]) if isinstance(rows, tuple) else in_shape(TABLES[table], rows)
         yield from ((table, row) for row in made.to_pylist())
 

@@ -417,9 +417,9 @@ def test_an_executor_has_one_thread_of_polars(spark: SparkEngine) -> None:
 
 
 def test_processes_are_started_early_where_much_is_expected(local: LocalEngine) -> None:
-    local.expect(local_engine.POOL_BYTES - 1)
+    local.prewarm(local_engine.POOL_BYTES - 1)
     assert local._pool is None
-    local.expect(local_engine.POOL_BYTES)
+    local.prewarm(local_engine.POOL_BYTES)
     assert local._pool is not None
 
 

@@ -18,10 +18,12 @@ def sources(clusters: int) -> pa.Table:
     return pa.table({"cluster": names, "source_node": nodes, "batch": [*range(len(names))]})
 
 
-@pytest.mark.parametrize("pieces", [{f"c{number}": 2 for number in range(600)}, {f"c{n}": 1 + n for n in range(600)}])
-def test_hundreds_of_busy_clusters_are_dealt(spark: SparkEngine, pieces: Mapping[str, int]) -> None:
+@pytest.mark.parametrize(
+    "splits_by_cluster", [{f"c{number}": 2 for number in range(600)}, {f"c{n}": 1 + n for n in range(600)}]
+)
+def test_hundreds_of_busy_clusters_are_dealt(spark: SparkEngine, splits_by_cluster: Mapping[str, int]) -> None:
     rows = sources(700)
-    dealing = Partitioning(("cluster", "source_node"), ("cluster", "source_node"), pieces)
+    dealing = Partitioning(("cluster", "source_node"), ("cluster", "source_node"), splits_by_cluster)
     found = dealt_and_sorted(spark.session.createDataFrame(rows), dealing).toArrow()
     assert sorted(found.to_pylist(), key=str) == sorted(rows.to_pylist(), key=str)
 

@@ -29,8 +29,8 @@ from election_replay.jobs.gates.checks import (
     check,
     chosen_tables,
     columns_read,
-    complaint,
     expectations_of,
+    failure_text,
     record,
     stopped,
 )
@@ -423,7 +423,7 @@ def test_a_source_that_falls_behind_is_said_but_stops_nothing(warehouse: Warehou
     assert {one.expectation.name for one in checks if not one.holds} == {"fresh"}
     assert stopped(checks, ["c1"]) == set()
     [late] = [one for one in checks if one.failed]
-    assert complaint(late, *late.failed).startswith("warning bronze/landed_files fresh")
+    assert failure_text(late, *late.failed).startswith("warning bronze/landed_files fresh")
 
 
 def test_all_sources_may_be_behind_the_night(warehouse: Warehouse) -> None:

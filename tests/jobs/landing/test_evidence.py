@@ -148,7 +148,7 @@ def key_events(made: dict[str, list[dict[str, Any]]]) -> list[str]:
     return sorted(repr((row["line_no"], row["kind"], row["event_time"])) for row in made["events"])
 
 
-def ticks(zone: Zone) -> list[int]:
+def time_buckets(zone: Zone) -> list[int]:
     return sorted(row["line_no"] for row in zone.tables["events"] if row["kind"] == "TICK")
 
 
@@ -156,7 +156,7 @@ def test_both_ends_of_a_silence_are_events(zone: Zone) -> None:
     seconds = [0, 1, 2, 3, 63, 64, 65]
     zone.write("broker.log", "".join(noise(second) for second in seconds))
     zone.land()
-    assert ticks(zone) == [1, 4, 5]
+    assert time_buckets(zone) == [1, 4, 5]
 
 
 @pytest.mark.parametrize("chunk", [80, 300, 1 << 20])
@@ -168,8 +168,8 @@ def test_a_clock_that_was_put_back_does_not_silence_the_log(
     seconds = [*range(100, 200, 2), *range(140, 240, 2)]
     zone.write("broker.log", "".join(noise(second) for second in seconds))
     zone.land()
-    assert {50, 51} <= set(ticks(zone))
-    after = [seconds[line_no - 1] for line_no in ticks(zone) if line_no > 50]
+    assert {50, 51} <= set(time_buckets(zone))
+    after = [seconds[line_no - 1] for line_no in time_buckets(zone) if line_no > 50]
     assert all(0 < later - earlier <= 10 for earlier, later in itertools.pairwise(after))
     assert after[-1] >= 230
 
@@ -178,13 +178,13 @@ def test_a_few_lines_out_of_order_make_no_new_ticks(zone: Zone) -> None:
     seconds = [0, 5, 12, 9, 8, 15, 21, 19, 22]
     zone.write("broker.log", "".join(noise(second) for second in seconds))
     zone.land()
-    assert ticks(zone) == [1, 2, 3, 6, 7]
+    assert time_buckets(zone) == [1, 2, 3, 6, 7]
 
 
 def test_a_line_that_is_an_event_is_no_tick_besides(zone: Zone) -> None:
     zone.write("broker.log", noise(0) + leads(1) + leads(63, term=2) + noise(64))
     assert counts(zone) == (4, 3, 1, 0)
-    assert ticks(zone) == [1]
+    assert time_buckets(zone) == [1]
 
 
 @pytest.mark.parametrize("large", [0, 64 << 20])

@@ -20,8 +20,15 @@ from election_replay.election_core.simulate.catalogue import PROTOCOLS, SCENARIO
 from election_replay.election_core.simulate.landing import files
 from election_replay.election_core.simulate.scenario import played
 from election_replay.jobs.engines.spark_engine import SparkEngine
-from election_replay.jobs.replaying import news
-from election_replay.jobs.replaying.news import FILE, Known, New, at_the_end, first_line_of, late_sources
+from election_replay.jobs.replaying import source_delta
+from election_replay.jobs.replaying.source_delta import (
+    FILE,
+    CheckpointedSource,
+    UpdatedSource,
+    end_of_streams,
+    first_line_of,
+    late_sources,
+)
 from election_replay.jobs.warehouse.data_files import in_shape
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
@@ -138,7 +145,7 @@ def after_nights(events: pa.Table, nights: int, chance: random.Random) -> set[Fa
     state, past = events.slice(0, 0), events.slice(0, 0)
     facts: set[Fact] = set()
     for new in nights_of(events, nights, chance):
-        late = pa.array([node for _, node in late_sources(news_of(new), known_of(state))], pa.string())
+        late = pa.array([node for _, node in late_sources(updated_in(new), known_of(state))], pa.string())
         again = pa.compute.is_in(past["source_node"], late)
         goes_on = state.filter(pa.compute.invert(pa.compute.is_in(state["source_node"], late)))
         facts, state = folded(goes_on, pa.concat_tables([new, past.filter(again)]))
@@ -146,8 +153,8 @@ def after_nights(events: pa.Table, nights: int, chance: random.Random) -> set[Fa
     return facts
 
 
-def news_of(new: pa.Table) -> list[New]:
-    """The sources of new events, as :mod:`jobs.replaying.news` knows them."""
+def updated_in(new: pa.Table) -> list[UpdatedSource]:
+    """The sources of new events, as :mod:`jobs.replaying.source_delta` knows them."""
     count: Counter[str] = Counter()
     lines: dict[str, list[dict[str, Any]]] = {}
     starts: dict[str, list[datetime]] = {}
@@ -157,36 +164,37 @@ def news_of(new: pa.Table) -> list[New]:
         starts.setdefault(node, []).extend([time] if kind in START_KINDS else [])
     files = files_of(new)
     return [
-        New(
+        UpdatedSource(
             "c1",
             node,
             events,
             (),
             min(starts[node], default=None),
             first_line_of(lines[node]),
-            at_the_end(files[node], min),
+            end_of_streams(files[node], min),
         )
         for node, events in count.items()
     ]
 
 
 def files_of(rows: pa.Table) -> Mapping[str, list[dict[str, Any]]]:
-    """The files of each node, as :mod:`jobs.replaying.news` reads them."""
+    """The files of each node, as :mod:`jobs.replaying.source_delta` reads them."""
     found: dict[str, list[dict[str, Any]]] = {}
     for row in rows.select(["source_node", *FILE, "line_no"]).to_pylist():
         found.setdefault(row["source_node"], []).append(row)
     return found
 
 
-def known_of(state: pa.Table) -> list[Known]:
-    """The sources of states, as :mod:`jobs.replaying.news` knows them."""
+def known_of(state: pa.Table) -> list[CheckpointedSource]:
+    """The sources of states, as :mod:`jobs.replaying.source_delta` knows them."""
     until = dict.fromkeys(state["source_node"].to_pylist(), NEVER)
     for node, end in columns(state, "source_node", "until"):
         until[node] = max(until[node], end or NEVER)
     files = files_of(state)
     was_set = {node for node, kind, steps in columns(state, "source_node", "kind", "count") if kind == LIVED and steps}
     return [
-        Known("c1", node, 1, end, at_the_end(files[node], max), was_set=node in was_set) for node, end in until.items()
+        CheckpointedSource("c1", node, 1, end, end_of_streams(files[node], max), was_set=node in was_set)
+        for node, end in until.items()
     ]
 
 
@@ -339,7 +347,7 @@ def test_nights_of_a_simulated_world(name: str, zone: Zone, record_property: Cou
 @pytest.fixture
 def settled_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is given up after a day is given up after some seconds; a log that comes later is late."""
-    for module in (metadata_log, news):
+    for module in (metadata_log, source_delta):
         monkeypatch.setattr(module, "SETTLES", 40_000_000)
 
 

@@ -55,7 +55,7 @@ def test_landings_are_asked_by_their_times_before_all_are(
     warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those of yesterday, and the one that a time points at; where that is wrong the line is found all the same."""
-    monkeypatch.setattr(evidence_lines, "LATELY", 1)
+    monkeypatch.setattr(evidence_lines, "RECENT_LANDINGS", 1)
     monkeypatch.setattr(evidence_lines, "AROUND", 0)
     events, known = warehouse.dataset("events"), events_of(warehouse, 1)
     times = {time for time in known.values() if time is not None}

@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-import election_replay.jobs.replaying.due
+import election_replay.jobs.replaying.plan
 from benchmarks.years import of_table
 from election_replay.election_core.fold.identity import is_snapshot
 from election_replay.election_core.replay.registry import PERIODIC
@@ -29,14 +29,14 @@ from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.engines.spark_engine import SparkEngine
 from election_replay.jobs.replay import replay
 from election_replay.jobs.replaying.checkpoints import checkpoints_of
-from election_replay.jobs.replaying.news import (
-    Known,
-    New,
+from election_replay.jobs.replaying.idle_sources import SOURCE_ENDS, IdleSources, idle_sources, source_ends
+from election_replay.jobs.replaying.source_delta import (
+    CheckpointedSource,
+    UpdatedSource,
     known_sources,
     sources_of_checkpoints,
     with_last_files,
 )
-from election_replay.jobs.replaying.resting import SOURCE_ENDS, IdleSources, resting, source_ends
 from election_replay.jobs.warehouse.data_files import write_data_files
 from election_replay.jobs.warehouse.table_sets import OF_SOURCES
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -106,7 +106,7 @@ class Source:
     def night(self, chance: random.Random, count: Counter[str]) -> list[Row]:
         """What comes in a quiet night; what it says itself may come with the next one."""
         now = max(row["event_time"] for log in self.logs for row in log.rows)
-        rows, until, news = [], now + NIGHT, chance.random() < 0.05
+        rows, until, updated = [], now + NIGHT, chance.random() < 0.05
         if chance.random() < 0.1:
             chance.choice(self.logs).rolls(now + timedelta(seconds=1))
             count["files rolled"] += 1
@@ -115,10 +115,10 @@ class Source:
         while now < until and not self.gone:
             now += timedelta(seconds=chance.randint(3, 9))
             log = chance.choice(self.logs)
-            known = [row for row in log.rows if row["kind"] in INTERESTING] if news else log.periodic()
+            known = [row for row in log.rows if row["kind"] in INTERESTING] if updated else log.periodic()
             again = chance.choice(known) if known and chance.random() < 0.5 else None
-            count["news in a quiet night"] += news and again is not None
-            news = news and again is None
+            count["news in a quiet night"] += updated and again is not None
+            updated = updated and again is None
             rows.append(log.says(now, again))
         late, self.late = self.late, []
         if chance.random() < 0.08:
@@ -197,18 +197,20 @@ def content_but_for(held: Collection[str], warehouse: Warehouse) -> dict[str, li
 def known_by_ends(engine: LocalEngine, warehouse: Warehouse, night: list[Row]) -> None:
     """Check that the ends of sources tell of each checkpoint what its own rows do."""
     versions = warehouse.versions()
-    folds, at_rest = checkpoints_of(versions)
+    folds, sources = checkpoints_of(versions)
     ends = source_ends(versions[SOURCE_ENDS.name])
-    news = [New(*source, 1, (), None) for source in {(row["cluster"], row["source_node"]) for row in night}]
-    by_rows = sources_of_checkpoints(engine, warehouse, folds, at_rest)
-    wanted = with_last_files(engine, warehouse, (folds, at_rest), by_rows, news)
-    found = with_last_files(engine, warehouse, (ends,), known_sources(engine, warehouse, ends), news)
+    updated = [
+        UpdatedSource(*source, 1, (), None) for source in {(row["cluster"], row["source_node"]) for row in night}
+    ]
+    by_rows = sources_of_checkpoints(engine, warehouse, folds, sources)
+    wanted = with_last_files(engine, warehouse, (folds, sources), by_rows, updated)
+    found = with_last_files(engine, warehouse, (ends,), known_sources(engine, warehouse, ends), updated)
     assert {known.source: as_logs_end(known) for known in found} == {
         known.source: as_logs_end(known) for known in wanted
     }
 
 
-def as_logs_end(known: Known) -> tuple[Known, bool]:
+def as_logs_end(known: CheckpointedSource) -> tuple[CheckpointedSource, bool]:
     """What is known of a source's logs, and whether there are copies of its metadata: one end stands for all copies."""
     logs = {stream: file for stream, file in known.last_files.items() if not is_snapshot(stream)}
     return replace(known, last_files=logs), len(logs) < len(known.last_files)
@@ -238,13 +240,13 @@ def test_quiet_nights_give_the_tables_of_one_run(
     count = Counter[str]()
 
     def counted(*about: Any) -> IdleSources:
-        rest = resting(*about)
+        rest = idle_sources(*about)
         count["sources with news"] += len(about[5])
-        count["sources at rest"] += len(rest.at_rest)
+        count["sources at rest"] += len(rest.sources)
         count["groups that were not calm"] += len(rest.groups_to_rejudge)
         return rest
 
-    monkeypatch.setattr(election_replay.jobs.replaying.due, "resting", counted)
+    monkeypatch.setattr(election_replay.jobs.replaying.plan, "idle_sources", counted)
     by_nights, once = Warehouse(str(tmp_path / "nights")), Warehouse(str(tmp_path / "once"))
     for warehouse in (by_nights, once):
         warehouse.create()
@@ -278,18 +280,18 @@ def test_spark_finds_the_same_at_rest(
     compared = []
 
     def by_both(*about: Any) -> IdleSources:
-        rest = resting(*about)
-        if rest.at_rest and not compared:
-            other = resting(spark, *about[1:])
-            assert {source: [*facts] for source, facts in other.at_rest.items()} == rest.at_rest
+        rest = idle_sources(*about)
+        if rest.sources and not compared:
+            other = idle_sources(spark, *about[1:])
+            assert {source: [*facts] for source, facts in other.sources.items()} == rest.sources
             assert other.groups_to_rejudge == rest.groups_to_rejudge
             assert rest.rows is not None
             assert other.rows is not None
             assert sorted(map(repr, other.rows.to_pylist())) == sorted(map(repr, rest.rows.to_pylist()))
-            compared.append(any(fact.grows for facts in rest.at_rest.values() for fact in facts))
+            compared.append(any(fact.grows for facts in rest.sources.values() for fact in facts))
         return rest
 
-    monkeypatch.setattr(election_replay.jobs.replaying.due, "resting", by_both)
+    monkeypatch.setattr(election_replay.jobs.replaying.plan, "idle_sources", by_both)
     warehouse, landed = Warehouse(str(tmp_path / "w")), Counter[tuple[Any, ...]]()
     warehouse.create()
     for batch, night in enumerate(nights(stories["dledger-kill-leader"], random.Random(0), Counter()), 1):

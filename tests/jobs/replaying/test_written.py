@@ -82,8 +82,8 @@ def test_every_row_that_a_night_changes_passes_the_gates(
     assert written is not None
     counted = {one.table: one.rows for one in checks}
     for table, after in rows(warehouse).items():
-        news, seen = changed(before[table], after), written[table]
-        assert all(key in seen.keys or key[0] in seen.clusters for key in news), table
+        updated, seen = changed(before[table], after), written[table]
+        assert all(key in seen.keys or key[0] in seen.clusters for key in updated), table
         inside = [key for key in after if key in seen.keys or key[0] in seen.clusters]
         assert counted[table] == sum(len(after[key]) for key in inside), table
     assert counted["facts"] > 0

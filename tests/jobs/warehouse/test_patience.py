@@ -10,7 +10,7 @@ from deltalake.table import TableAlterer, TableOptimizer
 
 from election_replay.jobs import JobError
 from election_replay.jobs.landing.privacy_mark import marks, remember_privacy
-from election_replay.jobs.publishing.reverting import revert_clusters
+from election_replay.jobs.publishing.runs import revert_clusters
 from election_replay.jobs.warehouse import patience
 from election_replay.jobs.warehouse import warehouse as warehouse_module
 from election_replay.jobs.warehouse.patience import WAITS, retry_hdfs

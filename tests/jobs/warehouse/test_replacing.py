@@ -16,7 +16,7 @@ from election_replay.jobs import JobError
 from election_replay.jobs.warehouse import replacing
 from election_replay.jobs.warehouse.data_files import DataFile, write_data_files
 from election_replay.jobs.warehouse.delta_form import delta_schema
-from election_replay.jobs.warehouse.replacing import DeletedKeys, Piece, anew, cuts, files_of, kept
+from election_replay.jobs.warehouse.replacing import DeletedKeys, RewriteTask, cuts, files_of, rewrite, rewrite_plan
 from election_replay.jobs.warehouse.tidying import join
 from election_replay.jobs.warehouse.warehouse import FORM, FORM_PROPERTY, Warehouse
 from election_replay.schemas import TABLES
@@ -45,15 +45,15 @@ def written(warehouse: Warehouse, rows: Iterable[tuple[Key, int]]) -> list[DataF
     return write_data_files(((FACTS.name, row(key, term)) for key, term in rows), warehouse.root)
 
 
-def alone(work: Callable[[Piece], list[DataFile]], pieces: Sequence[Piece]) -> list[list[DataFile]]:
-    return [work(piece) for piece in pieces]
+def alone(work: Callable[[RewriteTask], list[DataFile]], tasks: Sequence[RewriteTask]) -> list[list[DataFile]]:
+    return [work(task) for task in tasks]
 
 
-def night(warehouse: Warehouse, news: dict[Key, int], gone: DeletedKeys) -> set[str]:
+def night(warehouse: Warehouse, news: dict[Key, int], deleted: DeletedKeys) -> set[str]:
     """Replace what is gone by the news; the paths of the files that went."""
     new = written(warehouse, sorted(news.items()))
-    plan = anew(warehouse, FACTS.name, gone, new)
-    files = [*(file for file in new if file not in plan.merged), *kept(alone, [plan])]
+    plan = rewrite_plan(warehouse, FACTS.name, deleted, new)
+    files = [*(file for file in new if file not in plan.merged), *rewrite(alone, [plan])]
     warehouse.commit_rewrite(files, {file.path: file.size for file in plan.files}, FACTS.name, "night", plan.version)
     warehouse.discard(FACTS.name, (file.path for file in plan.merged))
     return {file.path for file in plan.files}
@@ -76,7 +76,7 @@ def test_rows_are_those_of_a_dictionary_and_files_stay_few(
     warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
     monkeypatch.setattr(replacing, "FEW_ROWS", few)
-    monkeypatch.setattr(replacing, "PIECE_ROWS", 60)
+    monkeypatch.setattr(replacing, "TASK_ROWS", 60)
     chance, wanted = random.Random(5), dict[Key, int]()
     keys = [(f"c{cluster}", f"g{group}\0ü") for cluster in range(12) for group in range(cluster + 1)]
     for number in range(25):
@@ -148,11 +148,11 @@ def test_joined_files_are_sorted_and_hardly_overlap(warehouse: Warehouse, monkey
 
 def test_two_jobs_at_once_cannot_both_exchange(warehouse: Warehouse) -> None:
     night(warehouse, {("c", "g"): 1}, DeletedKeys())
-    plan = anew(warehouse, FACTS.name, DeletedKeys(frozenset({"c"})))
+    plan = rewrite_plan(warehouse, FACTS.name, DeletedKeys(frozenset({"c"})))
     night(warehouse, {("c", "g"): 2}, DeletedKeys(frozenset({"c"})))
-    gone = {file.path: file.size for file in plan.files}
+    deleted = {file.path: file.size for file in plan.files}
     with pytest.raises(JobError, match="another job has written"):
-        Warehouse(warehouse.root).commit_rewrite([], gone, FACTS.name, "late", plan.version)
+        Warehouse(warehouse.root).commit_rewrite([], deleted, FACTS.name, "late", plan.version)
     assert stored(warehouse) == {("c", "g"): 2}
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pytest
 
-from election_replay.jobs.publishing.reverting import revert_clusters
+from election_replay.jobs.publishing.runs import revert_clusters
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from tests.jobs.tables import NOON, put

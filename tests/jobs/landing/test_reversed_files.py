@@ -2,7 +2,7 @@
 
 import pytest
 
-from election_replay.jobs.landing.turned import newest_first, stamp, turned
+from election_replay.jobs.landing.reversed_files import newest_first, reversed_files, stamp
 
 OLDEST_FIRST = [f"2026-03-01 10:00:{second:02} INFO main - line {second}" for second in range(10)]
 WHOLE_SECONDS = [f"2026-03-01 10:00:{line // 7:02} INFO main - line {line}" for line in range(70)]
@@ -21,13 +21,13 @@ TRACED = [
 def test_a_file_turned_line_by_line_is_seen_and_turned_back(lines: list[str]) -> None:
     assert not newest_first(lines)
     assert newest_first(lines[::-1])
-    assert turned(lines[::-1]) == lines
+    assert reversed_files(lines[::-1]) == lines
 
 
 def test_a_record_of_several_lines_may_stand_as_it_was_written() -> None:
     exported = [TRACED[5], *TRACED[1:5], TRACED[0]]
     assert newest_first(exported)
-    assert turned(exported) == TRACED
+    assert reversed_files(exported) == TRACED
 
 
 def test_a_clock_that_is_put_back_once_is_no_such_file() -> None:
@@ -48,7 +48,7 @@ def test_lines_out_of_order_here_and_there_do_not_hide_the_order() -> None:
 def test_a_heading_stays_above_its_columns() -> None:
     heading = '"@timestamp","message"'
     rows = [f'"2026-03-01T10:00:{second:02}.000Z","line {second}"' for second in range(5)]
-    assert turned([heading, *rows[::-1]]) == [heading, *rows]
+    assert reversed_files([heading, *rows[::-1]]) == [heading, *rows]
 
 
 @pytest.mark.parametrize(

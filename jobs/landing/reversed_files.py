@@ -31,7 +31,7 @@ FEWEST = 2
 SHARE = 4
 """For each time that rises, so many must fall."""
 
-TURNED = "the newest line comes first: it is read backwards, and lines are counted from its end"
+READ_BACKWARDS = "the newest line comes first: it is read backwards, and lines are counted from its end"
 
 _ISO = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?", re.ASCII)
 _NAMED = re.compile(
@@ -73,19 +73,19 @@ def newest_first(lines: Iterable[str]) -> bool:
     return falls >= FEWEST and falls >= SHARE * rises
 
 
-def turned(lines: Sequence[str]) -> list[str]:
+def reversed_files(lines: Sequence[str]) -> list[str]:
     """The lines from the oldest to the newest. Lines without a time stay behind the one that they belong to."""
     heading = [*lines[:1]] if lines and _HEADING.search(lines[0]) and stamp(lines[0]) is None else []
     rest = lines[len(heading) :]
     dated = [stamp(line) is not None for line in rest]
-    if turned_within(rest, dated):
+    if records_reversed(rest, dated):
         return [*heading, *reversed(rest)]
     begins = [number for number, is_dated in enumerate(dated) if is_dated or number == 0]
     records = [rest[begin:end] for begin, end in pairwise([*begins, len(rest)])]
     return [*heading, *(line for record in reversed(records) for line in record)]
 
 
-def turned_within(lines: Sequence[str], dated: Sequence[bool]) -> bool:
+def records_reversed(lines: Sequence[str], dated: Sequence[bool]) -> bool:
     """Whether records of several lines are turned around too: the lines without a time stand above the one with it.
 
     A stack trace tells it, whose first line alone is not indented.
@@ -98,7 +98,7 @@ def turned_within(lines: Sequence[str], dated: Sequence[bool]) -> bool:
     return votes > 0 or (votes == 0 and not dated[0] and dated[-1])
 
 
-def turn(mail: Mail, into: Path) -> Iterator[Mail]:
+def read_backwards(mail: Mail, into: Path) -> Iterator[Mail]:
     """What was mailed, and the same of those files whose newest line comes first, turned into the folder ``into``."""
     zone = open_landing(mail.root)
     backwards = [file for file in mail.files if not file.below and is_backwards(file, zone)]
@@ -107,7 +107,9 @@ def turn(mail: Mail, into: Path) -> Iterator[Mail]:
         return
     kept = [file for file in mail.files if file not in backwards]
     paths = {file.path for file in backwards}
-    yield replace(mail, files=kept, read_otherwise=[*mail.read_otherwise, *((path, TURNED) for path in sorted(paths))])
+    yield replace(
+        mail, files=kept, read_otherwise=[*mail.read_otherwise, *((path, READ_BACKWARDS) for path in sorted(paths))]
+    )
     yield Mail(str(into), [written(file, zone, into) for file in backwards], [])
 
 
@@ -120,7 +122,7 @@ def written(file: LogFile, zone: LandingZone, into: Path) -> LogFile:
     """A file whose oldest line comes first, made of one whose newest does."""
     blocks = Blocks(zone, file.path, file.size)
     data = b"".join(block.data for block in blocks) + blocks.rest
-    lines = turned(data.decode("utf-8", "surrogateescape").split("\n")[: None if data[-1:] != b"\n" else -1])
+    lines = reversed_files(data.decode("utf-8", "surrogateescape").split("\n")[: None if data[-1:] != b"\n" else -1])
     target = into / unpacked(file.path)
     target.parent.mkdir(parents=True, exist_ok=True)
     text = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")

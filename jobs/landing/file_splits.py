@@ -1,12 +1,12 @@
-"""Large files by many cores: stretches of one are landed beside each other, as if nights had ended between them.
+"""Large files by many cores: splits of one are landed beside each other, as if nights had ended between them.
 
 What the next landing of a file must know of the lines before it is little: a :class:`~jobs.landing.evidence.Progress`.
-For a stretch the lines before it are counted, and the rest is guessed: it is what the last lines before it would leave
-if nothing stood before them. When all stretches are landed, each guess is compared with what the stretch before came
-to. Where one was wrong, or where the file was no longer the same, no stretch of it counts, and it is landed as others
+For a split the lines before it are counted, and the rest is guessed: it is what the last lines before it would leave
+if nothing stood before them. When all splits are landed, each guess is compared with what the split before came
+to. Where one was wrong, or where the file was no longer the same, no split of it counts, and it is landed as others
 are. So a file gives the same rows, whether it is cut or not.
 
-Its hash and its marks are one more task beside the stretches.
+Its hash and its marks are one more task beside the splits.
 """
 
 import json
@@ -22,8 +22,8 @@ from election_replay.election_core.envelopes.encodings import LOOKED_AT, as_it_l
 from election_replay.election_core.model.streams import PACKED
 from election_replay.jobs.landing.blocks import Block, Blocks, ReadSoFar, bytes_at, line_feeds, read_at
 from election_replay.jobs.landing.codecs import codec_of
+from election_replay.jobs.landing.event_lines import Place
 from election_replay.jobs.landing.evidence import Evidence, Progress, Reached
-from election_replay.jobs.landing.kept import Place
 from election_replay.jobs.landing.known_files import Known, NotReadError, blocks_of, new_fingerprint
 from election_replay.jobs.landing.landing_zone import READ_FAILURES, LandingZone, open_landing
 from election_replay.jobs.landing.lines import line_offsets, lines_of, marked
@@ -43,22 +43,22 @@ from election_replay.jobs.landing.one_file import (
     written,
 )
 from election_replay.jobs.landing.repeats import LOOKBACK_BYTES
-from election_replay.jobs.landing.ticks import newly_begun
+from election_replay.jobs.landing.time_buckets import newly_begun
 from election_replay.jobs.warehouse.data_files import Row
 
-STRETCH_BYTES = 32 << 20
-"""So long are the last stretches of a file, that all cores end at about the same time: a quarter of a second of work.
+SPLIT_BYTES = 32 << 20
+"""So long are the last splits of a file, that all cores end at about the same time: a quarter of a second of work.
 Each costs a fortieth of a second more than its lines."""
 
-MOST_STRETCHES = 128
+MAX_SPLITS = 128
 """About so many are made of a file, however large: each writes one file a table."""
 
 WINDOW_BYTES = 64 << 10
-"""Before and behind the place where a stretch is to begin, so much is looked at to find out where it can, and what the
+"""Before and behind the place where a split is to begin, so much is looked at to find out where it can, and what the
 lines before it leave."""
 
 BEFORE_BYTES = 4 << 20
-"""Lines so far back may come again in a stretch; within one landing that is 20,000 lines."""
+"""Lines so far back may come again in a split; within one landing that is 20,000 lines."""
 
 HASHED = 8
 """What is landed of a file already is hashed once more if it is cut; so many times what is new is not worth it."""
@@ -101,7 +101,7 @@ class Large:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Bytes of a large file, from which a stretch will be made: it begins with a record at or soon behind ``begin``."""
+    """Bytes of a large file, from which a split will be made: it begins with a record at or soon behind ``begin``."""
 
     large: Large
     begin: int
@@ -109,8 +109,8 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
-    """What was seen of a range: its line feeds, where a stretch can begin in it, if anywhere, and the line feeds before
+class RangeScan:
+    """What was seen of a range: its line feeds, where a split can begin in it, if anywhere, and the line feeds before
     that; ``guess`` is what the lines just before would leave, if nothing stood before them."""
 
     feeds: int
@@ -120,7 +120,7 @@ class Sight:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class FileSplit:
     """Bytes of a large file that begin with a record, and what is known, or guessed, of the lines before."""
 
     large: Large
@@ -130,21 +130,21 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """A stretch that was landed, how far it was read, and what its lines came to."""
+class LandedSplit:
+    """A split that was landed, how far it was read, and what its lines came to."""
 
     landed: Landed
     read: ReadSoFar
     reached: Reached
 
 
-def may_be_cut(task: Task, share: int) -> bool:
+def may_be_split(task: Task, share: int) -> bool:
     """Whether a task is one large file of plain lines, of which more than a core's ``share`` of the bytes is new."""
     if len(task.files) != 1 or task.dialect is None or task.problem or task.envelope or task.config:
         return False
     [file], landed = task.files, max((known.bytes_landed for known in task.known), default=0)
     plain = not file.below and not file.path.endswith(PACKED)
-    return plain and file.of_table is None and file.size - landed >= max(2 * STRETCH_BYTES, share, landed // HASHED)
+    return plain and file.of_table is None and file.size - landed >= max(2 * SPLIT_BYTES, share, landed // HASHED)
 
 
 def large_of(task: Task, landing: str) -> Large | None:
@@ -164,31 +164,31 @@ def large_of(task: Task, landing: str) -> Large | None:
 def ranges_of(large: Large, cores: int) -> list[Range]:
     """The new bytes of a file in ranges: each a core's half share of what is left, as far as it is no short one."""
     bounds, end = [large.begin], large.file.size
-    least = max(STRETCH_BYTES, (end - large.begin) // MOST_STRETCHES)
+    least = max(SPLIT_BYTES, (end - large.begin) // MAX_SPLITS)
     while 2 * (left := end - bounds[-1]) >= 3 * least:
         bounds.append(bounds[-1] + max(least, left // (2 * cores)))
     return [Range(large, begin, after) for begin, after in pairwise([*bounds, end])]
 
 
-def look_at(part: Range, landing: str) -> Sight | None:
+def scan_range(part: Range, landing: str) -> RangeScan | None:
     """Look at a range; ``None`` where it cannot be read."""
     zone, large = open_landing(landing), part.large
     hold_memory()
     try:
         feeds = sum(map(line_feeds, bytes_at(zone, large.file.path, part.begin, part.end)))
         if part.begin == large.begin:
-            return Sight(feeds, part.begin)
+            return RangeScan(feeds, part.begin)
         back = min(WINDOW_BYTES, part.begin - large.begin)
         around = read_at(zone, large.file.path, part.begin - back, back + min(WINDOW_BYTES, part.end - part.begin))
     except READ_FAILURES:
         return None
     if (at := first_record(around[back:], large.dialect)) is None:
-        return Sight(feeds, None)
+        return RangeScan(feeds, None)
     behind = back + at
     guess = left_by(around[around.find(b"\n") + 1 : behind], large)
     if guess.last_line_no is None:  # nothing is dated before it
-        return Sight(feeds, None)
-    return Sight(feeds, part.begin + at, around.count(b"\n", back, behind), guess)
+        return RangeScan(feeds, None)
+    return RangeScan(feeds, part.begin + at, around.count(b"\n", back, behind), guess)
 
 
 def first_record(data: bytes, dialect: Dialect | None) -> int | None:
@@ -216,19 +216,19 @@ def left_by(data: bytes, large: Large) -> Progress:
     return evidence.progress
 
 
-def stretches_of(large: Large, sights: Sequence[Sight | None]) -> list[Stretch]:
-    """The stretches of a file whose ranges were looked at; none where it cannot be cut."""
+def splits_of(large: Large, scans: Sequence[RangeScan | None]) -> list[FileSplit]:
+    """The splits of a file whose ranges were looked at; none where it cannot be cut."""
     begins: list[tuple[int, Progress]] = []
     lines = large.progress.lines
-    for sight in sights:
-        if sight is None:
+    for scan in scans:
+        if scan is None:
             return []
-        if sight.begin is not None:
-            guess = numbered(sight.guess, lines + sight.feeds_before) if sight.guess else large.progress
-            begins.append((sight.begin, guess))
-        lines += sight.feeds
+        if scan.begin is not None:
+            guess = numbered(scan.guess, lines + scan.feeds_before) if scan.guess else large.progress
+            begins.append((scan.begin, guess))
+        lines += scan.feeds
     ends = [*(begin for begin, _ in begins[1:]), large.file.size]
-    found = [Stretch(large, begin, end, guess) for (begin, guess), end in zip(begins, ends, strict=True)]
+    found = [FileSplit(large, begin, end, guess) for (begin, guess), end in zip(begins, ends, strict=True)]
     return found if len(found) > 1 else []
 
 
@@ -249,40 +249,40 @@ def read_through(large: Large, landing: str) -> ReadSoFar:
     return blocks.so_far
 
 
-def land_stretch(stretch: Stretch, landing: str, warehouse: str) -> Ended:
-    """Land a stretch into data files below ``warehouse``."""
-    large, zone = stretch.large, open_landing(landing)
-    evidence = large.evidence(stretch.progress)
-    blocks = Blocks(zone, large.file.path, stretch.end, begin=stretch.begin)
-    evidence.passed(partial(bytes_before, stretch, zone))
+def land_split(split: FileSplit, landing: str, warehouse: str) -> LandedSplit:
+    """Land a split into data files below ``warehouse``."""
+    large, zone = split.large, open_landing(landing)
+    evidence = large.evidence(split.progress)
+    blocks = Blocks(zone, large.file.path, split.end, begin=split.begin)
+    evidence.passed(partial(bytes_before, split, zone))
     landed, read = written(tail_rows(evidence, blocks, large.file), warehouse), blocks.so_far
     now = blocks_of(large.file, zone)  # knows whether the file still begins as it did when it was listed
-    return Ended(landed, replace(read, missing=read.missing or now.missing or now.unread), evidence.reached)
+    return LandedSplit(landed, replace(read, missing=read.missing or now.missing or now.unread), evidence.reached)
 
 
-def bytes_before(stretch: Stretch, zone: LandingZone) -> bytes:
-    """What lies before a stretch, so far as lines of it may come again."""
-    back = LOOKBACK_BYTES if stretch.begin == stretch.large.begin else BEFORE_BYTES
-    begin = max(0, stretch.begin - back)
+def bytes_before(split: FileSplit, zone: LandingZone) -> bytes:
+    """What lies before a split, so far as lines of it may come again."""
+    back = LOOKBACK_BYTES if split.begin == split.large.begin else BEFORE_BYTES
+    begin = max(0, split.begin - back)
     try:
-        return read_at(zone, stretch.large.file.path, begin, stretch.begin - begin)
-    except READ_FAILURES:  # reading the stretch itself fails as well, and says so
+        return read_at(zone, split.large.file.path, begin, split.begin - begin)
+    except READ_FAILURES:  # reading the split itself fails as well, and says so
         return b""
 
 
-def row_of_all(stretches: Sequence[Stretch], read: ReadSoFar, ended: Sequence[Ended]) -> Row | None:
-    """The row of ``landed_files`` of a file whose stretches were landed; ``None`` where they do not count."""
-    large = stretches[0].large
+def row_of_splits(splits: Sequence[FileSplit], read: ReadSoFar, ended: Sequence[LandedSplit]) -> Row | None:
+    """The row of ``landed_files`` of a file whose splits were landed; ``None`` where they do not count."""
+    large = splits[0].large
     evidence = large.evidence(large.progress)
     if read.problem or read.missing:
         return None
-    for stretch, end in zip(stretches, ended, strict=True):
-        if end.read.problem or end.read.missing or not follows(stretch.progress, evidence.progress, end.reached):
+    for split, end in zip(splits, ended, strict=True):
+        if end.read.problem or end.read.missing or not follows(split.progress, evidence.progress, end.reached):
             return None
         evidence.add(end.reached)
     reached = [end.read.position for end in ended]
     lines = read.marks[-1].lines if read.marks else 0
-    if reached != [*(stretch.begin for stretch in stretches[1:]), read.position]:
+    if reached != [*(split.begin for split in splits[1:]), read.position]:
         return None
     if (ended[-1].read.waiting, evidence.progress.lines) != (read.waiting, large.progress.lines + lines):
         return None
@@ -296,7 +296,7 @@ def follows(guess: Progress, before: Progress, reached: Reached) -> bool:
     """Whether lines that were landed behind a guess came to what they come to behind the lines ``before``.
 
     Events that come in floods are left out where the same was said in the ten seconds of the first of them. Where lines
-    may have come again, more of the file has a say than a stretch.
+    may have come again, more of the file has a say than a split.
     """
     if reached.doubtful:
         return False

@@ -1,6 +1,6 @@
-"""Which sources with new events are at rest, and which groups stay quiescent although their logs went on.
+"""Which sources with new events are idle, and which groups stay quiescent although their logs went on.
 
-A source at rest (:mod:`election_core.replay.rest`) is not folded: its rows of ``source_ends`` and its open facts move
+An idle source (:mod:`election_core.replay.rest`) is not folded: its rows of ``source_ends`` and its open facts move
 on. A group is judged if something is new of one of its sources, or if it is not quiescent any more
 (:mod:`election_core.judge.quiescent`). Both are told by few rows a source and a group, however long their history.
 """
@@ -35,17 +35,17 @@ from election_replay.election_core.replay.rest import (
 )
 from election_replay.election_core.replay.source_fold import INTERESTING
 from election_replay.jobs.engines.engine import After, Among, Engine, OneOf, Rows
-from election_replay.jobs.replaying.news import FILE, SOURCE, UNDATED, Known
+from election_replay.jobs.replaying.source_delta import FILE, SOURCE, UNDATED, CheckpointedSource
 from election_replay.jobs.warehouse.data_files import in_shape
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
-SOURCE_ENDS, OPEN_LIVES, CALM = TABLES["source_ends"], TABLES["open_lives"], TABLES["calm_groups"]
+SOURCE_ENDS, OPEN_LIVES, QUIESCENT_GROUPS = TABLES["source_ends"], TABLES["open_lives"], TABLES["calm_groups"]
 OF_RULES = OneOf("rules_version", (RULES_VERSION,))
 """Of rows that one replay leaves to the next, those that hold under these rules."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MOST_ASKED = 20_000
-"""Of so many sources the driver looks whether they are at rest; where more have news, it is left to the folds."""
+MAX_CANDIDATES = 20_000
+"""Of so many sources the driver looks whether they are idle; where more have news, it is left to the folds."""
 
 Source = tuple[str, str]
 Group = tuple[str, str]
@@ -112,12 +112,12 @@ seconds."""
 
 @dataclass(frozen=True, slots=True)
 class IdleSources:
-    """What goes on as it was: the sources ``at_rest`` with their open facts as they stand now, and their new ``rows``.
+    """What goes on as it was: the sources ``sources`` with their open facts as they stand now, and their new ``rows``.
 
     ``groups_to_rejudge`` are judged although nothing else is new of them: they are not quiescent.
     """
 
-    at_rest: Mapping[Source, Sequence[Fact]] = field(default_factory=dict)
+    sources: Mapping[Source, Sequence[Fact]] = field(default_factory=dict)
     rows: pa.RecordBatch | None = None
     groups_to_rejudge: frozenset[Group] = frozenset()
 
@@ -126,12 +126,12 @@ class IdleSources:
         if self.rows is None:
             return self
         rows = self.rows.filter(pc.is_in(self.rows.column("cluster"), pa.array(sorted(clusters), pa.string())))
-        at_rest = {source: facts for source, facts in self.at_rest.items() if source[0] in clusters}
+        sources = {source: facts for source, facts in self.sources.items() if source[0] in clusters}
         groups_to_rejudge = frozenset(group for group in self.groups_to_rejudge if group[0] in clusters)
-        return IdleSources(at_rest, rows, groups_to_rejudge) if at_rest else NOTHING_RESTS
+        return IdleSources(sources, rows, groups_to_rejudge) if sources else NO_IDLE_SOURCES
 
 
-NOTHING_RESTS = IdleSources()
+NO_IDLE_SOURCES = IdleSources()
 
 
 def source_ends(version: int | None) -> Rows:
@@ -140,28 +140,28 @@ def source_ends(version: int | None) -> Rows:
     return Rows(SOURCE_ENDS.name, version).where(OF_RULES)
 
 
-def resting(
+def idle_sources(
     engine: Engine,
     warehouse: Warehouse,
     landed: Rows,
     since: int,
     last_batch: int,
     asked: Collection[Source],
-    known: Iterable[Known],
+    known: Iterable[CheckpointedSource],
 ) -> IdleSources:
-    """Of the sources ``asked``, which have events of landings after ``since``, those that are at rest.
+    """Of the sources ``asked``, which have events of landings after ``since``, those that are idle.
 
-    ``known`` are the checkpoints; the clusters asked for have one for each source that is at rest.
+    ``known`` are the checkpoints; the clusters asked for have one for each source that is idle.
     """
-    if not 0 < len(asked) <= MOST_ASKED or not warehouse.count(SOURCE_ENDS.name):
-        return NOTHING_RESTS
+    if not 0 < len(asked) <= MAX_CANDIDATES or not warehouse.count(SOURCE_ENDS.name):
+        return NO_IDLE_SOURCES
     clusters = tuple(sorted({cluster for cluster, _ in asked}))
     old = source_ends(warehouse.version(SOURCE_ENDS.name)).where(OneOf("cluster", clusters))
     rows_before = engine.answer(warehouse, "SELECT * FROM {rows} WHERE may_rest", old.select(SOURCE_ENDS.names))
     ended = _ended_before(rows_before, known)
     candidates = frozenset({*asked} & ended.keys())
     if not candidates:
-        return NOTHING_RESTS
+        return NO_IDLE_SOURCES
     new = landed.where(After("batch", since), Among(SOURCE, candidates))
     narrow = new.select((*_OF_LINES,))
     found = _by_source(engine.answer(warehouse, _KINDS_OF_LINES, narrow, SOURCE).to_pylist())
@@ -174,19 +174,19 @@ def resting(
         if source in lines and goes_on(ended[source], lines[source], may_grow=source in growing)
     }
     if not still:
-        return NOTHING_RESTS
+        return NO_IDLE_SOURCES
     narrow = narrow.where(Among(SOURCE, frozenset(still)))
     last = engine.answer(warehouse, _LAST_LINES, narrow, SOURCE)
     lived = _lived(ended, lines, _by_source(last.filter(last["is_late"]).to_pylist()))
     ids = last.filter(last["is_kept"]).select(("cluster", "event_id")).to_pylist()
     wanted = Among(("cluster", "event_id"), frozenset((row["cluster"], row["event_id"]) for row in ids))
     whole = engine.answer(warehouse, "SELECT * FROM {rows}", new.where(wanted).select(core.FOLD_COLUMNS))
-    rows, growths = _moved_on(rows_before, whole, lived, ended, last_batch)
+    rows, growths = _advanced_ends(rows_before, whole, lived, ended, last_batch)
     moved = {
-        source: [_moved(fact, lived[source][-1], growths.get(source), lines[source]) for fact in open_facts[source]]
+        source: [_advanced(fact, lived[source][-1], growths.get(source), lines[source]) for fact in open_facts[source]]
         for source in still
     }
-    return IdleSources(moved, rows, _shaken(engine, warehouse, open_facts, moved))
+    return IdleSources(moved, rows, _groups_to_rejudge(engine, warehouse, open_facts, moved))
 
 
 _OF_LINES = (
@@ -217,7 +217,7 @@ def _place(row: Mapping[str, Any]) -> tuple[datetime, str]:
     return row["file_time"] or UNDATED, row["fingerprint"] or ""
 
 
-def _ended_before(rows: pa.Table, known: Iterable[Known]) -> dict[Source, Ended]:
+def _ended_before(rows: pa.Table, known: Iterable[CheckpointedSource]) -> dict[Source, Ended]:
     """Where sources ended, by the rows of ``source_ends`` that go on from their checkpoints."""
     folded = {source.source: source.folded for source in known if not source.torn}
     return {
@@ -282,14 +282,14 @@ def _lines(row: Mapping[str, Any]) -> Lines:
     )
 
 
-def _moved_on(
+def _advanced_ends(
     known: pa.Table,
     whole: pa.Table,
     lived: Mapping[Source, Sequence[Segment]],
     ended: Mapping[Source, Ended],
     batch: int,
 ) -> tuple[pa.RecordBatch, dict[Source, Growth]]:
-    """The rows of sources at rest after their new lines, and where a count grew last.
+    """The rows of idle sources after their new lines, and where a count grew last.
 
     Of each kind and stream they are the last line and those of the last growth; and the signs of life.
     """
@@ -301,7 +301,7 @@ def _moved_on(
         for number, row in enumerate(pa.concat_tables([known.select(_OF_PLACES), whole.select(_OF_PLACES)]).to_pylist())
         if row["kind"] != LIVED
     ]
-    kept, growths = _kept(lines)
+    kept, growths = _lines_kept(lines)
     former = known.take(pa.array([number for number in kept if number < len(known)], pa.int64()))
     new = whole.take(pa.array([number - len(known) for number in kept if number >= len(known)], pa.int64()))
     signs = [
@@ -332,8 +332,8 @@ def _of_sources(rows: pa.Table, sources: Collection[Source]) -> pa.Array:
     return pa.array([place in sources for place in places], pa.bool_())
 
 
-def _kept(lines: Iterable[tuple[Mapping[str, Any], int]]) -> tuple[list[int], dict[Source, Growth]]:
-    """Of numbered lines those that a source at rest goes on from, and where its count grew last."""
+def _lines_kept(lines: Iterable[tuple[Mapping[str, Any], int]]) -> tuple[list[int], dict[Source, Growth]]:
+    """Of numbered lines those that an idle source goes on from, and where its count grew last."""
     of_kinds: dict[tuple[Any, ...], list[tuple[Mapping[str, Any], int]]] = defaultdict(list)
     for line in lines:
         of_kinds[_kind_of(line[0])].append(line)
@@ -399,7 +399,7 @@ def _growing(ended: Mapping[Source, Ended], open_facts: Mapping[Source, Sequence
     }
 
 
-def _moved(fact: Fact, last: Segment, growth: Growth | None, lines: Sequence[Lines]) -> Fact:
+def _advanced(fact: Fact, last: Segment, growth: Growth | None, lines: Sequence[Lines]) -> Fact:
     """An open fact after new ``lines`` that say nothing new."""
     if isinstance(fact, Written):
         of_stream = max((of.last for of in lines if of.stream == fact.stream), default=None)
@@ -411,23 +411,23 @@ def _moved(fact: Fact, last: Segment, growth: Growth | None, lines: Sequence[Lin
     return replace(fact, until=last.last, until_by=last.last_by) if fact.moves else fact
 
 
-def _shaken(
+def _groups_to_rejudge(
     engine: Engine,
     warehouse: Warehouse,
     open_facts: Mapping[Source, Sequence[Fact]],
     moved: Mapping[Source, Sequence[Fact]],
 ) -> frozenset[Group]:
-    """The groups of which sources at rest speak that are not calm, as their open facts stand now."""
+    """The groups of which idle sources speak that are not quiescent, as their open facts stand now."""
     going_on: dict[Group, list[Fact]] = defaultdict(list)
     for facts in {**open_facts, **moved}.values():
         for fact in facts:
             going_on[fact.cluster, fact.replica_group].append(fact)
     of_moved = {(fact.cluster, fact.replica_group) for facts in moved.values() for fact in facts}
     clusters = tuple(sorted({cluster for cluster, _ in of_moved}))
-    rows = Rows(CALM.name, warehouse.version(CALM.name)).where(OneOf("cluster", clusters))
+    rows = Rows(QUIESCENT_GROUPS.name, warehouse.version(QUIESCENT_GROUPS.name)).where(OneOf("cluster", clusters))
     quiescent = {
         (row["cluster"], row["replica_group"]): Quiescent(_us(row["calm_since"]), row["going_on"])
-        for row in engine.answer(warehouse, "SELECT * FROM {rows}", rows.select(CALM.names)).to_pylist()
+        for row in engine.answer(warehouse, "SELECT * FROM {rows}", rows.select(QUIESCENT_GROUPS.names)).to_pylist()
     }
     return frozenset(
         group for group in of_moved if group not in quiescent or not quiescent[group].holds(going_on[group])

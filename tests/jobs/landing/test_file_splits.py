@@ -13,7 +13,7 @@ from pyarrow import fs
 from election_replay.jobs import land as job
 from election_replay.jobs.engines.engine import Answer, Item
 from election_replay.jobs.engines.local_engine import LocalEngine
-from election_replay.jobs.landing import stretches
+from election_replay.jobs.landing import file_splits
 from election_replay.jobs.landing.landing_zone import LocalZone, StoredZone
 from election_replay.jobs.landing.new_files import new_files
 from election_replay.jobs.landing.one_file import Task
@@ -53,18 +53,18 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
     """Every file is large from now on: stretches have some kilobytes."""
     found = Counted()
 
-    def row_of_all(*of_file: Any) -> Any:
-        row = stretches.row_of_all(*of_file)
+    def row_of_splits(*of_file: Any) -> Any:
+        row = file_splits.row_of_splits(*of_file)
         found.append(row is not None)
         return row
 
-    def may_be_cut(task: Task, _: int) -> bool:
-        return stretches.may_be_cut(task, 0)
+    def may_be_split(task: Task, _: int) -> bool:
+        return file_splits.may_be_split(task, 0)
 
-    monkeypatch.setattr(job, "row_of_all", row_of_all)
-    monkeypatch.setattr(job, "may_be_cut", may_be_cut)
-    monkeypatch.setattr(stretches, "STRETCH_BYTES", 3000)
-    monkeypatch.setattr(stretches, "WINDOW_BYTES", 1000)
+    monkeypatch.setattr(job, "row_of_splits", row_of_splits)
+    monkeypatch.setattr(job, "may_be_split", may_be_split)
+    monkeypatch.setattr(file_splits, "SPLIT_BYTES", 3000)
+    monkeypatch.setattr(file_splits, "WINDOW_BYTES", 1000)
     return found
 
 
@@ -220,7 +220,7 @@ def test_an_object_store(counted: Counted, tmp_path: Path, monkeypatch: pytest.M
     zone = Zone(tmp_path / "zone")
     zone.write("broker.log", SHAPES["ordinary"])
     whole = landed(Cores(1), zone.root, tmp_path / "1")
-    for module in ("listing", "plan", "one_file", "stretches"):
+    for module in ("listing", "plan", "one_file", "file_splits"):
         monkeypatch.setattr(
             f"election_replay.jobs.landing.{module}.open_landing",
             lambda root: StoredZone(fs.LocalFileSystem(), str(root)),
@@ -271,7 +271,7 @@ def test_another_file_of_the_same_length_that_takes_its_place(counted: Counted, 
 
     class Late(Cores):
         def each(self, work: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
-            if isinstance(next(iter(items), None), stretches.Large):
+            if isinstance(next(iter(items), None), file_splits.Large):
                 found = [work(items[0])]
                 zone.write("broker.log", SHAPES["ordinary"].replace(b"[n1]", b"[n2]"))
                 return [*found, *super().each(work, items[1:])]

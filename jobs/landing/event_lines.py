@@ -48,7 +48,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class EventLines:
     """Lines of one place: the number of each, the columns of the event that it is, and its text."""
 
     place: Place
@@ -68,12 +68,12 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:32]
 
 
-def gathered(found: Iterable[Row | Kept]) -> Iterator[Row | Rows]:
+def in_batches(found: Iterable[Row | EventLines]) -> Iterator[Row | Rows]:
     """The same, but for what is kept: that comes in thousands of rows, as record batches of its two tables."""
-    waiting: list[Kept] = []
+    waiting: list[EventLines] = []
     count = 0
     for item in found:
-        if not isinstance(item, Kept):
+        if not isinstance(item, EventLines):
             yield item
             continue
         waiting.append(item)
@@ -85,7 +85,7 @@ def gathered(found: Iterable[Row | Kept]) -> Iterator[Row | Rows]:
         yield from batches(waiting)
 
 
-def batches(kept: Sequence[Kept]) -> tuple[Rows, Rows]:
+def batches(kept: Sequence[EventLines]) -> tuple[Rows, Rows]:
     """The rows of both tables."""
     places = [lines.place for lines in kept]
     which = pa.array(np.repeat(np.arange(len(kept)), [len(lines.lines) for lines in kept]))

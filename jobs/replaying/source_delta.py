@@ -20,7 +20,7 @@ INTRODUCING = frozenset[str]().union(*(protocol.introducing for protocol in PROT
 """The kinds of lines in which sources are introduced (:mod:`.introducing`)."""
 FILE = ("stream", "file_time", "fingerprint")
 UNDATED = datetime.min.replace(tzinfo=UTC)
-MANY = 500
+MAX_REREAD_SOURCES = 500
 """So many sources are read anew one by one; where there are more, their clusters are."""
 
 
@@ -41,11 +41,11 @@ Files = Mapping[str, File]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class CheckpointedSource:
     """A source whose checkpoint is kept: the last landing in it, the last sign of life, and, where it is asked for, the
     last file of each stream.
 
-    ``folded`` is the last landing that was folded; from there to ``batch`` the source was at rest. ``torn``: a replay
+    ``folded`` is the last landing that was folded; from there to ``batch`` the source was idle. ``torn``: a replay
     was killed when it had written half of the checkpoint, which is worth nothing. ``was_set``: its clock was put back.
     """
 
@@ -65,7 +65,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class New:
+class UpdatedSource:
     """A source with new events: how many, of which days (UTC), the first of its logs, the first that shows a process
     start, the first file of each stream that has some of them, and how many introduce a source.
     """
@@ -80,21 +80,21 @@ class New:
     introductions: int = 0
 
 
-def known_sources(engine: Engine, warehouse: Warehouse, ends: Rows) -> list[Known]:
+def known_sources(engine: Engine, warehouse: Warehouse, ends: Rows) -> list[CheckpointedSource]:
     """The sources that have a checkpoint, as the ``ends`` of all sources tell of them, a few rows each."""
     return _known_by(engine, warehouse, ends.select((*SOURCE, "batch", "until", "folded", "kind", "count")))
 
 
-def sources_of_checkpoints(engine: Engine, warehouse: Warehouse, folds: Rows, at_rest: Rows) -> list[Known]:
+def sources_of_checkpoints(engine: Engine, warehouse: Warehouse, folds: Rows, idle: Rows) -> list[CheckpointedSource]:
     """The same where a replay was killed, so that ends may tell of other checkpoints than there are.
 
-    ``folds`` are the rows that folds left, ``at_rest`` those of the nights at rest since then.
+    ``folds`` are the rows that folds left, ``idle`` those of the idle nights since then.
     """
     by_folds = _known_by(
         engine, warehouse, folds.select((*SOURCE, "batch", "until", "kind", "count"), {"folded": "batch"})
     )
     known = {source.source: source for source in by_folds}
-    for found in known_sources(engine, warehouse, at_rest):
+    for found in known_sources(engine, warehouse, idle):
         before = known.get(found.source, replace(found, batch=0, folded=0))
         if before.folded == found.folded:
             until = max((time for time in (before.until, found.until) if time is not None), default=None)
@@ -104,16 +104,18 @@ def sources_of_checkpoints(engine: Engine, warehouse: Warehouse, folds: Rows, at
     return [*known.values()]
 
 
-def _known_by(engine: Engine, warehouse: Warehouse, rows: Rows) -> list[Known]:
+def _known_by(engine: Engine, warehouse: Warehouse, rows: Rows) -> list[CheckpointedSource]:
     sql = (
         "SELECT cluster, source_node, max(batch) AS batch, max(until) AS until, max(folded) AS folded, "
         f"coalesce(max(count) FILTER (WHERE kind = '{LIVED}'), 0) > 0 AS was_set FROM {{rows}} "
         "GROUP BY cluster, source_node"
     )
-    return [Known(**row) for row in engine.answer(warehouse, sql, rows).to_pylist()]
+    return [CheckpointedSource(**row) for row in engine.answer(warehouse, sql, rows).to_pylist()]
 
 
-def new_sources(engine: Engine, warehouse: Warehouse, events: Rows, since: int, unknown_since: int) -> list[New]:
+def updated_sources(
+    engine: Engine, warehouse: Warehouse, events: Rows, since: int, unknown_since: int
+) -> list[UpdatedSource]:
     """The sources with events of landings after ``since``. A first one is sought after ``unknown_since``."""
     kinds = ", ".join(f"'{kind}'" for kind in sorted(START_KINDS))
     introducing = ", ".join(f"'{kind}'" for kind in sorted(INTRODUCING))
@@ -130,14 +132,14 @@ def new_sources(engine: Engine, warehouse: Warehouse, events: Rows, since: int, 
     for row in engine.answer(warehouse, sql, rows).to_pylist():
         by_source[row["cluster"], row["source_node"]].append(row)
     return [
-        New(
+        UpdatedSource(
             cluster=cluster,
             source_node=source_node,
             events=sum(day["events"] for day in days),
             days=tuple(sorted({day["day"] for day in days})),
             first_start=min((day["first_start"] for day in days if day["first_start"]), default=None),
             first_line=first_line_of(days),
-            first_files=at_the_end(days, min),
+            first_files=end_of_streams(days, min),
             introductions=sum(day["introductions"] for day in days),
         )
         for (cluster, source_node), days in by_source.items()
@@ -145,10 +147,14 @@ def new_sources(engine: Engine, warehouse: Warehouse, events: Rows, since: int, 
 
 
 def with_last_files(
-    engine: Engine, warehouse: Warehouse, ends: Sequence[Rows], known: list[Known], news: Iterable[New]
-) -> list[Known]:
+    engine: Engine,
+    warehouse: Warehouse,
+    ends: Sequence[Rows],
+    known: list[CheckpointedSource],
+    updated: Iterable[UpdatedSource],
+) -> list[CheckpointedSource]:
     """``known``, those with new events with the last file of each stream, of which ``ends`` or checkpoints tell."""
-    touched = {(source.cluster, source.source_node) for source in news} & {source.source for source in known}
+    touched = {(source.cluster, source.source_node) for source in updated} & {source.source for source in known}
     if not touched:
         return known
     sql = (
@@ -164,12 +170,12 @@ def with_last_files(
         for row in engine.answer(warehouse, sql, rows).to_pylist():
             by_source[row["cluster"], row["source_node"]].append(row)
     return [
-        replace(entry, last_files=at_the_end(by_source[entry.source], max)) if entry.source in touched else entry
+        replace(entry, last_files=end_of_streams(by_source[entry.source], max)) if entry.source in touched else entry
         for entry in known
     ]
 
 
-def at_the_end(rows: Iterable[Mapping[str, Any]], end: Callable[[Iterable[File]], File]) -> Files:
+def end_of_streams(rows: Iterable[Mapping[str, Any]], end: Callable[[Iterable[File]], File]) -> Files:
     """The first or the last line of each stream, of rows that name stream, file_time, fingerprint and line_no."""
     files: dict[str, list[File]] = defaultdict(list)
     for row in rows:
@@ -177,7 +183,7 @@ def at_the_end(rows: Iterable[Mapping[str, Any]], end: Callable[[Iterable[File]]
     return {stream: end(of_stream) for stream, of_stream in files.items()}
 
 
-def late_sources(news: Iterable[New], known: Iterable[Known]) -> set[tuple[str, str]]:
+def late_sources(updated: Iterable[UpdatedSource], known: Iterable[CheckpointedSource]) -> set[tuple[str, str]]:
     """The sources of whose former nights new events tell more than their checkpoints can take in.
 
     They show a start long before the last sign of life, or stand in a file that belongs before the last one of its
@@ -186,19 +192,19 @@ def late_sources(news: Iterable[New], known: Iterable[Known]) -> set[tuple[str, 
     before = {source.source: source for source in known}
     return {
         (source.cluster, source.source_node)
-        for source in news
+        for source in updated
         if (last := before.get((source.cluster, source.source_node))) is not None and is_late(source, last)
     }
 
 
-def is_late(news: New, known: Known) -> bool:
+def is_late(updated: UpdatedSource, known: CheckpointedSource) -> bool:
     """Whether new events of a source belong before the end of its checkpoint, or may."""
-    if known.was_set or is_before(news.first_start, known.until, LATE):
+    if known.was_set or is_before(updated.first_start, known.until, LATE):
         return True
-    if any(map(is_snapshot, known.last_files)) and is_before(news.first_line, known.until, SETTLES):
+    if any(map(is_snapshot, known.last_files)) and is_before(updated.first_line, known.until, SETTLES):
         return True
     return any(
-        stream in known.last_files and first < known.last_files[stream] for stream, first in news.first_files.items()
+        stream in known.last_files and first < known.last_files[stream] for stream, first in updated.first_files.items()
     )
 
 
@@ -213,16 +219,18 @@ def is_before(time: datetime | None, until: datetime | None, by_us: int) -> bool
     return time is not None and until is not None and (until - time) // timedelta(microseconds=1) > by_us
 
 
-def pieces(news: Collection[New], known: Collection[Known], tasks: int) -> dict[str, int]:
+def splits_by_cluster(
+    updated: Collection[UpdatedSource], known: Collection[CheckpointedSource], tasks: int
+) -> dict[str, int]:
     """Over how many of ``tasks`` each busy cluster is best dealt: by its share of the new events, or of all sources.
 
     A cluster without news, or with little, may have a long history. Twice as many pieces as tasks keep tasks about
     equal; a cluster that is not even one piece is not named.
     """
     events: Counter[str] = Counter()
-    for source in news:
+    for source in updated:
         events[source.cluster] += source.events
-    touched = {(source.cluster, source.source_node) for source in news}
+    touched = {(source.cluster, source.source_node) for source in updated}
     sources = Counter(cluster for cluster, _ in touched | {source.source for source in known})
     shares = {
         cluster: 2 * tasks * max(events[cluster] / max(events.total(), 1), count / sources.total())
@@ -231,9 +239,9 @@ def pieces(news: Collection[New], known: Collection[Known], tasks: int) -> dict[
     return {cluster: min(ceil(share), tasks) for cluster, share in shares.items() if share > 1}
 
 
-def nights(news: Iterable[New]) -> tuple[date, ...]:
+def nights(updated: Iterable[UpdatedSource]) -> tuple[date, ...]:
     """The days of the events, UTC."""
-    return tuple(sorted({day for source in news for day in source.days}))
+    return tuple(sorted({day for source in updated for day in source.days}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +261,12 @@ class Extent:
 
 
 def extent(
-    news: Collection[New], known: Collection[Known], clusters: Collection[str], doubtful: Collection[str], *, part: bool
+    updated: Collection[UpdatedSource],
+    known: Collection[CheckpointedSource],
+    clusters: Collection[str],
+    doubtful: Collection[str],
+    *,
+    part: bool,
 ) -> Extent:
     """What to read of ``clusters``.
 
@@ -264,24 +277,24 @@ def extent(
     for source in known:
         if source.cluster not in doubtful:
             folded[source.cluster] = max(folded.get(source.cluster, 0), source.batch)
-    partly = ({*clusters} & mostly_untouched(news, known)).difference(doubtful) if part else set()
+    partly = ({*clusters} & mostly_unchanged(updated, known)).difference(doubtful) if part else set()
     torn = {source.source for source in known if source.torn}
-    anew = {source for source in late_sources(news, known) | torn if source[0] in folded}
-    if len(anew) > MANY:
+    anew = {source for source in late_sources(updated, known) | torn if source[0] in folded}
+    if len(anew) > MAX_REREAD_SOURCES:
         folded = {cluster: batch for cluster, batch in folded.items() if cluster not in {source[0] for source in anew}}
         anew = set()
     return Extent(
         whole=tuple(sorted({*clusters} - partly)),
         partly=tuple(sorted(partly)),
-        touched=tuple(sorted((source.cluster, source.source_node) for source in news if source.cluster in partly)),
+        touched=tuple(sorted((source.cluster, source.source_node) for source in updated if source.cluster in partly)),
         folded=folded,
         anew=tuple(sorted(anew)),
     )
 
 
-def mostly_untouched(news: Iterable[New], known: Collection[Known]) -> set[str]:
+def mostly_unchanged(updated: Iterable[UpdatedSource], known: Collection[CheckpointedSource]) -> set[str]:
     """The clusters of whose sources most have nothing new, so that judging them whole would be a waste."""
-    touched = {(source.cluster, source.source_node) for source in news}
+    touched = {(source.cluster, source.source_node) for source in updated}
     balance: dict[str, int] = {}
     for source in known:
         weight = -1 if source.source in touched else 1

@@ -8,21 +8,21 @@ from typing import Any
 from election_replay.election_core.model.inventory import Inventory
 from election_replay.jobs.engines.engine import Engine, Rows, UpTo
 from election_replay.jobs.replaying.checkpoints import CHECKPOINTS, checkpoints_of
+from election_replay.jobs.replaying.idle_sources import NO_IDLE_SOURCES, SOURCE_ENDS, idle_sources, source_ends
 from election_replay.jobs.replaying.introducing import introduced_clusters, with_introductions
-from election_replay.jobs.replaying.news import (
-    Known,
-    New,
+from election_replay.jobs.replaying.nothing_new import batch_published, held_by
+from election_replay.jobs.replaying.selection import EVERYTHING, Selection, selected
+from election_replay.jobs.replaying.source_delta import (
+    CheckpointedSource,
+    UpdatedSource,
     extent,
     known_sources,
     late_sources,
-    new_sources,
-    pieces,
     sources_of_checkpoints,
+    splits_by_cluster,
+    updated_sources,
     with_last_files,
 )
-from election_replay.jobs.replaying.nothing_new import batch_published, held_by
-from election_replay.jobs.replaying.resting import NOTHING_RESTS, SOURCE_ENDS, resting, source_ends
-from election_replay.jobs.replaying.selection import EVERYTHING, Selection, selected
 from election_replay.jobs.replaying.work import Work
 from election_replay.jobs.warehouse.pointer import PUBLISHED
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -32,14 +32,14 @@ FACTS = TABLES["facts"]
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class ReplayPlan:
     """What a replay finds when it begins.
 
-    ``pointer`` says whose rows are published; ``None``: nothing is. ``landed`` are the events up to the
-    landing ``last_batch``, ``since`` is the last landing whose verdicts stand (0: all is judged anew), ``versions`` are
-    those of the tables. ``published_batch`` is the last landing of the published run. ``known`` are the sources with a
-    checkpoint, ``news`` those with events after ``since``. Clusters are ``pending`` when they have such events or were
-    held back before (``held_before``); ``asked`` are those to judge.
+    ``pointer`` says whose rows are published; ``None``: nothing is. ``landed`` are the events up to the landing
+    ``last_batch``, ``since`` is the last landing whose verdicts stand (0: all is judged anew), ``versions`` are those
+    of the tables. ``published_batch`` is the last landing of the published run. ``known`` are the sources with a
+    checkpoint, ``updated`` those with events after ``since``. Clusters are ``pending`` when they have such events or
+    were held back before (``held_before``); ``asked`` are those to judge.
     """
 
     selection: Selection
@@ -53,8 +53,8 @@ class Due:
     published: Mapping[str, int]
     landed: Rows
     checkpoints: tuple[()] | tuple[Rows, Rows]
-    known: list[Known]
-    news: list[New]
+    known: list[CheckpointedSource]
+    updated: list[UpdatedSource]
     pending: set[str]
     asked: set[str]
 
@@ -75,16 +75,16 @@ class Due:
         ahead = {source.cluster for source in self.known if source.batch > self.published_batch}
         return ahead | {*self.held_before} if self.since else ahead
 
-    def news_of(self, clusters: Collection[str]) -> list[New]:
+    def updated_in(self, clusters: Collection[str]) -> list[UpdatedSource]:
         """The sources of ``clusters`` that have new events."""
-        return [source for source in self.news if source.cluster in clusters]
+        return [source for source in self.updated if source.cluster in clusters]
 
     def held(self, clusters: Collection[str]) -> list[str]:
         """The clusters whose newest events stay unpublished when only ``clusters`` are judged."""
         return sorted((self.pending | self.asked).difference(clusters))
 
 
-def look(engine: Engine, warehouse: Warehouse, inventory: Inventory, selection: Selection) -> Due:
+def plan_replay(engine: Engine, warehouse: Warehouse, inventory: Inventory, selection: Selection) -> ReplayPlan:
     """What there is to judge. Tables that are missing are created.
 
     Raises :class:`JobError` when the selection names nothing that has events.
@@ -102,11 +102,11 @@ def look(engine: Engine, warehouse: Warehouse, inventory: Inventory, selection: 
     else:
         ends = checkpoints
         known = sources_of_checkpoints(engine, warehouse, *checkpoints) if checkpoints else []
-    news = new_sources(engine, warehouse, landed, since, min((source.batch for source in known), default=0))
-    known = with_last_files(engine, warehouse, ends, known, news)
-    pending = {*(source.cluster for source in news), *held_before}
+    updated = updated_sources(engine, warehouse, landed, since, min((source.batch for source in known), default=0))
+    known = with_last_files(engine, warehouse, ends, known, updated)
+    pending = {*(source.cluster for source in updated), *held_before}
     asked = pending if selection == EVERYTHING else set(selected(engine, warehouse, landed, selection))
-    return Due(
+    return ReplayPlan(
         selection=selection,
         started_at=started_at,
         last_batch=last_batch,
@@ -119,7 +119,7 @@ def look(engine: Engine, warehouse: Warehouse, inventory: Inventory, selection: 
         landed=landed,
         checkpoints=checkpoints,
         known=known,
-        news=news,
+        updated=updated,
         pending=pending,
         asked=asked,
     )
@@ -131,34 +131,36 @@ def pointer_of(published: Mapping[str, Any] | None) -> Rows | None:
     return None if version is None else Rows(PUBLISHED, version)
 
 
-def work_on(engine: Engine, warehouse: Warehouse, inventory: Inventory, due: Due, clusters: Collection[str]) -> Work:
+def work_of(
+    engine: Engine, warehouse: Warehouse, inventory: Inventory, plan: ReplayPlan, clusters: Collection[str]
+) -> Work:
     """The work that judges ``clusters``, of what is due."""
-    news, known = due.news_of(clusters), [source for source in due.known if source.cluster in clusters]
-    facts = Rows(FACTS.name, due.versions[FACTS.name])
-    introduced = introduced_clusters(engine, warehouse, facts, news, clusters)
-    doubtful = clusters if due.selection.from_events else due.doubtful | introduced
-    part = bool(due.since) and due.selection == EVERYTHING
-    rest = NOTHING_RESTS
+    updated, known = plan.updated_in(clusters), [source for source in plan.known if source.cluster in clusters]
+    facts = Rows(FACTS.name, plan.versions[FACTS.name])
+    introduced = introduced_clusters(engine, warehouse, facts, updated, clusters)
+    doubtful = clusters if plan.selection.from_events else plan.doubtful | introduced
+    part = bool(plan.since) and plan.selection == EVERYTHING
+    idle = NO_IDLE_SOURCES
     if part:
-        late = late_sources(news, known)
-        asked = {(source.cluster, source.source_node) for source in news if source.cluster not in doubtful} - late
-        rest = resting(engine, warehouse, due.landed, due.since, due.last_batch, asked, known)
-        news = [source for source in news if (source.cluster, source.source_node) not in rest.at_rest]
-    to_judge = extent(news, due.known, clusters, doubtful, part=part)
+        late = late_sources(updated, known)
+        asked = {(source.cluster, source.source_node) for source in updated if source.cluster not in doubtful} - late
+        idle = idle_sources(engine, warehouse, plan.landed, plan.since, plan.last_batch, asked, known)
+        updated = [source for source in updated if (source.cluster, source.source_node) not in idle.sources]
+    to_judge = extent(updated, plan.known, clusters, doubtful, part=part)
     return Work(
         engine=engine,
         warehouse=warehouse,
-        run_id=due.run_id,
-        inventory=with_introductions(inventory, engine, warehouse, due.landed, introduced),
-        landed=due.landed,
-        last_batch=due.last_batch,
-        since=due.since,
+        run_id=plan.run_id,
+        inventory=with_introductions(inventory, engine, warehouse, plan.landed, introduced),
+        landed=plan.landed,
+        last_batch=plan.last_batch,
+        since=plan.since,
         extent=to_judge,
-        rest=rest.within(to_judge.partly),
-        everything=not due.since and not due.held(clusters),
-        before=due.versions,
-        pieces=pieces(news, known, engine.tasks),
-        started_at=due.started_at,
-        pointer=due.pointer,
-        published=due.published,
+        idle=idle.within(to_judge.partly),
+        everything=not plan.since and not plan.held(clusters),
+        before=plan.versions,
+        splits_by_cluster=splits_by_cluster(updated, known, engine.tasks),
+        started_at=plan.started_at,
+        pointer=plan.pointer,
+        published=plan.published,
     )
