@@ -5,7 +5,7 @@ hears of a larger epoch; it can commit nothing meanwhile. Brokers lead their par
 what it decides waits.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from election_replay.election_core.fold.roles import DOWN, LEADER, OBSERVER
@@ -13,9 +13,20 @@ from election_replay.election_core.judge.clock import Clocks
 from election_replay.election_core.judge.coverage import counted
 from election_replay.election_core.judge.group import Group, Tenure, group_of
 from election_replay.election_core.judge.role_rows import role_intervals
+from election_replay.election_core.judge.timing import timing_of
 from election_replay.election_core.model.catalogue import INFO, PROVEN, RuleId
-from election_replay.election_core.model.facts import Candidacy, Fact, LastHeard, Role, TermRaised, VoteGranted
+from election_replay.election_core.model.facts import (
+    Alive,
+    Candidacy,
+    ContactLost,
+    Fact,
+    LastHeard,
+    Role,
+    TermRaised,
+    VoteGranted,
+)
 from election_replay.election_core.model.rows import Finding, Row, Term
+from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.kraft.facts import QuorumRuleBroken
 from election_replay.election_core.protocols.kraft.quorum_log import PROTOCOL
 from election_replay.election_core.protocols.raft_family import rules as raft_family
@@ -59,7 +70,8 @@ def _completed(facts: Sequence[Fact]) -> Iterator[Fact]:
     """The facts of a quorum, with what several logs tell together.
 
     A candidate up to 3.9 does not print who voted for it: the voters do. A follower's fetch time-out ends at once where
-    its leader resigned, so that it says nothing of when it was heard last.
+    its leader resigned, so that it says nothing of when it was heard last; so it may have been where the leader's log
+    ends before, and no connection was closed.
     """
     votes: dict[tuple[str | None, int], set[str]] = {}
     voted: dict[int, set[str]] = {}
@@ -70,11 +82,26 @@ def _completed(facts: Sequence[Fact]) -> Iterator[Fact]:
     resigned = {
         fact.node for fact in facts if isinstance(fact, Role) and fact.role == LEADER and fact.end_cause in _SAID_SO
     }
+    last_signs = _last_signs(facts)
+    closed = {(fact.source_node, fact.node, fact.since) for fact in facts if isinstance(fact, ContactLost)}
+    timeout = timing_of(facts).us(Timeout.KRAFT_FETCH)
     for fact in facts:
-        if isinstance(fact, Candidacy):
+        missed = isinstance(fact, LastHeard) and (fact.source_node, fact.node, fact.since) not in closed
+        if missed and fact.node not in resigned and last_signs.get(fact.node, 0) < fact.since:
+            yield replace(fact, since_by=fact.since_by + timeout)
+        elif isinstance(fact, Candidacy):
             yield _with_votes(fact, votes.get((fact.node, fact.term or 0), set()), voted.get(fact.term or 0, set()))
         elif not (isinstance(fact, LastHeard) and fact.node in resigned):
             yield fact
+
+
+def _last_signs(facts: Iterable[Fact]) -> dict[str | None, int]:
+    """The last line of each member's own log."""
+    last: dict[str | None, int] = {}
+    for fact in facts:
+        if isinstance(fact, Alive) and fact.until is not None:
+            last[fact.node] = max(last.get(fact.node, 0), fact.until)
+    return last
 
 
 def _with_votes(candidacy: Candidacy, votes: set[str], voted: set[str]) -> Candidacy:
