@@ -113,7 +113,7 @@ class Fates:
         hole = self._hole(before, lost.latest) if (lost.rounds or 0) < AWAKE_ROUNDS else None
         if hole is not None and self._stands(hole, lost.latest):
             return Standing.FROZEN
-        if before.end_cause == QUORUM_LOST and self._gave_up_late(before, lost.latest):
+        if self._woke(before, following, lost):
             return Standing.FROZEN
         if self._members_died(before, lost):
             return Standing.MEMBERS_DIED
@@ -191,6 +191,26 @@ class Fates:
         """Whether a hole lasted beyond a moment by messages, where clocks were set: else its own may have passed it."""
         clocks = self._group.clocks
         return not clocks.stepped or clocks.surely_before_though_set(moment, hole.end, hole.end)
+
+    def _woke(self, before: Tenure, following: Following | None, lost: QuorumLoss) -> bool:
+        """Whether the role of a leader ended as its process went on."""
+        late = before.end_cause == QUORUM_LOST and self._gave_up_late(before, lost.latest)
+        return late or (following is not None and self._woke_at_its_end(before, following))
+
+    def _woke_at_its_end(self, before: Tenure, following: Following) -> bool:
+        """Whether a leader did not run when the next one began, and its role ended as it went on; or whether it was
+        elected again just then, by those who had taken it for dead."""
+        again = self._majorities is None and following.leader == before.node
+        return any(
+            self._elapsed(hole.end, before.end)[0] < HEARD_WITHIN
+            and (not self._group.clocks.stepped if again else self._surely_in(following.begin, hole))
+            and self._has_rhythm(before.source, hole)
+            for hole in before.silences
+        )
+
+    def _surely_in(self, moment: Moment, hole: LogGap) -> bool:
+        over = self._elapsed(hole.begin, moment)[0] > 0 and self._elapsed(moment, hole.end)[0] > 0
+        return over and self._stands(hole, moment)
 
     def _gave_up_late(self, before: Tenure, lost: Moment) -> bool:
         """Whether a leader gave up with the first line after a hole, later than one does that runs without a majority.

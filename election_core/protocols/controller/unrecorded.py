@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 
 from election_replay.election_core.judge.clock import Moment
+from election_replay.election_core.judge.fates import Fates
 from election_replay.election_core.judge.group import Group, Tenure, since
+from election_replay.election_core.judge.outages import severity_of
 from election_replay.election_core.judge.wording import between
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, PROVEN, RuleId
-from election_replay.election_core.model.measures import Scope
+from election_replay.election_core.model.measures import Fate, Scope
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.controller.causes import heard_before
@@ -61,26 +63,34 @@ def _known(end: Moment) -> bool:
 def _unrecorded(group: Group, serving: Tenure, nobody: Decision, elected: Decision | None) -> Finding:
     end = group.end if elected is None else since(elected)
     least, most = group.clocks.elapsed(since(nobody), end)
+    recorded = between(least, most)
     until = ", to the end of the logs" if elected is None else ""
     heard = heard_before(group, serving.node, since(nobody))
     before = "" if heard is None else f" They had lost {serving.name} {_before(group, heard, nobody)} before."
     decided = [nobody] if elected is None else [nobody, elected]
+    went_on = "a broker went on as master by its own word"
+    asleep = group.once(Fates).asleep(serving, since(nobody))
+    if asleep is not None:
+        frozen = group.clocks.elapsed(asleep.begin, asleep.end)
+        least, most = min(least, frozen[0]), min(most, frozen[1])
+        went_on = f"{serving.name} called itself master, and was frozen: its log is silent for {between(*frozen)}"
     return group.finding(
         RuleId.LEADERLESS,
         (
             "unrecorded",
             nobody.term,
         ),
-        severity=INFO,
+        severity=INFO if asleep is None else severity_of(least),
         certainty=PROVEN if heard is None or heard.source == nobody.source_node else DEFINITE,
         nodes=tuple(fact.node for fact in decided[1:] if fact.node),
         terms=tuple(fact.term for fact in decided if fact.term is not None),
         start_time=nobody.since if heard is None else heard.at,
         end_time=None if elected is None else elected.since,
-        summary=f"The controllers recorded no master for {between(least, most)}{until} (an election found nobody); "
-        f"a broker went on as master by its own word.{before}",
+        summary=f"The controllers recorded no master for {recorded}{until} (an election found nobody); "
+        f"{went_on}.{before}",
         evidence=(heard.event_id if heard else None, *(fact.since_event for fact in decided)),
-        scope=Scope.UNRECORDED,
+        scope=Scope.UNRECORDED if asleep is None else Scope.NO_LEADER,
+        former_leader_fate=None if asleep is None else Fate.FROZEN,
         duration_min_ms=max(least, 0) // 1000,
         duration_max_ms=(most if heard is None else group.clocks.elapsed(heard, end)[1]) // 1000,
     )

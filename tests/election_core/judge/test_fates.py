@@ -7,6 +7,7 @@ import pytest
 
 from election_replay.election_core.judge.clock import Clocks
 from election_replay.election_core.judge.group import group_of
+from election_replay.election_core.model.catalogue import WARNING, RuleId
 from election_replay.election_core.model.facts import Alive, ContactLost, Fact, QuietLog
 from election_replay.election_core.model.rows import Finding, Term
 from election_replay.election_core.model.timing import SECOND
@@ -26,6 +27,15 @@ def test_who_may_have_been_frozen_is_not_called_cut_off(path: str, term: int) ->
     assert next_one.former_leader_state not in (None, "cut_off")
     fates = {row.former_leader_fate for row in rows if isinstance(row, Finding) and term in row.terms}
     assert fates <= {None, "unknown", "died"}
+
+
+def test_a_master_that_is_elected_again_as_it_wakes_was_frozen() -> None:
+    path = SCENARIOS / "controller/master_frozen_and_elected_again.txt"
+    rows = story.judge(story.facts_of(story.parse(path.read_text())))
+    (again,) = (row for row in rows if isinstance(row, Term) and row.term == 5)
+    assert again.former_leader_state == "frozen"
+    (without,) = (row for row in rows if isinstance(row, Finding) and row.rule == RuleId.LEADERLESS)
+    assert (without.severity, without.former_leader_fate) == (WARNING, "frozen")
 
 
 def end_of_first_life(*losses: Fact) -> tuple[int | None, int | None]:
