@@ -6,7 +6,7 @@ Changes of leadership stand in the order of their terms, which no clock can turn
 
 import re
 from collections.abc import Iterator, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
@@ -166,6 +166,14 @@ BLURRED = timedelta(seconds=1)
 
 CAMPAIGN = timedelta(seconds=2)
 """An election that took longer than this is told with how long it took."""
+
+
+def story_by_host(incident: Incident) -> list[StoryEntry]:
+    """The story beside lanes, which say which id each host has: its sentences call members by host alone."""
+    return [
+        replace(entry, sentence=incident.by_host(entry.sentence, finding=entry.finding is not None))
+        for entry in story(incident)
+    ]
 
 
 def story(incident: Incident) -> list[StoryEntry]:

@@ -7,7 +7,7 @@ from typing import Any
 from election_replay.jobs import JobError
 from election_replay.jobs.reading.incident import KNOWN, Incident, incident
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.reading.story import outcome, story, unseen
+from election_replay.jobs.reading.story import outcome, story_by_host, unseen
 from election_replay.jobs.reading.votes import votes_of
 from election_replay.jobs.reading.words import Row, leader_word, moment, role_word, seconds, spoken, term_word, when
 from election_replay.jobs.showing.dashboard_beside import another, in_markdown, in_sql, others
@@ -50,7 +50,7 @@ def group_page(published: Published, here: Here) -> Page:
     votes = votes_of(published, found, VOTES_SHOWN) if here.asked("votes") else []
     values: dict[str, Any] = {
         "found": found,
-        "outcome": list(outcome(found)),
+        "outcome": [found.by_host(sentence) for sentence in outcome(found)],
         "span": span(found),
         "edge": edge,
         "others": others(published, found),
@@ -59,7 +59,7 @@ def group_page(published: Published, here: Here) -> Page:
         "roles": chosen_roles(published, found, here.asked("bar")),
         "lines": raw_lines(published, found).lines if here.asked("lines") else None,
         "lines_shown": LINES_SHOWN,
-        "entries": story(found),
+        "entries": story_by_host(found),
         "ends": ends(found),
         "findings": [pair for root in found.roots for pair in found.tree(root)],
         "shown": SHOWN,

@@ -9,7 +9,17 @@ from election_replay.election_core.model.catalogue import RULES
 from election_replay.jobs.reading.incident import Incident
 from election_replay.jobs.reading.lanes import Lane, lane_of
 from election_replay.jobs.reading.next_steps import Step, urgent_steps
-from election_replay.jobs.reading.story import StoryEntry, beyond, collapsed, damage, folded, outcome, story, unseen
+from election_replay.jobs.reading.story import (
+    StoryEntry,
+    beyond,
+    collapsed,
+    damage,
+    folded,
+    outcome,
+    story,
+    story_by_host,
+    unseen,
+)
 from election_replay.jobs.reading.words import (
     Row,
     certainty,
@@ -75,13 +85,12 @@ def text(incident: Incident) -> Iterator[str]:
 
 def story_lines(incident: Incident, *, by_host: bool = False) -> Iterator[str]:
     """Who led, why that changed, what went wrong; ``by_host`` where the lanes below say which id each host has."""
-    lines = story(incident)
+    lines = story_by_host(incident) if by_host else story(incident)
     many_days = incident.begin.date() != incident.end.date()
     for entry in lines:
         moment = f"  {entry.at:%Y-%m-%d} {clock(entry.at)}  " if many_days else f"  {clock(entry.at)}  "
         moment += "  " * entry.depth
-        sentence = incident.by_host(entry.sentence, finding=entry.finding is not None) if by_host else entry.sentence
-        yield from paragraph(f"{grave(entry)}{sentence}", moment, " " * len(moment))
+        yield from paragraph(f"{grave(entry)}{entry.sentence}", moment, " " * len(moment))
     for sentence in (*beyond(incident), *damage(incident), *outcome(incident)):
         yield from paragraph(incident.by_host(sentence) if by_host else sentence, "  ", "    ")
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from election_replay.election_core.model.catalogue import RULES
 from election_replay.jobs.reading.incident import Incident
-from election_replay.jobs.reading.story import beyond, collapsed, damage, outcome, story, unseen
+from election_replay.jobs.reading.story import beyond, collapsed, damage, outcome, story_by_host, unseen
 from election_replay.jobs.reading.words import Row, certainty, clock, listed, lost, measures
 from election_replay.jobs.showing.picture import Links, picture
 from election_replay.jobs.showing.rendering import render
@@ -18,8 +18,8 @@ def page(incident: Incident) -> str:
         incident=incident,
         nodes=listed(incident.called(node) for node in worst["nodes"]) if worst else "",
         damage=[sentence.removeprefix("Damage: ") for sentence in damage(incident)],
-        outcome=list(outcome(incident)),
-        entries=story(incident),
+        outcome=[incident.by_host(sentence) for sentence in outcome(incident)],
+        entries=story_by_host(incident),
         ends=ends(incident),
         drawn=picture(incident, Links(lambda _: None, lambda findings: anchor(findings[0]))),
         unseen=unseen(incident),
@@ -40,7 +40,7 @@ def span(incident: Incident) -> str:
 
 def ends(incident: Incident) -> list[str]:
     """What is told after the story."""
-    return [*beyond(incident), *damage(incident), *outcome(incident)]
+    return [incident.by_host(sentence) for sentence in (*beyond(incident), *damage(incident), *outcome(incident))]
 
 
 def anchor(finding: Row) -> str:
