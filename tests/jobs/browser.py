@@ -17,7 +17,7 @@ QUIET = (
 )
 """Without these it asks its maker's machines for things of its own."""
 
-MAX_ELECTION_TIMEOUT = 120
+MAX_ELECTION_TIMEOUT = 600
 """Seconds that a busy machine may take for anything."""
 
 HAND = 0.3

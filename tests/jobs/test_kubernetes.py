@@ -71,7 +71,7 @@ def test_the_command_of_the_profile_makes_the_pod_of_a_driver(api: tuple[str, li
     words = shlex.split(command.replace("https://HOST:6443", address))[1:]
     here = ("--conf", "spark.kubernetes.submission.waitAppCompletion=false")
     done = subprocess.run(
-        [SUBMIT, *here, *words], cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=200, check=False
+        [SUBMIT, *here, *words], cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=600, check=False
     )
     pods = [one for one in made if one.get("kind") == "Pod"]
     assert pods, done.stderr[-3000:]

@@ -95,7 +95,7 @@ def test_without_settings_the_command_of_a_profile_ends_before_it_asks_its_clust
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 2, done.stderr[-2000:]

@@ -71,7 +71,7 @@ def test_jars_that_cannot_be_fetched_are_told(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
     said = done.stderr.splitlines()[-1]
     assert said.startswith("election_replay.jobs.JobError: Spark did not start: the jars of io.delta:delta-spark_")

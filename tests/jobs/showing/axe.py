@@ -18,7 +18,7 @@ def found() -> str | None:
     npm = shutil.which("npm")
     if not script.exists() and npm:
         asked = [npm, "install", "--no-audit", "--no-fund", "--prefix", str(HOME), PACKAGE]
-        subprocess.run(asked, capture_output=True, check=False, timeout=180)
+        subprocess.run(asked, capture_output=True, check=False, timeout=600)
     return script.read_text(encoding="utf-8") if script.exists() else None
 
 

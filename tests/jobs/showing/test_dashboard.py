@@ -522,7 +522,7 @@ def test_a_browser_shows_each_page_and_asks_nobody_else(address: str, page: str,
         ],
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=600,
         check=False,
     )
     for expected in PAGES[page]:
