@@ -326,12 +326,13 @@ class Newest:
 
     def _in_one_pass(self, table: str) -> tuple[int, dict[str, dict[str | None, int]]]:
         """How many rows a table has, and how many of which cluster break each expectation of a row by itself."""
-        asked = {one.name: condition for one in expectations_of(table) if (condition := condition_of(table, one))}
+        conditions = ((asked.name, condition_of(table, asked)) for asked in expectations_of(table))
+        by_row = {name: condition for name, condition in conditions if condition}
         cluster = "cluster" if "cluster" in TABLES[table].names else "NULL"
-        counts = ["count(*)", *(f"count(*) FILTER (WHERE {condition})" for condition in asked.values())]
+        counts = ["count(*)", *(f"count(*) FILTER (WHERE {condition})" for condition in by_row.values())]
         found = self._fetched(table, f"SELECT {cluster}, {', '.join(counts)} FROM {table} GROUP BY ALL ORDER BY ALL")
         failed = {
-            name: {row[0]: row[number] for row in found if row[number]} for number, name in enumerate(asked, start=2)
+            name: {row[0]: row[number] for row in found if row[number]} for number, name in enumerate(by_row, start=2)
         }
         return sum(row[1] for row in found), failed
 
