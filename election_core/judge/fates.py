@@ -138,6 +138,10 @@ class Fates:
         """What became of a leader that lost its majority and led on with it again."""
         return Fate.UNKNOWN if self.asleep(tenure, moment) is None else Fate.FROZEN
 
+    def led_on(self, before: Tenure | None, moment: Moment) -> bool:
+        """Whether a leader gave up so long after a moment that it had not heard of the next one."""
+        return before is not None and self._elapsed(moment, before.end)[0] > HEARD_WITHIN
+
     def _surely_led_on(self, before: Tenure, moment: Moment) -> bool:
         """Whether the last sign of a leader surely came after a moment."""
         last_sign = Moment(before.end.at, before.end.at, before.end.source, before.end.event_id)
@@ -362,6 +366,6 @@ def with_former(group: Group, rows: Iterator[Term]) -> Iterator[Term]:
         if tenure is not None:
             begin = Moment(row.start_time, row.start_time, tenure.source) if begun is None else first
             standing = fates.standing(tenure, Following(row.leader or "", row.term, begin))
-        if standing == Standing.CUT_OFF and row.cause in AT_REQUEST:
+        if standing in (Standing.CUT_OFF, Standing.UNKNOWN) and row.cause in AT_REQUEST and fates.led_on(tenure, first):
             standing = Standing.NOT_TOLD
         yield replace(row, former_leader=old.leader, former_leader_state=standing)

@@ -188,11 +188,13 @@ class SentinelLog:
         self._of(event.replica_group or "").told_by = event.peer
 
     def _on_switch(self, event: FoldEvent) -> None:
-        """It names the new master: in the epoch in which it was elected itself, or voted for who tells it."""
+        """It names the new master: in the epoch in which it was elected itself, or voted for who tells it, if it knows
+        of no later one: who tells need not be who was elected."""
         watched = self._of(event.replica_group or "")
         term = watched.open.term if watched.open is not None and watched.open.outcome == "won" else None
-        if term is None and watched.last_vote is not None and watched.last_vote[0] == watched.told_by:
-            term = watched.last_vote[1]
+        peer, voted = watched.last_vote or (None, None)
+        if term is None and peer is not None and peer == watched.told_by and self.own_epoch.term in (None, voted):
+            term = voted
         for word in (DOWN, AGREED):
             watched.unsay(word, event.peer_address, event)
         watched.say(NAMES, event.address, event, term)
