@@ -19,6 +19,7 @@ from election_replay.election_core.model.events import Event
 from election_replay.election_core.simulate.catalogue import SCENARIOS
 from election_replay.election_core.simulate.judged import logs_of
 from election_replay.election_core.simulate.scenario import BEGAN_US, played
+from election_replay.jobs.engines.engine import NOTHING
 from election_replay.jobs.engines.spark_engine import written
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
@@ -220,7 +221,7 @@ def append(rows: DataFrame, warehouse: Warehouse, table: str) -> None:
         return empty.cast(sql).alias(column)
 
     shaped = [value(column.name, column.type.sql, column.nullable) for column in TABLES[table].columns]
-    files = written(rows.select(*shaped), partial(as_they_are, table), warehouse.root)
+    files = written(rows.select(*shaped), partial(as_they_are, table), warehouse, NOTHING)
     warehouse.replace(files, table, (), "benchmark")
 
 

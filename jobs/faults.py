@@ -9,11 +9,6 @@ from election_replay.jobs import JobError
 AGAIN = "and run the same command again: nothing is lost, and nothing comes twice"
 SIGNS = (
     (
-        re.compile(r"input types \(\w+, (string|binary)_view\)"),
-        "an older release has erased a cluster so that these tables cannot be asked any more; no row is lost: run "
-        "`election-replay upkeep --warehouse DIR` once, then the same command again",
-    ),
-    (
         re.compile(r"No space left on device|os error 28\b|Disk quota exceeded|os error 122\b", re.IGNORECASE),
         f"the disk is full: make room for the warehouse and for temporary files (TMPDIR), {AGAIN}",
     ),

@@ -57,8 +57,8 @@ def of_run(spark: SparkSession, tables: Warehouse, table: Table, run: Mapping[st
         return empty(spark, table)
     try:
         tables.dataset(table.name, run["versions"][table.name])
-        if table.by_run and (pointed := pointer_of(tables, run)) is not None:
-            tables.dataset(PUBLISHED, pointed)
+        if table.by_run:
+            tables.dataset(PUBLISHED, pointer_of(tables, run))
     except Damaged:
         refusal = F.raise_error(F.lit(str(KeptNoLongerError(run["run_id"]))))
         nulls = [F.lit(None).cast(column.type.sql).alias(column.name) for column in table.columns]
@@ -71,10 +71,9 @@ def as_published(spark: SparkSession, tables: Warehouse, table: Table, run: Mapp
     version = tables.published_version(run, table.name)
     if version is None:
         return empty(spark, table)
-    pointed = pointer_of(tables, run) if table.by_run else None
-    if pointed is None:
+    if not table.by_run:
         return read(spark, tables, table.name, version)
-    pointer = read(spark, tables, PUBLISHED, pointed)
+    pointer = read(spark, tables, PUBLISHED, pointer_of(tables, run))
     every = read(spark, tables, table.name)
     return spark.sql(current(table, "{every}", "{pointer}"), every=every, pointer=pointer)
 

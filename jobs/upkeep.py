@@ -21,8 +21,6 @@ from election_replay.jobs import JobError
 from election_replay.jobs.publishing.runs import kept_runs, publish_again
 from election_replay.jobs.warehouse.forgetting import LINES, REJECTED, forget_lines, forgettable
 from election_replay.jobs.warehouse.former_runs import forget_runs
-from election_replay.jobs.warehouse.mending import mend
-from election_replay.jobs.warehouse.pointer import PUBLISHED
 from election_replay.jobs.warehouse.table_sets import OF_SOURCES
 from election_replay.jobs.warehouse.tidying import Tidied, retain, tidy
 from election_replay.jobs.warehouse.warehouse import KEEP_DAYS, Warehouse
@@ -57,8 +55,6 @@ def upkeep(
     before = warehouse.versions()
     standing = {name for name in before if is_standing(warehouse, name, published)}
     forgotten = 0
-    if not dry_run:
-        mend(warehouse, before)
     erased = forget_runs(warehouse, kept, dry_run=dry_run)
     if forget_after is not None and {LINES, REJECTED, *OF_SOURCES} & {*before} <= standing:
         last = last_landing(warehouse, datetime.now(UTC) - timedelta(days=forget_after))
@@ -89,10 +85,8 @@ def is_standing(warehouse: Warehouse, name: str, published: Mapping[str, Any]) -
 
 def versions_needed(name: str, version: int, kept: Iterable[Mapping[str, Any]]) -> set[int]:
     """The versions of a table that kept runs are read at. A judged one is read as it is, with a run's pointer."""
-    if name in NEWEST_ONLY:
+    if name in NEWEST_ONLY or TABLES[name].by_run:
         return set()
-    if TABLES[name].by_run:
-        kept = (run for run in kept if PUBLISHED not in run["versions"])
     return {run["versions"].get(name, version) for run in kept}
 
 

@@ -2,10 +2,9 @@
 
 It stands as a property of ``bronze.landed_files`` before the first row of the first landing is written, even before its
 data files are: a landing that was killed has left names in them. The property is read from Delta's log, whatever the
-number of landed files; only where an earlier release landed are their rows asked.
+number of landed files.
 """
 
-import pyarrow.compute as pc
 from deltalake import DeltaTable
 
 from election_replay.jobs import JobError
@@ -21,9 +20,10 @@ NOTHING = "nothing"
 def refuse_other_privacy(warehouse: Warehouse, pseudonyms: Pseudonyms | None) -> None:
     """Raise :class:`JobError` when what is landed already has other names for addresses and clients, or none."""
     now = mark_of(pseudonyms)
-    for other in sorted(marks(warehouse) - {now}):
+    before = recorded_mark(warehouse)
+    if before is not None and before != now:
         raise JobError(
-            f"{warehouse.root} was landed with {hashed(other)}, and the settings ask for {hashed(now)}: one machine "
+            f"{warehouse.root} was landed with {hashed(before)}, and the settings ask for {hashed(now)}: one machine "
             "would have two names. Land with the settings and the key of before, or into a new warehouse"
         )
 
@@ -42,17 +42,12 @@ def remember_privacy(warehouse: Warehouse, pseudonyms: Pseudonyms | None) -> Non
         warehouse.retry_hdfs(lambda: table.alter.set_table_properties(mark, raise_if_not_exists=False))
 
 
-def marks(warehouse: Warehouse) -> set[str]:
-    """What was hashed by the landings so far: one mark, none before the first, more where tables were mixed by hand."""
+def recorded_mark(warehouse: Warehouse) -> str | None:
+    """The mark of what landings have hashed; ``None`` before the first landing."""
     if warehouse.version(TABLE) is None:
-        return set()
-    mark = warehouse.opened(TABLE).metadata().configuration.get(PROPERTY)
-    if mark is not None:
-        return {mark}
-    found: set[str | None] = set()
-    for batch in warehouse.dataset(TABLE).to_batches(columns=["hashed"]):
-        found.update(pc.unique(batch.column(0)).to_pylist())
-    return {mark or NOTHING for mark in found}
+        return None
+    mark: str | None = warehouse.opened(TABLE).metadata().configuration.get(PROPERTY)
+    return mark
 
 
 def mark_of(pseudonyms: Pseudonyms | None) -> str:

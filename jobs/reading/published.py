@@ -197,9 +197,9 @@ def show(
     version = warehouse.published_version(run, table)
     if version is None:
         database.register(name, TABLES[table].arrow_schema().empty_table())
-    elif TABLES[table].by_run and (pointed := pointer_of(warehouse, run)) is not None:
+    elif TABLES[table].by_run:
         database.register(f"every_{name}", warehouse.dataset(table))
-        database.register(pointer, warehouse.dataset(PUBLISHED, pointed))
+        database.register(pointer, warehouse.dataset(PUBLISHED, pointer_of(warehouse, run)))
         rows = current(TABLES[table], f"every_{name}", pointer)
         database.execute(f"CREATE OR REPLACE TEMPORARY VIEW {name} AS {rows}")
     else:

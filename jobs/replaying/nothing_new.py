@@ -43,8 +43,6 @@ def batch_published(warehouse: Warehouse, published: Mapping[str, Any] | None, i
     """
     if published is None or published["rules_version"] != RULES_VERSION:
         return 0
-    if "published" not in published["versions"]:  # an older release replaced the rows of groups
-        return 0
     if published["facts_version"] != FACTS_VERSION:
         return 0
     if published["inventory_version"] != inventory_version(inventory):

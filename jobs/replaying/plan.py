@@ -50,7 +50,6 @@ class ReplayPlan:
     published_batch: int
     versions: dict[str, int]
     pointer: Rows | None
-    published: Mapping[str, int]
     landed: Rows
     checkpoints: tuple[()] | tuple[Rows, Rows]
     known: list[CheckpointedSource]
@@ -115,7 +114,6 @@ def plan_replay(engine: Engine, warehouse: Warehouse, inventory: Inventory, sele
         published_batch=int(published["batch"]) if published else 0,
         versions=versions,
         pointer=pointer_of(published),
-        published=published["versions"] if published else {},
         landed=landed,
         checkpoints=checkpoints,
         known=known,
@@ -126,9 +124,8 @@ def plan_replay(engine: Engine, warehouse: Warehouse, inventory: Inventory, sele
 
 
 def pointer_of(published: Mapping[str, Any] | None) -> Rows | None:
-    """The pointer as a run left it; ``None`` where an older release published it, or nobody anything."""
-    version = published["versions"].get(PUBLISHED) if published else None
-    return None if version is None else Rows(PUBLISHED, version)
+    """The pointer as a run left it; ``None`` where nothing is published."""
+    return Rows(PUBLISHED, published["versions"][PUBLISHED]) if published else None
 
 
 def work_of(
@@ -162,5 +159,4 @@ def work_of(
         splits_by_cluster=splits_by_cluster(updated, known, engine.tasks),
         started_at=plan.started_at,
         pointer=plan.pointer,
-        published=plan.published,
     )

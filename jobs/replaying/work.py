@@ -21,8 +21,7 @@ class Work:
     none). ``idle`` is what goes on as it was. ``everything``: no cluster is left out, so that the tables are written
     whole. ``before`` are the versions of the tables when the work began. ``splits_by_cluster``: over how many tasks a
     cluster is dealt; one that is not named stays together. ``pointer`` says whose rows are published of each group;
-    ``None``: nothing is, or an older release published it. ``published`` are the versions of the tables that the
-    published run names.
+    ``None``: nothing is.
     """
 
     engine: Engine
@@ -39,7 +38,6 @@ class Work:
     splits_by_cluster: Mapping[str, int]
     started_at: datetime
     pointer: Rows | None
-    published: Mapping[str, int]
 
     @property
     def clusters(self) -> tuple[str, ...]:
@@ -63,8 +61,7 @@ class Work:
     def published_rows(self, table: str) -> Rows | None:
         """The rows of a judged table that are published; ``None``: none are."""
         if self.pointer is None:
-            version = self.published.get(table)
-            return None if version is None else Rows(table, version)
+            return None
         return Rows(table, self.before[table]).where(NamedBy(OF_GROUP, self.pointer))
 
     def newest(self, table: str, clusters: tuple[str, ...]) -> Rows:

@@ -23,7 +23,7 @@ KEPT = f"SELECT * FROM lines SEMI JOIN ({NAMED}) USING (cluster, event_id)"  # n
 
 
 def register_facts(warehouse: Warehouse, database: duckdb.DuckDBPyConnection) -> None:
-    """Let a database know all facts; a warehouse of an older release has fewer tables of them."""
+    """Register all facts in a database; a table that is not there yet is empty."""
     for name in OF_SOURCES:
         known = warehouse.version(name) is not None
         database.register(name, warehouse.dataset(name) if known else TABLES[name].arrow_schema().empty_table())

@@ -27,10 +27,7 @@ def forget_runs(warehouse: Warehouse, kept: Iterable[Mapping[str, Any]], *, dry_
 
     Rows of the last days stay: a replay may be at work that has written them and not named them yet.
     """
-    versions = [run["versions"][PUBLISHED] for run in kept if PUBLISHED in run["versions"]]
-    if not versions:
-        return {}
-    named = [pointer_rows(warehouse, PUBLISHED, version) for version in versions]
+    named = [pointer_rows(warehouse, PUBLISHED, run["versions"][PUBLISHED]) for run in kept]
     named.append(pointer_rows(warehouse, CANDIDATE, warehouse.version(CANDIDATE)))
     keys = pa.concat_tables(named).select(OF_GROUP).group_by([*OF_GROUP]).aggregate([])
     if not dry_run:
@@ -47,18 +44,18 @@ def erase_stale(warehouse: Warehouse, name: str, keys: pa.Table, before: str, *,
     if warehouse.version(name) is None:
         return 0
     rows, schema = warehouse.dataset(name), TABLES[name].arrow_schema()
-    old = (pc.field("run_id") < before) | pc.field("run_id").is_null()
+    old = pc.field("run_id") < before
     with duckdb.connect() as database:
         database.execute("SET TimeZone = 'UTC'")
         database.register("named", keys)
         database.register("every_row", rows.scanner([*OF_GROUP], filter=old).to_reader())
         stale = database.sql(STALE).fetchall()
         if stale and not dry_run:
-            runs = [run for run, _ in stale if run is not None]
+            runs = [run for run, _ in stale]
             of_runs = pc.field("run_id").isin(pa.array(runs, pa.string()))
             database.register("every_row", rows.scanner(schema.names, filter=of_runs).to_reader())
             batches = (batch.cast(schema) for batch in database.sql(STAYING).to_arrow_reader(BATCH_ROWS))
-            where = f"run_id IS NULL OR run_id IN ({', '.join(map(sql_text, runs)) or 'NULL'})"
+            where = f"run_id IN ({', '.join(map(sql_text, runs))})"
             staying = pa.RecordBatchReader.from_batches(schema, batches)
             warehouse.overwrite(name, staying, where)
     return sum(count for _, count in stale)

@@ -47,13 +47,10 @@ def pointer_rows(warehouse: Warehouse, table: str, version: int | None) -> pa.Ta
 
 
 def pointer_of(warehouse: Warehouse, run: Mapping[str, Any]) -> int | None:
-    """The version of ``gold.published`` that a run is read by; ``None``: an older release published it.
+    """The version of ``gold.published`` that a run is read by.
 
     Raises :class:`~jobs.faults.Damaged` where upkeep has erased rows that it names.
     """
-    version: int | None = run["versions"].get(PUBLISHED)
-    if version is None:
-        return None
     since = warehouse.opened(PUBLISHED).metadata().configuration.get(KEPT_SINCE)
     if since is not None and run["published_at"] < datetime.fromisoformat(since):
         raise Damaged(PUBLISHED, warehouse.location(PUBLISHED), ValueError(f"{run['run_id']} is kept no longer"))

@@ -42,9 +42,7 @@ KEEP_DAYS = 30
 FORM, FORM_PROPERTY = 5, "electionReplay.warehouseForm"
 """The form of a warehouse that this release writes, and the property of ``gold.runs`` that says which one it has.
 
-It grows where an older release would write or read wrongly: 2 has judged tables without partitions, 3 a ledger of
-landed files without them, 4 has in ``gold.source_ends`` where each source ended, by which a night sees what is new, 5
-adds rows to judged tables and names the current ones in ``gold.published``.
+It grows where an older release would write or read wrongly.
 """
 
 FORGOTTEN_PROPERTY = "electionReplay.forgottenUpTo"
@@ -353,13 +351,10 @@ class Warehouse:
 
     def _provide(self, table: Table) -> None:
         """Create a table that is missing, or the columns that an older release did not give it."""
-        by_key = table.replaced_by or table.by_run
-        if self.version(table.name) is None or (by_key and not self.shaped_alike(table)):
+        if self.version(table.name) is None:
             self.retry_hdfs(partial(self._make, table))
-            return
-        self.add_missing_columns(table)
-        if not self.shaped_alike(table):
-            self.retry_hdfs(partial(self._reshape, table))
+        else:
+            self.add_missing_columns(table)
 
     def form(self) -> int:
         """The form that the warehouse has; 1 where nothing says so."""
@@ -399,33 +394,12 @@ class Warehouse:
             DeltaTable.create(
                 self.location(table.name),
                 delta_schema(table),
-                mode="ignore" if self.version(table.name) is None else "overwrite",
+                mode="ignore",
                 partition_by=list(table.partitioned_by),
                 name=table.name,
                 description=table.comment,
                 configuration=properties(table, KEEP_DAYS),
             )
-
-    def _reshape(self, table: Table) -> None:
-        """Write all rows of a table anew, with the partitions that it has today: a commit on top of those read."""
-        opened, dataset = self.opened(table.name), self.dataset(table.name)
-        with self.committing(table.name):
-            write_deltalake(
-                opened,
-                dataset.scanner(list(table.names)).to_reader(),
-                mode="overwrite",
-                schema_mode="overwrite",
-                partition_by=list(table.partitioned_by),
-                commit_properties=CommitProperties(max_commit_retries=0),
-            )
-
-    def shaped_alike(self, table: Table) -> bool:
-        """Whether a table has the partitions that it has today, and not those of an older release.
-
-        One that is made anew from the events, as nights do, then begins anew, empty: what is published of it stays
-        readable at its own version, and the next replay judges everything. One of landings keeps its rows.
-        """
-        return bool(self.opened(table.name).metadata().partition_columns == list(table.partitioned_by))
 
     def add_missing_columns(self, table: Table) -> None:
         """Give a table of an older release the columns that it lacks; they are null in its rows."""

@@ -11,7 +11,6 @@ import pytest
 from deltalake import DeltaTable
 
 from election_replay.jobs import JobError
-from election_replay.jobs.cli.app import main
 from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.forget import forget
 from election_replay.jobs.reading.published import Published
@@ -19,7 +18,7 @@ from election_replay.jobs.upkeep import upkeep
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from tests.conftest import Landing
-from tests.jobs.nights import content, land_only, night
+from tests.jobs.nights import land_only, night
 from tests.jobs.warehouse.test_data_files import commit, files_of
 from tests.jobs.zone import Zone, election
 
@@ -62,28 +61,6 @@ def test_the_others_can_be_asked_and_go_on_after_one_cluster_is_erased(
     grow(zone, ["healthy-497"])
     night(local, zone, warehouse)
     ask_every_table(warehouse, "old-copy-497")
-
-
-def test_a_warehouse_in_which_an_older_release_erased_a_cluster_is_mended_by_upkeep(
-    one_night: tuple[Path, Warehouse], local: LocalEngine, capsys: pytest.CaptureFixture[str]
-) -> None:
-    zone, warehouse = one_night
-    kept = content(warehouse)
-    for name in warehouse.versions():
-        if "cluster" in TABLES[name].names:
-            DeltaTable(warehouse.location(name)).delete("cluster = 'healthy-497'")
-    upkeep_says = ("sql", "--warehouse", warehouse.root, "SELECT * FROM terms WHERE cluster = 'old-copy-497'")
-    newest = warehouse.last_run() | {"versions": list(warehouse.versions().items())}
-    warehouse.append([newest | {"counts": list(newest["counts"].items()), "run_id": "9"}], "runs")
-    assert main([*upkeep_says]) == 1
-    assert "run `election-replay upkeep --warehouse DIR` once" in capsys.readouterr().err
-    upkeep(Warehouse(warehouse.root))
-    ask_every_table(Warehouse(warehouse.root), "healthy-497")
-    grow(zone, ["old-copy-497"])
-    night(local, zone, Warehouse(warehouse.root))
-    assert {name for name, rows in content(Warehouse(warehouse.root)).items() if rows} == {*kept}.intersection(
-        name for name, rows in kept.items() if rows
-    )
 
 
 def test_upkeep_leaves_the_files_of_a_landing_that_runs_for_days(zone: Zone, local: LocalEngine) -> None:

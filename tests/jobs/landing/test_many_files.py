@@ -8,7 +8,7 @@ import pytest
 from election_replay.jobs.engines.spark_engine import SparkEngine
 from election_replay.jobs.land import land
 from election_replay.jobs.landing.new_files import new_files
-from election_replay.jobs.landing.privacy_mark import NOTHING, marks
+from election_replay.jobs.landing.privacy_mark import NOTHING, recorded_mark
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.zone import leads, noise
@@ -38,7 +38,7 @@ def test_thousands_of_small_files_land_once(spark: SparkEngine, tmp_path: Path) 
     assert sorted(terms) == list(range(FILES))
     began = time.process_time()
     assert new_files(str(zone), warehouse, Config()) == []
-    assert marks(warehouse) == {NOTHING}, "what was hashed is remembered, not only written into rows"
+    assert recorded_mark(warehouse) == NOTHING, "what was hashed is remembered, not only written into rows"
     assert time.process_time() - began < SOON_SECONDS
 
 

@@ -3,19 +3,17 @@
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
-from deltalake import write_deltalake
+from deltalake import DeltaTable
 
 from election_replay.jobs import JobError
 from election_replay.jobs.landing.new_files import new_files
-from election_replay.jobs.landing.privacy_mark import NOTHING, marks, refuse_other_privacy, remember_privacy
+from election_replay.jobs.landing.privacy_mark import NOTHING, recorded_mark, refuse_other_privacy, remember_privacy
 from election_replay.jobs.landing.pseudonyms import Pseudonyms, pseudonyms_of
 from election_replay.jobs.settings.config import Config, Privacy
 from election_replay.jobs.warehouse.warehouse import Warehouse
-from election_replay.schemas import TABLES
 from tests.jobs.warehouse.test_data_files import files_of
-from tests.jobs.zone import EPOCH, Zone, leads
+from tests.jobs.zone import Zone, leads
 
 KEY = "a key of at least sixteen"
 BOTH = Privacy(("address", "client_id"))
@@ -34,21 +32,6 @@ def pseudonyms(monkeypatch: pytest.MonkeyPatch) -> Pseudonyms:
     found = pseudonyms_of(BOTH)
     assert found
     return found
-
-
-def landed_by_an_older_release(warehouse: Warehouse, *hashed: str | None) -> None:
-    """Rows of landings that remembered nothing but what stands in the rows."""
-    table = TABLES["landed_files"]
-    values: dict[str, Any] = {
-        column.name: {"TIMESTAMP": EPOCH, "BIGINT": 1, "BOOLEAN": False}.get(column.type.sql, "landed")
-        for column in table.columns
-    }
-    rows = [values | {"hashed": mark} for mark in hashed]
-    write_deltalake(
-        warehouse.location(table.name),
-        pa.Table.from_pylist(rows, table.arrow_schema()),
-        mode="append",
-    )
 
 
 def test_a_new_warehouse_takes_either(tmp_path: Path, pseudonyms: Pseudonyms) -> None:
@@ -76,7 +59,7 @@ def test_what_the_first_landing_hashed_counts_before_it_has_a_row(
 
 def test_that_nothing_is_hashed_is_remembered_too(warehouse: Warehouse, pseudonyms: Pseudonyms) -> None:
     remember_privacy(warehouse, None)
-    assert marks(warehouse) == {NOTHING}
+    assert recorded_mark(warehouse) == NOTHING
     with pytest.raises(JobError, match="was landed with nothing hashed, and the settings ask for a hash of"):
         remember_privacy(warehouse, pseudonyms)
 
@@ -89,32 +72,12 @@ def test_it_is_not_read_from_the_rows(
     refuse_other_privacy(warehouse, pseudonyms)
 
 
-def test_but_where_an_older_release_landed_its_rows_say_it(warehouse: Warehouse, pseudonyms: Pseudonyms) -> None:
-    landed_by_an_older_release(warehouse, pseudonyms.mark, pseudonyms.mark)
-    with pytest.raises(JobError, match="one machine would have two names"):
-        remember_privacy(warehouse, None)
-    remember_privacy(warehouse, pseudonyms)
-    assert marks(warehouse) == {pseudonyms.mark}
-    landed_by_an_older_release(warehouse, None)
-    assert marks(warehouse) == {pseudonyms.mark}
-
-
-def test_rows_of_two_kinds_are_told(warehouse: Warehouse, pseudonyms: Pseudonyms) -> None:
-    landed_by_an_older_release(warehouse, pseudonyms.mark, None)
-    for one in (None, pseudonyms):
-        with pytest.raises(JobError, match="one machine would have two names"):
-            refuse_other_privacy(warehouse, one)
-
-
 def test_no_commit_of_a_landing_or_of_upkeep_forgets_it(warehouse: Warehouse, pseudonyms: Pseudonyms) -> None:
     remember_privacy(warehouse, pseudonyms)
     warehouse.replace(files_of(warehouse, 1, lines=1), "landed_files", ["1"], "landing 1")
-    landed_by_an_older_release(warehouse, pseudonyms.mark, pseudonyms.mark)
-    landed_by_an_older_release(warehouse, pseudonyms.mark)
+    warehouse.replace(files_of(warehouse, 2, lines=1), "landed_files", ["2"], "landing 2")
     warehouse.create()
     table = warehouse.location("landed_files")
-    from deltalake import DeltaTable
-
     DeltaTable(table).optimize.compact()
     assert DeltaTable(table).metadata().configuration["election_replay.privacy"] == pseudonyms.mark
 
@@ -129,13 +92,15 @@ def test_of_two_first_landings_at_once_one_stops(
     monkeypatch.setattr("election_replay.jobs.landing.privacy_mark.refuse_other_privacy", meanwhile)
     with pytest.raises(JobError, match="run it again"):
         remember_privacy(warehouse, pseudonyms)
-    assert marks(warehouse) == {NOTHING}
+    assert recorded_mark(warehouse) == NOTHING
 
 
-def test_a_landing_is_refused_before_a_file_is_listed(warehouse: Warehouse, tmp_path: Path) -> None:
+def test_a_landing_is_refused_before_a_file_is_listed(
+    warehouse: Warehouse, pseudonyms: Pseudonyms, tmp_path: Path
+) -> None:
     zone = Zone(tmp_path / "zone")
     zone.write("broker_default.log", leads(0))
-    landed_by_an_older_release(warehouse, "address; key 000000000000")
+    remember_privacy(warehouse, pseudonyms)
     with pytest.raises(JobError, match="one machine would have two names"):
         new_files(str(zone.root), warehouse, Config())
     assert new_files(str(zone.root), Warehouse(str(tmp_path / "other")), Config())

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 import pytest
-from deltalake import DeltaTable, write_deltalake
-from deltalake.transaction import AddAction
+from deltalake import DeltaTable
 
 from election_replay.jobs import JobError
 from election_replay.jobs.warehouse import replacing
@@ -165,41 +163,9 @@ def test_a_table_with_other_partitions_is_refused_and_not_filled_with_nulls(tmp_
     assert warehouse.version("events") == 0
 
 
-def test_a_judged_table_of_an_older_release_begins_anew_and_its_versions_stay_readable(tmp_path: Path) -> None:
-    warehouse = Warehouse(str(tmp_path / "w"))
-    schema = delta_schema(FACTS)
-    older = DeltaTable.create(warehouse.location(FACTS.name), schema, partition_by=["cluster"])
-    rows = pa.Table.from_pylist([dict(zip(FACTS.names, row(("c", "g"), 1), strict=True))], FACTS.arrow_schema())
-    older_rows = rows.select([name for name in FACTS.names if name != "cluster"])
-    path = tmp_path / "w" / FACTS.path / "part-1.parquet"
-    pq.write_table(older_rows, path)
-    add = AddAction(path.name, path.stat().st_size, {"cluster": "c"}, 0, data_change=True, stats='{"numRecords": 1}')
-    older.create_write_transaction([add], mode="append", schema=schema, partition_by=["cluster"])
-    warehouse.create()
-    assert (warehouse.count(FACTS.name), warehouse.dataset(FACTS.name, 1).to_table().num_rows) == (0, 1)
-    night(warehouse, {("c", "g"): 2}, DeletedKeys(frozenset({"c"})))
-    assert stored(warehouse) == {("c", "g"): 2}
-    assert warehouse.dataset(FACTS.name, 1).to_table()["term"].to_pylist() == [1]
-
-
 def test_a_warehouse_of_a_newer_release_is_refused(warehouse: Warehouse) -> None:
     newer = {FORM_PROPERTY: str(FORM + 1)}
     DeltaTable(warehouse.location("runs")).alter.set_table_properties(newer, raise_if_not_exists=False)
     for use in (Warehouse(warehouse.root).create, Warehouse(warehouse.root).published):
         with pytest.raises(JobError, match=f"has form {FORM + 1}"):
             use()
-
-
-def test_a_ledger_that_is_written_anew_loses_no_landing_of_another_job(tmp_path: Path) -> None:
-    table = TABLES["landed_files"]
-    row = {c.name: None if c.nullable else "" if c.type.sql == "STRING" else 1 for c in table.columns}
-    rows, warehouse = pa.Table.from_pylist([row], table.arrow_schema()), Warehouse(str(tmp_path))
-    write_deltalake(warehouse.location(table.name), rows, partition_by=["batch"])
-    with warehouse.pinned_snapshot():
-        assert warehouse.version(table.name) == 0
-        write_deltalake(warehouse.location(table.name), rows, mode="append", partition_by=["batch"])
-        with pytest.raises(JobError, match="another job has written"):
-            warehouse.create([table.name])
-    warehouse.create([table.name])
-    assert warehouse.opened(table.name).metadata().partition_columns == []
-    assert warehouse.count(table.name) == 2
