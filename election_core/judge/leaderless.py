@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import inf
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 from election_replay.election_core.fold.process_runs import SILENCE
 from election_replay.election_core.fold.roles import (
@@ -407,7 +407,8 @@ def _led_without_log(group: Group) -> list[Role]:
         tenures.setdefault((tenure.term, tenure.node), []).append(tenure)
     first: dict[str, Moment] = {}
     for role in group.roles:
-        first.setdefault(role.source_node, since(role))
+        begun = group.begun.get(role.source_node, since(role))
+        first.setdefault(role.source_node, max(since(role), begun, key=attrgetter("at", "by")))
     late, elapsed = Timeout.ON_ITS_WAY.us, group.clocks.elapsed
 
     def outside(role: Role, tenure: Tenure) -> bool:

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from election_replay.election_core.model.catalogue import DEFINITE
 from election_replay.election_core.model.facts import Written
 from election_replay.election_core.model.rows import Finding
@@ -64,3 +66,13 @@ def test_an_epoch_of_which_no_log_tells_may_have_had_a_master_all_the_time() -> 
     assert whole.certainty == DEFINITE
     later = logs | {("y", "broker.log"): [re.sub(r"(poch:)2", r"\g<1>3", line) for line in logs["y", "broker.log"]]}
     assert all(found.certainty != DEFINITE for found in leaderless(later))
+
+
+@pytest.mark.slow
+def test_a_leader_whose_own_file_begins_later_than_its_others_led_before(corpora: Path) -> None:
+    lines = story.run_lines(corpora / "rocketmq-dledger/chaos-533")
+    cut = next(line.time for line in lines["n0"] if line.stream == "broker_default.log") + 48 * SECOND
+    kept = [line for line in lines["n0"] if line.stream != "broker_default.log" or line.time >= cut]
+    facts = [fact for node, of in (lines | {"n0": kept}).items() for fact in story.folder_facts("chaos", node, of)]
+    found = [row for row in story.judge(facts) if isinstance(row, Finding) and row.rule == "LEADERLESS"]
+    assert all((row.duration_min_ms or 0) < 15_000 for row in found if row.start_time < cut)
