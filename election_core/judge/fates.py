@@ -9,8 +9,7 @@ Frozen, dead, cut off and overloaded look alike to the others. What the leader w
 became of the others; where they do not tell, it is not known.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -28,19 +27,17 @@ from election_replay.election_core.fold.roles import (
 from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import SILENT, Group, LogGap, Tenure, since, until
 from election_replay.election_core.judge.quorum_contact import BY_TIMER, QuorumLoss, QuorumTracker
+from election_replay.election_core.judge.rhythm import Rhythms
 from election_replay.election_core.judge.silent_logs import leads_on
 from election_replay.election_core.judge.wording import between, name_of
 from election_replay.election_core.model.facts import (
-    Alive,
     Candidacy,
     ContactLost,
-    Fact,
     LastHeard,
     QuietLog,
     QuorumLost,
     RefusedWrites,
     Role,
-    Silence,
     TermRaised,
     Unreached,
 )
@@ -83,14 +80,6 @@ def following_of(after: Tenure | None) -> Following | None:
     return None if after is None else Following(after.node, after.term, after.begin)
 
 
-def _lengths(facts: Iterable[Fact]) -> Counter[str]:
-    """How long the facts of each log last together, in microseconds."""
-    total = Counter[str]()
-    for fact in facts:
-        total[fact.source_node] += 0 if fact.until is None else fact.until - fact.since
-    return total
-
-
 class Fates:
     """What had become of the leaders of a group. Make it by ``group.once(Fates)``."""
 
@@ -98,7 +87,7 @@ class Fates:
         self._group = group
         self._elapsed = group.clocks.elapsed
         self._majorities = group.once(QuorumTracker) if group.protocol in BY_MAJORITY else None
-        self._silent, self._lasted = _lengths(group.of(Silence)), _lengths(group.of(Alive))
+        self._rhythms = group.once(Rhythms)
         self._quiet = {fact.source_node for fact in group.of(QuietLog)}
         self._left = {fact.until_event for fact in group.of(QuorumLost) if fact.closed}
 
@@ -176,7 +165,7 @@ class Fates:
         """The hole in a leader's log over a moment, if the log has a rhythm."""
         for hole in before.silences:
             over = self._elapsed(hole.begin, moment)[1] >= 0 and self._elapsed(moment, hole.end)[0] > 0
-            if over and self._has_rhythm(before.source, hole):
+            if over and self._rhythms.stopped(before.source, hole):
                 return hole
         return None
 
@@ -208,7 +197,7 @@ class Fates:
         return any(
             self._elapsed(hole.end, before.end)[0] < HEARD_WITHIN
             and (not self._group.clocks.stepped if again else self._surely_in(following.begin, hole))
-            and self._has_rhythm(before.source, hole)
+            and self._rhythms.stopped(before.source, hole)
             for hole in before.silences
         )
 
@@ -226,11 +215,6 @@ class Fates:
             return False
         holes = (hole for hole in before.silences if self._elapsed(hole.end, before.end)[0] < HEARD_WITHIN)
         return any(self._elapsed(lost, hole.begin)[0] <= limit for hole in holes)
-
-    def _has_rhythm(self, source: str, hole: LogGap) -> bool:
-        """Whether a log has lines for more than half of the time beside one hole: else it has none to stop."""
-        length = hole.end.at - hole.begin.at
-        return 2 * (self._silent[source] - length) <= self._lasted[source] - length
 
     def _members_died(self, before: Tenure, lost: QuorumLoss) -> bool:
         """Whether those of the others whose processes had ended alone took the majority away."""

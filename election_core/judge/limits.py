@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from election_replay.election_core.judge.coverage import counted
 from election_replay.election_core.judge.group import Group
+from election_replay.election_core.judge.rhythm import Rhythms, gap_of, starting
 from election_replay.election_core.judge.wording import seconds
 from election_replay.election_core.model.catalogue import INFO, PROVEN, RuleId
 from election_replay.election_core.model.facts import Alive, Silence
@@ -38,18 +39,26 @@ def log_gaps(group: Group) -> Iterator[Finding]:
 
 
 def log_gap_coverage(group: Group) -> RuleCoverage:
-    """The holes in the logs of members, and the members whose logs have none."""
+    """The holes in the logs of members, and the members whose logs have none, or whose holes say nothing."""
     found = list(log_gaps(group))
-    silent = {hole.source_node for hole in _holes(group)}
+    silent = {hole.source_node for hole in _silences(group)}
+    untold = len(silent - {hole.source_node for hole in _holes(group)})
     speaking = {fact.source_node for fact in group.of(Alive)}
-    return counted(group, RuleId.LOG_GAP, found, len(speaking - silent) + len(found))
+    checked = len(speaking - silent) + len(found) + untold
+    return counted(group, RuleId.LOG_GAP, found, checked, _NO_RHYTHM, untold=untold)
 
 
-def _holes(group: Group) -> Iterator[Silence]:
+_NO_RHYTHM = "the lines of a log come as things happen, or are a part of it: its holes say nothing"
+
+
+def _silences(group: Group) -> Iterator[Silence]:
     return (hole for hole in group.of(Silence) if hole.until is not None and not starting(group, hole))
 
 
-def starting(group: Group, hole: Silence) -> bool:
-    """Whether a hole lies before the first role of a process: a slow start, on which no verdict rests."""
-    roles = group.roles_of(hole.source_node, hole.since)
-    return not roles or roles[-1].cause == "start"
+def _holes(group: Group) -> Iterator[Silence]:
+    """The holes of logs that have lines all the time otherwise."""
+    rhythms = group.once(Rhythms)
+    for hole in _silences(group):
+        gap = gap_of(hole)
+        if gap is not None and rhythms.stopped(hole.source_node, gap):
+            yield hole

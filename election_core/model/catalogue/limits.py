@@ -21,7 +21,8 @@ LIMITS: tuple[Rule, ...] = (
         severity="info",
         meaning=(
             "A log is silent for at least ten seconds within one run of its process: the process was frozen, or lines "
-            "were lost. Nothing is concluded from the missing lines."
+            "were lost. Nothing is concluded from the missing lines. A log that is silent for most of its time has no "
+            "rhythm, as an excerpt of a search: its holes say nothing."
         ),
         source="RocketMQ logback files: appenders drop INFO lines in bursts",
         needs="the periodic lines of a log",

@@ -1,0 +1,52 @@
+"""Whether a log has a rhythm that can stop: then a hole in it says something, else lines come as things happen.
+
+broker.log   ||||||||||||||||              |||||||||||||    lines all the time: frozen, or lines were lost
+an excerpt   |      |          |    |            |     |    what somebody searched for: a hole is nothing
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from election_replay.election_core.judge.group import Group, LogGap, since, until
+from election_replay.election_core.model.facts import Alive, Fact, Silence
+from election_replay.election_core.model.timing import Timeout
+
+
+def _lengths(facts: Iterable[Fact]) -> Counter[str]:
+    """How long the facts of each log last together, in microseconds."""
+    total = Counter[str]()
+    for fact in facts:
+        total[fact.source_node] += 0 if fact.until is None else fact.until - fact.since
+    return total
+
+
+_PERIOD = Timeout.SILENCE.us + Timeout.SEGMENT_GAP.us
+"""The slowest periodic lines come every ten seconds: a hole no longer than that is a rhythm by itself."""
+
+
+class Rhythms:
+    """Which logs of a group have a rhythm. Make it by ``group.once(Rhythms)``."""
+
+    def __init__(self, group: Group) -> None:
+        holes = (hole for hole in group.of(Silence) if not starting(group, hole))
+        self._silent = _lengths(hole for hole in holes if hole.until is not None and hole.until - hole.since > _PERIOD)
+        self._lasted = _lengths(group.of(Alive))
+
+    def stopped(self, source: str, hole: LogGap) -> bool:
+        """Whether a log has lines for more than half of the time beside one hole, or its process says that it did not
+        run."""
+        length = hole.end.at - hole.begin.at
+        others = self._silent[source] - (length if length > _PERIOD else 0)
+        return hole.noticed or 2 * others <= self._lasted[source] - length
+
+
+def gap_of(hole: Silence) -> LogGap | None:
+    """A silence as a hole of its log; ``None`` for one to the end of the log."""
+    end = until(hole)
+    return None if end is None else LogGap(since(hole), end, hole.noticed)
+
+
+def starting(group: Group, hole: Silence) -> bool:
+    """Whether a hole lies before the first role of a process: a slow start, on which no verdict rests."""
+    roles = group.roles_of(hole.source_node, hole.since)
+    return not roles or roles[-1].cause == "start"
