@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from election_replay.election_core.fold.roles import LEADER
-from election_replay.election_core.judge.group import Group, Tenure, since
+from election_replay.election_core.judge.group import Group, Tenure, since, until
 from election_replay.election_core.judge.overlap import Overlap, overlap_finding, overlaps
 from election_replay.election_core.judge.wording import between, name_of, seconds
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
@@ -192,7 +192,7 @@ def _consequence(
     if bytes_lost == 0:
         return INFO, DEFINITE, f"{stale.node} took nothing that {overlap.newer.node} lacks"
     if bytes_lost is not None:
-        silent_us = overlap.most + _missed_for(group, overlap)
+        silent_us = overlap.most + missed_for(group, stale, overlap.newer)
         thrown = f"{bytes_lost:,} bytes that {stale.node} took and {overlap.newer.node} never had were thrown away"
         if bytes_lost <= heartbeats(group, silent_us):
             return WARNING, DEFINITE, f"{thrown}; they may be heartbeats alone"
@@ -235,12 +235,14 @@ def out_of_place(group: Group, tenure: Tenure) -> bool:
     )
 
 
-def _missed_for(group: Group, overlap: Overlap) -> int:
+def missed_for(group: Group, stale: Tenure, newer: Tenure) -> int:
     """For how long before the change the former master may have been cut off, in microseconds."""
     missed = [
-        group.clocks.elapsed(since(word), overlap.newer.begin)[1]
+        group.clocks.elapsed(since(word), newer.begin)[1]
         for word in group.of(SentinelSaid)
-        if word.message in MISSED and word.node == overlap.stale.node
+        if word.message in MISSED
+        and word.node == stale.node
+        and ((end := until(word)) is None or group.clocks.elapsed(newer.begin, end)[1] > 0)
     ]
     before = [us for us in missed if us > 0]
     return max(before) + group.timing.us(Timeout.REDIS_DOWN_AFTER) if before else 0
@@ -250,8 +252,8 @@ def _refused_clients(group: Group, stale: Tenure, newer: Tenure) -> str:
     """For how long a master of a cluster answered no client although it called itself master beside another one."""
     for fact in group.of(Refusing):
         if fact.source_node == stale.source and stale.begin.at <= fact.since < stale.end.by:
-            until = min(fact.until if fact.until is not None else stale.end.at, stale.end.at)
-            both_us = min(until, newer.end.by) - max(fact.since, newer.begin.at)
+            over = min(fact.until if fact.until is not None else stale.end.at, stale.end.at)
+            both_us = min(over, newer.end.by) - max(fact.since, newer.begin.at)
             if both_us >= Timeout.MIN_REPORTED.us:
                 return f", of which {stale.node} answered no client for {seconds(both_us)}"
     return ""

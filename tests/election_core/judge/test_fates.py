@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from election_replay.election_core.judge.clock import Clocks
-from election_replay.election_core.judge.group import group_of
+from election_replay.election_core.judge.clock import Clocks, Moment
+from election_replay.election_core.judge.group import Tenure, group_of
 from election_replay.election_core.model.catalogue import WARNING, RuleId
 from election_replay.election_core.model.facts import Alive, ContactLost, Fact, QuietLog
 from election_replay.election_core.model.rows import Finding, Term
 from election_replay.election_core.model.timing import SECOND
+from election_replay.election_core.protocols.redis.facts import SentinelSaid
+from election_replay.election_core.protocols.redis.losses import missed_for
+from election_replay.election_core.protocols.redis.sentinel_log import DOWN
 from tests.election_core import story
 from tests.election_core.judge.test_leaderless import during, led_by
 
@@ -73,3 +76,12 @@ def test_a_wide_loss_before_a_narrow_one_still_tells_the_end() -> None:
 
 def test_a_connection_that_was_closed_after_the_next_start_is_of_the_next_life() -> None:
     assert end_of_first_life(lost("b", 98, 103, 104)) == end_of_first_life()
+
+
+def test_a_spell_in_which_a_master_was_missed_long_ago_makes_no_heartbeats_of_what_is_lost_now() -> None:
+    head = list(during("s", 0, 10))
+    head[3] = "a"
+    group = group_of([SentinelSaid(*head, message=DOWN, term=None, peer="s")], Clocks({"s": 1, "b": 1}, []))
+    begin = Moment(300 * SECOND, 300 * SECOND, "b")
+    stale, newer = (Tenure(node, node, 1, begin, begin, None, ()) for node in "ab")
+    assert missed_for(group, stale, newer) == 0
