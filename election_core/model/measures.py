@@ -125,5 +125,7 @@ class Refusal(StrEnum):
     """A member's space is used up, and an alarm forbids writes to all."""
     CORRUPT = "corrupt"
     """Members hold different data, and an alarm forbids writes to all."""
+    FEW_IN_SYNC = "few_in_sync"
+    """Fewer replicas are in sync than a write with acks=all needs (Kafka ``min.insync.replicas``)."""
     DISK_HANGS = "disk_hangs"
     """Its disk does not make entries durable: what it leads waits for that."""

@@ -254,6 +254,11 @@ class Timeout(Enum):
         "lost it at most.",
         "replication.c replicationCron",
     )
+    REDIS_NEW_HISTORY = Entry(
+        1_000,
+        "A replica that becomes master prints at once where its new history begins, so close to it.",
+        "replication.c shiftReplicationId",
+    )
     REDIS_PROMOTION = Entry(
         60_000,
         "A server that is told to become master is promoted, by the sentinels' words, this soon after.",

@@ -9,9 +9,10 @@ Times are local. The id of the node stands in most lines.
 
 import re
 from functools import partial
+from typing import Any
 
-from election_replay.election_core.dialects.dialect import Dialect, Record, Table, moment
-from election_replay.election_core.dialects.kafka.shapes import KAFKA_SHAPES
+from election_replay.election_core.dialects.dialect import Dialect, Record, Table, integer, moment
+from election_replay.election_core.dialects.kafka.shapes import KAFKA_SHAPES, ids
 from election_replay.election_core.dialects.kafka.texts import TEXTS
 from election_replay.election_core.dialects.parts import Line
 from election_replay.election_core.model.events import Event, Unparsable, saying
@@ -26,6 +27,12 @@ _LINE = re.compile(
     rf"\[{TIME}\] {LEVEL} +(.*?)(?: \(([\w.$]{{1,200}})\)(?: \[([^\]]{{0,200}})\])?)?\s*\Z", re.DOTALL | re.ASCII
 )
 _TIME = re.compile(rf"\[{TIME}\]", re.ASCII)
+_FEW_IN_SYNC = re.compile(
+    r"(?:org\.apache\.kafka\.common\.errors\.)?NotEnoughReplicasException: The size of the current ISR (\S.{0,300}?) is "
+    r"insufficient to satisfy the min\.isr requirement of (\d{1,10}) ",
+    re.ASCII,
+)
+"""``Partition#appendRecordsToLeader``; ``ReplicaManager#appendRecordsToLocalLog`` prints it behind its own line."""
 _OF_ZOOKEEPER = "org.apache.zookeeper."
 
 FORMER = (("[RaftManager nodeId=", "[RaftManager id="), ("[Controller ", "[QuorumController id="))
@@ -47,12 +54,23 @@ def parse_line(line: Line, record: Record) -> Event | None:
             columns = pattern.read(message, line.thread or "", record.stream)
             if columns is None:
                 continue
+            if kind == "KAFKA_FEW_IN_SYNC":
+                in_sync = _in_sync(record.continuation)
+                if in_sync is None:
+                    continue
+                columns |= in_sync
             time, resolution = line.time(record.utc_offset_minutes)
         except ValueError as error:
             raise Unparsable(f"{kind}: {error}") from None
         dated = {"kind": kind, "event_time": time, "time_resolution_ms": resolution}
         return saying({**dated, "level": line.level, "thread": line.thread, **columns})
     return None
+
+
+def _in_sync(continuation: tuple[str, ...]) -> dict[str, Any] | None:
+    """The in-sync replicas of a refused write and how many it needs; ``None`` where it failed for another reason."""
+    found = next((found for line in continuation if (found := _FEW_IN_SYNC.match(line))), None)
+    return None if found is None else {"members": ids(found[1]), "count": integer(found[2])}
 
 
 def _as_now(message: str) -> str:

@@ -271,6 +271,12 @@ PARTITIONS = under(
             "{sync_state_set_epoch:int}",
         ),
         Text(
+            "KAFKA_FEW_IN_SYNC",
+            "[ReplicaManager broker={node}] Error processing append operation on partition {topic}",
+            "the leader of a partition refused a write with acks=all; an exception behind the line names its in-sync "
+            "replicas and, in count, how many it needs (min.insync.replicas)",
+        ),
+        Text(
             "KAFKA_CUT",
             "[UnifiedLog partition={topic}, dir={}] Truncating to offset {start_offset:int}",
             "the log of a replica is cut",

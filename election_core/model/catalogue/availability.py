@@ -93,20 +93,23 @@ AVAILABILITY: tuple[Rule, ...] = (
         severity="warning; info below two seconds",
         meaning=(
             "A leader kept its role but took no writes, for a reason that it prints: the disk is too full, a transfer "
-            "of leadership does not end, other replicas do not acknowledge, its disk hangs, or an alarm forbids "
-            "writes on all members. Clients see the same as in a time without a leader, and no election ends it."
+            "of leadership does not end, other replicas do not acknowledge, too few replicas are in sync, its disk "
+            "hangs, or an alarm forbids writes on all members. Clients see the same as in a time without a leader, "
+            "and no election ends it."
         ),
         source=(
             "RocketMQ DefaultMessageStore (CleanCommitLogService#isSpaceToDelete), GroupTransferService; DLedger "
-            "DLedgerServer#handleAppend, #handleLeadershipTransfer; etcd server/etcdserver/apply (NOSPACE, CORRUPT)"
+            "DLedgerServer#handleAppend, #handleLeadershipTransfer; etcd server/etcdserver/apply (NOSPACE, CORRUPT); "
+            "Kafka Partition#appendRecordsToLeader (min.insync.replicas)"
         ),
         needs=(
             "the lines that mark the disk as full and as well again; a request to hand over, and appends that fail "
             "from then on; messages that were not acknowledged in time, one after the other; etcd: requests that were "
-            "not applied for lack of space or because the cluster is corrupt, and syncs of a second or more"
+            "not applied for lack of space or because the cluster is corrupt, and syncs of a second or more; Kafka: "
+            "appends that failed because too few replicas were in sync"
         ),
         refuted_by="A write that this broker acknowledged in this time.",
-        judged_by=("protocols.raft.stores", "protocols.writes.rules"),
+        judged_by=("protocols.kraft.partition_rules", "protocols.raft.stores", "protocols.writes.rules"),
     ),
     Rule(
         id=RuleId.FORMER_LEADER_STILL_MASTER,

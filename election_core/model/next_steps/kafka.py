@@ -52,6 +52,13 @@ KAFKA_STEPS: tuple[NextSteps, ...] = (
         source=RAFT,
     ),
     of(
+        rule=RuleId.WRITES_REFUSED,
+        checks=(_UNDER, _TOPIC, _LINES),
+        do_not="Do not lower min.insync.replicas to let writes through: what one replica alone acknowledges is lost "
+        "with it. Bring the other replicas back.",
+        source="Kafka documentation, min.insync.replicas and acks",
+    ),
+    of(
         rule=RuleId.DOUBLE_VOTE,
         checks=(_STATE, _LAG, _LOG),
         do_not="Do not start the controller with an old or empty metadata directory under its old id: it forgets votes "

@@ -18,6 +18,7 @@ WHERE_LITTLE_IS_KNOWN = {
     "KAFKA_LEADS": "leads {topic} in epoch {term}",
     "KAFKA_FOLLOWS": "follows {peer} for {topic} in epoch {term}",
     "KAFKA_ISR": "the in-sync replicas of {topic} are {members}",
+    "KAFKA_FEW_IN_SYNC": "refuses a write to {topic}: in sync are {members}, and it needs {count}",
     "KAFKA_STOPPING": "is told to stop",
     "KAFKA_PEER_GONE": "node {peer} closes the connection",
 }

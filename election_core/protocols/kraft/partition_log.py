@@ -7,14 +7,15 @@ epochs, the SyncStateSet is what Kafka calls ISR. A broker leads until it is tol
 off: it cannot commit meanwhile what its in-sync replicas do not have.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER, REMOVED, UNKNOWN, Step, spans
-from election_replay.election_core.model.facts import Fact, LastHeard, QuietLog
+from election_replay.election_core.model.facts import Fact, LastHeard, QuietLog, RefusedWrites
 from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.measures import Refusal
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.kraft.facts import (
     HeartbeatsCeased,
@@ -32,6 +33,7 @@ METADATA = "__cluster_metadata-"
 
 _CLOSED = Timeout.CLOSE_ON_ITS_WAY.us
 _VOID = Timeout.KRAFT_VOID.us
+_EPISODE = Timeout.WRITE_EPISODE.us
 
 
 @dataclass(slots=True)
@@ -43,6 +45,7 @@ class Replica:
     in_sync: dict[tuple[str, int, int], tuple[FoldEvent, str | None, tuple[str, ...]]] = field(default_factory=dict)
     sets: list[FoldEvent] = field(default_factory=list)
     cuts: list[FoldEvent] = field(default_factory=list)
+    refused: list[list[FoldEvent]] = field(default_factory=list)
     unclean: list[FoldEvent] = field(default_factory=list)
     deleted: list[FoldEvent] = field(default_factory=list)
     members: frozenset[str] = frozenset()
@@ -51,6 +54,14 @@ class Replica:
     def step_at(self, at: int) -> Step | None:
         """The last role that its node had taken by then: files of one node share a clock and no order."""
         return next((step for step in reversed(self.steps) if step.at <= at), None)
+
+    def short_of_replicas(self, refused: Sequence[FoldEvent]) -> tuple[FoldEvent, FoldEvent]:
+        """Between which lines too few replicas were in sync for writes that were refused; at least for those."""
+        first, last, needed = refused[0], refused[-1], refused[0].count or 0
+        before = next((told for told in reversed(self.sets) if told.at <= first.at), first)
+        after = next((told for told in self.sets if told.at >= last.at), last)
+        shrunk = before is not first and len(before.members or ()) < needed
+        return before if shrunk else first, after if len(after.members or ()) >= needed else last
 
     def note_set(self, event: FoldEvent, term: int | None, leader: str | None, topic_id: str | None) -> None:
         """The in-sync replicas from a partition epoch on, as first told."""
@@ -115,6 +126,15 @@ class PartitionLog:
                 term_before=known,
                 log_end=event.ledger_end or 0,
                 high_watermark=event.committed or 0,
+            )
+        for refused in replica.refused:
+            (fell, rose), opening, closing = replica.short_of_replicas(refused), refused[0], refused[-1]
+            yield RefusedWrites(
+                *emit.during(self.node, fell.at, opening.by, opening.event_id, closing.at, rose.by, closing.event_id),
+                why=Refusal.FEW_IN_SYNC.value,
+                count=len(refused),
+                peer=None,
+                evidence=tuple(told.event_id for told in (fell, rose) if told not in (opening, closing)),
             )
         for event, begun, topic_id in _cuts(replica):
             yield ReplicaCut(
@@ -197,6 +217,13 @@ class PartitionLog:
     def _on_in_sync(self, event: FoldEvent) -> None:
         self._replica(event).sets.append(event)
 
+    def _on_few_in_sync(self, event: FoldEvent) -> None:
+        refused = self._replica(event).refused
+        if refused and event.at - refused[-1][-1].by <= _EPISODE:
+            refused[-1].append(event)
+        else:
+            refused.append([event])
+
     def _on_cut(self, event: FoldEvent) -> None:
         if not (event.topic or "").startswith(METADATA):
             self._replica(event).cuts.append(event)
@@ -268,6 +295,7 @@ _HANDLERS: dict[str, Callable[[PartitionLog, FoldEvent], None]] = {
     "KAFKA_REPLICA_DELETED": PartitionLog._on_deleted,
     "KAFKA_ISR": PartitionLog._on_in_sync,
     "KAFKA_CUT": PartitionLog._on_cut,
+    "KAFKA_FEW_IN_SYNC": PartitionLog._on_few_in_sync,
     "KAFKA_LEADER_GONE": PartitionLog._on_leader_gone,
     "KAFKA_PARTITION_RECORDED": PartitionLog._on_recorded,
     "KAFKA_UNCLEAN": PartitionLog._on_unclean,

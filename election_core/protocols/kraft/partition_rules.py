@@ -15,14 +15,14 @@ from election_replay.election_core.fold.roles import DIED, LEADER, REMOVED, STOP
 from election_replay.election_core.judge.clock import Clocks, Moment
 from election_replay.election_core.judge.completeness import KnownCommit, Lack, LogEnd, finding_of, lacks
 from election_replay.election_core.judge.coverage import counted, same_term_coverage
-from election_replay.election_core.judge.group import SILENT, Group, Tenure, group_of, since
+from election_replay.election_core.judge.group import SILENT, Group, Tenure, group_of, since, until
 from election_replay.election_core.judge.leaderless import MAX_INFO_GAP, gaps, leaderless
 from election_replay.election_core.judge.outages import severity_of
 from election_replay.election_core.judge.overlap import Overlap, overlap_coverage, overlap_finding, overlaps
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.same_term import same_term
 from election_replay.election_core.judge.term_rows import terms
-from election_replay.election_core.judge.wording import between, number_of
+from election_replay.election_core.judge.wording import between, name_of, number_of
 from election_replay.election_core.model.catalogue import (
     CRITICAL,
     DEFINITE,
@@ -32,10 +32,10 @@ from election_replay.election_core.model.catalogue import (
     WARNING,
     RuleId,
 )
-from election_replay.election_core.model.facts import Fact, LastHeard, Role
+from election_replay.election_core.model.facts import Fact, LastHeard, RefusedWrites, Role
 from election_replay.election_core.model.measures import Scope, Unit
 from election_replay.election_core.model.rows import Finding, Row, SyncStateSet, Term
-from election_replay.election_core.model.timing import SECOND
+from election_replay.election_core.model.timing import SECOND, US_PER_MS, Timeout
 from election_replay.election_core.protocols.kraft.facts import (
     HeartbeatsCeased,
     InSync,
@@ -86,13 +86,16 @@ def _judge(group: Group, *, is_last: bool) -> Iterator[Row]:
     led = [gap for gap in gaps(group, _heard(group)) if gap.after is not None or is_last]
     found_gaps = (gap for gap in led if gap.before.end_cause != REMOVED)  # then its topic was deleted
     without = [*leaderless(group, found_gaps, "leader", CLOCK), *_unreachable(group)]
-    if not found and not without and len(sets) < 2 and len({tenure.term for tenure in group.tenures}) < 2:
+    refused = list(_refused(group))
+    terms_led = {tenure.term for tenure in group.tenures}
+    if not (found or without or refused) and len(sets) < 2 and len(terms_led) < 2:
         return
     yield from role_intervals(group)
     yield from (_with_cause(row, group, unclean) for row in terms(group))
     yield from _set_rows(group, sets)
     yield from found
     yield from without
+    yield from refused
     changes = max(len(group.tenures) - 1, 0)
     yield same_term_coverage(group, found)
     yield overlap_coverage(group, found)
@@ -100,6 +103,8 @@ def _judge(group: Group, *, is_last: bool) -> Iterator[Row]:
     yield counted(group, RuleId.COMMITTED_ENTRY_LOST, found, len(_ends(group)))
     yield counted(group, RuleId.POSSIBLE_DATA_LOSS, found, len(list(group.of(ReplicaCut))))
     yield counted(group, RuleId.LEADERLESS, without, max(changes, len(without)))
+    if refused:
+        yield counted(group, RuleId.WRITES_REFUSED, refused, len(refused))
 
 
 # -- sets and terms ---------------------------------------------------------------------------------------------
@@ -343,4 +348,35 @@ def _unreachable(group: Group) -> Iterator[Finding]:
             scope=Scope.UNREACHABLE,
             duration_min_ms=max(least, 0) // 1000,
             duration_max_ms=most // 1000,
+        )
+
+
+def _refused(group: Group) -> Iterator[Finding]:
+    """``WRITES_REFUSED``: a leader refuses writes with acks=all while too few replicas are in sync, and leads on.
+
+    Source: apache/kafka ``Partition#appendRecordsToLeader`` (``NotEnoughReplicasException``).
+    """
+    for fact in group.of(RefusedWrites):
+        begin, end = since(fact), until(fact) or since(fact)
+        least, most = group.clocks.elapsed(begin, end)
+        least = max(least, 0)
+        if least < Timeout.MIN_REPORTED.us:
+            continue
+        own = (tenure for tenure in group.tenures if tenure.source == fact.source_node)
+        led = next((tenure for tenure in own if tenure.begin.at <= begin.by < tenure.end.by), None)
+        name = name_of(fact.node, fact.source_node) if led is None else led.with_detail(f"{CLOCK} {led.term}")
+        yield group.finding(
+            RuleId.WRITES_REFUSED,
+            (fact.why, fact.source_node, fact.since_event),
+            severity=severity_of(least),
+            nodes=(fact.node or fact.source_node,),
+            terms=() if led is None else (led.term,),
+            start_time=begin.by,
+            end_time=end.at,
+            summary=f"{name} refused writes with acks=all for {between(least, most)}: fewer replicas were in sync than "
+            f"min.insync.replicas asks for. {number_of(fact.count, 'write')} failed.",
+            evidence=[fact.since_event, *fact.evidence, fact.until_event],
+            duration_min_ms=least // US_PER_MS,
+            duration_max_ms=most // US_PER_MS,
+            former_leader=fact.node or fact.source_node,
         )

@@ -161,7 +161,7 @@ def _asked_beyond(group: Group, stale: Tenure, newer: Tenure) -> _Asked | None:
         fact
         for fact in held
         if (fact.source_node, fact.message, fact.ids) == (newer.source, GOES_ON, first.ids)
-        and abs(fact.since - newer.begin.at) < SECOND
+        and abs(fact.since - newer.begin.at) < Timeout.REDIS_NEW_HISTORY.us
         and fact.to_index is not None
     ]
     return _Asked(first, goes_on[0]) if goes_on else None
