@@ -127,9 +127,9 @@ class Fates:
         """What became of a leader that lost its majority and led on with it again."""
         return Fate.UNKNOWN if self.asleep(tenure, moment) is None else Fate.FROZEN
 
-    def led_on(self, before: Tenure | None, moment: Moment) -> bool:
+    def led_on(self, before: Tenure, moment: Moment) -> bool:
         """Whether a leader gave up so long after a moment that it had not heard of the next one."""
-        return before is not None and self._elapsed(moment, before.end)[0] > HEARD_WITHIN
+        return self._elapsed(moment, before.end)[0] > HEARD_WITHIN
 
     def _surely_led_on(self, before: Tenure, moment: Moment) -> bool:
         """Whether the last sign of a leader surely came after a moment."""
@@ -345,11 +345,10 @@ def with_former(group: Group, rows: Iterator[Term]) -> Iterator[Term]:
             yield row
             continue
         tenure, begun = last.get((old.leader or "", old.term)), first_of.get((row.leader or "", row.term))
-        first = Moment(row.start_time, row.start_time, "") if begun is None else begun.begin
         standing = Standing.UNKNOWN
         if tenure is not None:
-            begin = Moment(row.start_time, row.start_time, tenure.source) if begun is None else first
+            begin = Moment(row.start_time, row.start_time, tenure.source) if begun is None else begun.begin
             standing = fates.standing(tenure, Following(row.leader or "", row.term, begin))
-        if standing in (Standing.CUT_OFF, Standing.UNKNOWN) and row.cause in AT_REQUEST and fates.led_on(tenure, first):
-            standing = Standing.NOT_TOLD
+            if standing in (Standing.CUT_OFF, Standing.UNKNOWN) and row.cause in AT_REQUEST:
+                standing = Standing.NOT_TOLD if fates.led_on(tenure, begin) else standing
         yield replace(row, former_leader=old.leader, former_leader_state=standing)
