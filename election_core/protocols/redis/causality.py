@@ -9,12 +9,13 @@ master                  Partial resynchronization not accepted
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER
 from election_replay.election_core.judge.clock import Message
 from election_replay.election_core.judge.group import in_order, since, until
 from election_replay.election_core.model.facts import Candidacy, Fact, Role, VoteGranted
+from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.redis.facts import BytesRefused, DataHeld, SentinelSaid
 from election_replay.election_core.protocols.redis.sentinel_log import NAMES, PROMOTED, TOLD_TO_FOLLOW, TOLD_TO_LEAD
 from election_replay.election_core.protocols.redis.server_log import ASKS, BY_COMMAND, COPIED, PROTOCOL
@@ -65,10 +66,23 @@ def _commands(facts: list[Fact]) -> Iterator[Message]:
         roles = taken.get((role or "", node), [])
         if role is None or len(roles) != len(words):
             continue
-        for word, begun in zip(sorted(words, key=lambda word: word.term or word.since), roles, strict=True):
+        in_turn = list(zip(sorted(words, key=lambda word: word.term or word.since), roles, strict=True))
+        if not _belong_together(in_turn):
+            continue
+        for word, begun in in_turn:
             pair = since(word), since(begun)
             yield Message(*(pair if message != PROMOTED else reversed(pair)))
     yield from _heard_of(spoken)
+
+
+def _belong_together(in_turn: Sequence[tuple[SentinelSaid, Role]]) -> bool:
+    """Whether words and roles that are equally many are of each other: where lines are missing that may be accident.
+
+    One pair is close in time; several may be as far apart as two clocks are, each as far as the others.
+    """
+    apart = [begun.since - word.since for word, begun in in_turn]
+    spread = max(apart) - min(apart) if len(apart) > 1 else abs(apart[0])
+    return spread <= Timeout.REDIS_TOLD.us
 
 
 def _heard_of(spoken: dict[tuple[str, str | None], list[SentinelSaid]]) -> Iterator[Message]:

@@ -4,7 +4,9 @@
     sentinel-2  +new-epoch 4, +promoted-slave redis-3     so it is the master of epoch 4
 
 The n-th time that a server was told to become master belongs to the n-th epoch in which sentinels promoted it, if both
-counts are equal; else to the one nearest in time. A role whose epoch nobody says has one that only orders it.
+counts are equal and the clocks of all are apart alike; else the two that are nearest to each other in time belong
+together. Where lines are missing counts may be equal by accident. A role whose epoch nobody says has one that only
+orders it.
 """
 
 from collections.abc import Iterable
@@ -85,16 +87,28 @@ def _promoted(leading: list[Role], promotions: dict[tuple[int, str], SentinelSai
             taken.setdefault(role.node, []).append(role)
     for address, roles in taken.items():
         epochs = sorted(epoch for epoch, of in promotions if of == address)
-        if len(epochs) == len(roles):
-            known |= {place_of(role): epoch for role, epoch in zip(roles, epochs, strict=True)}
+        in_turn = list(zip(roles, epochs, strict=False)) if len(epochs) == len(roles) > 1 else []
+        apart = [_apart(role, promotions[epoch, address], clocks) for role, epoch in in_turn]
+        if apart and max(apart) - min(apart) < Timeout.REDIS_PROMOTION.us:
+            known |= {place_of(role): epoch for role, epoch in in_turn}
             continue
-        for role in roles:
-            apart = [
-                (abs(clocks.elapsed(since(role), since(promotions[epoch, address]))[1]), epoch) for epoch in epochs
-            ]
-            if apart and min(apart)[0] < Timeout.REDIS_PROMOTION.us:
-                known[place_of(role)] = min(apart)[1]
+        known |= _nearest(roles, {epoch: promotions[epoch, address] for epoch in epochs}, clocks)
     return known
+
+
+def _nearest(roles: list[Role], promoted: dict[int, SentinelSaid], clocks: Clocks) -> dict[Place, int]:
+    """The epochs of roles that are nearest in time to a promotion, which is nearest to them: others' have no line."""
+    found: dict[Place, tuple[int, int]] = {}
+    for epoch, word in promoted.items():
+        apart, role = min(((abs(_apart(role, word, clocks)), role) for role in roles), key=lambda near: near[0])
+        place = place_of(role)
+        if apart < Timeout.REDIS_PROMOTION.us:
+            found[place] = min(found.get(place, (apart, epoch)), (apart, epoch))
+    return {place: epoch for place, (_, epoch) in found.items()}
+
+
+def _apart(role: Role, promotion: SentinelSaid, clocks: Clocks) -> int:
+    return clocks.elapsed(since(role), since(promotion))[1]
 
 
 def _first(facts: Iterable[Fact]) -> Fact | None:

@@ -266,7 +266,7 @@ def losses(group: Group, found: Sequence[Finding]) -> Iterator[Finding]:
         if lost is None or lost <= 0 or {fact.peer, fact.node} in overlapped:
             continue
         because = next((finding for finding in found if fact.node in finding.nodes), None)
-        master = name_of(fact.node, fact.source_node)
+        master, former = name_of(fact.node, fact.source_node), fact.peer or "A server that no line names"
         client = lost > heartbeats(group, Timeout.REDIS_TOLD.us)
         yield group.finding(
             RuleId.POSSIBLE_DATA_LOSS,
@@ -277,7 +277,7 @@ def losses(group: Group, found: Sequence[Finding]) -> Iterator[Finding]:
             terms=(),
             start_time=fact.since,
             end_time=fact.since,
-            summary=f"{fact.peer} had {lost:,} bytes that its new master {master} never had: they were thrown away"
+            summary=f"{former} had {lost:,} bytes that its new master {master} never had: they were thrown away"
             + ("." if client else ", and may be heartbeats alone."),
             evidence=[fact.since_event],
             bytes_lost=lost,
