@@ -95,7 +95,7 @@ def _extent(clock: str, by_source: Mapping[str, Sequence[Fact]]) -> tuple[int, i
     return min(fact.since for fact in facts), max(fact.until or fact.since for fact in facts)
 
 
-_ONLY_PROVEN = " Its times are corrected as far as messages between members prove; around a step they are uncertain."
+_ONLY_PROVEN = " Times are corrected as far as messages between members prove; around a step they are uncertain."
 _WITHIN = " That is inside its configured bound."
 
 

@@ -36,7 +36,7 @@ LIMITS: tuple[Rule, ...] = (
         meaning=(
             "A clock was further from true time than its configured bound, as messages prove, or it was set: its own "
             "lines go back, or no constant offset explains its messages. One finding names each wrong clock, when it "
-            "was set and by how much, and how far it was ahead or behind in between. Its times are corrected as far "
+            "was set and by how much, and how far it was ahead or behind in between. Times are corrected as far "
             "as messages between members prove; around a step they are uncertain. Terms, the order of lines in its "
             "file and all other clocks are not affected."
         ),

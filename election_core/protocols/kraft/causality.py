@@ -31,11 +31,14 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
 
 
 def _led(facts: list[Fact]) -> dict[tuple[str | None, int | None], Moment]:
-    """When each leader first led each epoch, by its own log; none of a member that several machines speak for."""
+    """When each leader was elected in each epoch, by its own log; none of a member that several machines speak for.
+
+    A log that begins in a leadership, or knows it by its end, does not say when that began.
+    """
     doubled = of_two_machines(facts)
     first: dict[tuple[str | None, int | None], Moment] = {}
     for fact in facts:
-        if isinstance(fact, Role) and fact.role == LEADER and fact.node not in doubled:
+        if isinstance(fact, Role) and (fact.role, fact.cause) == (LEADER, "elected") and fact.node not in doubled:
             key = (fact.node, fact.term)
             first[key] = min(first.get(key, since(fact)), since(fact))
     return first
