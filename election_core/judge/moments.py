@@ -107,3 +107,14 @@ def moved(row: Sequence[Segment], by: Mapping[int, int]) -> Iterator[Segment]:
             lasted=segment.lasted if segment.lasted >= UNBOUNDED else segment.lasted - here,
             ahead=segment.ahead - here,
         )
+
+
+def belong_together(apart: Sequence[int], within: int) -> bool:
+    """Whether causes and effects of two logs that are equally many are of each other, in the order of each log.
+
+    ``apart`` is by how much each effect was logged after its cause, in microseconds of two clocks. Where lines are
+    missing counts may be equal by accident: one pair must be close in time, ``within`` so much; several may be as far
+    apart as two clocks are, each as far as the others.
+    """
+    spread = max(apart) - min(apart) if len(apart) > 1 else abs(apart[0]) if apart else 0
+    return spread <= within

@@ -133,7 +133,8 @@ def _closed_by_deaths(facts: Sequence[Fact]) -> Iterator[Message]:
 
     A broker may close its connections while it lives, and opens them again; one that is stopped may close them and go
     on writing. So this holds for those that died, where every controller that tells of a broker lost it as often as
-    lives of its process ended, and each time because the other side closed the connection.
+    lives of its process ended, and each time because the other side closed the connection. Logs whose heads are missing
+    may do so by accident: the broker's begins with a start of it, and the controller's before the end of that life.
     """
     runs: dict[str, set[tuple[int, int, str, bool]]] = {}
     lost: dict[str, dict[str, set[tuple[int, int, str | None, bool]]]] = {}
@@ -146,14 +147,37 @@ def _closed_by_deaths(facts: Sequence[Fact]) -> Iterator[Message]:
             by_controller = lost.setdefault(fact.node, {})
             loss = (fact.since, fact.since_by, fact.since_event, fact.closed)
             by_controller.setdefault(fact.source_node, set()).add(loss)
+    from_a_start, first_lines = _from_a_start(facts), _first_lines(facts)
     for node, by_controller in lost.items():
         ended = sorted(runs.get(node, ()))[:-1]  # the last life may go on
         as_often = all(
             len(seen) == len(ended) and all(closed for *_, closed in seen) for seen in by_controller.values()
         )
-        if len({source for _, _, source, _ in runs.get(node, ())}) != 1 or len(by_controller) < 2 or not as_often:
+        if (
+            {source for _, _, source, _ in runs.get(node, ())} not in from_a_start
+            or len(by_controller) < 2
+            or not as_often
+        ):
             continue
         for controller, seen in by_controller.items():
             for (_, last, source, stopped), (at, by, event, _) in zip(ended, sorted(seen), strict=True):
-                if not stopped:
+                if not stopped and first_lines[controller] <= last:
                     yield Message(Moment(last, last, source), Moment(at, by, controller, event))
+
+
+def _from_a_start(facts: Iterable[Fact]) -> list[set[str]]:
+    """The sources whose logs begin with a start of the process, each as a set of one."""
+    first: dict[str, Role] = {}
+    for fact in facts:
+        if isinstance(fact, Role) and fact.protocol == PROTOCOL:
+            known = first.setdefault(fact.source_node, fact)
+            first[fact.source_node] = min(known, fact, key=lambda role: (role.since, role.ordinal))
+    return [{source} for source, role in first.items() if role.cause == "start"]
+
+
+def _first_lines(facts: Iterable[Fact]) -> dict[str, int]:
+    """When what a source tells begins, by its own clock."""
+    first: dict[str, int] = {}
+    for fact in facts:
+        first[fact.source_node] = min(first.get(fact.source_node, fact.since), fact.since)
+    return first

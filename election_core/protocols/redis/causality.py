@@ -9,11 +9,12 @@ master                  Partial resynchronization not accepted
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER
 from election_replay.election_core.judge.clock import Message
 from election_replay.election_core.judge.group import in_order, since, until
+from election_replay.election_core.judge.moments import belong_together
 from election_replay.election_core.model.facts import Candidacy, Fact, Role, VoteGranted
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.redis.facts import BytesRefused, DataHeld, SentinelSaid
@@ -67,22 +68,12 @@ def _commands(facts: list[Fact]) -> Iterator[Message]:
         if role is None or len(roles) != len(words):
             continue
         in_turn = list(zip(sorted(words, key=lambda word: word.term or word.since), roles, strict=True))
-        if not _belong_together(in_turn):
+        if not belong_together([begun.since - word.since for word, begun in in_turn], Timeout.REDIS_TOLD.us):
             continue
         for word, begun in in_turn:
             pair = since(word), since(begun)
             yield Message(*(pair if message != PROMOTED else reversed(pair)))
     yield from _heard_of(spoken)
-
-
-def _belong_together(in_turn: Sequence[tuple[SentinelSaid, Role]]) -> bool:
-    """Whether words and roles that are equally many are of each other: where lines are missing that may be accident.
-
-    One pair is close in time; several may be as far apart as two clocks are, each as far as the others.
-    """
-    apart = [begun.since - word.since for word, begun in in_turn]
-    spread = max(apart) - min(apart) if len(apart) > 1 else abs(apart[0])
-    return spread <= Timeout.REDIS_TOLD.us
 
 
 def _heard_of(spoken: dict[tuple[str, str | None], list[SentinelSaid]]) -> Iterator[Message]:
