@@ -58,8 +58,8 @@ class Replica:
     def short_of_replicas(self, refused: Sequence[FoldEvent]) -> tuple[FoldEvent, FoldEvent]:
         """Between which lines too few replicas were in sync for writes that were refused; at least for those."""
         first, last, needed = refused[0], refused[-1], refused[0].count or 0
-        before = next((told for told in reversed(self.sets) if told.at <= first.at), first)
-        after = next((told for told in self.sets if told.at >= last.at), last)
+        before = next((change for change in reversed(self.sets) if change.at <= first.at), first)
+        after = next((change for change in self.sets if change.at >= last.at), last)
         shrunk = before is not first and len(before.members or ()) < needed
         return before if shrunk else first, after if len(after.members or ()) >= needed else last
 
@@ -134,7 +134,7 @@ class PartitionLog:
                 why=Refusal.FEW_IN_SYNC.value,
                 count=len(refused),
                 peer=None,
-                evidence=tuple(told.event_id for told in (fell, rose) if told not in (opening, closing)),
+                evidence=tuple(line.event_id for line in (fell, rose) if line not in (opening, closing)),
             )
         for event, begun, topic_id in _cuts(replica):
             yield ReplicaCut(

@@ -362,8 +362,8 @@ def _refused(group: Group) -> Iterator[Finding]:
         least = max(least, 0)
         if least < Timeout.MIN_REPORTED.us:
             continue
-        own = (tenure for tenure in group.tenures if tenure.source == fact.source_node)
-        led = next((tenure for tenure in own if tenure.begin.at <= begin.by < tenure.end.by), None)
+        tenures = (tenure for tenure in group.tenures if tenure.source == fact.source_node)
+        led = next((tenure for tenure in tenures if tenure.begin.at <= begin.by < tenure.end.by), None)
         name = name_of(fact.node, fact.source_node) if led is None else led.with_detail(f"{CLOCK} {led.term}")
         yield group.finding(
             RuleId.WRITES_REFUSED,
