@@ -9,7 +9,7 @@ _OF_LIVES = frozenset(
     {
         *("cluster", "replica_group", "protocol", "kind", "node", "source_node", "since", "since_by", "since_event"),
         *("until", "until_by", "until_event", "bound_ms", "ordinal", "speaker", "evidence", "stopped", "sure_until"),
-        *("goes_on", "member_of", "address", "process", "by_address", "term", "from_index", "to_index"),
+        *("goes_on", "member_of", "address", "process", "by_address", "term", "from_index", "to_index", "stream"),
     }
 )
 

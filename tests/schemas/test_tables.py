@@ -120,3 +120,10 @@ def test_the_values_of_typed_columns_are_the_cores() -> None:
     assert columns["scope"].one_of == tuple(Scope)
     states = next(column for column in TABLES["terms"].columns if column.name == "former_leader_state")
     assert set(states.one_of) == set(Standing)
+
+
+def test_open_facts_keep_all_their_fields_from_night_to_night() -> None:
+    """A column that is missing there is null the next night, and the fact moves no more."""
+    kept = set(TABLES["open_lives"].names)
+    lost = {kind.__name__: set(names_of(kind)) - kept for kind in FACT_KINDS.values() if "goes_on" in names_of(kind)}
+    assert lost == dict.fromkeys(lost, set())
