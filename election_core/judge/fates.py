@@ -24,6 +24,7 @@ from election_replay.election_core.fold.roles import (
     STOPPED,
     TRANSFER,
 )
+from election_replay.election_core.judge.by_time import ByTime
 from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import SILENT, Group, LogGap, Tenure, since, until
 from election_replay.election_core.judge.quorum_contact import BY_TIMER, QuorumLoss, QuorumTracker
@@ -89,6 +90,15 @@ class Fates:
         self._majorities = group.once(QuorumTracker) if group.protocol in BY_MAJORITY else None
         self._rhythms = group.once(Rhythms)
         self._quiet = {fact.source_node for fact in group.of(QuietLog)}
+        heard: list[LastHeard | ContactLost] = [*group.of(LastHeard), *group.of(ContactLost)]
+        self._heard_last = ByTime((fact.node, since(fact), since(fact)) for fact in heard)
+        follows = (role for role in group.roles if role.role == FOLLOWER and role.leader is not None)
+        self._followed = ByTime((role.source_node, since(role), since(role)) for role in follows)
+        lines = (fact for fact in group.facts if fact.source_node in self._quiet)
+        self._lines = ByTime((fact.source_node, since(fact), since(fact)) for fact in lines)
+        self._raised: dict[tuple[str, str | None], TermRaised] = {}
+        for raised in group.of(TermRaised):
+            self._raised.setdefault((raised.source_node, raised.since_event), raised)
         self._left = {fact.until_event for fact in group.of(QuorumLost) if fact.closed}
 
     def standing(self, before: Tenure, following: Following | None) -> Standing:
@@ -141,14 +151,13 @@ class Fates:
         lost = None if self._majorities is None else self._majorities.lost(before, target)
         if lost is not None:
             return lost
-        known: list[LastHeard | ContactLost] = [*self._group.of(LastHeard), *self._group.of(ContactLost)]
+        widest = self._group.clocks.widest
         heard = [
-            since(fact)
-            for fact in known
-            if fact.node == before.node
-            and fact.source_node != before.source
-            and self._elapsed(before.begin, since(fact))[0] > 0
-            and self._elapsed(since(fact), target)[1] > 0
+            moment
+            for moment in self._heard_last.between(before.node, before.begin.by - widest, target.by + widest)
+            if moment.source != before.source
+            and self._elapsed(before.begin, moment)[0] > 0
+            and self._elapsed(moment, target)[1] > 0
         ]
         last = max(heard, key=lambda moment: (moment.at, moment.by), default=None)
         if last is None and self._elapsed(before.end, target)[0] > 0:
@@ -223,11 +232,11 @@ class Fates:
 
     def toppled_by(self, before: Tenure, following: Following | None) -> TermRaised | None:
         """The larger term with which a leader gave up, unless it is that of the next election and its winner."""
-        for raised in self._group.of(TermRaised):
-            if raised.source_node == before.source and raised.since_event == before.end.event_id:
-                by_winner = following is not None and (raised.term, raised.peer) == (following.term, following.leader)
-                return None if by_winner or raised.peer is None else raised
-        return None
+        raised = self._raised.get((before.source, before.end.event_id))
+        if raised is None or raised.peer is None:
+            return None
+        by_winner = following is not None and (raised.term, raised.peer) == (following.term, following.leader)
+        return None if by_winner else raised
 
     # -- cut off ------------------------------------------------------------------------------------------------
 
@@ -264,14 +273,11 @@ class Fates:
         """Whether a leader that gave up heard of the next one only later, although it ran then: it asked, or followed
         nobody. One that wakes hears of it at once."""
         over = max(before.end, following.begin, key=lambda moment: moment.at)
-        heard = [
-            since(role)
-            for role in self._group.roles
-            if role.source_node == before.source and role.role == FOLLOWER and role.leader is not None
-        ]
+        widest = self._group.clocks.widest
+        near = self._followed.between(before.source, before.end.at - widest, over.by + HEARD_WITHIN + widest)
         return not any(
             self._elapsed(before.end, moment)[1] > 0 and self._elapsed(over, moment)[0] <= HEARD_WITHIN
-            for moment in heard
+            for moment in near
         )
 
     def _shown_awake(self, before: Tenure, lost: QuorumLoss, following: Following) -> bool:
@@ -281,9 +287,10 @@ class Fates:
         """
         if self._majorities is not None or before.source not in self._quiet:
             return True
-        lines = (since(fact) for fact in self._group.facts if fact.source_node == before.source)
+        widest = self._group.clocks.widest
+        near = self._lines.between(before.source, lost.latest.by - widest, following.begin.at + widest)
         return any(
-            self._elapsed(lost.latest, line)[0] > 0 and self._elapsed(line, following.begin)[0] > 0 for line in lines
+            self._elapsed(lost.latest, line)[0] > 0 and self._elapsed(line, following.begin)[0] > 0 for line in near
         )
 
     def _was_left(self, before: Tenure) -> bool:

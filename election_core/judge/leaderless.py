@@ -9,13 +9,12 @@ what the leader says, or when others heard of it last; in a protocol in which a 
 majority (:mod:`.quorum_contact`), if that came first.
 """
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import inf
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 
 from election_replay.election_core.fold.process_runs import SILENCE
 from election_replay.election_core.fold.roles import (
@@ -29,6 +28,7 @@ from election_replay.election_core.fold.roles import (
     TRANSFER,
 )
 from election_replay.election_core.judge.alive_times import AliveTimes
+from election_replay.election_core.judge.by_time import ByTime
 from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Moment
 from election_replay.election_core.judge.fates import Fates, following_of, stood_alone
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
@@ -176,24 +176,6 @@ class _End:
     missed: bool = False
 
 
-class _Heard:
-    """When others heard of each member for the last time."""
-
-    def __init__(self, heard: Iterable[tuple[str, Moment]]) -> None:
-        self._of: dict[str, list[tuple[int, int, Moment]]] = {}
-        for number, (node, moment) in enumerate(heard):
-            self._of.setdefault(node, []).append((moment.at, number, moment))
-        for moments in self._of.values():
-            moments.sort()
-        self._longest = max((moment.by - at for moments in self._of.values() for at, _, moment in moments), default=0)
-
-    def between(self, node: str, since: int, until: int) -> list[Moment]:
-        """Of a member, in the order of presentation: all moments that end after ``since`` and begin by ``until``."""
-        moments = self._of.get(node, [])
-        first, last = bisect_left(moments, (since - self._longest,)), bisect_left(moments, (until + 1,))
-        return [moment for _, _, moment in sorted(moments[first:last], key=itemgetter(1))]
-
-
 class _Ends:
     """The ends of the tenures up to one, for one after the other: those that can bound the time without a leader.
 
@@ -209,7 +191,7 @@ class _Ends:
     ) -> None:
         self._group = group
         self._majorities = majorities
-        self._heard = _Heard(heard)
+        self._heard = ByTime((node, moment, moment) for node, moment in heard)
         self._targets = [*(service.begun(tenure) or tenure.begin for tenure in group.tenures[1:]), group.end]
         self._soonest = list(accumulate((target.at for target in reversed(self._targets)), min))[::-1]
         self._number = 0
@@ -325,7 +307,7 @@ def _gap(
     return Gap(before, after, begin, target, least, most, planned, evidence, lost, missed=end.missed, all_down=all_down)
 
 
-def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: _Heard) -> _End:
+def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: ByTime[Moment]) -> _End:
     """When a tenure ceased to matter for what follows: its end, or the silence in which it was replaced.
 
     Where the leader's log just stops and nobody missed the leader then, only its log ended: it may have led on.

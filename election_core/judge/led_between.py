@@ -6,6 +6,7 @@ voter            [= follows =][= follows 2 ==    its log ends: it may have follo
 leader, term 4                                         [=====
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from election_replay.election_core.fold.roles import DOWN, FOLLOWER, LEADER, UNKNOWN
@@ -23,12 +24,18 @@ def nobody_led(group: Group, before: Tenure, after: Tenure | None, begin: Moment
     word, that no other one could have been elected.
     """
     last = before.term
-    led = {tenure.term for tenure in group.tenures if after is not None and last < tenure.term < after.term}
-    if after is not None and after.term <= last + 1 + len(led):
-        return True
+    if after is not None:
+        terms = group.once(_terms)
+        led = bisect_left(terms, after.term) - bisect_right(terms, last)
+        if after.term <= last + 1 + max(led, 0):
+            return True
     sources = {role.source_node for role in group.roles}
     idle = {name for source in sources if (name := _followed_nobody(group, source, before, begin, end)) is not None}
     return group.electorates.lost(before, end, idle)
+
+
+def _terms(group: Group) -> list[int]:
+    return sorted({tenure.term for tenure in group.tenures})
 
 
 def _followed_nobody(group: Group, source: str, before: Tenure, begin: Moment, end: Moment) -> str | None:

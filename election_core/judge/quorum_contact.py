@@ -23,6 +23,7 @@ from itertools import accumulate, combinations, pairwise
 from operator import attrgetter
 
 from election_replay.election_core.fold.roles import DIED, DOWN, ENDED_ITSELF, FOLLOWER, STOPPED
+from election_replay.election_core.judge.by_time import ByTime
 from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
 from election_replay.election_core.model.facts import (
@@ -34,7 +35,6 @@ from election_replay.election_core.model.facts import (
     Role,
     VotersStated,
 )
-from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import Timeout
 
 ENDED = frozenset({DIED, STOPPED, ENDED_ITSELF, SILENT})
@@ -92,6 +92,33 @@ class Interruption:
     away: tuple[FollowerAbsence, ...]
 
 
+class LaterTerms:
+    """When those who led in larger terms had begun. Make it by ``group.once(LaterTerms)``."""
+
+    def __init__(self, group: Group) -> None:
+        self._clocks = group.clocks
+        self._terms: dict[str, list[int]] = {}
+        self._begins: dict[str, list[Moment]] = {}
+        for tenure in sorted(group.tenures, key=lambda tenure: -tenure.term):
+            begins, begin = self._begins.setdefault(tenure.source, []), tenure.begin
+            if begins and self._clocks.never_set(tenure.source):  # the first is before all that the others are before
+                begin = min(begins[-1], begin, key=attrgetter("by"))
+            begins.append(begin)
+            self._terms.setdefault(tenure.source, []).append(-tenure.term)
+
+    def begun(self, term: int, moment: Moment) -> bool:
+        """Whether one of a larger term had surely begun before a moment."""
+        return any(
+            self._clocks.surely_before(begin, moment)
+            for source, terms in self._terms.items()
+            for begin in self._of_larger(source, bisect_left(terms, -term))
+        )
+
+    def _of_larger(self, source: str, count: int) -> list[Moment]:
+        """Of so many leaderships of a source the beginnings that matter: the first, or all where its clock was set."""
+        return self._begins[source][max(count - 1, 0) if self._clocks.never_set(source) else 0 : count]
+
+
 class QuorumTracker:
     """Until when each leader of a group had its majority. Only for protocols in which a majority commits."""
 
@@ -116,12 +143,26 @@ class QuorumTracker:
         losses: list[LastHeard | ContactLost] = [*group.of(LastHeard), *group.of(ContactLost)]
         for lost in losses:
             self._lost.setdefault((lost.source_node, lost.node), []).append(lost)
-        self._closed = {fact.since_event for fact in group.of(ContactLost) if fact.closed}
+        closed = [fact for fact in group.of(ContactLost) if fact.closed]
+        self._closed = {fact.since_event for fact in closed}
+        self._closings = ByTime((fact.node, since(fact), since(fact)) for fact in closed)
+        self._ended = ByTime(self._deaths())
+        self._own_losses: dict[tuple[str, int | None], list[QuorumLost]] = {}
+        for loss in group.of(QuorumLost):
+            self._own_losses.setdefault((loss.source_node, loss.term), []).append(loss)
         self._committed: dict[tuple[str, int | None], list[Committed | VotersStated]] = {}
         changed = (stated for stated in group.of(VotersStated) if stated.voters is not None)
         commits: list[Committed | VotersStated] = [*group.of(Committed), *changed]
         for grown in commits:
             self._committed.setdefault((grown.source_node, grown.term), []).append(grown)
+
+    def _deaths(self) -> Iterator[tuple[str, Moment, tuple[Moment, Role]]]:
+        """When each member was down after a role, from its beginning on; with the end of that role, and the one."""
+        for source in self._sources:
+            for last, down in pairwise(self._group.roles_of(source, UNBOUNDED)):
+                end = until(last)
+                if end is not None and down.role == DOWN:
+                    yield source, Moment(down.since, max(end.at, down.since), source), (end, down)
 
     def _comes_back(self, role: Role) -> None:
         """A member that followed a leader before follows it again: who comes back to it may print no term."""
@@ -228,15 +269,11 @@ class QuorumTracker:
     def _heard_to_its_end(self, tenure: Tenure, last_line: Moment, target: Moment) -> bool:
         """Whether somebody heard the end of a leader, whose connections its system closes: else it may have been cut
         off, and lost its majority, before it died. Where nobody ever hears of that, nothing follows from it."""
-        elapsed = self._group.clocks.elapsed
-        closings = [
-            (fact.node, Moment(fact.since_by, fact.since_by, fact.source_node))
-            for fact in self._group.of(ContactLost)
-            if fact.closed
-        ]
-        return not closings or any(
-            node == tenure.node and elapsed(last_line, closing)[1] > 0 and elapsed(closing, target)[1] > 0
-            for node, closing in closings
+        elapsed, widest = self._group.clocks.elapsed, self._group.clocks.widest
+        near = self._closings.between(tenure.node, last_line.at - widest, target.by + widest)
+        closings = (Moment(closed.by, closed.by, closed.source) for closed in near)
+        return not self._closed or any(
+            elapsed(last_line, closing)[1] > 0 and elapsed(closing, target)[1] > 0 for closing in closings
         )
 
     def _by_followers(self, tenure: Tenure, target: Moment, left: Sequence[FollowerLost]) -> QuorumLoss | None:
@@ -274,10 +311,10 @@ class QuorumTracker:
 
     def _ended_meanwhile(self, source: str, tenure: Tenure) -> Iterator[FollowerLost]:
         """A member that may have followed a leader by lines that are lost, and whose process ended while it led."""
-        for last, down in pairwise(self._group.roles_of(source, tenure.end.by)):
-            end, again, elapsed = until(last), until(down), self._group.clocks.elapsed
-            inside = end is not None and down.role == DOWN and elapsed(tenure.begin, end)[0] > 0
-            if inside and end is not None and (again is None or elapsed(tenure.end, again)[0] > 0):
+        elapsed, widest = self._group.clocks.elapsed, self._group.clocks.widest
+        for end, down in self._ended.between(source, tenure.begin.by - widest, tenure.end.by):
+            again = until(down)
+            if elapsed(tenure.begin, end)[0] > 0 and (again is None or elapsed(tenure.end, again)[0] > 0):
                 name = down.node or source
                 yield FollowerLost(name, end, self._closed_after(name, end) or end, ended=True)
 
@@ -285,12 +322,9 @@ class QuorumTracker:
         """When the last of the connections to a member was closed, between its last line and its next start."""
         surely_before, last_line = self._group.clocks.surely_before, Moment(end.at, end.at, end.source)
         started = Moment(end.by, end.by, end.source)
-        closed = [
-            since(fact)
-            for fact in self._group.of(ContactLost)
-            if fact.node == member and fact.closed and surely_before(last_line, since(fact))
-        ]
-        return max((moment for moment in closed if surely_before(moment, started)), default=None)
+        widest = self._group.clocks.widest
+        closed = self._closings.between(member, end.at - widest, end.by + widest)
+        return max((at for at in closed if surely_before(last_line, at) and surely_before(at, started)), default=None)
 
     def _last_followed(self, roles: Sequence[Role], tenure: Tenure) -> Role:
         """The last role in which a member followed a leader that led: not one that a late heartbeat may have begun."""
@@ -349,10 +383,7 @@ class QuorumTracker:
         left it only after its end followed it in vain. One that died sent what was heard of it before that. Once a
         leader of a larger term was elected, it has a majority no more.
         """
-        if any(
-            is_larger(other.term, tenure.term) and self._group.clocks.surely_before(other.begin, since(following))
-            for other in self._group.tenures
-        ):
+        if self._group.once(LaterTerms).begun(tenure.term, since(following)):
             return False
         if tenure.open or self._group.clocks.surely_before(since(following), tenure.end):
             return True
@@ -435,9 +466,8 @@ class QuorumTracker:
         """
         losses = [
             fact
-            for fact in self._group.of(QuorumLost)
-            if (fact.source_node, fact.term) == (tenure.source, tenure.term)
-            and not fact.regained
+            for fact in self._own_losses.get((tenure.source, tenure.term), [])
+            if not fact.regained
             and tenure.begin.at <= fact.since_by
             and (fact.since if fact.until is None else fact.until) <= tenure.end.by
         ]

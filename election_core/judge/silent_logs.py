@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from election_replay.election_core.fold.process_runs import SILENCE
 from election_replay.election_core.fold.roles import DIED, DOWN, FOLLOWER, LEADER
+from election_replay.election_core.judge.by_time import ByTime
 from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Moment
 from election_replay.election_core.judge.electorate import Electorates
 from election_replay.election_core.judge.timing import timing_of
@@ -324,27 +325,37 @@ class _Holes:
     def __init__(self, every: Sequence[Fact], clocks: Clocks, electorates: Electorates) -> None:
         self._clocks, self._electorates = clocks, electorates
         self._timing = timing_of(every)
-        self._led = _leaderships(every)
+        led = _leaderships(every)
+        self._led_of = ByTime((role.source_node, _lasts(role), (role, term)) for role, term in led)
+        self._led = ByTime(("", _begin(role), (role, term)) for role, term in led)
         self._give_up = any(isinstance(fact, QuorumLost) for fact in every)
-        self._noticed = [fact for fact in every if isinstance(fact, Silence) and fact.noticed]
+        noticed = (fact for fact in every if isinstance(fact, Silence) and fact.noticed)
+        self._noticed = ByTime((fact.source_node, _begin(fact), fact) for fact in noticed)
         following = (fact for fact in every if isinstance(fact, Role) and fact.role == FOLLOWER)
-        self._following = sorted(following, key=lambda role: (role.since, role.ordinal))
+        self._following: dict[tuple[str | None, int | None], list[Role]] = {}
+        for role in sorted(following, key=lambda role: (role.since, role.ordinal)):
+            self._following.setdefault((role.leader, role.term), []).append(role)
 
     def frozen(self, hole: Silence) -> Silence | None:
         """The part of a hole in which its process did not run, as far as that shows; what it noticed itself tells it
         better."""
-        others = [other for other in self._noticed if other.source_node == hole.source_node and other is not hole]
+        others = self._noticed.between(hole.source_node, hole.since - 1, hole.until or UNBOUNDED)
         if not hole.noticed and any(_begins_in(other, hole) for other in others):
             return None
         if hole.noticed and hole.until is not None and hole.until - hole.since >= SILENCE:
             return hole
         if not hole.noticed and hole.protocol in _CHECK_QUORUM_OPTIONAL and not self._give_up:
             return None
-        led = [(role, term) for role, term in self._led if role.source_node == hole.source_node and _within(hole, role)]
+        over = hole.until is not None and hole.until_by is not None
+        end, widest = _after(hole), self._clocks.widest
+        lasting = end.at - end.width - 1 if over else -UNBOUNDED
+        leaderships = self._led_of.between(hole.source_node, lasting, hole.since_by)
+        led = [(role, term) for role, term in leaderships if _within(hole, role)]
         if not led:
             return None
         role, term = max(led, key=lambda pair: pair[1])
-        later = [other for other, number in self._led if other.source_node != hole.source_node and number > term]
+        near = self._led.between("", hole.since - widest, end.by + widest)
+        later = [other for other, number in near if other.source_node != hole.source_node and number > term]
         if hole.noticed:
             return hole if any(_may_begin_in(other, hole, self._clocks) for other in later) else None
         ends = [_begin(other) for other in later if _during(other, hole, self._clocks)]
@@ -370,7 +381,7 @@ class _Holes:
         if limit is None or hole.until is None or hole.until_by is None:
             return None
         end = Moment(hole.until, hole.until_by, hole.source_node)
-        others = (role for role in self._following if (role.leader, role.term) == (led.node, led.term))
+        others = self._following.get((led.node, led.term), [])
         last = {role.source_node: role for role in others if role.source_node != hole.source_node}
         ends = [
             (Moment(role.until, role.until_by, role.source_node), role.node or role.source_node)
@@ -398,10 +409,18 @@ def _begin(fact: Fact) -> Moment:
     return Moment(fact.since, fact.since_by, fact.source_node)
 
 
+def _after(hole: Silence) -> Moment:
+    return Moment(hole.until or hole.since, hole.until_by or hole.since_by, hole.source_node)
+
+
+def _lasts(role: Role) -> Moment:
+    """From the beginning of a role to the first line behind it."""
+    return Moment(role.since, UNBOUNDED if role.until_by is None else role.until or UNBOUNDED, role.source_node)
+
+
 def _may_begin_in(role: Role, hole: Silence, clocks: Clocks) -> bool:
     """Whether a role may have begun while a process did not run."""
-    begin, before = _begin(role), _begin(hole)
-    after = Moment(hole.until or hole.since, hole.until_by or hole.since_by, hole.source_node)
+    begin, before, after = _begin(role), _begin(hole), _after(hole)
     return clocks.elapsed(before, begin)[1] > 0 and clocks.elapsed(begin, after)[1] > 0
 
 
@@ -420,6 +439,5 @@ def _within(inner: Fact, outer: Fact) -> bool:
 
 def _during(role: Role, hole: Silence, clocks: Clocks) -> bool:
     """Whether a role surely began while another log was silent, and that log stayed so."""
-    begin, before = _begin(role), _begin(hole)
-    after = Moment(hole.until or hole.since, hole.until_by or hole.since_by, hole.source_node)
+    begin, before, after = _begin(role), _begin(hole), _after(hole)
     return clocks.elapsed(before, begin)[0] > 0 and clocks.elapsed(begin, after)[0] > FROZEN

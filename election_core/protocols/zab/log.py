@@ -10,9 +10,12 @@ start again with the process; only epochs order anything.
 A server that is told to stop, or is killed, prints nothing.
 """
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from math import inf
 
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
 from election_replay.election_core.fold.contact import Contacts
@@ -177,8 +180,7 @@ class ZabLog:
         roles = list(emit.roles(spans(self.steps, emit.incarnations, CANDIDATE)))
         yield from roles
         yield from emit.alive()
-        led = [role for role in roles if role.role == LEADER]
-        yield from (hole for hole in emit.silences() if _in_leadership(hole, led))
+        yield from _in_leaderships(emit.silences(), roles)
         yield from self._election_facts(emit)
         yield from self._contact_facts(emit)
         yield from self.passed.facts(emit)
@@ -536,9 +538,15 @@ class ZabLog:
         self.elected.voters.in_groups(event)
 
 
-def _in_leadership(hole: Silence, led: Sequence[Role]) -> bool:
-    """Whether a hole in the log lies in a leadership; all others tell nothing, and a quiet log has many."""
-    return any(role.since <= hole.since and (role.until_by is None or hole.since <= role.until_by) for role in led)
+def _in_leaderships(holes: Iterable[Silence], roles: Sequence[Role]) -> Iterator[Silence]:
+    """The holes of the log that lie in a leadership; all others tell nothing, and a quiet log has many."""
+    ends = ((role, inf if role.until_by is None else role.until_by) for role in roles if role.role == LEADER)
+    led = sorted((role.since, end) for role, end in ends)
+    latest = list(accumulate((end for _, end in led), max))
+    for hole in holes:
+        begun = bisect_right(led, (hole.since, inf))
+        if begun and hole.since <= latest[begun - 1]:
+            yield hole
 
 
 def _zxid(term: int | None, index: int | None) -> int | None:

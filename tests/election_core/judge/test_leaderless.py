@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from election_replay.election_core.fold.fact_writer import FactHeader
 from election_replay.election_core.judge import leaderless
 from election_replay.election_core.judge.alive_times import AliveTimes
+from election_replay.election_core.judge.by_time import ByTime
 from election_replay.election_core.judge.clock import Clocks, Moment
 from election_replay.election_core.judge.group import Group, Tenure, group_of
 from election_replay.election_core.judge.leaderless import Gap, gaps
@@ -62,7 +63,7 @@ def group(led: list[tuple[str, int, int, int, str | None]], silent: list[tuple[s
 def looking_at_all(group: Group, heard: list[tuple[str, Moment]]) -> Iterator[Gap]:
     """The gaps, each by the ends of all tenures before it."""
     known, unseen, alive_times = (
-        leaderless._Heard(heard),
+        ByTime((node, moment, moment) for node, moment in heard),
         leaderless._led_without_log(group),
         AliveTimes(group),
     )
