@@ -163,7 +163,8 @@ class Clocks:
         """
         reading = self._segments.span(other)
         for message in self._messages:
-            if message.effect.source != other.source or message.effect.at < silence.by:
+            came = message.effect
+            if came.source != other.source or came.at < silence.at or came.by < silence.by:
                 continue
             cause, effect = self._segments.span(message.cause), self._segments.span(message.effect)
             ahead = effect.by - cause.at  # of the readings; a moment of the cause's timeline is meant

@@ -124,8 +124,7 @@ class Fates:
             return Standing.WITHOUT_QUORUM
         if following is None or before.end_cause is None:
             return Standing.UNKNOWN
-        least, most = self._elapsed(following.begin, before.end)
-        return Standing.REACHABLE if least <= HEARD_WITHIN and -most <= HEARD_WITHIN else Standing.UNKNOWN
+        return Standing.REACHABLE if self._heard_at_once(before, following, hole) else Standing.UNKNOWN
 
     def fate(self, before: Tenure, following: Following | None) -> Fate:
         """The same as what findings call it; who handed over was asked to."""
@@ -193,6 +192,19 @@ class Fates:
         """Whether a hole lasted beyond a moment by messages, where clocks were set: else its own may have passed it."""
         clocks = self._group.clocks
         return not clocks.stepped or clocks.surely_before_though_set(moment, hole.end, hole.end)
+
+    def _heard_at_once(self, before: Tenure, following: Following, hole: LogGap | None) -> bool:
+        """Whether a leader's role ended as the next one began; and no hole lets it have slept then, be it in a log
+        without a rhythm, which proves no freeze. Who hands over runs."""
+        slept = hole is not None or any(
+            self._elapsed(before.end, gap.end)[0] <= 0
+            and self._elapsed(gap.begin, following.begin)[1] >= 0
+            and self._elapsed(following.begin, gap.end)[1] >= 0
+            for gap in before.silences
+        )
+        least, most = self._elapsed(following.begin, before.end)
+        at_once = least <= HEARD_WITHIN and -most <= HEARD_WITHIN
+        return at_once and (before.end_cause in _HANDED_OVER or not slept)
 
     def _woke(self, before: Tenure, following: Following | None, lost: QuorumLoss) -> bool:
         """Whether the role of a leader ended as its process went on."""

@@ -109,6 +109,20 @@ CHANGES = f"""
     WHERE change.cluster = $cluster AND change.replica_group = $group AND change.changed_at BETWEEN $since AND $until
     ORDER BY change.changed_at, change.new_term, change.new_leader LIMIT $at_most
 """
+HOLES = """
+    SELECT change.protocol, change.new_term, change.new_leader, hole.source_node,
+        min(hole.since) AS since, min(hole.until) AS until
+    FROM leadership_changes AS change
+    JOIN role_intervals AS led ON led.cluster = change.cluster AND led.replica_group = change.replica_group
+        AND led.protocol = change.protocol AND led.node = change.old_leader AND led.term = change.old_term
+        AND led.role = 'leader'
+    JOIN facts AS hole ON hole.cluster = change.cluster AND hole.replica_group = change.replica_group
+        AND hole.protocol = change.protocol AND hole.source_node = led.source_node AND hole.kind = 'SILENCE'
+        AND hole.since < change.changed_at AND hole.until >= change.changed_at
+    WHERE change.cluster = $cluster AND change.replica_group = $group AND change.old_leader_state = 'unknown'
+    GROUP BY ALL
+"""
+"""The first hole over a change in the log of an old leader of which nothing else is known, by its own clock."""
 NOW = f"""
     SELECT *, (SELECT list(struct_pack(node := one.node, role := one.role)) FROM role_intervals AS one
                WHERE one.cluster = current.cluster AND one.replica_group = current.replica_group
@@ -397,6 +411,10 @@ def course(published: Published, window: Window, inside: "Inside", at_most: int 
         "at_most": at_most,
     }
     changes = published.rows(FIRST, named) + published.rows(CHANGES, named)
+    if any(change.get("old_leader_state") == "unknown" for change in changes):
+        rows = published.rows(HOLES, {"cluster": window.cluster, "group": window.group})
+        holes = {change_of(row): row for row in rows}
+        changes = [change | {"hole": holes.get(change_of(change))} for change in changes]
     return Course(
         changes=inside.points(changes, "changed_at", "asked_first", "end_time"),
         services=inside.spans(inside.roles(published.rows(SERVICES, [*window.overlapping, at_most]))),
@@ -404,6 +422,11 @@ def course(published: Published, window: Window, inside: "Inside", at_most: int 
         silences=inside.points(published.rows(SILENCES, [*window.overlapping, at_most]), "start_time"),
         now=published.rows(NOW, [window.cluster, window.group]) if to_the_end else [],
     )
+
+
+def change_of(row: Row) -> tuple[str, int, str]:
+    """Which change of leadership a row is about."""
+    return row["protocol"], row["new_term"], row["new_leader"]
 
 
 @dataclass(frozen=True, slots=True)

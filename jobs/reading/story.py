@@ -292,7 +292,16 @@ def change_in_words(incident: Incident, change: Row) -> str:
         sentence = f"{who}: {was[0].lower() + was[1:] if was.startswith('The ') else was}"
     else:
         sentence = " ".join(part for part in (f"{who}: {why}." if why else f"{who}.", was) if part)
-    return sentence + between(incident, change)
+    return sentence + silent(incident, change) + between(incident, change)
+
+
+def silent(incident: Incident, change: Row) -> str:
+    """From when to when the log of the old leader has no line over a change, where nothing else is known of it; nothing
+    of a clock that was wrong: it may have been set meanwhile."""
+    hole = change.get("hole")
+    if hole is None or hole["source_node"] in {wrong.source for wrong in incident.clocks.wrong}:
+        return ""
+    return f" Its log has no line from {clock(hole['since'])} to {clock(hole['until'])}."
 
 
 def known_by_its_end(change: Row) -> bool:

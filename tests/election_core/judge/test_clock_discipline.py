@@ -91,7 +91,10 @@ ONE_CLOCK = {
         "note_set": "a fold: the lines of one broker",
         "_on_renounced": "a fold: the lines of one broker",
         "_cuts": "a fold: the lines of one broker",
+        "short_of_replicas": "a fold: the lines of one broker",
+        "_on_few_in_sync": "a fold: the lines of one broker",
     },
+    "protocols/kraft/partition_rules.py": {"_refused": "the tenures of one leader and the writes that it refused"},
     "protocols/kraft/quorum_log.py": {
         "_log_facts": "a fold: the lines of one member",
         "_on_vote": "a fold: the lines of one member",
@@ -108,7 +111,10 @@ ONE_CLOCK = {
     "protocols/raft_family/two_leaders.py": {"_unshown_silence": "the holes and the growths of one leader's own log"},
     "protocols/zab/losses.py": {"_epoch_of_leader": "the roles of a learner and a cut of its own log"},
     "protocols/raft/own_clock.py": {"_stalls": "a fold: the lines of one member"},
-    "protocols/redis/causality.py": {"_copies": "what one replica asked for and copied"},
+    "protocols/redis/causality.py": {
+        "_commands": "what ties two clocks: their difference, event by event",
+        "_copies": "what one replica asked for and copied",
+    },
     "protocols/redis/epochs.py": {"_between": "roles in common time, for an epoch that only orders and proves nothing"},
     "protocols/redis/losses.py": {
         "restarted": "the roles and a tenure of one server",

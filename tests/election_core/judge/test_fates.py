@@ -41,6 +41,30 @@ def test_a_master_that_is_elected_again_as_it_wakes_was_frozen() -> None:
     assert (without.severity, without.former_leader_fate) == (WARNING, "frozen")
 
 
+def state_at(path: str, term: int, *, more: str = "") -> str | None:
+    """What the leader before a term was when it began; ``more`` lines stand at the end of the last log."""
+    text = (SCENARIOS / f"{path}.txt").read_text().split(story.RULE)[0]
+    rows = story.judge(story.facts_of(story.parse(text.rstrip() + "\n" + more)))
+    (row,) = (row for row in rows if isinstance(row, Term) and row.term == term)
+    return row.former_leader_state
+
+
+def test_who_may_have_slept_by_a_log_without_a_rhythm_is_not_told_to_have_heard_at_once() -> None:
+    assert state_at("controller/excerpt_of_a_broker", 8) == "unknown"
+
+
+def test_a_frozen_master_is_told_so_although_another_clock_was_set() -> None:
+    """It hears of the next one in the second in which it wakes: that comes after the hole in its log."""
+    beats = (f"10:0{at // 60}:{at % 60:02} INFO AutoSwitchHAClient - Slave report current offset 1000" for at in BACK)
+    set_back = "\n".join(beats)
+    assert state_at("controller/frozen_master", 2) == "frozen"
+    assert state_at("controller/frozen_master", 2, more=set_back) == "frozen"
+
+
+BACK = range(30, 100, 5)
+"""Seconds after ten, at which a member writes again whose clock was set back."""
+
+
 def end_of_first_life(*losses: Fact) -> tuple[int | None, int | None]:
     """The last sign of a process, and what came surely after its end, in seconds: its log says nothing from 10 on, and
     it starts again at 100."""
