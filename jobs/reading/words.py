@@ -204,7 +204,7 @@ def measures(row: Row) -> Iterator[tuple[str, str]]:
         value = row[column.name]
         if value is not None:
             shown = seconds(value) if column.unit == "ms" else f"{value:,} {column.unit or ''}".rstrip()
-            yield column.comment.removesuffix("."), shown
+            yield column.comment.removesuffix(".").replace("`unit`", row.get("unit") or "its own unit"), shown
 
 
 def name_of(node: str, source: str | None) -> str:
