@@ -368,6 +368,7 @@ def with_former(group: Group, rows: Iterator[Term]) -> Iterator[Term]:
         if tenure is not None:
             begin = Moment(row.start_time, row.start_time, tenure.source) if begun is None else begun.begin
             standing = fates.standing(tenure, Following(row.leader or "", row.term, begin))
-            if standing in (Standing.CUT_OFF, Standing.UNKNOWN) and row.cause in AT_REQUEST:
-                standing = Standing.NOT_TOLD if fates.led_on(tenure, begin) else standing
+            doubtful = standing in (Standing.CUT_OFF, Standing.UNKNOWN)
+            if doubtful and row.cause in AT_REQUEST and fates.led_on(tenure, begin):
+                standing = Standing.NOT_TOLD
         yield replace(row, former_leader=old.leader, former_leader_state=standing)

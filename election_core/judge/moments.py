@@ -117,4 +117,4 @@ def belong_together(apart: Sequence[int], within: int) -> bool:
     apart as two clocks are, each as far as the others.
     """
     spread = max(apart) - min(apart) if len(apart) > 1 else abs(apart[0]) if apart else 0
-    return spread <= within
+    return spread < within

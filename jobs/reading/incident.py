@@ -235,7 +235,7 @@ class Incident:
         hosts, nodes = (Counter(member[column] for member in self.members) for column in ("source_node", "node"))
         for member in self.members:
             node, host = member["node"], member["source_node"]
-            if host and hosts[host] == 1 and node != host:
+            if host and hosts[host] == 1 and node != host and node in sentence:
                 known = rf"(?<![\w.:-]){re.escape(node)}"
                 sentence = re.sub(rf"{known} \({re.escape(host)}, ", f"{host} (", sentence)
                 sentence = re.sub(rf"{known} \({re.escape(host)}\)", host, sentence)

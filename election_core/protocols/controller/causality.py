@@ -153,11 +153,8 @@ def _closed_by_deaths(facts: Sequence[Fact]) -> Iterator[Message]:
         as_often = all(
             len(seen) == len(ended) and all(closed for *_, closed in seen) for seen in by_controller.values()
         )
-        if (
-            {source for _, _, source, _ in runs.get(node, ())} not in from_a_start
-            or len(by_controller) < 2
-            or not as_often
-        ):
+        sources = {source for _, _, source, _ in runs.get(node, ())}
+        if len(sources) != 1 or not sources <= from_a_start or len(by_controller) < 2 or not as_often:
             continue
         for controller, seen in by_controller.items():
             for (_, last, source, stopped), (at, by, event, _) in zip(ended, sorted(seen), strict=True):
@@ -165,14 +162,14 @@ def _closed_by_deaths(facts: Sequence[Fact]) -> Iterator[Message]:
                     yield Message(Moment(last, last, source), Moment(at, by, controller, event))
 
 
-def _from_a_start(facts: Iterable[Fact]) -> list[set[str]]:
-    """The sources whose logs begin with a start of the process, each as a set of one."""
+def _from_a_start(facts: Iterable[Fact]) -> set[str]:
+    """The sources whose logs begin with a start of the process."""
     first: dict[str, Role] = {}
     for fact in facts:
         if isinstance(fact, Role) and fact.protocol == PROTOCOL:
             known = first.setdefault(fact.source_node, fact)
             first[fact.source_node] = min(known, fact, key=lambda role: (role.since, role.ordinal))
-    return [{source} for source, role in first.items() if role.cause == "start"]
+    return {source for source, role in first.items() if role.cause == "start"}
 
 
 def _first_lines(facts: Iterable[Fact]) -> dict[str, int]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER
 from election_replay.election_core.judge.clock import Clocks
 from election_replay.election_core.judge.group import in_order, since
+from election_replay.election_core.judge.moments import belong_together
 from election_replay.election_core.model.facts import Candidacy, Fact, Role, TermRaised, TermWentBack
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.redis.facts import SentinelSaid
@@ -89,7 +90,7 @@ def _promoted(leading: list[Role], promotions: dict[tuple[int, str], SentinelSai
         epochs = sorted(epoch for epoch, of in promotions if of == address)
         in_turn = list(zip(roles, epochs, strict=False)) if len(epochs) == len(roles) > 1 else []
         apart = [_apart(role, promotions[epoch, address], clocks) for role, epoch in in_turn]
-        if apart and max(apart) - min(apart) < Timeout.REDIS_PROMOTION.us:
+        if apart and belong_together(apart, Timeout.REDIS_PROMOTION.us):
             known |= {place_of(role): epoch for role, epoch in in_turn}
             continue
         known |= _nearest(roles, {epoch: promotions[epoch, address] for epoch in epochs}, clocks)
