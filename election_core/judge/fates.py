@@ -99,6 +99,7 @@ class Fates:
         self._raised: dict[tuple[str, str | None], TermRaised] = {}
         for raised in group.of(TermRaised):
             self._raised.setdefault((raised.source_node, raised.since_event), raised)
+        self._hung = [fact for fact in group.of(RefusedWrites) if fact.why == Refusal.DISK_HANGS]
         self._left = {fact.until_event for fact in group.of(QuorumLost) if fact.closed}
 
     def standing(self, before: Tenure, following: Following | None) -> Standing:
@@ -179,13 +180,12 @@ class Fates:
 
     def _disk_hung(self, before: Tenure, moment: Moment) -> bool:
         """Whether a leader waited for its disk when it was lost, and its role ended while it still waited: it ran."""
-        hung = (fact for fact in self._group.of(RefusedWrites) if fact.why == Refusal.DISK_HANGS)
         return any(
             fact.source_node == before.source
             and self._elapsed(since(fact), moment)[1] >= 0
             and self._elapsed(since(fact), before.end)[0] > 0
             and self._elapsed(before.end, until(fact) or since(fact))[0] > 0
-            for fact in hung
+            for fact in self._hung
         )
 
     def _stands(self, hole: LogGap, moment: Moment) -> bool:
