@@ -88,6 +88,18 @@ class Observed:
         return _json_lines(self.path / "truth.jsonl")
 
     @cached_property
+    def run(self) -> Json:
+        """What the run was: its system, and the nodes with their settings."""
+        return dict(json.loads((self.path / "run.json").read_text()))
+
+    @cached_property
+    def member_at(self) -> dict[str, str]:
+        """The id in its group of the node at each host, by the node's own settings."""
+        settings = {host: node.get("config") or {} for host, node in self.run["nodes"].items()}
+        ids = {host: config.get("myid", config.get("dLegerSelfId")) for host, config in settings.items()}
+        return {host: str(member) for host, member in ids.items() if member is not None}
+
+    @cached_property
     def set_states(self) -> list[SetState]:
         """The SyncStateSets as the leading controllers told them."""
         return [
@@ -118,7 +130,7 @@ class Observed:
 
         The epoch is the newest entry of the broker's epoch file, which misses epochs in which nothing was written.
         The controller's epoch replaces it where the controller names the same master; a slave that is not connected
-        to its master tells none.
+        to its master tells none, nor does one while the controller names no master.
         """
         host = _host(row["addr"])
         state = self._set_state_of(host, row["t"])
@@ -132,7 +144,7 @@ class Observed:
         term = row.get("epoch")
         if state and leader is not None and leader == state.master:
             term = state.master_epoch
-        elif not is_master and leader is None:
+        elif not is_master and (leader is None or (state is not None and state.master is None)):
             term = None
         return Sample(row["t"], row["node"], "broker", row.get("role") or "unsaid", member, leader, term)
 
@@ -142,12 +154,17 @@ class Observed:
         return list(self._samples())
 
     def _samples(self) -> Iterator[Sample]:
-        if self.path.parent.name in ("etcd", "zookeeper"):
-            yield from map(_etcd if self.path.parent.name == "etcd" else _zookeeper, self.raw)
+        if self.run["system"] == "etcd":
+            yield from map(_etcd, self.raw)
             return
+        if self.run["system"] == "zookeeper":
+            yield from (_zookeeper(row, self.member_at[row["node"]]) for row in self.raw)
+            return
+        host_of = {member: host for host, member in self.member_at.items()}
         for row in self.raw:
             if row.get("via") == "dledger":
-                yield Sample(row["t"], row["node"], "dledger", row["role"], row["node"], row.get("leader"))
+                host = host_of.get(row["node"], row["node"])
+                yield Sample(row["t"], host, "dledger", row["role"], row["node"], row.get("leader"))
             elif row.get("kind") == "controller":
                 leader, leads = row.get("leader"), row["role"] == "leader"
                 yield Sample(row["t"], row["node"], "controller", row["role"], leader if leads else None, leader)
@@ -200,24 +217,24 @@ class Observed:
 
 
 def _etcd(row: Json) -> Sample:
-    """A member's own answer; leader 0 is nobody."""
+    """A member's own answer; leader 0 is nobody. A learner calls itself a follower."""
     leader = row.get("leader")
     return Sample(
         row["t"],
         row["node"],
         "etcd",
-        row["role"],
+        "observer" if row.get("learner") and row["role"] == "follower" else row["role"],
         row.get("member"),
         leader if leader != "0" else None,
         row.get("term"),
     )
 
 
-def _zookeeper(row: Json) -> Sample:
-    """A server's own answer; a follower names no leader, and its zxid shows the epoch only after the first write."""
+def _zookeeper(row: Json, server: str) -> Sample:
+    """The own answer of the server with this id; a follower names no leader, and its zxid shows the epoch only after the first write."""
     role = "unsaid" if row["role"] == "not serving" else row["role"]
     leads = role == "leader"
-    member = row["node"].removeprefix("zk") if role in ("leader", "follower") else None
+    member = server if role in ("leader", "follower") else None
     return Sample(
         row["t"], row["node"], "zookeeper", role, member, member if leads else None, row["epoch"] if leads else None
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.acceptance.conftest import ELECTING
 from tests.acceptance.observed import SETTLED, Observed, Sample
 from tests.acceptance.published import Row, Warehouse
 
@@ -31,8 +32,12 @@ EXCUSES = (Excuse("master-cut-off-slow-timing", "broker-2", "slave", BEGINS),)
 CLOSE, AGREEMENT = 3.0, 0.9995
 """Seconds from a change, and which part of the samples must agree there."""
 
-OPEN_AT_MOST = 0.001
-"""The part of the samples about which gold may leave open who is right."""
+WITHOUT_ROLES = {"solr-warn-396"}
+"""Its servers logged nothing below WARN: no line tells a role."""
+
+OPEN_AT_MOST, OPEN_UNDER_MANY_FAULTS = 0.001, 0.003
+"""The part of the samples about which gold may leave open who is right; a power cut ends several logs at once, and two
+processes that speak for one server write one member's roles."""
 
 
 def seconds(time: datetime) -> float:
@@ -59,7 +64,7 @@ def disagreement(sample: Sample, claims: list[Row], gone: bool) -> str | None:
     [claim] = claims
     if sample.kind == "controller" and sample.role == "follower" and sample.leader is None:
         return "claimed as leader" if claim["role"] == "leader" else None  # any controller that does not lead says so
-    role = "leader" if sample.role in ("leader", "master") else "follower"
+    role = {"leader": "leader", "master": "leader", "observer": "observer"}.get(sample.role, "follower")
     wrong = [
         f"{name} {claim[name]}, not {expected}"
         for name, expected in (
@@ -129,13 +134,12 @@ class Compared:
             print(f"{run:32} {self.agreed[run]:5} of {self.agreed[run] + bad[run]:5} agree, {self.open[run]:3} open")
 
 
-@pytest.fixture(scope="module")
-def compare(gold: Warehouse, elections: dict[str, Path]) -> Callable[[float], Compared]:
-    """Compares the published roles with the observer's samples so many seconds from every change."""
+def comparison(warehouse: Warehouse, runs: dict[str, Path]) -> Callable[[float], Compared]:
+    """Compares the published roles of runs with the observer's samples so many seconds from every change."""
     intervals: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in gold.rows("gold/role_intervals"):
+    for row in warehouse.rows("gold/role_intervals"):
         intervals[row["cluster"], row["source_node"]].append(row)
-    observers = {run: Observed(path) for run, path in elections.items()}
+    observers = {run: Observed(path) for run, path in runs.items()}
 
     def with_margin(margin: float) -> Compared:
         done = Compared(Counter(), Counter(), [])
@@ -152,6 +156,12 @@ def compare(gold: Warehouse, elections: dict[str, Path]) -> Callable[[float], Co
         return done
 
     return with_margin
+
+
+@pytest.fixture(scope="module")
+def compare(gold: Warehouse, elections: dict[str, Path]) -> Callable[[float], Compared]:
+    """The comparison of the clusters that were hurt once at a time."""
+    return comparison(gold, elections)
 
 
 @pytest.mark.parametrize("margin", [SETTLED, 5.0], ids=["settled", "close by"])
@@ -174,6 +184,24 @@ def test_roles_agree_with_the_observer_very_close_to_changes_too(
     wrong = "\n".join(str(one) for one in compared.wrong)
     assert compared.agreement >= AGREEMENT, f"{compared.agreement:.5f}:\n{wrong}"
     assert compared.open.total() <= OPEN_AT_MOST * compared.agreed.total(), compared.open
+
+
+def test_roles_agree_with_the_observer_under_many_faults_at_once(compound: Warehouse, corpora: Path) -> None:
+    """Very close to changes; who led, whom each followed, in which term."""
+    folders = [path.parent for path in sorted((corpora / "compound-clusters").glob("*/run.json"))]
+    compared = comparison(
+        compound,
+        {
+            folder.name: folder
+            for folder in folders
+            if Observed(folder).run["system"] in ELECTING and folder.name not in WITHOUT_ROLES
+        },
+    )(CLOSE)
+    compared.report()
+    assert compared.agreed.total() > 10_000
+    wrong = "\n".join(str(one) for one in compared.wrong)
+    assert compared.agreement >= AGREEMENT, f"{compared.agreement:.5f}:\n{wrong}"
+    assert compared.open.total() <= OPEN_UNDER_MANY_FAULTS * compared.agreed.total(), compared.open
 
 
 def test_sync_state_sets_agree_with_the_leading_controller(gold: Warehouse, elections: dict[str, Path]) -> None:
