@@ -84,7 +84,8 @@ def nodes_in(trace: str) -> Iterator[tuple[str, str, str]]:
         told = json.loads(line)
         event = told.get("event") or {}
         if kind := KINDS.get(event.get("name", "")):
-            row = {"kind": kind, "event_time": told["ts"], "replica_group": "raft", "node": event["nid"]}
+            at = told["ts"] if isinstance(told["ts"], str) else round(told["ts"] * 1000)  # zap's epoch seconds
+            row = {"kind": kind, "event_time": at, "replica_group": "raft", "node": event["nid"]}
             events.setdefault(event["nid"], []).append(json.dumps(row | {"term": event["state"]["term"]}))
     for node, lines in events.items():
         yield node, "raft.events.jsonl", "\n".join(lines) + "\n"
@@ -102,12 +103,12 @@ def page(clones: Path, manifest: Path = HERE / "others.toml") -> Iterator[str]:
     yield ""
     yield from prose(
         "Made by `make compare OTHERS=CLONES`, from clones of the repositories that `proof/comparison/others.toml` "
-        "names by commit. None of them states a licence, so nothing of them is shipped here. What is found is what is "
-        "above information."
+        "names by commit. Nothing of them is shipped here: most state no licence. What is found is what is above "
+        "information."
     )
     yield ""
-    yield "| data | commit | what its makers know | files | leaders told | found | missed | seconds |"
-    yield "|---|---|---|---|---|---|---|---|"
+    yield "| data | commit | licence | what its makers know | files | leaders told | found | missed | seconds |"
+    yield "|---|---|---|---|---|---|---|---|---|"
     why = []
     for data in tomllib.loads(manifest.read_text(encoding="utf-8"))["data"]:
         clone = clones / data["repository"].replace("/", "+")
@@ -119,7 +120,7 @@ def page(clones: Path, manifest: Path = HERE / "others.toml") -> Iterator[str]:
         rules = [f"{row['rule']} ({row['severity']}, {row['certainty']})" for row in done.findings]
         counts = ", ".join(f"{rules.count(rule)} {rule}" for rule in dict.fromkeys(rules)) or "none"
         missed = ", ".join(f"{cluster}: {rule}" for cluster, rule in missing(data, done)) or "none"
-        of = f"| {data['name']} | {data['repository']} {data['commit'][:12]} | {data['truth']} "
+        of = f"| {data['name']} | {data['repository']} {data['commit'][:12]} | {data['licence']} | {data['truth']} "
         yield f"{of}| {done.files} | {done.leaders} | {counts} | {missed} | {done.seconds:.1f} |"
         why += [f"{row['cluster']}, {row['rule']}: {row['summary']}" for row in done.findings]
         why += [data["why"]] if data.get("why") else []

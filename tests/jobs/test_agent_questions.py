@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 from mcp.client import Client
 
+from election_replay.jobs.cli.app import cli
 from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.mcp_server import BUDGET, SIGNS_A_TOKEN, server
+from election_replay.schemas import TABLES
+from election_replay.schemas.views import VIEWS
 from tests.acceptance.published import replay_in
 from tests.conftest import Landing
 from tests.jobs.agent_questions import FOUND, QUESTIONS, Question
@@ -47,6 +50,14 @@ def in_a_table() -> str:
 def test_the_page_lists_them() -> None:
     page = (Path(__file__).parents[2] / "docs" / "agents.md").read_text("utf-8")
     assert in_a_table() in page, f"docs/agents.md should hold:\n{in_a_table()}"
+
+
+def test_the_skill_names_tools_commands_and_tables_that_are_there() -> None:
+    skill = Path(__file__).parents[2] / "examples" / "skills" / "election-replay" / "SKILL.md"
+    named = set(re.findall(r"`(?:election-replay )?([a-z_]+)[^`]*`", skill.read_text("utf-8")))
+    tools = {tool for question in QUESTIONS for tool, _ in question.calls}
+    assert named >= {"findings", "incident", "explain"}
+    assert named - tools - set(cli.commands) - set(TABLES) - set(VIEWS) == set()
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: f"{question.about}: {question.text}")
