@@ -5,7 +5,7 @@ watch it nor its own address. Others know both. So the lines that introduce some
 sources of a cluster together, and each source is told whom it speaks for.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 
@@ -32,13 +32,20 @@ class Introduction:
 class Introduced:
     """Whom a log speaks for, as all logs of its cluster tell together.
 
-    ``names`` are members by their addresses, where they have names beside these; ``groups`` those of members.
+    ``names`` are members by their addresses, where they have names beside these; ``groups`` those of members, and
+    ``moves`` when members went over to other groups (microseconds UTC, each on its own clock), in order.
     """
 
     replica_group: str
     member: str | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     groups: Mapping[str, str] = field(default_factory=dict)
+    moves: Mapping[str, Sequence[tuple[int, str]]] = field(default_factory=dict)
+
+    def group_at(self, member: str | None, time: int, otherwise: str) -> str:
+        """The group of a member at a time, in microseconds UTC."""
+        moved = [group for at, group in self.moves.get(member or "", ()) if at <= time]
+        return moved[-1] if moved else self.groups.get(member or "", otherwise)
 
 
 Place = tuple[str, str]

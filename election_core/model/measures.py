@@ -129,3 +129,5 @@ class Refusal(StrEnum):
     """Fewer replicas are in sync than a write with acks=all needs (Kafka ``min.insync.replicas``)."""
     DISK_HANGS = "disk_hangs"
     """Its disk does not make entries durable: what it leads waits for that."""
+    STOOD_STILL = "stood_still"
+    """Its loop did not run, by its own heartbeats: its process was frozen, or its disk or its CPU was too slow."""

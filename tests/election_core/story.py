@@ -115,8 +115,9 @@ def facts_of(logs: dict[tuple[str, str], list[str]], shift_ms: dict[str, int] | 
     return facts
 
 
-Meeting = tuple[str, str, str | None, tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]
-"""A stream and whom it speaks for: group, member, names by addresses, groups of members."""
+Pairs = tuple[tuple[str, str], ...]
+Meeting = tuple[str, str, str | None, Pairs, Pairs, tuple[tuple[str, tuple[tuple[int, str], ...]], ...]]
+"""A stream and whom it speaks for: group, member, names by addresses, groups of members, and when they moved."""
 
 
 def _introduced(logs: dict[tuple[str, str], list[str]]) -> dict[str, tuple[Meeting, ...]]:
@@ -136,8 +137,9 @@ def _introduced(logs: dict[tuple[str, str], list[str]]) -> dict[str, tuple[Meeti
         if protocol.introduce is not None:
             own = [line for line in lines if line.kind in protocol.introducing]
             for (node, stream), whom in protocol.introduce(own).items():
-                meeting = (stream, whom.replica_group, whom.member, (*whom.names.items(),), (*whom.groups.items(),))
-                found[node] = (*found.get(node, ()), meeting)
+                maps = (*whom.names.items(),), (*whom.groups.items(),)
+                moves = tuple((member, tuple(moved)) for member, moved in whom.moves.items())
+                found[node] = (*found.get(node, ()), (stream, whom.replica_group, whom.member, *maps, moves))
     return found
 
 
@@ -150,7 +152,7 @@ def facts_of_node(
     introduced: tuple[Meeting, ...] = (),
 ) -> tuple[Fact, ...]:
     """Fold one node's logs."""
-    met = {stream: Introduced(group, member, dict(names), dict(of)) for stream, group, member, names, of in introduced}
+    met = {stream: Introduced(group, member, *map(dict, maps)) for stream, group, member, *maps in introduced}
     source = SourceLog(CLUSTER, node, BOUND_MS, listed, introduced=met)
     for stream, lines in sorted(streams, key=lambda one: "/" in one[0]):  # logs come before snapshots
         _feed(source, stream, lines, shift_us)

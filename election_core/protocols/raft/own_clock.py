@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 
 from election_replay.election_core.fold.fact_writer import FactWriter
 from election_replay.election_core.model import digits
-from election_replay.election_core.model.facts import Fact, Silence
+from election_replay.election_core.model.facts import Fact, RefusedWrites, Silence
 from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.measures import Refusal
 from election_replay.election_core.model.timing import US_PER_MS, Timeout
 from election_replay.election_core.protocols.raft.facts import ClockMeasured
 
@@ -19,22 +20,28 @@ class OwnClock:
     drifts: list[FoldEvent] = field(default_factory=list)
 
     def facts(self, emit: FactWriter, node: str | None, timeout_us: int, tick_us: int) -> Iterator[Fact]:
-        """A stall begins up to two ticks (microseconds) before the time by which the heartbeats were late."""
+        """A stall begins up to two ticks (microseconds) before the time by which the heartbeats were late.
+
+        Its followers can have missed a leader that stalls for their ``timeout_us`` (microseconds). It writes and sends
+        in the loop that beats, so it commits nothing meanwhile (``etcdserver/raft.go``, ``raftNode#start``).
+        """
         for event in self.drifts:
             yield from _measured(emit, event)
-        for stall, late_us in self._stalls(timeout_us):
+        for stall, late_us in self._stalls(min(timeout_us, Timeout.MIN_REPORTED.us)):
             latest = stall.at - late_us
             earliest = latest - 2 * tick_us
-            end = (stall.at, stall.by, stall.event_id)
-            yield Silence(*emit.during(node, earliest, latest, None, *end), noticed=True)
+            during = emit.during(node, earliest, latest, None, stall.at, stall.by, stall.event_id)
+            if late_us >= timeout_us:
+                yield Silence(*during, noticed=True)
+            yield RefusedWrites(*during, why=Refusal.STOOD_STILL.value, count=1, peer=None, evidence=())
 
-    def _stalls(self, timeout_us: int) -> Iterator[tuple[FoldEvent, int]]:
-        """How long the loop did not run, in microseconds: of note where its followers can have missed it."""
+    def _stalls(self, of_note_us: int) -> Iterator[tuple[FoldEvent, int]]:
+        """How long the loop did not run, where that is of note; all in microseconds."""
         noted: FoldEvent | None = None
         for event in self.late:
             late_us = (event.duration_ms or 0) * US_PER_MS
             again = noted is not None and event.at - noted.at < late_us  # once for each peer
-            if event.duration_ms is not None and late_us >= timeout_us and not again:
+            if event.duration_ms is not None and late_us >= of_note_us and not again:
                 noted = event
                 yield event, late_us
 

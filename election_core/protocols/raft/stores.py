@@ -5,9 +5,10 @@ the same on all members. What Raft promises holds for one history of the data, a
 from collections.abc import Iterable, Iterator, Sequence
 
 from election_replay.election_core.judge.coverage import counted
-from election_replay.election_core.judge.group import Group, since, until
+from election_replay.election_core.judge.group import Group, Tenure, since, until
 from election_replay.election_core.judge.outages import severity_of
-from election_replay.election_core.judge.wording import between, seconds
+from election_replay.election_core.judge.quorum_contact import LaterTerms
+from election_replay.election_core.judge.wording import between
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, WARNING, RuleId
 from election_replay.election_core.model.facts import RefusedWrites, VotersStated
 from election_replay.election_core.model.measures import LostFrom, Refusal, Unit
@@ -23,18 +24,18 @@ from election_replay.election_core.protocols.raft.facts import (
 
 def judge(group: Group, back: Sequence[Finding]) -> Iterator[Row]:
     """All rows about the data of one cluster; ``back`` are the members whose term went back."""
-    found = [*_replaced(group), *_forced(group), *_went_back(group, back), *_differ(group)]
+    found = [*_restored(group), *_forced(group), *_went_back(group, back), *_differ(group)]
     yield from found
     statements = len({(fact.source_node, fact.since) for fact in group.of(VotersStated)})
     for rule in (RuleId.CLUSTER_RESTORED, RuleId.CLUSTER_FORCED, RuleId.STORE_WENT_BACK, RuleId.STORES_DIFFER):
         broken = sum(1 for finding in found if finding.rule == rule)
         yield counted(group, rule, found, max(statements, broken))
-    refused = [*_refused(group), *_hung(group)]
+    refused = [*_refused(group), *_kept(group)]
     yield from refused
     yield counted(group, RuleId.WRITES_REFUSED, refused, len(refused))
 
 
-def _replaced(group: Group) -> Iterator[Finding]:
+def _restored(group: Group) -> Iterator[Finding]:
     """``CLUSTER_RESTORED``, once for each cluster that was before, and what its data lack of the former ones."""
     by_former: dict[str, list[ClusterReplaced]] = {}
     for fact in group.of(ClusterReplaced):
@@ -189,7 +190,7 @@ def _refused(group: Group) -> Iterator[Finding]:
     """``WRITES_REFUSED``: an alarm forbids writes to all members, so what several of them print is one outage."""
     by_reason: dict[Refusal, list[list[RefusedWrites]]] = {}
     for fact in sorted(group.of(RefusedWrites), key=lambda fact: (fact.since, fact.source_node)):
-        if fact.why == Refusal.DISK_HANGS:
+        if fact.why in _KEPT:
             continue
         spells = by_reason.setdefault(Refusal(fact.why), [])
         if spells and fact.since <= max(_last(known) for known in spells[-1]) + Timeout.WRITE_EPISODE.us:
@@ -201,29 +202,47 @@ def _refused(group: Group) -> Iterator[Finding]:
             yield from _outage(group, why, facts)
 
 
-def _hung(group: Group) -> Iterator[Finding]:
-    """``WRITES_REFUSED``: while the disk of a leader hangs it sends nothing on, and answers nobody."""
-    hung = [fact for fact in group.of(RefusedWrites) if fact.why == Refusal.DISK_HANGS]
+_KEPT = {Refusal.DISK_HANGS: "its disk hung", Refusal.STOOD_STILL: "it was frozen, or its disk or its CPU was too slow"}
+"""Why a leader took no writes and kept its role, the better reason first."""
+
+
+def _kept(group: Group) -> Iterator[Finding]:
+    """``WRITES_REFUSED``: a leader that waits for its disk, or does not run, sends nothing on and answers nobody."""
+    of_source: dict[str, list[RefusedWrites]] = {}
+    for why in _KEPT:
+        for fact in (fact for fact in group.of(RefusedWrites) if fact.why == why):
+            before = of_source.setdefault(fact.source_node, [])
+            if not any(fact.since < _last(other) and other.since < _last(fact) for other in before):
+                before.append(fact)
     for tenure in group.tenures:
-        for fact in (fact for fact in hung if fact.source_node == tenure.source):
+        for fact in of_source.get(tenure.source, ()):
             begin, end = max(fact.since, tenure.begin.at), min(_last(fact), tenure.end.at)
-            if end - begin < Timeout.MIN_REPORTED.us:
+            least = end - max(fact.since_by, tenure.begin.at)
+            if least < Timeout.MIN_REPORTED.us or (fact.why == Refusal.STOOD_STILL and _replaced(group, tenure, fact)):
                 continue
+            lasted = between(least, end - begin)
             yield group.finding(
                 RuleId.WRITES_REFUSED,
                 (fact.why, tenure.source, begin),
-                severity=severity_of(end - begin),
+                severity=severity_of(least),
                 nodes=(tenure.node,),
                 terms=(tenure.term,),
                 start_time=begin,
                 end_time=end,
-                summary=f"{tenure.with_detail(f'term {tenure.term}')} took no writes for {seconds(end - begin)} and "
-                "kept its role: its disk hung.",
+                summary=f"{tenure.with_detail(f'term {tenure.term}')} took no writes for {lasted} and kept its role: "
+                f"{_KEPT[Refusal(fact.why)]}.",
                 evidence=[tenure.begin.event_id, fact.since_event, fact.until_event],
-                duration_min_ms=(end - begin) // US_PER_MS,
+                duration_min_ms=least // US_PER_MS,
                 duration_max_ms=(end - begin) // US_PER_MS,
                 former_leader=tenure.node,
             )
+
+
+def _replaced(group: Group, tenure: Tenure, stall: RefusedWrites) -> bool:
+    """Whether a leader that stood still lost its role as it went on, or somebody led a larger term by then."""
+    awake = until(stall) or since(stall)
+    went_on = group.clocks.elapsed(awake, tenure.end)[0] > Timeout.ON_ITS_WAY.us
+    return not went_on or group.once(LaterTerms).begun(tenure.term, awake)
 
 
 def _last(fact: RefusedWrites) -> int:

@@ -9,7 +9,8 @@ its master's address, those of its replicas, and the ids of histories of data, w
     sentinel  +monitor master orders 10.0.0.1 6379       so both are of the group orders
 
 In a cluster the servers that copy from each other are a shard. It bears the name of the first of its sources, as they
-are sorted. A replica that goes over to another shard stays where it was first.
+are sorted. A replica that goes over to another shard is of that one from then on, if it says that it migrates, or
+copies a history that the other shard's master has made: an address alone may be another server's by now.
 """
 
 import re
@@ -112,11 +113,13 @@ def introduce(lines: Iterable[Introduction]) -> Mapping[Place, Introduced]:
         if server.node_id is not None and (address := addresses.get(server.place)) is not None
     }
     shards = {server.node_id: groups[server.place] for server in known if server.node_id and server.place in groups}
+    moved = _moves(known, addresses, groups)
+    moves = {server.node_id: moved[server.place] for server in known if server.node_id and server.place in moved}
     return {
         server.place: Introduced(
             groups[server.place],
             server.node_id or addresses.get(server.place),
-            *((ids, shards) if server.cluster else ({}, {})),
+            *((ids, shards, moves) if server.cluster else ({}, {}, {})),
         )
         for server in known
         if server.place in groups
@@ -154,14 +157,18 @@ def _groups(servers: list[Server], addresses: Mapping[Place, str], watched: Mapp
     return found | _shards(rest, addresses)
 
 
+def _copies(servers: Iterable[Server]) -> list[tuple[int, Place, str, bool]]:
+    """When each server began to copy from which address, in order, and whether it says that it migrates."""
+    return sorted((when, server.place, master, moves) for server in servers for when, master, moves in server.masters)
+
+
 def _shards(servers: list[Server], addresses: Mapping[Place, str]) -> dict[Place, str]:
     """Servers that copy from each other, under the name of the first source."""
     at = {address: place for place, address in addresses.items()}
     of = {server.place: {server.place} for server in servers}
     by_address: dict[str, set[Place]] = {}
     won = {server.place: server.won for server in servers}
-    copies = sorted((when, server.place, master, moves) for server in servers for when, master, moves in server.masters)
-    for _, place, master, moves in copies:
+    for _, place, master, moves in _copies(servers):
         target = at.get(master)
         shard = of[place]
         other = of.get(target) if target is not None else by_address.setdefault(master, set())
@@ -176,6 +183,23 @@ def _shards(servers: list[Server], addresses: Mapping[Place, str]) -> dict[Place
         if target is None:
             by_address[master] = joined
     return {place: f"{SHARD}{min(shard)[0]}" for place, shard in of.items()}
+
+
+def _moves(
+    servers: Iterable[Server], addresses: Mapping[Place, str], groups: Mapping[Place, str]
+) -> dict[Place, list[tuple[int, str]]]:
+    """When each node of a cluster went over to another shard."""
+    of_cluster = {server.place: server for server in servers if server.cluster}
+    at = {addresses[place]: server for place, server in of_cluster.items() if place in addresses}
+    now, found = dict(groups), dict[Place, list[tuple[int, str]]]()
+    for when, place, address, migrates in _copies(of_cluster.values()):
+        master = at.get(address)
+        if master is None or now[master.place] == now[place]:
+            continue
+        if migrates or any((address, history) in of_cluster[place].copied for history in master.made):
+            now[place] = now[master.place]
+            found.setdefault(place, []).append((when, now[place]))
+    return found
 
 
 def _last_one(

@@ -8,15 +8,24 @@ Sources: ``src/replication.c``; ``src/cluster_legacy.c`` (``clusterHandleSlaveFa
 ``clusterSendFailoverAuthIfNeeded``, ``clusterUpdateState``).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from election_replay.election_core.fold.contact import Contact
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import UNIDENTIFIED
 from election_replay.election_core.fold.role_log import RoleLog
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER, TRANSFER, UNKNOWN, Step, spans
-from election_replay.election_core.model.facts import Candidacy, Fact, MemberAddress, QuietLog, TermRaised, VoteGranted
+from election_replay.election_core.model.facts import (
+    Alive,
+    Candidacy,
+    Fact,
+    MemberAddress,
+    QuietLog,
+    TermRaised,
+    VoteGranted,
+)
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.introductions import Introduced
 from election_replay.election_core.model.timing import Timeout
@@ -287,6 +296,11 @@ class ServerLog(RoleLog):
         known = speaker.introduced.get(stream, Introduced(speaker.listed.replica_group or UNIDENTIFIED))
         group = speaker.listed.replica_group or known.replica_group
         self.node = self.node or speaker.listed.member or known.member
+        moves = () if speaker.listed.replica_group else known.moves.get(self.node or "", ())
+        yield from _by_shard(self._in_one_group(speaker, stream, known, group), group, moves)
+
+    def _in_one_group(self, speaker: Speaker, stream: str, known: Introduced, group: str) -> Iterator[Fact]:
+        """The facts as if its server had never gone over to another shard."""
         emit = speaker.about(group, PROTOCOL, stream, lambda _: self.node)
         for event, groups in self._votes_by_group(known, group):
             for of_group in groups:
@@ -301,7 +315,7 @@ class ServerLog(RoleLog):
         yield from self._data_facts(emit, known)
         yield from self._cluster_facts(emit)
         for contact in self.failed:
-            there = replace(emit, group=known.groups.get(contact.peer, group))
+            there = replace(emit, group=known.group_at(contact.peer, contact.lost.at, group))
             during = there.about(contact.peer, contact.lost, contact.again)
             yield SentinelSaid(*during, message=FAILED, term=None, peer=self.node)
 
@@ -309,7 +323,7 @@ class ServerLog(RoleLog):
         """Each vote, and the groups that it concerns: the candidate's, and those of others that it had in its epoch."""
         of_epoch: dict[int | None, set[str]] = {}
         for event in self.votes:
-            of_epoch.setdefault(event.term, set()).add(known.groups.get(event.peer or "", group))
+            of_epoch.setdefault(event.term, set()).add(known.group_at(event.peer, event.at, group))
         for event in self.votes:
             yield event, sorted(of_epoch[event.term])
 
@@ -375,6 +389,33 @@ class ServerLog(RoleLog):
         for event in self.hindered:
             peer = event.peer if event.kind == "RC_DENIED" else None
             yield Hindered(*emit.at(event), term=event.term, peer=peer, why=(event.result or "").rstrip("."))
+
+
+def _by_shard(facts: Iterable[Fact], home: str, moves: Sequence[tuple[int, str]]) -> Iterator[Fact]:
+    """Each fact about its own shard in the one in which its server was then; for each shard it ran only meanwhile."""
+    shards = [(0, home), *moves]
+    for fact in facts:
+        if fact.replica_group != home or not moves:
+            yield fact
+        elif isinstance(fact, QuietLog):
+            yield from (replace(fact, replica_group=group) for group in dict.fromkeys(group for _, group in shards))
+        elif isinstance(fact, Alive):
+            yield from _stays(fact, shards)
+        else:
+            group = next(group for at, group in reversed(shards) if at - AT_ONCE <= fact.since or at == 0)
+            yield replace(fact, replica_group=group)
+
+
+def _stays(life: Alive, shards: Sequence[tuple[int, str]]) -> Iterator[Alive]:
+    """The parts of a life that a server spent in each shard; what leaves one does not die."""
+    for (since, group), (until, _) in pairwise([*shards, (None, "")]):
+        here = replace(life, replica_group=group)
+        if since is not None and since > life.since:
+            here = replace(here, since=since, since_by=since, since_event=None)
+        if until is not None and (life.until is None or until < life.until):
+            here = replace(here, until=until, until_by=until, until_event=None, stopped=True, goes_on=False)
+        if here.until is None or here.since <= here.until:
+            yield here
 
 
 _HANDLERS: dict[str, Callable[[ServerLog, FoldEvent], None]] = {
