@@ -1,7 +1,11 @@
-"""The parts of a line, whatever its layout."""
+"""The parts of a line, whatever its layout, and what the texts of a system make of them."""
 
 from collections.abc import Callable, Mapping
+from re import Pattern
 from typing import Any, NamedTuple
+
+from election_replay.election_core.dialects.dialect import Record, Table, moment
+from election_replay.election_core.model.events import Event, Unparsable, saying
 
 LEVELS = {
     **{name: name for name in ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")},
@@ -45,3 +49,53 @@ def time_in(line: Line | None, utc_offset_minutes: int) -> tuple[int, int] | Non
         return None if line is None else line.time(utc_offset_minutes)
     except ValueError:
         return None
+
+
+def time_by(pattern: Pattern[str]) -> Callable[[str, int], tuple[int, int] | None]:
+    """What :func:`time_in` is for a text whose time and fraction of a second are the first groups of a pattern."""
+
+    def time_of(text: str, utc_offset_minutes: int) -> tuple[int, int] | None:
+        found = pattern.match(text)
+        try:
+            return None if found is None else moment(found[1], found[2], utc_offset_minutes)
+        except ValueError:
+            return None
+
+    return time_of
+
+
+def parse_by(
+    line_of: Callable[[str], Line | None], parse_line: Callable[[Line, Record], Event | None]
+) -> Callable[[Record], Event | None]:
+    """What parses a record of a system whose layouts take its first line apart."""
+
+    def parse(record: Record) -> Event | None:
+        line = line_of(record.text)
+        return None if line is None else parse_line(line, record)
+
+    return parse
+
+
+More = Callable[[str, dict[str, Any]], dict[str, Any] | None]
+
+
+def event_of(table: Table, line: Line, record: Record, by: str = "", more: More | None = None) -> Event | None:
+    """The event that a line says by the texts of a system, or ``None``; ``by`` is the class or thread that prints.
+
+    ``more`` takes a text's kind and columns, and answers them completed, or ``None`` where the line is not that text
+    after all. Raises :class:`Unparsable` for a known text gone wrong.
+    """
+    for pattern in table.candidates(line.message):
+        kind = pattern.text.kind
+        try:
+            columns = pattern.read(line.message, by, record.stream)
+            if columns is not None and more is not None:
+                columns = more(kind, columns)
+            if columns is None:
+                continue
+            time, resolution = line.time(record.utc_offset_minutes)
+        except ValueError as error:
+            raise Unparsable(f"{kind}: {error}") from None
+        dated = {"kind": kind, "event_time": time, "time_resolution_ms": resolution}
+        return saying({**dated, "level": line.level, "thread": line.thread, **columns})
+    return None

@@ -1,7 +1,10 @@
 """Campaigns: the rounds of one candidate in one election, as its log tells them line by line."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
+from election_replay.election_core.fold.fact_writer import FactWriter
+from election_replay.election_core.model.facts import Candidacy
 from election_replay.election_core.model.fold_event import FoldEvent
 
 
@@ -35,6 +38,18 @@ class Campaign:
     def how_ended(self) -> str:
         """How the campaign ended, in one word; an open one is described by its last round."""
         return (self.last_result or self.outcome).lower() if self.outcome == "open" else self.outcome
+
+    def fact(self, emit: FactWriter, node: str | None, **columns: Any) -> Candidacy:
+        """What it proves of ``node``, with the ``columns`` that its protocol knows, as how many granted."""
+        return Candidacy(
+            *emit.during(node, self.at, self.by, self.event_id, *self.end),
+            term=self.term,
+            outcome=self.how_ended,
+            cause=self.cause,
+            voters=tuple(sorted(self.voters)),
+            rounds=self.rounds,
+            **columns,
+        )
 
     def close(self, event: FoldEvent, outcome: str) -> None:
         """The line ``event`` ended it."""

@@ -46,9 +46,17 @@ class Speaker:
         configured = configured_of(self.timing_rules, self.cluster, group)
         return Timing({self.source_node: self.settings}, configured)
 
-    def about(self, group: str, protocol: str, stream: str, node_at: Callable[[int], str | None]) -> "FactWriter":
-        """Facts of one protocol about one group, from the process that writes ``stream``."""
+    def about(
+        self, group: str, protocol: str, stream: str, node: Callable[[int], str | None] | str | None = None
+    ) -> "FactWriter":
+        """Facts of one protocol about one group, from the process that writes ``stream``: ``node``, at any time or at
+        one."""
+        node_at = node if callable(node) else _always(node)
         return FactWriter(self, group, protocol, self.incarnations.get(process_of(stream), []), node_at)
+
+
+def _always(node: str | None) -> Callable[[int], str | None]:
+    return lambda _: node
 
 
 class Timestamped(Protocol):

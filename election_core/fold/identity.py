@@ -5,8 +5,10 @@ group, registrations name broker set and broker id. What the whole log says abou
 incarnation by incarnation, since a process may come back under another id.
 """
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import lru_cache
+from operator import attrgetter
 from typing import NamedTuple
 
 from election_replay.election_core.fold.declared import system_that_writes
@@ -129,14 +131,11 @@ class Identity:
 
     def broker_id_at(self, time: int, incarnations: list[Incarnation]) -> str | None:
         """The broker id that the process had: the last one said in the life of ``time``, else the next one."""
-        incarnation = incarnation_at(incarnations, time)
-        in_this_incarnation = self._ids_of(incarnations).get(incarnation, [])
-        before = next((line.node for line in reversed(in_this_incarnation) if line.at <= time), None)
-        if before is not None:
-            return before
-        if in_this_incarnation:
-            return in_this_incarnation[0].node
-        return next((line.node for line in reversed(self.ids) if line.at <= time), None)
+        in_this_life = self._ids_of(incarnations).get(incarnation_at(incarnations, time))
+        before = bisect_right(in_this_life or self.ids, time, key=attrgetter("at"))
+        if in_this_life:
+            return in_this_life[max(before - 1, 0)].node
+        return self.ids[before - 1].node if before else None
 
     def _ids_of(self, incarnations: list[Incarnation]) -> dict[int, list[NamedId]]:
         """The lines that name an id, by the life in which they were said; made once for these lives."""

@@ -8,8 +8,6 @@ from election_replay.election_core.judge.group import Group, since, until
 from election_replay.election_core.model.facts import Alive
 from election_replay.election_core.model.timing import Timeout
 
-MIN_REPORTED = Timeout.MIN_REPORTED.us
-
 
 class AliveTimes:
     """When members were up."""
@@ -25,10 +23,10 @@ class AliveTimes:
         """Whether a member was up long enough to be noticed between two moments, on clocks within their bounds."""
         since_us, until_us = begin.by, end.at
         number = bisect_left(self._times, (until_us,))
-        while number and self._last[number - 1] - since_us >= MIN_REPORTED:
+        while number and self._last[number - 1] - since_us >= Timeout.MIN_REPORTED.us:
             number -= 1
             born, last = self._times[number]
-            if min(until_us, last) - max(since_us, born) >= MIN_REPORTED:
+            if min(until_us, last) - max(since_us, born) >= Timeout.MIN_REPORTED.us:
                 return True
         return False
 

@@ -78,9 +78,7 @@ def _wrong_clock(group: Group, wrong: WrongClock, by_source: Mapping[str, Sequen
         (wrong.source, *wrong.or_else),
         severity=WARNING if beyond else INFO,
         nodes=tuple(_member(source, by_source) for source in (wrong.source, *wrong.or_else)),
-        terms=(),
-        start_time=max(min(since, default=begin), begin),
-        end_time=min(max(until, default=end), end),
+        when=(max(min(since, default=begin), begin), min(max(until, default=end), end)),
         summary=" ".join(_sentences(wrong, by_source)) + (_ONLY_PROVEN if beyond else _WITHIN),
         evidence=wrong.evidence,
         clock_least_ms=_in_ms(None if None in least else min(least, default=None)),  # type: ignore[type-var]

@@ -17,9 +17,7 @@ def coverage(
     """One row of ``rule_coverage``."""
     origins = group.origins()
     return RuleCoverage(
-        cluster=group.cluster,
-        replica_group=group.replica_group,
-        protocol=group.protocol,
+        **group.names,
         rule=rule.value,
         conforms=conforms,
         violates=violates,

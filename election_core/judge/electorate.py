@@ -55,9 +55,8 @@ class Electorates:
             if isinstance(fact, VotersStated):
                 self._stated.setdefault(fact.source_node, []).append(fact)
             elif isinstance(fact, Role) and fact.role == FOLLOWER and fact.leader is not None:
-                name = fact.node or fact.source_node
-                self._followers.setdefault((fact.leader, fact.term), set()).add(name)
-                self._known.setdefault((fact.leader, fact.term), {fact.leader}).add(name)
+                self._followers.setdefault((fact.leader, fact.term), set()).add(fact.who)
+                self._known.setdefault((fact.leader, fact.term), {fact.leader}).add(fact.who)
             elif isinstance(fact, Candidacy) and fact.node is not None and fact.outcome == "won":
                 self._known.setdefault((fact.node, fact.term), {fact.node}).update(fact.voters, fact.electorate or ())
         for stated in self._stated.values():

@@ -46,8 +46,6 @@ from election_replay.election_core.model.measures import FATE_OF, Fate, Refusal,
 from election_replay.election_core.model.rows import Term
 from election_replay.election_core.model.timing import Timeout
 
-HEARD_WITHIN = Timeout.ON_ITS_WAY.us
-"""A leader that ends its role so soon after the next one began heard of it at once: it could be reached."""
 BY_MAJORITY = frozenset({"raft", "dledger", "zab", "kraft"})
 """Protocols in which a leader without a majority can commit nothing, and gives up."""
 QUORUM_LOST, TOPPLED = "quorum_lost", "larger_term"
@@ -139,7 +137,7 @@ class Fates:
 
     def led_on(self, before: Tenure, moment: Moment) -> bool:
         """Whether a leader gave up so long after a moment that it had not heard of the next one."""
-        return self._elapsed(moment, before.end)[0] > HEARD_WITHIN
+        return self._elapsed(moment, before.end)[0] > Timeout.ON_ITS_WAY.us
 
     def _surely_led_on(self, before: Tenure, moment: Moment) -> bool:
         """Whether the last sign of a leader surely came after a moment."""
@@ -203,7 +201,7 @@ class Fates:
             for gap in before.silences
         )
         least, most = self._elapsed(following.begin, before.end)
-        at_once = least <= HEARD_WITHIN and -most <= HEARD_WITHIN
+        at_once = least <= Timeout.ON_ITS_WAY.us and -most <= Timeout.ON_ITS_WAY.us
         return at_once and (before.end_cause in _HANDED_OVER or not slept)
 
     def _woke(self, before: Tenure, following: Following | None, lost: QuorumLoss) -> bool:
@@ -216,7 +214,7 @@ class Fates:
         elected again just then, by those who had taken it for dead."""
         again = self._majorities is None and following.leader == before.node
         return any(
-            self._elapsed(hole.end, before.end)[0] < HEARD_WITHIN
+            self._elapsed(hole.end, before.end)[0] < Timeout.ON_ITS_WAY.us
             and (not self._group.clocks.stepped if again else self._surely_in(following.begin, hole))
             and self._rhythms.stopped(before.source, hole)
             for hole in before.silences
@@ -234,7 +232,7 @@ class Fates:
         limit = leads_on(self._group.protocol, self._group.timing)
         if limit is None or self._elapsed(lost, before.end)[0] <= limit:
             return False
-        holes = (hole for hole in before.silences if self._elapsed(hole.end, before.end)[0] < HEARD_WITHIN)
+        holes = (hole for hole in before.silences if self._elapsed(hole.end, before.end)[0] < Timeout.ON_ITS_WAY.us)
         return any(self._elapsed(lost, hole.begin)[0] <= limit for hole in holes)
 
     def _members_died(self, before: Tenure, lost: QuorumLoss) -> bool:
@@ -268,16 +266,16 @@ class Fates:
         led_on = self._elapsed(following.begin, before.end)
         if before.end_cause == QUORUM_LOST and self._majorities is not None:
             in_vain = lost.rounds is None or lost.rounds > 1  # one that wakes asks once, and gives up
-            late = -HEARD_WITHIN < led_on[1] < UNBOUNDED
+            late = -Timeout.ON_ITS_WAY.us < led_on[1] < UNBOUNDED
             alone = self._group.protocol not in BY_TIMER or self._not_heard_again(before, following)
             return late and in_vain and not self._was_left(before) and alone
         ran = self._wrote_on(before, following.begin) and self._shown_awake(before, lost, following)
-        return led_on[0] > HEARD_WITHIN and ran
+        return led_on[0] > Timeout.ON_ITS_WAY.us and ran
 
     def _wrote_on(self, before: Tenure, moment: Moment) -> bool:
         """Whether no hole in a leader's log lasts from a moment to its end: a process that wakes ends its role too."""
         return not any(
-            self._elapsed(hole.begin, moment)[1] >= 0 and self._elapsed(hole.end, before.end)[0] < HEARD_WITHIN
+            self._elapsed(hole.begin, moment)[1] >= 0 and self._elapsed(hole.end, before.end)[0] < Timeout.ON_ITS_WAY.us
             for hole in before.silences
         )
 
@@ -286,9 +284,9 @@ class Fates:
         nobody. One that wakes hears of it at once."""
         over = max(before.end, following.begin, key=lambda moment: moment.at)
         widest = self._group.clocks.widest
-        near = self._followed.between(before.source, before.end.at - widest, over.by + HEARD_WITHIN + widest)
+        near = self._followed.between(before.source, before.end.at - widest, over.by + Timeout.ON_ITS_WAY.us + widest)
         return not any(
-            self._elapsed(before.end, moment)[1] > 0 and self._elapsed(over, moment)[0] <= HEARD_WITHIN
+            self._elapsed(before.end, moment)[1] > 0 and self._elapsed(over, moment)[0] <= Timeout.ON_ITS_WAY.us
             for moment in near
         )
 
@@ -325,11 +323,11 @@ def stood_alone(group: Group, before: Tenure, raised: TermRaised, clock: str) ->
     rounds = [fact for fact in group.of(Candidacy) if fact.term is not None and before.term < fact.term <= raised.term]
     askers = {fact.node for fact in rounds if fact.term == raised.term and fact.node is not None} - {before.node}
     origin = askers.pop() if len(askers) == 1 else peer
-    sources = {role.node or role.source_node: role.source_node for role in group.roles}
+    sources = {role.who: role.source_node for role in group.roles}
     sentence = f"{name_of(origin, sources.get(origin, origin))} came with {clock} {raised.term}"
     if origin != peer:
         sentence += f", by way of {name_of(peer, sources.get(peer, peer))}"
-    at_work = [role for role in group.roles if (role.node or role.source_node) == origin and _with_leader(role)]
+    at_work = [role for role in group.roles if role.who == origin and _with_leader(role)]
     ends = [(end, role) for role in at_work if (end := until(role)) is not None]
     last, role = max(
         ((end, role) for end, role in ends if group.clocks.surely_before(end, before.end)),

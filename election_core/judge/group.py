@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, TypeVar, cast
+from typing import Any, TypedDict, TypeVar, cast
 
 from election_replay.election_core.fold.roles import DOWN, LEADER
 from election_replay.election_core.judge import silent_logs
@@ -21,7 +21,7 @@ from election_replay.election_core.judge.wording import NO_BOUND, name_of
 from election_replay.election_core.model.catalogue import PROVEN, RuleId, finding_id
 from election_replay.election_core.model.facts import Alive, F, Fact, Role, Silence, Written
 from election_replay.election_core.model.rows import Finding
-from election_replay.election_core.model.timing import DEFAULTS, USED_BY, Timeout, Timing
+from election_replay.election_core.model.timing import DEFAULTS, US_PER_MS, USED_BY, Timeout, Timing
 
 SILENT_END = Timeout.SILENT_END.us
 """A log that ends at least this long before the logs of its group end tells nothing about its last role: the
@@ -84,6 +84,14 @@ class Tenure:
         return tuple(e for e in (self.begin.event_id, self.end.event_id) if e)
 
 
+class GroupNames(TypedDict):
+    """The columns that say of which group a row is."""
+
+    cluster: str
+    replica_group: str
+    protocol: str
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
     """The facts of one group and protocol, indexed; build it with :func:`group_of`.
@@ -110,6 +118,11 @@ class Group:
     _origins: Counter[str] = field(default_factory=Counter, init=False)
     _made: dict[Callable[["Group"], Any], Any] = field(default_factory=dict, init=False)
 
+    @property
+    def names(self) -> GroupNames:
+        """The columns of all of its rows."""
+        return {"cluster": self.cluster, "replica_group": self.replica_group, "protocol": self.protocol}
+
     def with_tenures(self, tenures: Iterable[Tenure]) -> "Group":
         """The same group with these tenures, in this order."""
         return replace(self, tenures=tuple(tenures))
@@ -135,6 +148,11 @@ class Group:
         roles = self._roles_of.get(source, [])
         return roles[: bisect_right(roles, until_us, key=attrgetter("since"))]
 
+    def led_before(self, term: int) -> Tenure | None:
+        """The last tenure of an earlier term."""
+        earlier = (tenure for tenure in self.tenures if tenure.term < term)
+        return max(earlier, key=attrgetter("term", "begin"), default=None)
+
     def origins(self) -> Counter[str]:
         """How many of the times that its protocol counts with are printed, configured, or assumed."""
         if not self._origins:
@@ -146,29 +164,53 @@ class Group:
         rule: RuleId,
         key: tuple[object, ...],
         *,
+        when: int | tuple[int, int | None],
+        led: Iterable[Tenure | None] = (),
+        nodes: Iterable[str | None] = (),
+        terms: Iterable[int | None] = (),
+        evidence: Iterable[str | None] = (),
         certainty: str = PROVEN,
-        evidence: Iterable[str | None],
-        **measures: Any,
+        lasted: tuple[int, int | None] | None = None,
+        together: tuple[int, int] | None = None,
+        **columns: Any,
     ) -> Finding:
         """A finding about this group; ``key`` tells it from others of its rule, whenever it is computed.
 
-        It is proven unless said otherwise; its evidence is made unique, in the order in which it is given. A largest
-        duration without bound is no measure.
+        ``when`` it happened, or began and ended: microseconds, no end for what the logs do not see the end of. How long
+        it ``lasted``, or two leaders led ``together``: microseconds, least and most; a most without bound is no
+        measure. Nodes, terms and evidence are made unique, in the order in which they are given, without the unknown;
+        nodes and terms of a finding about leaders are those of who ``led``.
         """
-        for name in ("overlap_max_ms", "duration_max_ms"):
-            measure = measures.get(name)
-            if measure is not None and measure * 1000 >= NO_BOUND:
-                measures[name] = None
+        leaders = [tenure for tenure in led if tenure is not None]
+        named = (*(tenure.node for tenure in leaders), *nodes)
+        numbered = (*(tenure.term for tenure in leaders), *terms)
+        start, end = when if isinstance(when, tuple) else (when, when)
+        duration_min_ms, duration_max_ms = _in_ms(lasted)
+        overlap_min_ms, overlap_max_ms = _in_ms(together)
         return Finding(
             finding_id=finding_id(self.cluster, self.replica_group, rule, *key),
-            cluster=self.cluster,
-            replica_group=self.replica_group,
-            protocol=self.protocol,
+            **self.names,
             rule=rule.value,
             certainty=certainty,
+            nodes=tuple(dict.fromkeys(node for node in named if node)),
+            terms=tuple(dict.fromkeys(term for term in numbered if term is not None)),
+            start_time=start,
+            end_time=end,
             evidence=tuple(dict.fromkeys(event for event in evidence if event)),
-            **measures,
+            overlap_min_ms=overlap_min_ms,
+            overlap_max_ms=overlap_max_ms,
+            duration_min_ms=duration_min_ms,
+            duration_max_ms=duration_max_ms,
+            **columns,
         )
+
+
+def _in_ms(measure: tuple[int, int | None] | None) -> tuple[int | None, int | None]:
+    """Least and most of a time in milliseconds, as far as they are known."""
+    if measure is None:
+        return None, None
+    least, most = measure
+    return max(least, 0) // US_PER_MS, None if most is None or most >= NO_BOUND else most // US_PER_MS
 
 
 def since(fact: Fact) -> Moment:

@@ -34,11 +34,11 @@ from election_replay.election_core.judge.fates import Fates, following_of, stood
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
 from election_replay.election_core.judge.led_between import in_turn, nobody_led
 from election_replay.election_core.judge.loss_words import away, how_ended
-from election_replay.election_core.judge.outages import change_of, severity_of
+from election_replay.election_core.judge.outages import change_of, outage, severity_of
 from election_replay.election_core.judge.quorum_contact import FollowerLost, QuorumLoss, QuorumTracker
 from election_replay.election_core.judge.serving import Service
 from election_replay.election_core.judge.wording import between, number_of, seconds
-from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, RuleId
+from election_replay.election_core.model.catalogue import INFO, RuleId
 from election_replay.election_core.model.facts import Alive, Role
 from election_replay.election_core.model.measures import Fate, Scope
 from election_replay.election_core.model.rows import Finding
@@ -52,7 +52,6 @@ PLANNED = frozenset({STOPPED, TRANSFER, PREFERRED, REMOVED})
 """How a leadership ends that somebody wanted to end."""
 GROUP_SHUTDOWN = Timeout.GROUP_SHUTDOWN.us
 """Members that stop within this time of their leader were shut down together."""
-_LAST_HEARTBEAT = Timeout.LAST_HEARTBEAT.us
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,20 +322,22 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: ByTime[M
     if said_itself or (not log_stops and end.by - end.at <= Timeout.BLURRED_END.us):
         return _End(end, end, tenure)
     widest = clocks.widest
-    near = heard.between(tenure.node, end.at - _LAST_HEARTBEAT - widest, (target.by if log_stops else end.by) + widest)
+    near = heard.between(
+        tenure.node, end.at - Timeout.LAST_HEARTBEAT.us - widest, (target.by if log_stops else end.by) + widest
+    )
     relevant = [
         moment
         for moment in near
-        if clocks.elapsed(end, moment)[1] > -_LAST_HEARTBEAT and clocks.elapsed(moment, target)[1] > 0
+        if clocks.elapsed(end, moment)[1] > -Timeout.LAST_HEARTBEAT.us and clocks.elapsed(moment, target)[1] > 0
     ]
     if not log_stops:  # what was heard after the end is of a later life
-        relevant = [moment for moment in relevant if not _surely_before(clocks, end, moment)]
+        relevant = [moment for moment in relevant if not clocks.surely_before(end, moment)]
         relevant = [moment for moment in relevant if not _followed_again(group, tenure, moment)]
     if log_stops and not _missed_when_its_log_stops(clocks, end, relevant):
         return _End(end, target, tenure)
     # Who lost a leader before another one surely heard of it was only cut off.
     still_heard = [
-        last_word for last_word in relevant if not any(_surely_before(clocks, last_word, other) for other in relevant)
+        last_word for last_word in relevant if not any(clocks.surely_before(last_word, other) for other in relevant)
     ]
     # A clock that was set shows another time than the others do, and around the step it proves nothing.
     latest = min(still_heard, key=lambda m: (clocks.near_step(m), m.by, m.source), default=end)
@@ -350,14 +351,9 @@ def _followed_again(group: Group, tenure: Tenure, moment: Moment) -> bool:
         role.role == FOLLOWER
         and (role.leader, role.term) in ((tenure.node, tenure.term), (tenure.node, None))
         and role.since > moment.at
-        and _surely_before(group.clocks, since(role), over)
+        and group.clocks.surely_before(since(role), over)
         for role in group.roles_of(moment.source, tenure.end.by)
     )
-
-
-def _surely_before(clocks: Clocks, moment: Moment, other: Moment) -> bool:
-    """Whether all of one moment's interval lies before all of the other's."""
-    return clocks.elapsed(moment, other)[0] > 0
 
 
 def _missed_when_its_log_stops(clocks: Clocks, end: Moment, heard: Sequence[Moment]) -> bool:
@@ -461,53 +457,52 @@ def leaderless(
     """
     for gap in found:
         who = gap.before.with_detail(f"{clock} {gap.before.term}")
-        early = began_early(gap.begin, gap.before)
-        fell_silent = _was_silent(group, gap) if gap.lost is not None else early
-        held = _HELD.get(group.once(Fates).fate(gap.before, following_of(gap.after)), "")
-        how = held or ("fell silent" if fell_silent else how_ended(gap.before, died))
-        if any(tenure == gap.before for tenure, _ in gap.unserved):
-            how = "was elected but did not serve"
-        if gap.all_down:
-            how = "ended, as all members did, without a line that says that it stops"
-        elif gap.lost is not None and not gap.lost.sure:
-            how = f"may have lost its majority ({away(gap.lost.left)}) before it {how}"
-        elif gap.lost is not None:
-            how = _how_lost(group, gap, gap.lost, how, stepped_down=not fell_silent and not held)
-        if gap.after is not None:
-            then = f"until {gap.after.name} led {clock} {gap.after.term}"
-            serves_after = group.clocks.elapsed(gap.after.begin, gap.end)
-            if serves_after[0] >= MIN_REPORTED:
-                then += f" and served clients {between(*serves_after)} later"
-        else:
-            then = "to the end of the logs"
-        then += _failed_elections(gap, clock)
-        raised = group.once(Fates).toppled_by(gap.before, following_of(gap.after))
-        then += "" if raised is None else f". {stood_alone(group, gap.before, raised, clock)}"
+        how, then = _how_it_ended(group, gap, died), _what_followed(group, gap, clock)
         lasted = between(gap.least, gap.most) if gap.least >= MIN_REPORTED else f"at most {seconds(gap.most)}"
         severity = severity_of(gap.least, planned=gap.planned or gap.all_down)
-        yield group.finding(
+        yield outage(
+            group,
             RuleId.LEADERLESS,
             (gap.before.term, gap.begin.at // SECOND),
+            (gap.least, gap.most),
             severity=INFO if no_incident is not None and no_incident(gap) else severity,
-            certainty=DEFINITE if gap.least >= MIN_REPORTED else POSSIBLE,
-            nodes=tuple(dict.fromkeys([gap.before.node, *([gap.after.node] if gap.after else [])])),
-            terms=tuple(dict.fromkeys([gap.before.term, *([gap.after.term] if gap.after else [])])),
-            start_time=gap.begin.at,
-            end_time=gap.end.at if gap.after else None,
+            led=(gap.before, gap.after),
+            when=(gap.begin.at, gap.end.at if gap.after else None),
             summary=f"No {title} for {lasted}: {who} {how}, {then}.",
-            evidence=(
-                *gap.evidence,
-                *(
-                    event
-                    for tenure, tried in gap.unserved
-                    for event in (tenure.begin.event_id, tried.event_id if tried else None)
-                ),
-            ),
+            evidence=[*gap.evidence, *_elected_in_vain(gap)],
             scope=Scope.NO_LEADER,
-            duration_min_ms=max(gap.least, 0) // 1000,
-            duration_max_ms=gap.most // 1000,
             **change_of(group, gap.before, gap.after, gap.end),
         )
+
+
+def _how_it_ended(group: Group, gap: Gap, died: str) -> str:
+    """What became of the leader before a time without one, in words."""
+    early = began_early(gap.begin, gap.before)
+    fell_silent = _was_silent(group, gap) if gap.lost is not None else early
+    held = _HELD.get(group.once(Fates).fate(gap.before, following_of(gap.after)), "")
+    how = held or ("fell silent" if fell_silent else how_ended(gap.before, died))
+    if any(tenure == gap.before for tenure, _ in gap.unserved):
+        how = "was elected but did not serve"
+    if gap.all_down:
+        return "ended, as all members did, without a line that says that it stops"
+    if gap.lost is not None and not gap.lost.sure:
+        return f"may have lost its majority ({away(gap.lost.left)}) before it {how}"
+    if gap.lost is not None:
+        return _how_lost(group, gap, gap.lost, how, stepped_down=not fell_silent and not held)
+    return how
+
+
+def _what_followed(group: Group, gap: Gap, clock: str) -> str:
+    """Who led after a time without a leader, who failed to in it, and who had the former one give up, in words."""
+    then = "to the end of the logs"
+    if gap.after is not None:
+        then = f"until {gap.after.name} led {clock} {gap.after.term}"
+        serves_after = group.clocks.elapsed(gap.after.begin, gap.end)
+        if serves_after[0] >= MIN_REPORTED:
+            then += f" and served clients {between(*serves_after)} later"
+    then += _failed_elections(gap, clock)
+    raised = group.once(Fates).toppled_by(gap.before, following_of(gap.after))
+    return then if raised is None else f"{then}. {stood_alone(group, gap.before, raised, clock)}"
 
 
 _HELD = {Fate.FROZEN: "was frozen", Fate.OVERLOADED: "waited for its disk"}
@@ -523,6 +518,13 @@ def _failed_elections(gap: Gap, clock: str) -> str:
     return f". Elected meanwhile, and never served: {', '.join(who)}"
 
 
+def _elected_in_vain(gap: Gap) -> Iterator[str | None]:
+    """The lines in which those who never served were elected, and began to change their role."""
+    for tenure, tried in gap.unserved:
+        yield tenure.begin.event_id
+        yield tried.event_id if tried else None
+
+
 def interrupted(group: Group, majorities: QuorumTracker, title: str, clock: str) -> Iterator[Finding]:
     """``LEADERLESS`` within a leadership: the leader lost its majority and led on when it had it again."""
     for tenure in group.tenures:
@@ -532,22 +534,18 @@ def interrupted(group: Group, majorities: QuorumTracker, title: str, clock: str)
             members = away(away.left for away in interruption.away)
             back = min(interruption.away, key=lambda away: away.again.at).left.member
             moments = [moment for away in interruption.away for moment in (away.left.latest, away.again)]
-            yield group.finding(
+            yield outage(
+                group,
                 RuleId.LEADERLESS,
                 (tenure.term, "interrupted", interruption.begin.at // SECOND),
-                severity=severity_of(interruption.least),
-                certainty=DEFINITE,
-                nodes=(tenure.node,),
-                terms=(tenure.term,),
-                start_time=interruption.begin.at,
-                end_time=interruption.end.at,
+                (interruption.least, interruption.most),
+                led=[tenure],
+                when=(interruption.begin.at, interruption.end.at),
                 summary=f"No {title} with a majority for {between(interruption.least, interruption.most)}: "
                 f"{tenure.with_detail(f'{clock} {tenure.term}')} lost its majority ({members}) and had it again when "
                 f"{back} followed it again; it stayed leader in that time and could commit nothing.",
                 evidence=[tenure.begin.event_id, *(moment.event_id for moment in moments)],
                 scope=Scope.NO_MAJORITY,
-                duration_min_ms=interruption.least // 1000,
-                duration_max_ms=interruption.most // 1000,
                 former_leader=tenure.node,
                 former_leader_fate=group.once(Fates).while_leading(tenure, interruption.begin),
                 next_leader=tenure.node,

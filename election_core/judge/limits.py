@@ -9,7 +9,7 @@ from election_replay.election_core.judge.coverage import counted
 from election_replay.election_core.judge.group import Group
 from election_replay.election_core.judge.rhythm import Rhythms, gap_of, starting
 from election_replay.election_core.judge.wording import seconds
-from election_replay.election_core.model.catalogue import INFO, PROVEN, RuleId
+from election_replay.election_core.model.catalogue import INFO, RuleId
 from election_replay.election_core.model.facts import Alive, Silence
 from election_replay.election_core.model.rows import Finding, RuleCoverage
 from election_replay.election_core.model.timing import SECOND
@@ -20,21 +20,16 @@ def log_gaps(group: Group) -> Iterator[Finding]:
     for hole in _holes(group):
         if hole.until is None:
             continue
-        name = hole.node or hole.source_node
         yield group.finding(
             RuleId.LOG_GAP,
             (hole.source_node, hole.since // SECOND),
             severity=INFO,
-            certainty=PROVEN,
-            nodes=(name,),
-            terms=(),
-            start_time=hole.since,
-            end_time=hole.until,
-            summary=f"The logs of {name} ({hole.source_node}) are silent for "
+            nodes=(hole.who,),
+            when=(hole.since, hole.until),
+            summary=f"The logs of {hole.who} ({hole.source_node}) are silent for "
             f"{seconds(hole.until - hole.since)}: frozen, or its lines were lost.",
             evidence=tuple(e for e in (hole.since_event, hole.until_event) if e),
-            duration_min_ms=(hole.until - hole.since_by) // 1000,
-            duration_max_ms=((hole.until_by or hole.until) - hole.since) // 1000,
+            lasted=(hole.until - hole.since_by, (hole.until_by or hole.until) - hole.since),
         )
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from election_replay.election_core.fold.roles import CANDIDATE
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.group import Group, since, until
+from election_replay.election_core.judge.outages import outage
 from election_replay.election_core.judge.wording import between, listed
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
 from election_replay.election_core.model.facts import Alive, LastHeard, Role
@@ -21,8 +22,6 @@ from election_replay.election_core.model.measures import Scope
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import Timeout
 
-FIRST_ELECTION = Timeout.FIRST_ELECTION.us
-"""A group that has no leader so long after its members began to look for one will not find it by itself."""
 FOLLOWS = frozenset({"following", "heartbeat", "status"})
 """Causes of roles that tell of a leader, whether or not it is named."""
 
@@ -41,25 +40,23 @@ def no_first_leader(group: Group, title: str) -> Iterator[Finding]:
     spans = [(elapsed(first, last), member, first, last) for member, (first, last) in searches.items()]
     lengths = [length for length, *_ in spans]
     least, most = min(least for least, _ in lengths), max(most for _, most in lengths)
-    if least < FIRST_ELECTION:
+    if least < Timeout.FIRST_ELECTION.us:
         return
     members = tuple(searches)
     alone = len(members) == 1
-    yield group.finding(
+    yield outage(
+        group,
         RuleId.LEADERLESS,
         ("never",),
+        (least, most),
         severity=INFO if alone else WARNING,
         certainty=POSSIBLE if alone else DEFINITE,
         nodes=members,
-        terms=(),
-        start_time=min(first.at for _, _, first, _ in spans),
-        end_time=None,
+        when=(min(first.at for _, _, first, _ in spans), None),
         summary=f"No {title} for {between(least, most)}: {listed(members)} looked for one and found none, to the "
         + ("end of its log. No other member's log is here." if alone else "end of the logs."),
         evidence=[moment.event_id for _, _, first, last in spans for moment in (first, last)],
         scope=Scope.NO_LEADER,
-        duration_min_ms=least // 1000,
-        duration_max_ms=most // 1000,
     )
 
 
@@ -72,7 +69,7 @@ def _searches(group: Group) -> Mapping[str, tuple[Moment, Moment]]:
     last_signs = {life.source_node: until(life) for life in group.of(Alive)}
     found = dict[str, tuple[Moment, Moment]]()
     for role in group.roles:
-        name, last = role.node or role.source_node, last_signs.get(role.source_node)
+        name, last = role.who, last_signs.get(role.source_node)
         if role.role == CANDIDATE and last is not None:
             found.setdefault(name, (since(role), last))
     return dict(sorted(found.items()))

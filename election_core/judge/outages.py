@@ -1,11 +1,16 @@
 """What every finding of an outage says: how grave it is, who led before it and after it, and when somebody served."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.fates import Fates, following_of
 from election_replay.election_core.judge.group import Group, Tenure
-from election_replay.election_core.model.catalogue import INFO, WARNING
+from election_replay.election_core.judge.wording import between, number_of
+from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
+from election_replay.election_core.model.facts import RefusedWrites
+from election_replay.election_core.model.measures import Refusal
+from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import Timeout
 
 
@@ -16,6 +21,74 @@ def severity_of(least: int, *, planned: bool = False) -> str:
     """
     tolerated = Timeout.LONG_OUTAGE if planned else Timeout.MAX_INFO_GAP
     return INFO if least < tolerated.us else WARNING
+
+
+def outage(group: Group, rule: RuleId, key: tuple[object, ...], lasted: tuple[int, int], **columns: Any) -> Finding:
+    """``LEADERLESS`` or its like: for some time, microseconds, least and most, nobody was there.
+
+    It is as grave as it was long at least, and sure if that is long enough to be noticed, unless ``columns`` tell more.
+    """
+    least, _ = lasted
+    by_length = {
+        "severity": severity_of(least),
+        "certainty": DEFINITE if least >= Timeout.MIN_REPORTED.us else POSSIBLE,
+    }
+    return group.finding(rule, key, lasted=lasted, **by_length | columns)
+
+
+_REFUSED = {
+    Refusal.DISK_FULL: ("refused writes", "", "its disk was too full"),
+    Refusal.TRANSFERRING: (
+        "refused writes",
+        "",
+        "it was handing its leadership over to {peer}, and the hand-over did not end",
+    ),
+    Refusal.UNACKNOWLEDGED: (
+        "could not acknowledge writes",
+        "",
+        "the other replicas did not acknowledge in time",
+    ),
+    Refusal.NO_SPACE: ("refused writes", ", though a leader was there", "their space is used up"),
+    Refusal.CORRUPT: ("refused writes", ", though a leader was there", "they hold different data"),
+    Refusal.FEW_IN_SYNC: (
+        "refused writes with acks=all",
+        "",
+        "fewer replicas were in sync than min.insync.replicas asks for",
+    ),
+    Refusal.DISK_HANGS: ("took no writes", " and kept its role", "its disk hung"),
+    Refusal.STOOD_STILL: (
+        "took no writes",
+        " and kept its role",
+        "it was frozen, or its disk or its CPU was too slow",
+    ),
+}
+"""What who holds the role did, what else is known, and why, in words; ``peer`` is who was to take over."""
+_UNCOUNTED = frozenset({Refusal.DISK_FULL, Refusal.DISK_HANGS, Refusal.STOOD_STILL})
+"""Reasons that are printed whether or not somebody writes."""
+
+
+def writes_refused(
+    group: Group,
+    key: tuple[object, ...],
+    who: str,
+    facts: Sequence[RefusedWrites],
+    lasted: tuple[int, int],
+    when: tuple[int, int | None],
+    **columns: Any,
+) -> Iterator[Finding]:
+    """``WRITES_REFUSED``: ``who`` holds the role took no writes for a second or more, by these ``facts``, which tell of
+    one reason."""
+    least, most = max(lasted[0], 0), lasted[1]
+    if least < Timeout.MIN_REPORTED.us:
+        return
+    why = Refusal(facts[0].why)
+    did, known, because = _REFUSED[why]
+    known = known if when[1] is not None else ", to the end of the logs"
+    because = because.format(peer=facts[0].peer or "another member")
+    failed = "" if why in _UNCOUNTED else f" {number_of(max(fact.count for fact in facts), 'write')} failed."
+    summary = f"{who} {did} for {between(least, most)}{known}: {because}.{failed}"
+    columns = {"certainty": PROVEN, "when": when, "summary": summary} | columns
+    yield outage(group, RuleId.WRITES_REFUSED, key, (least, most), **columns)
 
 
 def change_of(group: Group, before: Tenure, after: Tenure | None, served: Moment) -> dict[str, Any]:

@@ -90,15 +90,13 @@ def overlap_finding(
     common: dict[str, Any] = {
         "key": (stale.node, stale.term, newer.term, stale.begin.at),
         "certainty": DEFINITE,
-        "nodes": (stale.node, newer.node),
-        "terms": (stale.term, newer.term),
-        "start_time": newer.begin.at,
-        "end_time": stale.end.at,
-        "overlap_min_ms": overlap.least // 1000,
-        "overlap_max_ms": overlap.most // 1000,
+        "led": (stale, newer),
+        "when": (newer.begin.at, stale.end.at),
+        "together": (overlap.least, overlap.most),
+        "severity": severity,
+        "summary": summary,
+        "evidence": (*stale.evidence, *newer.evidence, *evidence),
     }
-    proofs = dict.fromkeys(event for event in (*stale.evidence, *newer.evidence, *evidence) if event)
-    common |= {"severity": severity, "summary": summary, "evidence": tuple(proofs)}
     return group.finding(RuleId.SPLIT_BRAIN_OVERLAP, **common | columns)
 
 

@@ -226,7 +226,7 @@ class QuorumTracker:
         if tenure.end_cause == DIED:
             earliest = self._missed_first(tenure, left, earliest, target)
         rounds = next((loss.rounds for loss in found if loss.rounds is not None), None)
-        gone = self._surely_gone(tenure, self._still_voting(tenure, first.latest, left))
+        gone = self._lost_before_it_ended(tenure, self._still_voting(tenure, first.latest, left))
         lost = self._not_before_a_commit(tenure, QuorumLoss(earliest, first.latest, gone, rounds), target)
         if lost is not None and elapsed(lost.earliest, lost.latest)[1] < 0:  # what it says itself was made good
             return replace(lost, latest=lost.earliest)
@@ -236,7 +236,7 @@ class QuorumTracker:
         """The members that were lost and that a leader might have needed at a moment: nobody removed by then."""
         return tuple(member for member in left if self._group.electorates.votes(tenure, at, member.member))
 
-    def _surely_gone(self, tenure: Tenure, left: tuple[FollowerLost, ...]) -> tuple[FollowerLost, ...]:
+    def _lost_before_it_ended(self, tenure: Tenure, left: tuple[FollowerLost, ...]) -> tuple[FollowerLost, ...]:
         """Those who surely had left before their leader gave up, where they took its majority away: who may have heard
         of it to its end did not."""
         before_end = tuple(member for member in left if self._group.clocks.elapsed(member.latest, tenure.end)[0] >= 0)

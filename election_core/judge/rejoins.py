@@ -15,7 +15,7 @@ from election_replay.election_core.judge.wording import between, name_of
 from election_replay.election_core.model.catalogue import DEFINITE, WARNING, RuleId
 from election_replay.election_core.model.facts import Role
 from election_replay.election_core.model.rows import Finding
-from election_replay.election_core.model.timing import SECOND, US_PER_MS, Timeout
+from election_replay.election_core.model.timing import SECOND, Timeout
 
 ROUNDS = 5
 """Fewer rounds in a row may be those of a start or of a change of leader."""
@@ -62,21 +62,18 @@ def _failed(group: Group, joined: Tenure | None, rounds: Sequence[Role]) -> Iter
         return
     first, last = rounds[0], rounds[-1]
     begin, end = since(first), until(last) or since(last)
-    name = first.node or first.source_node
     least, most = group.clocks.elapsed(begin, end)
     yield group.finding(
         RuleId.MEMBER_CANNOT_JOIN,
         (first.source_node, begin.at // SECOND),
         severity=WARNING,
         certainty=DEFINITE,
-        nodes=(name,),
+        nodes=(first.who,),
         terms=(joined.term,),
-        start_time=begin.at,
-        end_time=end.at,
+        when=(begin.at, end.at),
         summary=f"{name_of(first.node, first.source_node)} joined {joined.name} {len(rounds)} times within "
         f"{between(max(least, 0), most)} and never stayed, though the leader led on.",
         evidence=[first.since_event, first.until_event, last.since_event, last.until_event],
-        duration_min_ms=max(least, 0) // US_PER_MS,
-        duration_max_ms=most // US_PER_MS,
+        lasted=(least, most),
         rounds=len(rounds),
     )

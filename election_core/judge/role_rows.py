@@ -1,6 +1,7 @@
 """The roles of members, as rows: by their own word, and by that of the members that followed them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER, UNKNOWN
 from election_replay.election_core.judge.at_once import OfOneLog
@@ -16,9 +17,7 @@ def role_intervals(group: Group) -> Iterator[RoleInterval]:
     for role in group.roles:
         end = until(role)
         row = RoleInterval(
-            cluster=group.cluster,
-            replica_group=group.replica_group,
-            protocol=group.protocol,
+            **group.names,
             node=role.node or role.address or role.source_node,
             source_node=role.source_node,
             role=role.role,
@@ -61,9 +60,7 @@ def hearsay(group: Group) -> Iterator[RoleInterval]:
         ends = [(end, role) for role in roles if (end := until(role)) is not None]
         end, last = max(ends, key=lambda pair: pair[0].at) if len(ends) == len(roles) else (None, None)
         yield RoleInterval(
-            cluster=group.cluster,
-            replica_group=group.replica_group,
-            protocol=group.protocol,
+            **group.names,
             node=leader,
             source_node=None,
             role=LEADER,
@@ -91,9 +88,7 @@ def terms_by_hearsay(group: Group, known: set[int]) -> Iterator[Term]:
     for row in hearsay(group):
         if row.term is not None and row.term not in known:
             yield Term(
-                cluster=group.cluster,
-                replica_group=group.replica_group,
-                protocol=group.protocol,
+                **group.names,
                 term=row.term,
                 leader=row.node,
                 start_time=row.start_time,
@@ -106,12 +101,8 @@ def terms_by_hearsay(group: Group, known: set[int]) -> Iterator[Term]:
 
 
 def _unknown_after(row: RoleInterval, end: Moment) -> RoleInterval:
-    return RoleInterval(
-        cluster=row.cluster,
-        replica_group=row.replica_group,
-        protocol=row.protocol,
-        node=row.node,
-        source_node=row.source_node,
+    return replace(
+        row,
         role=UNKNOWN,
         term=None,
         leader=None,

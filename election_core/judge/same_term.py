@@ -15,7 +15,7 @@ from election_replay.election_core.judge.clock import UNBOUNDED
 from election_replay.election_core.judge.group import Group, Tenure
 from election_replay.election_core.judge.overlap import at_once
 from election_replay.election_core.judge.wording import between
-from election_replay.election_core.model.catalogue import PROVEN, RuleId
+from election_replay.election_core.model.catalogue import CRITICAL, RuleId
 from election_replay.election_core.model.rows import Finding
 
 
@@ -51,20 +51,19 @@ def _same_term_pair(group: Group, term: int, here: list[Tenure], there: list[Ten
     names = sorted({_name(a, b), _name(b, a)})
     shown = max(least, 0), max(min(most, UNBOUNDED), 0)
     together = f"both at once for {between(*shown)}" if shown[0] else _UNSURE if shown[1] else "one after the other"
-    evidence = tuple(dict.fromkeys(e for t in (*here, *there) for e in t.evidence))
     return group.finding(
         RuleId.SPLIT_BRAIN_SAME_TERM,
         (term, *names),
-        severity="critical",
-        certainty=PROVEN,
-        nodes=tuple(names),
+        severity=CRITICAL,
+        nodes=names,
         terms=(term,),
-        start_time=max(min(t.begin.at for t in tenures) for tenures in (here, there)),
-        end_time=min(max(t.end.at for t in tenures) for tenures in (here, there)),
+        when=(
+            max(min(t.begin.at for t in tenures) for tenures in (here, there)),
+            min(max(t.end.at for t in tenures) for tenures in (here, there)),
+        ),
         summary=f"{a.name} and {b.name} both led {word} {term}: {together}.",
-        evidence=evidence,
-        overlap_min_ms=shown[0] // 1000,
-        overlap_max_ms=shown[1] // 1000,
+        evidence=(event for tenure in (*here, *there) for event in tenure.evidence),
+        together=shown,
     )
 
 

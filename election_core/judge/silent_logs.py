@@ -17,6 +17,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain
+from operator import attrgetter
 from typing import NamedTuple
 
 from election_replay.election_core.fold.process_runs import SILENCE
@@ -37,7 +38,6 @@ from election_replay.election_core.model.facts import (
 )
 from election_replay.election_core.model.timing import Timeout, Timing
 
-FROZEN = Timeout.FROZEN.us
 _MAX_TIME_WITHOUT_QUORUM: Mapping[str, Mapping[Timeout, int]] = {
     "raft": {Timeout.ETCD_ELECTION: 2, Timeout.ON_ITS_WAY: 1},
     "kraft": {Timeout.KRAFT_FETCH: 2, Timeout.ON_ITS_WAY: 1},
@@ -126,15 +126,23 @@ def _started_again(every: Sequence[Fact], source: str, life: ProcessRun) -> int 
     return min((end for end in ends if end is not None), default=None)
 
 
-def _losses_of(every: Iterable[Fact], names: Set[str | None], source: str) -> dict[str, list[Loss]]:
-    """What others say of losing a process, by their logs, in the order of each."""
+class _Losses(NamedTuple):
+    """What one log says of losing a process, in order, and how wide the widest of these moments is, in microseconds."""
+
+    every: Sequence[Loss]
+    widest: int
+
+
+def _losses_of(every: Iterable[Fact], names: Set[str | None], source: str) -> list[_Losses]:
+    """What others say of losing a process, by their logs."""
     found: dict[str, list[Loss]] = {}
     for fact in every:
         if isinstance(fact, Loss) and fact.node in names and fact.source_node != source:
             found.setdefault(fact.source_node, []).append(fact)
-    for of_log in found.values():
-        of_log.sort(key=lambda loss: (loss.since, loss.since_by))
-    return found
+    return [
+        _Losses(sorted(of_log, key=attrgetter("since", "since_by")), max(loss.since_by - loss.since for loss in of_log))
+        for of_log in found.values()
+    ]
 
 
 def _life(alive: Alive) -> ProcessRun:
@@ -144,7 +152,7 @@ def _life(alive: Alive) -> ProcessRun:
 
 
 def _last_sign(
-    losses: Mapping[str, Sequence[Loss]], source: str, last_line: int, following: int | None, clocks: Clocks
+    losses: Iterable[_Losses], source: str, last_line: int, following: int | None, clocks: Clocks
 ) -> LastSign | None:
     """When the others lost contact with a process after its last line, or the last time if it came back.
 
@@ -155,7 +163,7 @@ def _last_sign(
     """
     last_of: dict[str, tuple[int, int]] = {}
     closed: list[int] = []
-    near = chain.from_iterable(_near(of_log, source, last_line, following, clocks) for of_log in losses.values())
+    near = chain.from_iterable(_near(of_log, source, last_line, following, clocks) for of_log in losses)
     for fact in _of_this_life(near, following):
         earliest, latest = _on_clock_of(source, fact, clocks)
         if (
@@ -186,9 +194,10 @@ def _perhaps_of_the_next_life(source: str, loss: Loss, following: int, clocks: C
     return heard_by is None or heard_by >= following or (closed and (closed_at or 0) >= following)
 
 
-def _near(losses: Sequence[Loss], source: str, last_line: int, following: int | None, clocks: Clocks) -> Sequence[Loss]:
+def _near(of_log: _Losses, source: str, last_line: int, following: int | None, clocks: Clocks) -> Sequence[Loss]:
     """The losses of one log that may lie between the last line of a process and its next start: all of them where a
     clock was set."""
+    losses = of_log.every
     if not (clocks.never_set(source) and clocks.never_set(losses[0].source_node)):
         return losses
 
@@ -197,8 +206,7 @@ def _near(losses: Sequence[Loss], source: str, last_line: int, following: int | 
         return -UNBOUNDED if at is None else at
 
     # In the order in which they begin; a wide one may end behind those after it.
-    widest = max(loss.since_by - loss.since for loss in losses) + 2 * clocks.widest
-    first = bisect_right(losses, last_line - widest, key=shown)
+    first = bisect_right(losses, last_line - of_log.widest - 2 * clocks.widest, key=shown)
     if following is None:
         return losses[first:]
     return losses[first : bisect_left(losses, following, key=shown)]
@@ -384,13 +392,13 @@ class _Holes:
         others = self._following.get((led.node, led.term), [])
         last = {role.source_node: role for role in others if role.source_node != hole.source_node}
         ends = [
-            (Moment(role.until, role.until_by, role.source_node), role.node or role.source_node)
+            (Moment(role.until, role.until_by, role.source_node), role.who)
             for role in last.values()
             if role.until is not None and role.until_by is not None
         ]
         gone = [left for left in ends if self._clocks.elapsed(left[0], end)[0] > limit]
         gone.sort(key=lambda left: -self._clocks.elapsed(left[0], end)[0])
-        leadership = _Leadership(led.node or led.source_node, led.source_node, led.term or 0, _begin(led), end)
+        leadership = _Leadership(led.who, led.source_node, led.term or 0, _begin(led), end)
         names = set[str]()
         for moment, name in gone:
             names.add(name)
@@ -440,4 +448,4 @@ def _within(inner: Fact, outer: Fact) -> bool:
 def _during(role: Role, hole: Silence, clocks: Clocks) -> bool:
     """Whether a role surely began while another log was silent, and that log stayed so."""
     begin, before, after = _begin(role), _begin(hole), _after(hole)
-    return clocks.elapsed(before, begin)[0] > 0 and clocks.elapsed(begin, after)[0] > FROZEN
+    return clocks.elapsed(before, begin)[0] > 0 and clocks.elapsed(begin, after)[0] > Timeout.FROZEN.us

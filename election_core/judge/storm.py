@@ -15,14 +15,12 @@ from election_replay.election_core.fold.roles import FOLLOWER
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.group import Group, since
 from election_replay.election_core.judge.wording import seconds
-from election_replay.election_core.model.catalogue import PROVEN, WARNING, RuleId
+from election_replay.election_core.model.catalogue import WARNING, RuleId
 from election_replay.election_core.model.facts import Candidacy
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import SECOND, Timeout
 
 STORM_ELECTIONS = 3
-STORM_WINDOW = Timeout.STORM_WINDOW.us
-ONE_DISTURBANCE = Timeout.ONE_DISTURBANCE.us
 
 
 def failed_elections(group: Group) -> Iterator[Moment]:
@@ -51,10 +49,12 @@ def storm(group: Group, elections: Iterable[Moment], failed: Iterable[Moment] = 
     """
     every = list(elections)
     planned = {tenure.begin for tenure in group.tenures}.difference(every)
-    lost = {moment for moment in failed if not any(0 <= won.at - moment.at < ONE_DISTURBANCE for won in planned)}
+    lost = {
+        moment for moment in failed if not any(0 <= won.at - moment.at < Timeout.ONE_DISTURBANCE.us for won in planned)
+    }
     disturbances: list[list[Moment]] = []
     for moment in sorted([*every, *lost]):
-        if disturbances and moment.at - disturbances[-1][0].at < ONE_DISTURBANCE:
+        if disturbances and moment.at - disturbances[-1][0].at < Timeout.ONE_DISTURBANCE.us:
             disturbances[-1].append(moment)
         else:
             disturbances.append([moment])
@@ -72,7 +72,7 @@ def storm(group: Group, elections: Iterable[Moment], failed: Iterable[Moment] = 
 
 def _dense(chain: list[list[Moment]]) -> bool:
     """Whether the last three disturbances lie within the window."""
-    return chain[-1][0].at - chain[-STORM_ELECTIONS][0].at <= STORM_WINDOW
+    return chain[-1][0].at - chain[-STORM_ELECTIONS][0].at <= Timeout.STORM_WINDOW.us
 
 
 def _storm_of(group: Group, chain: list[list[Moment]], lost: Set[Moment]) -> Finding:
@@ -84,13 +84,9 @@ def _storm_of(group: Group, chain: list[list[Moment]], lost: Set[Moment]) -> Fin
         RuleId.ELECTION_STORM,
         (first.at // SECOND,),
         severity=WARNING,
-        certainty=PROVEN,
-        nodes=(),
-        terms=(),
-        start_time=first.at,
-        end_time=last.at,
+        when=(first.at, last.at),
         summary=f"{count} unplanned elections{won_by_nobody} in {len(chain)} disturbances within "
         f"{seconds(last.at - first.at)}.",
-        evidence=tuple(dict.fromkeys(m.event_id for part in chain for m in part if m.event_id)),
+        evidence=(m.event_id for part in chain for m in part if m.event_id),
         rounds=count,
     )

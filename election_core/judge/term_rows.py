@@ -47,7 +47,7 @@ def _terms(group: Group) -> Iterator[Term]:
             cause = _cause(group, first, last, by_transfer, campaigns.get((leader, term), []))
         yield term_held(group, term, leader, tenures, cause)
     yield from by_hearsay
-    yield from _terms_without_leader(group, {term for term, _ in led} | {row.term for row in by_hearsay})
+    yield from terms_without_leader(group, {term for term, _ in led} | {row.term for row in by_hearsay})
 
 
 def term_held(group: Group, term: int, leader: str, tenures: Sequence[Tenure], cause: str | None) -> Term:
@@ -55,9 +55,7 @@ def term_held(group: Group, term: int, leader: str, tenures: Sequence[Tenure], c
     first = min(tenures, key=lambda tenure: tenure.begin)
     last = max(tenures, key=lambda tenure: (tenure.open, tenure.end))
     return Term(
-        cluster=group.cluster,
-        replica_group=group.replica_group,
-        protocol=group.protocol,
+        **group.names,
         term=term,
         leader=leader,
         start_time=first.begin.at,
@@ -69,16 +67,15 @@ def term_held(group: Group, term: int, leader: str, tenures: Sequence[Tenure], c
     )
 
 
-def _terms_without_leader(group: Group, led: set[int]) -> Iterator[Term]:
+def terms_without_leader(group: Group, led: set[int]) -> Iterator[Term]:
+    """One row for each term that was asked for and that nobody is known to have ``led``."""
     lost: dict[int, list[Candidacy]] = {}
     for campaign in group.of(Candidacy):
         if campaign.term is not None and campaign.term not in led:
             lost.setdefault(campaign.term, []).append(campaign)
     for term, campaigns in sorted(lost.items()):
         yield Term(
-            cluster=group.cluster,
-            replica_group=group.replica_group,
-            protocol=group.protocol,
+            **group.names,
             term=term,
             leader=None,
             start_time=campaigns[0].since,
@@ -162,9 +159,7 @@ def elections(group: Group) -> Iterator[Election]:
         tenure = led.get((campaign.node, campaign.term, campaign.until_event))
         known = group.electorates.needed(tenure) if tenure is not None and campaign.granted else None
         yield Election(
-            cluster=group.cluster,
-            replica_group=group.replica_group,
-            protocol=group.protocol,
+            **group.names,
             term=campaign.term,
             candidate=campaign.node,
             start_time=campaign.since,
@@ -174,7 +169,6 @@ def elections(group: Group) -> Iterator[Election]:
             votes_granted=campaign.granted,
             votes_needed=known if campaign.needed is None else campaign.needed,
             voters=campaign.voters,
-            decided_by=None,
             start_event_id=campaign.since_event,
             end_event_id=campaign.until_event,
         )

@@ -9,14 +9,14 @@ NO_BOUND = 1 << 55
 """A duration in microseconds, a thousand years, that only a clock of which nothing is known makes possible."""
 
 
-def name_of(node: str | None, source: str) -> str:
+def name_of(node: str | None, source: str | None) -> str:
     """A member as a person finds it: its name in the group, and the folder whose logs say it where that is another."""
-    return source if node is None or node == source else f"{node} ({source})"
+    return f"{node} ({source})" if node and source and node != source else node or source or "?"
 
 
-def listed(names: Iterable[str]) -> str:
+def listed(names: Iterable[object]) -> str:
     """Names in a sentence: ``a``, ``a and b``, ``a, b and c``."""
-    *most, last = names
+    *most, last = list(map(str, names)) or ["nobody"]
     return f"{', '.join(most)} and {last}" if most else last
 
 

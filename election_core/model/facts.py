@@ -15,6 +15,7 @@ logged it, in microseconds UTC: the true moment lies in ``[since, since_by]``. `
 that clock may be off; it is added only where clocks of different machines meet.
 """
 
+import re
 from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
@@ -47,6 +48,14 @@ class Fact:
     """Whether the times of the kind are those of whoever copied the machine's files, not those of its logs."""
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ()
     """The kind's fields that a log has said when the fact begins, wherever the log itself begins or ends."""
+
+    def __init_subclass__(cls) -> None:
+        cls.kind = vars(cls).get("kind", re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).upper())
+
+    @property
+    def who(self) -> str:
+        """Whom it is about: the member by its name, or the source whose log says no name."""
+        return self.node or self.source_node
 
     @property
     def is_open(self) -> bool:
@@ -86,7 +95,6 @@ class Growth:
 class Role(Fact):
     """A node was in ``role`` of ``term`` under ``leader``; ``cause`` began it, ``end_cause`` ended it."""
 
-    kind: ClassVar[str] = "ROLE"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("role", "term", "leader", "address", "cause")
 
     role: str
@@ -105,8 +113,6 @@ class Alive(Fact):
     ``goes_on``: the log ends with it.
     """
 
-    kind: ClassVar[str] = "ALIVE"
-
     stopped: bool
     sure_until: int | None = None
     goes_on: bool = False
@@ -117,8 +123,6 @@ class Written(Fact):
     """The source wrote lines from ``since`` to ``until`` into the ``stream`` in which it tells its roles: beyond that
     it shows none, although its process may have written other files. ``goes_on``: as every file, it may."""
 
-    kind: ClassVar[str] = "WRITTEN"
-
     stream: str
     goes_on: bool = True
 
@@ -128,8 +132,6 @@ class Silence(Fact):
     """A hole in all logs of a process: last line before it to first line after it; ``noticed``: a time in which the
     process, by its own word, did not run."""
 
-    kind: ClassVar[str] = "SILENCE"
-
     noticed: bool = False
 
 
@@ -138,14 +140,10 @@ class QuietLog(Fact):
     """The source's log has no periodic lines: nothing follows from its silence
     (:mod:`election_core.judge.silent_logs`)."""
 
-    kind: ClassVar[str] = "QUIET_LOG"
-
 
 @dataclass(slots=True, unsafe_hash=True)
 class LastHeard(Fact):
     """The source heard of ``node`` for the last time in ``[since, since_by]``: it was gone, or cut off, after that."""
-
-    kind: ClassVar[str] = "LAST_HEARD"
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -153,16 +151,12 @@ class ContactLost(Fact):
     """The source lost contact with ``node`` in ``[since, since_by]``, until it had it again (``None``: no line says
     so); ``closed``: the other side closed the connection."""
 
-    kind: ClassVar[str] = "CONTACT_LOST"
-
     closed: bool
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class Unreached(Fact):
     """The source lost most of those that decide about its group, the controllers, between ``since`` and ``until``."""
-
-    kind: ClassVar[str] = "UNREACHED"
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -174,7 +168,6 @@ class QuorumLost(Fact):
     it heard, so that it was not cut off from all.
     """
 
-    kind: ClassVar[str] = "QUORUM_LOST"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
     term: int
@@ -188,7 +181,6 @@ class Committed(Fact):
     """As leader of ``term`` a node's commit index grew for the last time between ``since`` and ``since_by``, from
     ``from_index`` to ``to_index`` (indexes of entries; null: of no account). ``goes_on``: it leads as its log ends."""
 
-    kind: ClassVar[str] = "COMMITTED"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
     term: int
@@ -213,7 +205,6 @@ class LeaderLog(Fact):
     """The log of ``node`` ended at ``to_index`` when it was first seen as leader of ``term``, or as the candidate that
     became it (index of an entry)."""
 
-    kind: ClassVar[str] = "LEADER_LOG"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
     term: int
@@ -225,7 +216,6 @@ class KnownCommitted(Fact):
     """``node`` knew in ``term`` that the entries up to ``to_index`` were committed, in that term or earlier (index of
     an entry; ZooKeeper: a zxid). ``goes_on``: it follows in that term as its log ends."""
 
-    kind: ClassVar[str] = "KNOWN_COMMITTED"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
     term: int
@@ -242,7 +232,6 @@ class Serving(Fact):
     """The process of ``node`` began in ``[since, since_by]`` to change its role to that of the leader of ``term``, and
     serves clients from ``until`` on (null: it failed, or its log knows no end of it)."""
 
-    kind: ClassVar[str] = "SERVING"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
     term: int
@@ -252,7 +241,6 @@ class Serving(Fact):
 class MemberAddress(Fact):
     """The member ``node`` has the ``address``; without a node: a member has it whose id the source does not say."""
 
-    kind: ClassVar[str] = "MEMBER_ADDRESS"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("address",)
 
     address: str
@@ -268,7 +256,6 @@ class VotersStated(Fact):
     who. ``learners`` have no vote.
     """
 
-    kind: ClassVar[str] = "VOTERS_STATED"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "voters", "voters_before", "learners")
 
     term: int | None = None
@@ -284,7 +271,6 @@ class VotersStated(Fact):
 class VoteGranted(Fact):
     """``voter`` voted for ``node`` in ``term``, as the candidate heard it."""
 
-    kind: ClassVar[str] = "VOTE_GRANTED"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "voter")
 
     term: int
@@ -300,16 +286,15 @@ class Candidacy(Fact):
     end. ``majority_answered``: so many members took part that one of them could have won (null: not known).
     """
 
-    kind: ClassVar[str] = "CANDIDACY"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "cause")
 
     term: int | None
     outcome: str
     cause: str | None
-    voters: tuple[str, ...]
-    granted: int | None
-    needed: int | None
-    rounds: int
+    voters: tuple[str, ...] = ()
+    granted: int | None = None
+    needed: int | None = None
+    rounds: int = 1
     begun: bool | None = None
     electorate: tuple[str, ...] | None = None
     majority_answered: bool | None = None
@@ -319,7 +304,6 @@ class Candidacy(Fact):
 class TermRaised(Fact):
     """``node`` raised its own term to ``term``; it had heard of that from ``peer`` (``None``: nobody is named)."""
 
-    kind: ClassVar[str] = "TERM_RAISED"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer")
 
     term: int
@@ -334,7 +318,6 @@ class TermWentBack(Fact):
     shows ``before``, where another one than that of the fact does.
     """
 
-    kind: ClassVar[str] = "TERM_WENT_BACK"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("after",)
 
     before: int
@@ -350,8 +333,6 @@ class RefusedWrites(Fact):
     take over.
     """
 
-    kind: ClassVar[str] = "REFUSED_WRITES"
-
     why: str
     count: int
     peer: str | None
@@ -363,7 +344,6 @@ class MessageSent(Fact):
     """``node`` sent ``peer`` a ``message`` of the election or round ``term``, with these ``ids``. No
     line says that it did not arrive."""
 
-    kind: ClassVar[str] = "MESSAGE_SENT"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer", "message")
 
     term: int | None
@@ -376,7 +356,6 @@ class MessageSent(Fact):
 class MessageReceived(Fact):
     """``node`` got such a message from ``peer``."""
 
-    kind: ClassVar[str] = "MESSAGE_RECEIVED"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer", "message")
 
     term: int | None
@@ -392,7 +371,6 @@ class LogCut(Fact):
     ``term`` is its own last epoch, ``peer`` the member whose log it compared with its own.
     """
 
-    kind: ClassVar[str] = "LOG_CUT"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer")
 
     term: int | None
@@ -408,7 +386,6 @@ class RuleChecked(Fact):
     """The ``rule`` was checked ``count`` times on this node's own lines with one ``verdict``; ``why`` is the reason of
     an undecidable one."""
 
-    kind: ClassVar[str] = "RULE_CHECKED"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("rule",)
 
     verdict: str
@@ -421,6 +398,8 @@ class RuleChecked(Fact):
 class LineBrokeRule(Fact):
     """A line of ``node`` breaks the ``rule``; ``term`` is what it says of term or epoch. Protocols add the rest."""
 
+    kind: ClassVar[str] = ""
+
     term: int | None
     rule: str
 
@@ -429,8 +408,6 @@ class LineBrokeRule(Fact):
 class ClockSteppedBack(Fact):
     """The clock went back by ``back_ms`` between two lines of ``stream``; ``of_member``: the source is a member of the
     group."""
-
-    kind: ClassVar[str] = "CLOCK_STEPPED_BACK"
 
     back_ms: int
     of_member: bool
@@ -443,8 +420,6 @@ class SettingPrinted(Fact):
     """The source printed the setting ``name`` with this ``value``, for the first time; only settings that change a time
     of :class:`~election_core.model.timing.Timeout`. Milliseconds, or ticks."""
 
-    kind: ClassVar[str] = "SETTING_PRINTED"
-
     name: str
     value: int
 
@@ -453,8 +428,6 @@ class SettingPrinted(Fact):
 class TimeoutConfigured(Fact):
     """The settings of the pipeline give the group this ``value``, in milliseconds, for the time-out ``name``: the name
     of a :class:`~election_core.model.timing.Timeout`."""
-
-    kind: ClassVar[str] = "TIMEOUT_CONFIGURED"
 
     name: str
     value: int
@@ -465,8 +438,6 @@ class ReplayFailed(Fact):
     """What one protocol reads in the source's logs, or its rules in a group (then the source is empty), failed with
     this ``error``: a fault of this software, not of the log. ``failed_protocol`` is null where all of the source, or
     of the group, failed."""
-
-    kind: ClassVar[str] = "REPLAY_FAILED"
 
     failed_protocol: str | None
     error: str

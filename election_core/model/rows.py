@@ -78,10 +78,10 @@ class Election:
     end_time: int
     outcome: str
     rounds: int
-    votes_granted: int | None
-    votes_needed: int | None
+    votes_granted: int | None = None
+    votes_needed: int | None = None
     voters: tuple[str, ...]
-    decided_by: str | None
+    decided_by: str | None = None
     start_event_id: str | None
     end_event_id: str | None
     start_time_logged: int | None = None

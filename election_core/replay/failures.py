@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from election_replay.election_core.judge.clock import Clocks
 from election_replay.election_core.judge.group import group_of
-from election_replay.election_core.model.catalogue import PROVEN, WARNING, RuleId
+from election_replay.election_core.model.catalogue import WARNING, RuleId
 from election_replay.election_core.model.facts import Fact, ReplayFailed
 from election_replay.election_core.model.rows import Row
 
@@ -55,11 +55,8 @@ def not_judged(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
             RuleId.NOT_JUDGED,
             (fact.source_node, fact.failed_protocol, fact.error),
             severity=WARNING,
-            certainty=PROVEN,
-            nodes=(fact.source_node,) if fact.source_node else (),
-            terms=(),
-            start_time=fact.since,
-            end_time=None,
+            nodes=(fact.source_node,),
+            when=(fact.since, None),
             summary=f"{_subject(fact)} ({fact.error}). Please report this; everything else was judged.",
             evidence=(),
         )

@@ -120,10 +120,11 @@ class _InCommonTime:
 
     @property
     def times(self) -> dict[str, int]:
-        """When the events of wrong clocks were, as far as facts tell."""
+        """When the events of wrong clocks were, as far as facts tell: a fact that begins before its line tells less."""
         moved = self.common.rows if self.common else {}
-        times = {event: fact.since for fact in self.facts if fact.source_node in moved for event in events_of(fact)}
-        return times | {event: at for fact in self.facts if fact.source_node in moved for event, at in ends_of(fact)}
+        facts = [fact for fact in self.facts if fact.source_node in moved]
+        times = dict(sorted((event, fact.since) for fact in facts for event in events_of(fact)))
+        return times | dict(sorted(end for fact in facts for end in ends_of(fact)))
 
     def rows(self) -> Iterator[Row]:
         """All rows; those of a wrong clock with what it showed."""

@@ -34,7 +34,7 @@ def proofs(facts: Sequence[Fact], rows: Iterable[Row], common: Mapping[str, int]
     if not named:
         return
     sources = {event_id: fact.source_node for fact in facts for event_id in events_of(fact) if event_id in named}
-    times = {event_id: time for fact in facts for event_id, time in ends_of(fact) if event_id in named}
+    times = dict(sorted(end for fact in facts for end in ends_of(fact) if end[0] in named))  # the latest is the line's
     roles = sorted(
         (row for row in rows if isinstance(row, RoleInterval) and row.source_node is not None),
         key=lambda row: (row.start_time, row.node),

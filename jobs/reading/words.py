@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import cache
@@ -12,6 +12,8 @@ from textwrap import wrap
 from typing import Any
 
 from election_replay.election_core.judge.wording import between
+from election_replay.election_core.judge.wording import listed as listed
+from election_replay.election_core.judge.wording import name_of as name_of
 from election_replay.election_core.judge.wording import seconds as duration
 from election_replay.election_core.model.catalogue import DEFINITE, PROVEN, RULES
 from election_replay.election_core.model.timing import MS_PER_SECOND
@@ -132,12 +134,6 @@ def seconds(ms: int) -> str:
     return duration(ms * 1000)
 
 
-def listed(names: Iterable[Any]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    *most, last = [str(name) for name in names] or ["nobody"]
-    return f"{', '.join(most)} and {last}" if most else last
-
-
 def some(names: list[str]) -> str:
     """Names as one text, not too many of them."""
     more = f" and {len(names) - 20} more" if len(names) > 20 else ""
@@ -205,11 +201,6 @@ def measures(row: Row) -> Iterator[tuple[str, str]]:
         if value is not None:
             shown = seconds(value) if column.unit == "ms" else f"{value:,} {column.unit or ''}".rstrip()
             yield column.comment.removesuffix(".").replace("`unit`", row.get("unit") or "its own unit"), shown
-
-
-def name_of(node: str, source: str | None) -> str:
-    """A member's name, with the folder whose logs say it where that is another."""
-    return node if source in (None, node) else f"{node} ({source})"
 
 
 def surely(row: Row) -> str:

@@ -19,9 +19,9 @@ from typing import Any
 from election_replay.election_core.dialects.canonical.dialect import KINDS, PROTOCOLS
 from election_replay.election_core.dialects.dialect import SHAPES, Pattern, Record, Shape, Table, Text
 from election_replay.election_core.dialects.json_layouts import value_of
-from election_replay.election_core.dialects.parts import Line
+from election_replay.election_core.dialects.parts import Line, event_of
 from election_replay.election_core.model.deeds import Deed
-from election_replay.election_core.model.events import Event, Unparsable, saying
+from election_replay.election_core.model.events import Event
 
 LONGEST_TEXT = 400
 LONGEST_VALUE = 400
@@ -165,20 +165,13 @@ class Rows:
 
     def read(self, line: Line, record: Record) -> Event | None:
         """The event that a line is, or ``None``. Raises :class:`Unparsable` for a known text gone wrong."""
-        for pattern in self.table.candidates(line.message):
-            kind = pattern.text.kind
-            try:
-                columns = pattern.read(line.message, "", record.stream)
-                row = self.rows[columns.pop("_row")] if columns is not None else None
-                if columns is None or row is None or not _fits(row, line.fields):
-                    continue
-                columns.update(_of_fields(row, line.fields))
-                time, resolution = line.time(record.utc_offset_minutes)
-            except ValueError as error:
-                raise Unparsable(f"{kind}: {error}") from None
-            dated = {"kind": kind, "event_time": time, "time_resolution_ms": resolution, "level": line.level}
-            return saying({**dated, "node": line.node, **columns})
-        return None
+
+        def more(_kind: str, columns: dict[str, Any]) -> dict[str, Any] | None:
+            row = self.rows[columns.pop("_row")]
+            fields = line.fields
+            return {"node": line.node, **columns, **_of_fields(row, fields)} if _fits(row, fields) else None
+
+        return event_of(self.table, line._replace(thread=None), record, more=more)
 
 
 def _text(row: Row, prefix: str, sets: Mapping[str, Any]) -> Text:

@@ -21,8 +21,8 @@ from typing import Any
 from election_replay.election_core.dialects.dialect import Dialect, Record, Table, moment
 from election_replay.election_core.dialects.etcd.shapes import ETCD_SHAPES, FIELDS
 from election_replay.election_core.dialects.etcd.texts import TEXTS
-from election_replay.election_core.dialects.parts import Line
-from election_replay.election_core.model.events import Event, Unparsable, saying
+from election_replay.election_core.dialects.parts import Line, event_of
+from election_replay.election_core.model.events import Event, Unparsable
 
 STREAMS = ("etcd*.log*", "etcd*.txt", "etcd*.out", "etcd*.json")
 """The files in which the standard error of a member is kept."""
@@ -87,20 +87,12 @@ def reads(text: str) -> bool:
 
 def parse_line(line: Line, record: Record) -> Event | None:
     """The event that a line says, however it is laid out. Raises :class:`Unparsable` as ``parse`` does."""
-    for pattern in TABLE.candidates(line.message):
-        kind = pattern.text.kind
-        try:
-            columns = pattern.read(line.message, "", "")
-            if columns is None:
-                continue
-            beside = _fields(line.fields)
-            columns |= {column: value for column, value in beside.items() if columns.get(column) is None}
-            time, resolution = line.time(record.utc_offset_minutes)
-            dated = {"kind": kind, "event_time": time, "time_resolution_ms": resolution}
-            return saying({**dated, "level": line.level, **columns})
-        except ValueError as error:
-            raise Unparsable(f"{kind}: {error}") from None
-    return None
+
+    def more(_kind: str, columns: dict[str, Any]) -> dict[str, Any]:
+        beside = _fields(line.fields)
+        return columns | {column: value for column, value in beside.items() if columns.get(column) is None}
+
+    return event_of(TABLE, line, record, more=more)
 
 
 def time_of(text: str, utc_offset_minutes: int) -> tuple[int, int] | None:

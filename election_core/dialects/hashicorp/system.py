@@ -17,7 +17,7 @@ from functools import partial
 from election_replay.election_core.dialects.described.table import Row, Rows
 from election_replay.election_core.dialects.dialect import Dialect, Record, moment
 from election_replay.election_core.dialects.json_layouts import json_layout
-from election_replay.election_core.dialects.parts import LEVELS, Line, time_in
+from election_replay.election_core.dialects.parts import LEVELS, Line, parse_by, time_in
 from election_replay.election_core.dialects.system import Spoken, System
 from election_replay.election_core.model.events import Event
 
@@ -99,14 +99,8 @@ def time_at(printed: str, utc_offset_minutes: int) -> tuple[int, int]:
     return moment(f"{year}-{month}-{day} {clock}", fraction, zone)
 
 
-def parse(record: Record) -> Event | None:
-    """The event that ``record`` is, or ``None``. Raises :class:`Unparsable` for a known text gone wrong."""
-    line = line_of(record.text)
-    return None if line is None else TABLE.read(line, record)
-
-
 def parse_line(line: Line, record: Record) -> Event | None:
-    """The event that a line says, however it is laid out. Raises :class:`Unparsable` as ``parse`` does."""
+    """The event that a line says, however it is laid out. Raises :class:`Unparsable` for a known text gone wrong."""
     return TABLE.read(with_fields(line), record)
 
 
@@ -122,7 +116,7 @@ SYSTEM = System(
         record_start=RECORD_START,
         needles=TABLE.table.needles(),
         utc_offset_minutes=0,
-        parse=parse,
+        parse=parse_by(line_of, TABLE.read),
         time_of=time_of,
         parse_line=parse_line,
         reads=lambda text: line_of(text) is not None,

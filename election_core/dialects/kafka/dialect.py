@@ -14,8 +14,8 @@ from typing import Any
 from election_replay.election_core.dialects.dialect import Dialect, Record, Table, integer, moment
 from election_replay.election_core.dialects.kafka.shapes import KAFKA_SHAPES, ids
 from election_replay.election_core.dialects.kafka.texts import TEXTS
-from election_replay.election_core.dialects.parts import Line
-from election_replay.election_core.model.events import Event, Unparsable, saying
+from election_replay.election_core.dialects.parts import Line, event_of, parse_by, time_by
+from election_replay.election_core.model.events import Event
 
 TIME = r"(\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2})(?:[.,](\d{1,9}))?"
 LEVEL = "(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)"
@@ -39,32 +39,14 @@ FORMER = (("[RaftManager nodeId=", "[RaftManager id="), ("[Controller ", "[Quoru
 """How two parts of a node named themselves up to 3.3 and up to 3.4, and how they do since."""
 
 
-def parse(record: Record) -> Event | None:
-    """The event that ``record`` is, or ``None``. Raises :class:`Unparsable` for a known text gone wrong."""
-    line = line_of(record.text)
-    return None if line is None else parse_line(line, record)
-
-
 def parse_line(line: Line, record: Record) -> Event | None:
-    """The event that a line says, however it is laid out. Raises :class:`Unparsable` as ``parse`` does."""
-    message = _as_now(line.message)
-    for pattern in TABLE.candidates(message):
-        kind = pattern.text.kind
-        try:
-            columns = pattern.read(message, line.thread or "", record.stream)
-            if columns is None:
-                continue
-            if kind == "KAFKA_FEW_IN_SYNC":
-                in_sync = _in_sync(record.continuation)
-                if in_sync is None:
-                    continue
-                columns |= in_sync
-            time, resolution = line.time(record.utc_offset_minutes)
-        except ValueError as error:
-            raise Unparsable(f"{kind}: {error}") from None
-        dated = {"kind": kind, "event_time": time, "time_resolution_ms": resolution}
-        return saying({**dated, "level": line.level, "thread": line.thread, **columns})
-    return None
+    """The event that a line says, however it is laid out. Raises :class:`Unparsable` for a known text gone wrong."""
+
+    def more(kind: str, columns: dict[str, Any]) -> dict[str, Any] | None:
+        in_sync = _in_sync(record.continuation) if kind == "KAFKA_FEW_IN_SYNC" else {}
+        return None if in_sync is None else columns | in_sync
+
+    return event_of(TABLE, line._replace(message=_as_now(line.message)), record, line.thread or "", more)
 
 
 def _in_sync(continuation: tuple[str, ...]) -> dict[str, Any] | None:
@@ -96,24 +78,13 @@ def reads(text: str) -> bool:
     return line is not None and not (line.logger or "").startswith(_OF_ZOOKEEPER)
 
 
-def time_of(text: str, utc_offset_minutes: int) -> tuple[int, int] | None:
-    """Microseconds UTC and resolution in milliseconds of a first line, or ``None`` where it bears no time."""
-    found = _TIME.match(text)
-    if found is None:
-        return None
-    try:
-        return moment(found.group(1), found.group(2), utc_offset_minutes)
-    except ValueError:
-        return None
-
-
 KAFKA = Dialect(
     name="kafka",
     record_start=RECORD_START,
     needles=(*TABLE.needles(), *(former for former, _ in FORMER)),
     utc_offset_minutes=0,
-    parse=parse,
-    time_of=time_of,
+    parse=parse_by(line_of, parse_line),
+    time_of=time_by(_TIME),
     parse_line=parse_line,
     reads=reads,
     anchors=(*TABLE.anchors(), *(former for former, _ in FORMER)),

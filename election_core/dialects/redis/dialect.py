@@ -16,7 +16,7 @@ from datetime import datetime
 from functools import lru_cache, partial
 
 from election_replay.election_core.dialects.dialect import Dialect, Record, Table, moment
-from election_replay.election_core.dialects.parts import Line, time_in
+from election_replay.election_core.dialects.parts import Line, event_of, parse_by, time_in
 from election_replay.election_core.dialects.redis.shapes import REDIS_SHAPES
 from election_replay.election_core.dialects.redis.texts import TEXTS
 from election_replay.election_core.model.digits import number
@@ -54,25 +54,12 @@ TABLE = Table(TEXTS, REDIS_SHAPES, before=" ")
 SIGNALS = ("scheduling shutdown", "during loading, exiting now")
 
 
-def parse(record: Record) -> Event | None:
-    """The event that ``record`` is, or ``None``. Raises :class:`Unparsable` for a known text gone wrong."""
-    line = line_of(record.text)
-    return None if line is None else parse_line(line, record)
-
-
 def parse_line(line: Line, record: Record) -> Event | None:
-    """The event that a line says, however it is laid out. Raises :class:`Unparsable` as ``parse`` does."""
+    """The event that a line says, however it is laid out. Raises :class:`Unparsable` for a known text gone wrong."""
     message = line.message
     if _TOLD_TO_STOP.fullmatch(message):
         return _dated("RD_STOPPING", line, record, {"protocol": "process"})
-    for pattern in TABLE.candidates(message):
-        try:
-            columns = pattern.read(message, "", record.stream)
-        except ValueError as error:
-            raise Unparsable(f"{pattern.text.kind}: {error}") from None
-        if columns is not None:
-            return _dated(pattern.text.kind, line, record, columns)
-    return None
+    return event_of(TABLE, line._replace(thread=None), record, more=lambda _, columns: {"role": line.thread, **columns})
 
 
 def _dated(kind: str, line: Line, record: Record, columns: dict[str, object]) -> Event:
@@ -134,7 +121,7 @@ REDIS = Dialect(
     record_start=RECORD_START,
     needles=(*TABLE.needles(), *SIGNALS),
     utc_offset_minutes=0,
-    parse=parse,
+    parse=parse_by(line_of, parse_line),
     time_of=time_of,
     parse_line=parse_line,
     reads=lambda text: line_of(text) is not None,

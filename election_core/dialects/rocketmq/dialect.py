@@ -6,9 +6,10 @@ always GMT+8 whatever the zone of the machine, unless an operator edited the log
 
 import re
 from functools import partial
+from typing import Any
 
 from election_replay.election_core.dialects.dialect import Dialect, Record, Table, integer, moment
-from election_replay.election_core.dialects.parts import Line
+from election_replay.election_core.dialects.parts import Line, event_of, parse_by, time_by
 from election_replay.election_core.dialects.rocketmq import broker as rocketmq_broker
 from election_replay.election_core.dialects.rocketmq import controller as rocketmq_controller
 from election_replay.election_core.dialects.rocketmq import dledger as rocketmq_dledger
@@ -19,7 +20,7 @@ from election_replay.election_core.dialects.rocketmq import process as rocketmq_
 from election_replay.election_core.dialects.rocketmq import store as rocketmq_store
 from election_replay.election_core.dialects.rocketmq import writes as rocketmq_writes
 from election_replay.election_core.dialects.rocketmq.shapes import ROCKETMQ_SHAPES
-from election_replay.election_core.model.events import Event, Unparsable, saying
+from election_replay.election_core.model.events import Event
 
 GMT_PLUS_8 = 480
 TIME = r"(\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})(?:[.,](\d{1,9}))?"
@@ -54,13 +55,13 @@ _CODE = re.compile(r"CODE: (\d+)  DESC: (.*?)(?: BROKER: (\S+))?$")
 _DLEDGER_CODE = re.compile(r"DLedgerException: \[code=(\d+),name=(\w+)")
 
 
-def parse(record: Record) -> Event | None:
-    """The event that ``record`` is, or ``None``. Raises :class:`Unparsable` for a known text gone wrong."""
-    found = _LINE.match(record.text)
+def line_of(text: str) -> Line | None:
+    """The parts of a line, or ``None`` where it has another layout."""
+    found = _LINE.match(text)
     if found is None:
         return None
     time, fraction, level, thread, message = found.groups()
-    return parse_line(Line(partial(moment, time, fraction), level, thread, None, None, message.rstrip()), record)
+    return Line(partial(moment, time, fraction), level, thread, None, None, message.rstrip())
 
 
 def reads(text: str) -> bool:
@@ -70,32 +71,12 @@ def reads(text: str) -> bool:
 
 
 def parse_line(line: Line, record: Record) -> Event | None:
-    """The event that a line says, however it is laid out. Raises :class:`Unparsable` as ``parse`` does."""
-    thread, message = line.thread or "", line.message
-    for pattern in TABLE.candidates(message):
-        try:
-            columns = pattern.read(message, thread, record.stream)
-            if columns is None:
-                continue
-            if record.continuation:
-                columns = _answered(record.continuation) | columns
-            time, resolution = line.time(record.utc_offset_minutes)
-        except ValueError as error:
-            raise Unparsable(f"{pattern.text.kind}: {error}") from None
-        dated = {"kind": pattern.text.kind, "event_time": time, "time_resolution_ms": resolution}
-        return saying({**dated, "level": line.level, "thread": line.thread, **columns})
-    return None
+    """The event that a line says, however it is laid out. Raises :class:`Unparsable` for a known text gone wrong."""
 
+    def more(_kind: str, columns: dict[str, Any]) -> dict[str, Any]:
+        return _answered(record.continuation) | columns
 
-def time_of(text: str, utc_offset_minutes: int) -> tuple[int, int] | None:
-    """Microseconds UTC and resolution in milliseconds of a first line, or ``None`` where it bears no time."""
-    found = _TIME.match(text)
-    if found is None:
-        return None
-    try:
-        return moment(found.group(1), found.group(2), utc_offset_minutes)
-    except ValueError:
-        return None
+    return event_of(TABLE, line, record, line.thread or "", more if record.continuation else None)
 
 
 def _answered(continuation: tuple[str, ...]) -> dict[str, int | str | None]:
@@ -111,8 +92,8 @@ ROCKETMQ = Dialect(
     record_start=RECORD_START,
     needles=TABLE.needles(),
     utc_offset_minutes=GMT_PLUS_8,
-    parse=parse,
-    time_of=time_of,
+    parse=parse_by(line_of, parse_line),
+    time_of=time_by(_TIME),
     parse_line=parse_line,
     reads=reads,
     anchors=TABLE.anchors(),

@@ -16,10 +16,10 @@ from functools import partial
 from typing import Any
 
 from election_replay.election_core.dialects.dialect import Dialect, Record, Table, moment
-from election_replay.election_core.dialects.parts import Line
+from election_replay.election_core.dialects.parts import Line, event_of, parse_by, time_by
 from election_replay.election_core.dialects.zookeeper.shapes import ZOOKEEPER_SHAPES
 from election_replay.election_core.dialects.zookeeper.texts import EXPLAINED, REASONS, TEXTS
-from election_replay.election_core.model.events import Event, Unparsable, saying
+from election_replay.election_core.model.events import Event
 
 STREAMS = ("zookeeper*.log*", "zookeeper*.out")
 """The files that a server writes: its own log, and its console as the start script keeps it."""
@@ -51,46 +51,20 @@ _ID = re.compile(r"(?:QuorumPeer|WorkerReceiver|WorkerSender|QuorumConnectionThr
 _EXCEPTION = re.compile(r"(?:Caused by: )?([\w.$]+(?:Exception|Error)(?:: (?:shutdown Leader! reason: )?(.*))?)")
 
 
-def parse(record: Record) -> Event | None:
-    """The event that ``record`` is, or ``None``. Raises :class:`Unparsable` for a known text gone wrong."""
-    line = line_of(record.text)
-    return None if line is None else parse_line(line, record)
-
-
 def parse_line(line: Line, record: Record) -> Event | None:
-    """The event that a line says, however it is laid out. Raises :class:`Unparsable` as ``parse`` does.
+    """The event that a line says, however it is laid out. Raises :class:`Unparsable` for a known text gone wrong.
 
     Solr puts the first line of an exception behind a message: ``Exception when following the leader => java.io...``.
     """
     before, _, exception = line.message.rpartition(" => ")
     if before and _EXCEPTION.match(exception):
         line, record = line._replace(message=before), record._replace(continuation=(exception, *record.continuation))
-    name = (line.logger or "").rpartition(".")[2]
-    for pattern in TABLE.candidates(line.message):
-        kind = pattern.text.kind
-        try:
-            columns = pattern.read(line.message, name, record.stream)
-            if columns is None:
-                continue
-            if kind in EXPLAINED:
-                columns |= _reason(columns.get("result"), record.continuation)
-            time, resolution = line.time(record.utc_offset_minutes)
-        except ValueError as error:
-            raise Unparsable(f"{kind}: {error}") from None
-        dated = {"kind": kind, "event_time": time, "time_resolution_ms": resolution}
-        return saying({**dated, "level": line.level, "thread": line.thread, "node": _node(line), **columns})
-    return None
 
+    def more(kind: str, columns: dict[str, Any]) -> dict[str, Any]:
+        reason = _reason(columns.get("result"), record.continuation) if kind in EXPLAINED else {}
+        return {"node": _node(line), **columns, **reason}
 
-def time_of(text: str, utc_offset_minutes: int) -> tuple[int, int] | None:
-    """Microseconds UTC and resolution in milliseconds of a first line, or ``None`` where it bears no time."""
-    found = _TIME.match(text)
-    if found is None:
-        return None
-    try:
-        return moment(found.group(1), found.group(2), utc_offset_minutes)
-    except ValueError:
-        return None
+    return event_of(TABLE, line, record, (line.logger or "").rpartition(".")[2], more)
 
 
 def line_of(text: str) -> Line | None:
@@ -132,8 +106,8 @@ ZOOKEEPER = Dialect(
     record_start=RECORD_START,
     needles=TABLE.needles(),
     utc_offset_minutes=0,
-    parse=parse,
-    time_of=time_of,
+    parse=parse_by(line_of, parse_line),
+    time_of=time_by(_TIME),
     parse_line=parse_line,
     reads=lambda text: line_of(text) is not None,
     anchors=TABLE.anchors(),

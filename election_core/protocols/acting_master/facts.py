@@ -10,14 +10,11 @@ from election_replay.election_core.model.facts import Fact
 class ActingEnabled(Fact):
     """The broker was configured with enableSlaveActingMaster."""
 
-    kind: ClassVar[str] = "ACTING_ENABLED"
-
 
 @dataclass(slots=True, unsafe_hash=True)
 class SmallestId(Fact):
     """``node`` learned that ``peer`` at ``address`` is the smallest live id of its set, until it learned of another."""
 
-    kind: ClassVar[str] = "SMALLEST_ID"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer", "address")
 
     peer: str | None
@@ -29,7 +26,6 @@ class AgainstMinimum(Fact):
     """``node`` switched its special services on right after it had learned that the smaller id ``peer`` lives;
     ``confirmed``: its next line about that says that it knew no other meanwhile."""
 
-    kind: ClassVar[str] = "AGAINST_MINIMUM"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer",)
 
     peer: str | None
@@ -42,7 +38,6 @@ class PreOnlineAttempt(Fact):
     """A start of pre-online: its ``failures`` from the first to the last (or to its success), the line of the last one
     (``failed_at``) with its ``error``, and its ``outcome``; ``as_master``: only a master prints such lines."""
 
-    kind: ClassVar[str] = "PRE_ONLINE_ATTEMPT"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("failed_at",)
 
     outcome: str
@@ -57,7 +52,6 @@ class BrokerRegistered(Fact):
     """The name server that speaks had ``address`` in its table of live brokers; ``end_cause`` is how it left, and
     ``silent_ms`` after how much silence. Without an address: ``node`` itself says that it registered."""
 
-    kind: ClassVar[str] = "BROKER_REGISTERED"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("address",)
 
     address: str | None = None
@@ -68,8 +62,6 @@ class BrokerRegistered(Fact):
 @dataclass(slots=True, unsafe_hash=True)
 class TopicPermission(Fact):
     """The name server that speaks showed topics of the set as ``writable`` or not, in ``count`` lines."""
-
-    kind: ClassVar[str] = "TOPIC_PERMISSION"
 
     count: int
     writable: bool

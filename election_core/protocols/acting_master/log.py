@@ -551,7 +551,7 @@ class NameServerLog:
             candidates = sets.get(registration.address, set())
             if len(candidates) != 1:
                 continue
-            emit = speaker.about(next(iter(candidates)), PROTOCOL, stream, lambda _: None)
+            emit = speaker.about(next(iter(candidates)), PROTOCOL, stream)
             yield BrokerRegistered(
                 *emit.at(registration.begin, until=registration.end),
                 address=registration.address,
@@ -559,7 +559,7 @@ class NameServerLog:
                 silent_ms=registration.timeout_ms,
             )
         for seen in self.permissions:
-            emit = speaker.about(seen.group, PROTOCOL, stream, lambda _: None)
+            emit = speaker.about(seen.group, PROTOCOL, stream)
             yield TopicPermission(*emit.at(seen.first, until=seen.last), count=seen.lines, writable=seen.writable)
 
     def _sets(self) -> dict[str, set[str]]:

@@ -25,11 +25,11 @@ from election_replay.election_core.judge.group import SILENT, SILENT_END, Group,
 from election_replay.election_core.judge.leaderless import Gap, began_early, gaps
 from election_replay.election_core.judge.led_between import covers
 from election_replay.election_core.judge.limits import log_gap_coverage, log_gaps
-from election_replay.election_core.judge.outages import change_of, severity_of
+from election_replay.election_core.judge.outages import change_of, outage, severity_of
 from election_replay.election_core.judge.overlap import Overlap, at_once, overlaps
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.wording import between, name_of, seconds
-from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
+from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
 from election_replay.election_core.model.facts import Alive, Fact, MemberAddress, Role, Silence
 from election_replay.election_core.model.measures import Fate, Scope
 from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
@@ -156,7 +156,7 @@ def _tenure(group: Group, number: int, role: Role) -> Tenure:
         and begin.at <= hole.since_by
         and hole.since < end.by
     )
-    return Tenure(role.node or role.source_node, role.source_node, number, begin, end, role.end_cause, holes)
+    return Tenure(role.who, role.source_node, number, begin, end, role.end_cause, holes)
 
 
 def _seen_from(group: Group, tenure: Tenure) -> Moment:
@@ -280,14 +280,11 @@ def _overlap_finding(group: Group, services: _Services, overlap: Overlap) -> Fin
         severity=severity,
         certainty=DEFINITE,
         nodes=(first.node, second.node),
-        terms=(),
-        start_time=second.begin.at,
-        end_time=min(first.end.at, second.end.at),
+        when=(second.begin.at, min(first.end.at, second.end.at)),
         summary=f"{services.words(first)} and {services.words(second)} both ran the special services for "
         f"{between(overlap.least, overlap.most)}; {why}.",
-        evidence=tuple(dict.fromkeys((*first.evidence, *second.evidence))),
-        overlap_min_ms=overlap.least // 1000,
-        overlap_max_ms=overlap.most // 1000,
+        evidence=(*first.evidence, *second.evidence),
+        together=(overlap.least, overlap.most),
     )
 
 
@@ -358,7 +355,7 @@ def _against_minimum(group: Group) -> Iterator[Finding]:
         name = name_of(fact.node, fact.source_node)
         yield _not_minimum(
             group,
-            fact.node or fact.source_node,
+            fact.who,
             since(fact),
             None,
             f"{name} switched its special services on right after it had learned that {fact.peer} is the smallest "
@@ -425,13 +422,10 @@ def _not_minimum(
         severity=severity,
         certainty=POSSIBLE,
         nodes=(node,),
-        terms=(),
-        start_time=begin.at,
-        end_time=end.at if end else None,
+        when=(begin.at, end.at if end else None),
         summary=summary,
-        evidence=tuple(dict.fromkeys(evidence)),
-        duration_min_ms=max(lasted[0], 0) // 1000 if lasted else None,
-        duration_max_ms=lasted[1] // 1000 if lasted else None,
+        evidence=evidence,
+        lasted=lasted,
     )
 
 
@@ -474,12 +468,10 @@ def _writable_finding(group: Group, tenure: Tenure, seen: TopicPermission) -> Fi
         severity=WARNING,
         certainty=DEFINITE,
         nodes=(tenure.node,),
-        terms=(),
-        start_time=seen.since,
-        end_time=tenure.end.at,
+        when=(seen.since, tenure.end.at),
         summary=f"The name server {seen.source_node} showed topics as writable ({seen.count} lines) while the set had "
         f"no master and {tenure.name} acted for it.",
-        evidence=tuple(dict.fromkeys(e for e in (seen.since_event, seen.until_event, *tenure.evidence) if e)),
+        evidence=(seen.since_event, seen.until_event, *tenure.evidence),
     )
 
 
@@ -589,20 +581,18 @@ def _read_only_finding(group: Group, services: _Services, time: _ReadOnly) -> Fi
     stopped = _may_have_stopped(group, time.master, time.acting[0])
     planned = stopped if time.runs else time.master.end_cause == STOPPED
     evidence = (*time.master.evidence[-1:], *(line for acting in time.acting for line in acting.evidence[:1]))
-    return group.finding(
+    return outage(
+        group,
         RuleId.LEADERLESS,
         ("no writes", time.master.source, time.begin.at // SECOND),
+        (time.least, time.most),
         severity=severity_of(time.least, planned=planned),
         certainty=DEFINITE,
-        nodes=tuple(dict.fromkeys([time.master.node, *sorted(tenure.node for tenure in time.acting)])),
-        terms=(),
-        start_time=time.begin.at,
-        end_time=None if time.after is None and time.end is group.end else time.end.by,
+        nodes=[time.master.node, *sorted(tenure.node for tenure in time.acting)],
+        when=(time.begin.at, None if time.after is None and time.end is group.end else time.end.by),
         summary=summary,
         evidence=(*evidence, time.after.begin.event_id if time.after is not None else None),
         scope=Scope.READS_ONLY,
-        duration_min_ms=time.least // US_PER_MS,
-        duration_max_ms=time.most // US_PER_MS,
         **change_of(group, time.master, time.after, time.end) | _fate_of_one_that_ran(group, time),
     )
 
@@ -742,21 +732,19 @@ def _gap_finding(group: Group, services: _Services, gap: Gap, rule: RuleId, caus
     doubt = long and _should_have_acted(group, gap)
     if doubt:
         then += "; another member should have acted meanwhile, and its log does not say whether it did"
-    return group.finding(
+    return outage(
+        group,
         rule,
         (gap.before.source, gap.begin.at // SECOND),
+        (gap.least, gap.most),
         severity=WARNING if long and not gap.planned and not doubt else INFO,
         certainty=DEFINITE if gap.least > 0 and not doubt and _others_tell(group, gap) else POSSIBLE,
-        nodes=tuple(dict.fromkeys([gap.before.node, *([gap.after.node] if gap.after else [])])),
-        terms=(),
-        start_time=gap.begin.at,
-        end_time=gap.end.at if gap.after else None,
+        nodes=[gap.before.node, gap.after.node if gap.after else None],
+        when=(gap.begin.at, gap.end.at if gap.after else None),
         summary=f"{loss} for {between(gap.least, gap.most)}: {services.words(gap.before)} {ended}, {then}.",
         evidence=gap.evidence,
         implied_by=cause.finding_id if cause else None,
         scope=Scope.NO_LEADER if rule == RuleId.LEADERLESS else None,
-        duration_min_ms=max(gap.least, 0) // 1000,
-        duration_max_ms=gap.most // 1000,
         **change_of(group, gap.before, gap.after, gap.end),
     )
 
@@ -808,16 +796,12 @@ def _stuck_finding(group: Group, attempt: PreOnlineAttempt) -> Finding:
         RuleId.PRE_ONLINE_STUCK,
         (attempt.source_node, attempt.since // SECOND),
         severity=WARNING if missed else INFO,
-        certainty=PROVEN,
-        nodes=(attempt.node or attempt.source_node,),
-        terms=(),
-        start_time=attempt.since,
-        end_time=attempt.until,
+        nodes=(attempt.who,),
+        when=(attempt.since, attempt.until),
         summary=f"Pre-online of {name_of(attempt.node, attempt.source_node)} failed {attempt.failures} times in "
         f"{between(least, most)}, {after_all}: last with {attempt.failed_at}{why}; it served nothing{state}.",
-        evidence=tuple(dict.fromkeys(e for e in (attempt.since_event, attempt.until_event) if e)),
-        duration_min_ms=max(least, 0) // 1000,
-        duration_max_ms=most // 1000,
+        evidence=(attempt.since_event, attempt.until_event),
+        lasted=(least, most),
         rounds=attempt.failures,
     )
 

@@ -11,7 +11,6 @@ class IdentityDecision(Fact):
     """The controllers decided ``decision`` about the id ``node`` at ``address``, or removed the ids ``members`` (null:
     the whole set). ``raft_index`` is the entry of their log, where it is printed."""
 
-    kind: ClassVar[str] = "IDENTITY_DECISION"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("address", "raft_index")
 
     address: str | None
@@ -26,7 +25,6 @@ class IdentityStep(Fact):
     """A broker's registration reached ``step`` with the id ``node`` and its ``register_code``, ``count`` times from the
     first to the last; ``code``: with what the controllers refused it."""
 
-    kind: ClassVar[str] = "IDENTITY_STEP"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("code",)
 
     step: str
@@ -40,7 +38,6 @@ class OwnId(Fact):
     """One incarnation of a broker under the id ``node``, from the first line that says so to its last sign of life;
     ``goes_on``: the log ends with it."""
 
-    kind: ClassVar[str] = "OWN_ID"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("address",)
 
     address: str | None
@@ -52,7 +49,6 @@ class IdentityVersion(Fact):
     """The speaking ``process``, a broker or a controller, knows brokers by their address (RocketMQ 5.0.0 to 5.1.0;
     ``by_address``) or by a persistent id (later). ``goes_on``: the log ends with a life of which this is so."""
 
-    kind: ClassVar[str] = "IDENTITY_VERSION"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("process",)
 
     process: str

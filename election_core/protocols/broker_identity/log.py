@@ -82,7 +82,7 @@ class BrokerLog:
         group = speaker.broker_set
         if group is None or not (self.steps or self.says_own_id or self.old):
             return
-        emit = speaker.about(group, PROTOCOL, stream, lambda _: None)
+        emit = speaker.about(group, PROTOCOL, stream)
         for step in self.steps:
             yield IdentityStep(
                 *emit.about(step.node, step.first, until=step.last),
@@ -232,7 +232,7 @@ class ControllerLog:
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this controller decided about the identities of each broker set."""
         for event in self.decisions:
-            emit = speaker.about(event.replica_group or "", PROTOCOL, stream, lambda _: None)
+            emit = speaker.about(event.replica_group or "", PROTOCOL, stream)
             yield IdentityDecision(
                 *emit.about(event.broker_id, event),
                 address=event.address,
@@ -242,7 +242,7 @@ class ControllerLog:
                 register_code=event.register_code,
             )
         for (group, old), (first, last) in sorted(self.versions.items()):
-            emit = speaker.about(group, PROTOCOL, stream, lambda _: None)
+            emit = speaker.about(group, PROTOCOL, stream)
             during = emit.during(None, first.at, first.by, first.event_id, last.at, last.by)
             yield IdentityVersion(*during, process=CONTROLLER, by_address=old)
 

@@ -85,9 +85,7 @@ def _finding(
         severity=severity,
         certainty=certainty,
         nodes=named,
-        terms=(),
-        start_time=proof.begin,
-        end_time=proof.end,
+        when=(proof.begin, proof.end),
         summary=summary,
         evidence=proof.evidence,
     )

@@ -7,6 +7,7 @@ it.
 
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.group import Group, Tenure, since, until
+from election_replay.election_core.judge.wording import listed
 from election_replay.election_core.model import digits
 from election_replay.election_core.model.catalogue import CRITICAL, INFO, WARNING
 from election_replay.election_core.model.facts import LogCut
@@ -20,10 +21,8 @@ _QUOTED = ("allAckInSyncStateSet", "inSyncReplicas", "minInSyncReplicas")
 def settings_of(group: Group, source: str) -> str | None:
     """The settings by which a broker acknowledges, for a sentence, as its configuration dump prints them."""
     printed = _printed(group, source)
-    quoted = [f"{name}={printed[name]}" for name in _QUOTED if name in printed]
-    if not quoted:
-        return None
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+    settings = [f"{name}={printed[name]}" for name in _QUOTED if name in printed]
+    return listed(settings) if settings else None
 
 
 def whether_acknowledged(

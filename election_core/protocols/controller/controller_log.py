@@ -144,7 +144,7 @@ class ControllerLog:
         self.checked.setdefault(group, Checked()).note(verdict, event)
 
     def _about(self, group: str, speaker: Speaker, stream: str) -> FactWriter:
-        return speaker.about(group, PROTOCOL, stream, lambda _: None)
+        return speaker.about(group, PROTOCOL, stream)
 
     def _on_event(self, event: FoldEvent) -> None:
         self._decide(event, committed=None)

@@ -12,7 +12,7 @@ from itertools import pairwise
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
 from election_replay.election_core.judge.coverage import RuleTally
 from election_replay.election_core.judge.group import Group, since
-from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, PROVEN, WARNING, RuleId
+from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, WARNING, RuleId
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import Timeout
@@ -113,13 +113,11 @@ def _wrong(
         rule,
         key,
         severity=severity,
-        certainty=PROVEN,
         nodes=tuple(sorted({fact.node for fact in proof if fact.node})),
-        terms=(term,) if term is not None else (),
-        start_time=proof[0].since,
-        end_time=proof[-1].since,
+        terms=(term,),
+        when=(proof[0].since, proof[-1].since),
         summary=f"{summary}.",
-        evidence=tuple(dict.fromkeys(fact.since_event for fact in proof if fact.since_event)),
+        evidence=(fact.since_event for fact in proof if fact.since_event),
         implied_by=implied_by,
     )
 
@@ -265,11 +263,10 @@ def _masters_refused(group: Group, decided: Iterable[Decision], sets: list[SetVe
                 ("refused", fact.source_node, fact.since_event),
                 severity=WARNING,
                 certainty=DEFINITE,
-                nodes=(fact.node or fact.source_node,),
-                terms=(fact.term,) if fact.term is not None else (),
-                start_time=fact.since,
-                end_time=fact.since,
-                summary=f"{fact.node or fact.source_node} was refused as a master of another epoch (code {fact.code}) "
+                nodes=(fact.who,),
+                terms=(fact.term,),
+                when=fact.since,
+                summary=f"{fact.who} was refused as a master of another epoch (code {fact.code}) "
                 f"while it was the recorded master of epoch {fact.term}.",
                 evidence=tuple(e for e in (between[0].since_event, fact.since_event, between[1].since_event) if e),
             )
@@ -357,9 +354,8 @@ def broken_lines(group: Group) -> Iterator[Finding]:
         if key in seen:
             continue
         seen.add(key)
-        name = fact.node or fact.source_node
         words = _BROKEN[NOBODY_ELECTED if fact.decision == NOBODY_ELECTED else kind].format(
-            name=name,
+            name=fact.who,
             term=fact.term,
             peer=fact.peer,
             asked=fact.broker_id or "nobody",
@@ -378,14 +374,15 @@ def epochs_ahead(group: Group, implied_by: str | None) -> Iterator[Finding]:
     """
     seen: set[tuple[str, int | None]] = set()
     for fact in group.of(EpochAhead):
-        name = fact.node or fact.source_node
-        if (name, fact.term) in seen or not is_ahead(fact):
+        if (fact.who, fact.term) in seen or not is_ahead(fact):
             continue
-        seen.add((name, fact.term))
+        seen.add((fact.who, fact.term))
         why = ", after an operator had removed the broker set from the controllers" if cleaned(group) else ""
-        claim = f"The store of {name} knows epoch {fact.known_epoch} and refused a role of epoch {fact.term}{why}"
+        claim = f"The store of {fact.who} knows epoch {fact.known_epoch} and refused a role of epoch {fact.term}{why}"
         severity = WARNING if why else CRITICAL
-        yield _wrong(group, RuleId.EPOCH_REGRESSION, ("ahead", name, fact.term), severity, (fact,), claim, implied_by)
+        yield _wrong(
+            group, RuleId.EPOCH_REGRESSION, ("ahead", fact.who, fact.term), severity, (fact,), claim, implied_by
+        )
 
 
 def is_ahead(fact: EpochAhead) -> bool:

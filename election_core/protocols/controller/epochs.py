@@ -8,7 +8,7 @@ from itertools import pairwise
 from election_replay.election_core.judge.coverage import counted, same_term_coverage
 from election_replay.election_core.judge.group import Group, Tenure, since
 from election_replay.election_core.judge.same_term import same_term
-from election_replay.election_core.model.catalogue import CRITICAL, PROVEN, RuleId
+from election_replay.election_core.model.catalogue import CRITICAL, RuleId
 from election_replay.election_core.model.facts import Fact, TermWentBack
 from election_replay.election_core.model.rows import Finding, RuleCoverage
 from election_replay.election_core.protocols.controller import decision_rules
@@ -61,8 +61,10 @@ def _with_what_exists_once(group: Group, found: Finding) -> Finding:
     if len(alone) < 2 or None in alone:
         return found
     names = " and ".join(tenure.name for tenure in masters.values())
-    quoted = (f"{tenure.name} with {settings_of(group, source)}" for source, tenure in masters.items())
-    acknowledged = f" They acknowledged: {'; '.join(quoted)}." if all(map(partial(settings_of, group), masters)) else ""
+    with_settings = (f"{tenure.name} with {settings_of(group, source)}" for source, tenure in masters.items())
+    acknowledged = (
+        f" They acknowledged: {'; '.join(with_settings)}." if all(map(partial(settings_of, group), masters)) else ""
+    )
     more = (
         f" The logs of {names} never met again, as far as these logs reach: what each acknowledged alone exists only "
         f"there.{acknowledged}"
@@ -92,11 +94,10 @@ def epochs_back(group: Group, decided: list[Decision], split: list[Finding]) -> 
         yield found if of_epoch == found.finding_id else replace(found, implied_by=of_epoch)
     cause = next(iter(causes.values()), None)
     for fact in group.of(TermWentBack):
-        name = fact.node or fact.source_node
         twice = next((found.finding_id for found in split if fact.after in found.terms), None)
         implied = twice if fact.after == fact.before else causes.get(fact.after, cause)
         lines = (*fact.evidence, fact.since_event)
-        yield _epoch_back(group, fact, f"Broker {name}", (fact.before, fact.after), name, lines, implied)
+        yield _epoch_back(group, fact, f"Broker {fact.who}", (fact.before, fact.after), fact.who, lines, implied)
     yield from decision_rules.epochs_ahead(group, cause)
 
 
@@ -139,11 +140,9 @@ def _epoch_back(
         RuleId.EPOCH_REGRESSION,
         (who, before, after),
         severity=CRITICAL,
-        certainty=PROVEN,
-        nodes=(name,) if name else (),
+        nodes=(name,),
         terms=(before, after),
-        start_time=fact.since,
-        end_time=fact.since,
+        when=fact.since,
         summary=f"{who} went back from master epoch {before} to {after}."
         if before != after
         else f"{who} took two roles of master epoch {before} within one run of its process.",

@@ -14,7 +14,6 @@ class Decision(Fact):
     ``leading``: the speaker led the controllers. ``raft_index`` is the entry of their log, where it is printed.
     """
 
-    kind: ClassVar[str] = "DECISION"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "address", "set_epoch", "raft_index")
 
     term: int | None
@@ -32,7 +31,6 @@ class SetRefused(Fact):
     """The master of epoch ``term`` wanted the SyncStateSet ``members`` and was refused with the ``code``, or got no
     answer (null)."""
 
-    kind: ClassVar[str] = "SET_REFUSED"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "set_epoch")
 
     term: int | None
@@ -45,7 +43,6 @@ class SetRefused(Fact):
 class EpochAhead(Fact):
     """``node`` refused a role of epoch ``term`` since its store knows the later ``known_epoch``."""
 
-    kind: ClassVar[str] = "EPOCH_AHEAD"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
     term: int | None
@@ -57,7 +54,6 @@ class RegisterCode(Fact):
     """A broker holds the registerCheckCode ``register_code``, made at ``made_ms`` (ms since 1970) on its own clock;
     ``accepted``: a controller accepted it."""
 
-    kind: ClassVar[str] = "REGISTER_CODE"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("register_code",)
 
     register_code: str
@@ -70,7 +66,6 @@ class MasterReady(Fact):
     """The broker had finished its change to master of the epoch ``term``; ``registered``: no name server refused it or
     was missing."""
 
-    kind: ClassVar[str] = "MASTER_READY"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "registered")
 
     term: int
@@ -81,7 +76,6 @@ class MasterReady(Fact):
 class ProducerCame(Fact):
     """The first producer sent a heartbeat to the broker as master of the epoch ``term``."""
 
-    kind: ClassVar[str] = "PRODUCER_CAME"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
     term: int
@@ -91,8 +85,6 @@ class ProducerCame(Fact):
 class ControllerLed(Fact):
     """The controller that speaks led the controllers; without an end: until its log ends."""
 
-    kind: ClassVar[str] = "CONTROLLER_LED"
-
     end_cause: str | None
 
 
@@ -101,8 +93,6 @@ class SlaveStuck(Fact):
     """A slave tried ``count`` times to go on with its master's log and could not, for the last time at ``last_at``
     (microseconds UTC): they have ``nothing_in_common``, or its own log could not be cut. Without an end it never
     could."""
-
-    kind: ClassVar[str] = "SLAVE_STUCK"
 
     nothing_in_common: bool
     count: int
@@ -114,7 +104,6 @@ class SlaveStuck(Fact):
 class AckSetting(Fact):
     """The broker's configuration dump says ``setting_value`` for the setting ``name``, which rules acknowledgements."""
 
-    kind: ClassVar[str] = "ACK_SETTING"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("name", "setting_value")
 
     name: str
@@ -125,8 +114,6 @@ class AckSetting(Fact):
 class AllAck(Fact):
     """Whether the broker was configured with allAckInSyncStateSet, by its settings or by what it waited for."""
 
-    kind: ClassVar[str] = "ALL_ACK"
-
     configured: bool
 
 
@@ -134,8 +121,6 @@ class AllAck(Fact):
 class AcksTimedOut(Fact):
     """A master waited in vain for the acknowledgements of ``count`` messages, the last of which ends at byte
     ``end_offset`` of its log: their senders were told so. ``all_of_set``: it waited for the whole SyncStateSet."""
-
-    kind: ClassVar[str] = "ACKS_TIMED_OUT"
 
     count: int
     end_offset: int | None
@@ -150,7 +135,6 @@ class ControllerRuleBroken(LineBrokeRule):
     (``broker_id``), the ``decision`` or result, offsets in bytes, and a ``count`` of acknowledgements (-1: all).
     """
 
-    kind: ClassVar[str] = "CONTROLLER_RULE_BROKEN"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer", "broker_id", "rule")
 
     peer: str | None

@@ -12,7 +12,7 @@ from election_replay.election_core.judge.group import SILENT, Group, Tenure, sin
 from election_replay.election_core.judge.outages import change_of
 from election_replay.election_core.judge.overlap import Overlap, overlap_coverage, overlap_finding, overlaps
 from election_replay.election_core.judge.wording import between, seconds
-from election_replay.election_core.model.catalogue import CRITICAL, INFO, POSSIBLE, PROVEN, WARNING, RuleId
+from election_replay.election_core.model.catalogue import CRITICAL, INFO, POSSIBLE, WARNING, RuleId
 from election_replay.election_core.model.facts import LogCut
 from election_replay.election_core.model.measures import LostFrom, Unit
 from election_replay.election_core.model.rows import Finding, RuleCoverage
@@ -146,7 +146,7 @@ def _measures(cuts: Sequence[LogCut]) -> dict[str, Any]:
         "bytes_lost": _cut_off(cut) or None,
         "offset_before": cut.log_end,
         "offset_after": cut.cut_to,
-        "cut_node": cut.node or cut.source_node,
+        "cut_node": cut.who,
         "cut_epoch": cut.term,
         "cut_from": cut.cut_to,
         "cut_to": cut.log_end,
@@ -262,23 +262,15 @@ def unclean_finding(group: Group, unclean: tuple[Decision, SetVersion], cuts: li
         RuleId.UNCLEAN_ELECTION,
         (fact.term, fact.node),
         severity=severity,
-        certainty=PROVEN,
         nodes=(fact.node or "?",),
-        terms=(fact.term,) if fact.term is not None else (),
-        start_time=fact.since,
-        end_time=fact.since,
+        terms=(fact.term,),
+        when=fact.since,
         summary=f"{_name_of(group, fact.node)} was elected master of epoch {fact.term} although the SyncStateSet was "
         f"{{{', '.join(before.members)}}}; {why}.",
-        evidence=tuple(
-            dict.fromkeys(
-                e
-                for e in (
-                    before.decision.since_event,
-                    fact.since_event,
-                    *(x for c in cuts for x in c.evidence),
-                )
-                if e
-            )
+        evidence=(
+            before.decision.since_event,
+            fact.since_event,
+            *(x for c in cuts for x in c.evidence),
         ),
         **_measures(cuts),
     )
@@ -365,10 +357,9 @@ def _loss(group: Group, cut: LogCut, led: Sequence[Tenure], implied: Finding | N
         (cut.source_node, cut.since_event),
         severity=severity,
         certainty=POSSIBLE,
-        nodes=(cut.node or cut.source_node,),
+        nodes=(cut.who,),
         terms=(last.term,),
-        start_time=cut.since,
-        end_time=cut.since,
+        when=cut.since,
         summary=f"{last.name}, master of epoch {last.term} before, held {lost} bytes of "
         f"messages ({cut.cut_to} to {cut.log_end}){whose}, and {done}. {whether}",
         evidence=cut.evidence,

@@ -27,11 +27,11 @@ from election_replay.election_core.judge.group import SILENT, Group, Tenure, sin
 from election_replay.election_core.judge.leaderless import MAX_INFO_GAP, MIN_REPORTED, Gap, began_early, gaps
 from election_replay.election_core.judge.led_between import not_shown
 from election_replay.election_core.judge.limits import log_gaps
-from election_replay.election_core.judge.outages import change_of, severity_of
+from election_replay.election_core.judge.outages import change_of, outage, severity_of
 from election_replay.election_core.judge.overlap import overlaps
 from election_replay.election_core.judge.storm import storm
-from election_replay.election_core.judge.wording import between, seconds
-from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, RuleId
+from election_replay.election_core.judge.wording import between, listed, seconds
+from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import Alive, ContactLost, Role
 from election_replay.election_core.model.measures import Scope
 from election_replay.election_core.model.rows import Finding, RuleCoverage
@@ -189,15 +189,14 @@ def _without_master(group: Group, gap: Gap, decided: list[Decision], sets: list[
     reasons = list(_reasons(group, gap, decided, sets))
     why = "".join(f" {reason.text}" for reason in reasons)
     planned = gap.planned or _asked_for(group, gap, decided)
-    return group.finding(
+    return outage(
+        group,
         RuleId.LEADERLESS,
         (gap.before.term, gap.begin.at // SECOND),
+        (gap.least, most),
         severity=severity_of(gap.least, planned=planned),
-        certainty=DEFINITE if gap.least >= MIN_REPORTED else POSSIBLE,
-        nodes=tuple(dict.fromkeys([gap.before.node, *([gap.after.node] if gap.after else [])])),
-        terms=tuple(dict.fromkeys([gap.before.term, *([gap.after.term] if gap.after else [])])),
-        start_time=gap.begin.at,
-        end_time=None if gap.after is None else gap.end.at if producer is None else producer.by,
+        led=(gap.before, gap.after),
+        when=(gap.begin.at, None if gap.after is None else gap.end.at if producer is None else producer.by),
         summary=f"No master for {lasted}: {who} {_how_ended(gap)}, {_until(gap, producer)}.{why}",
         evidence=(
             *gap.evidence,
@@ -205,8 +204,6 @@ def _without_master(group: Group, gap: Gap, decided: list[Decision], sets: list[
             *(event for reason in reasons for event in reason.evidence),
         ),
         scope=Scope.NO_LEADER,
-        duration_min_ms=max(gap.least, 0) // 1000,
-        duration_max_ms=most // 1000,
         **change_of(group, gap.before, gap.after, gap.end),
     )
 
@@ -226,22 +223,18 @@ def _unreachable(group: Group) -> Iterator[Finding]:
         most = group.clocks.elapsed(heard, producer or newer.begin)[1]
         if most < MAX_INFO_GAP:
             continue
-        yield group.finding(
+        yield outage(
+            group,
             RuleId.LEADERLESS,
             (stale.term, "unreachable", heard.at // SECOND),
-            severity=INFO,
-            certainty=POSSIBLE,
-            nodes=(stale.node, newer.node),
-            terms=(stale.term, newer.term),
-            start_time=heard.at,
-            end_time=(producer or newer.begin).by,
+            (0, most),
+            led=(stale, newer),
+            when=(heard.at, (producer or newer.begin).by),
             summary=f"No master for at most {seconds(most)} for clients that could not reach {stale.name}: the "
             f"controllers lost it, {_served_by(newer, producer)}. It kept running, and clients that "
             "reached it could write to it.",
             evidence=(heard.event_id, *newer.evidence[:1], producer.event_id if producer else None),
             scope=Scope.UNREACHABLE,
-            duration_min_ms=0,
-            duration_max_ms=most // 1000,
             **change_of(group, stale, newer, newer.begin),
         )
 
@@ -364,15 +357,11 @@ def _candidates(group: Group, gap: Gap, nobody: Sequence[Decision], sets: list[S
         text = f"The controllers found nobody to elect {times}"
         if not inside:
             text += f": no other member of the SyncStateSet {shown} was alive"
-            text += f"; {_names(outside)} {_were(outside)}, outside of it" if outside else ""
+            text += f"; {listed(outside)} {_were(outside)}, outside of it" if outside else ""
         yield Reason(f"{text}.", (last.decision.since_event, *(fact.since_event for fact in nobody)))
     elif inside and gap.after is None:
-        text = f"{_names(inside)} of the SyncStateSet {shown} {_were(inside)} alive, and nobody was elected."
+        text = f"{listed(inside)} of the SyncStateSet {shown} {_were(inside)} alive, and nobody was elected."
         yield Reason(text, (last.decision.since_event,))
-
-
-def _names(some: Sequence[str]) -> str:
-    return some[0] if len(some) == 1 else f"{', '.join(some[:-1])} and {some[-1]}"
 
 
 def _were(some: Sequence[str]) -> str:

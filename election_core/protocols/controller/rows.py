@@ -37,9 +37,7 @@ def _terms(group: Group, decided: list[Decision]) -> Iterator[Term]:
         seen.add(fact.term)
         after = elected[number + 1].since if number + 1 < len(elected) else None
         yield Term(
-            cluster=group.cluster,
-            replica_group=group.replica_group,
-            protocol=group.protocol,
+            **group.names,
             term=fact.term,
             leader=fact.node if fact.decision == ELECTED else None,
             start_time=fact.since,
@@ -63,17 +61,13 @@ def elections(decided: list[Decision], group: Group, sets: list[SetVersion]) -> 
     for fact in elections_of(decided):
         before = None if fact.set_epoch is None else by_epoch.get(fact.set_epoch - 1)
         yield Election(
-            cluster=group.cluster,
-            replica_group=group.replica_group,
-            protocol=group.protocol,
+            **group.names,
             term=fact.term,
             candidate=fact.node,
             start_time=fact.since,
             end_time=fact.since,
             outcome=_outcome(fact, before),
             rounds=1,
-            votes_granted=None,
-            votes_needed=None,
             voters=before.members if before else (),
             decided_by=fact.source_node,
             start_event_id=fact.since_event,
@@ -94,9 +88,7 @@ def sync_state_sets(group: Group, sets: list[SetVersion]) -> Iterator[SyncStateS
     for number, version in enumerate(sets):
         after = sets[number + 1].decision.since if number + 1 < len(sets) else None
         yield SyncStateSet(
-            cluster=group.cluster,
-            replica_group=group.replica_group,
-            protocol=group.protocol,
+            **group.names,
             master_epoch=UNKNOWN_EPOCH if version.master_epoch is None else version.master_epoch,
             sync_state_set_epoch=version.epoch,
             master=version.master,

@@ -9,7 +9,7 @@ from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.coverage import coverage
 from election_replay.election_core.judge.group import Group, since, until
 from election_replay.election_core.judge.wording import between
-from election_replay.election_core.model.catalogue import DEFINITE, INFO, PROVEN, WARNING, RuleId
+from election_replay.election_core.model.catalogue import DEFINITE, INFO, WARNING, RuleId
 from election_replay.election_core.model.rows import Finding, RuleCoverage
 from election_replay.election_core.model.timing import SECOND, Timeout
 from election_replay.election_core.protocols.controller.acknowledgements import learners
@@ -31,11 +31,9 @@ def set_without_master(group: Group, sets: list[SetVersion]) -> Iterator[Finding
             RuleId.MASTER_NOT_IN_SYNC_STATE_SET,
             (version.epoch,),
             severity=WARNING,
-            certainty=PROVEN,
             nodes=(version.master,),
-            terms=(version.master_epoch,) if version.master_epoch is not None else (),
-            start_time=fact.since,
-            end_time=fact.since,
+            terms=(version.master_epoch,),
+            when=fact.since,
             summary=f"SyncStateSet {version.epoch} is {{{', '.join(version.members)}}} without the master "
             f"{version.master} of epoch {version.master_epoch}.",
             evidence=(fact.since_event,) if fact.since_event else (),
@@ -62,22 +60,19 @@ def stale_sets(group: Group) -> Iterator[Finding]:
             RuleId.SYNC_STATE_SET_STALE,
             (source, term, first.since // SECOND),
             severity=INFO,
-            certainty=PROVEN,
             nodes=(name,),
-            terms=(term,) if term is not None else (),
-            start_time=first.since,
-            end_time=last.since,
+            terms=(term,),
+            when=(first.since, last.since),
             summary=f"{_who_asked(first, masters)} for {between(least, most)}: {len(tries)} reports, {answers}.",
             evidence=tuple(fact.since_event for fact in tries if fact.since_event),
-            duration_min_ms=least // 1000,
-            duration_max_ms=most // 1000,
+            lasted=(least, most),
             rounds=len(tries),
         )
 
 
 def _who_asked(refused: SetRefused, masters: Mapping[int, str]) -> str:
     """The master of an epoch; or a former one, which may go on to ask with the epoch of its successor."""
-    name, master = refused.node or refused.source_node, masters.get(refused.term or 0)
+    name, master = refused.who, masters.get(refused.term or 0)
     if master in (None, name):
         return f"Master {name} ({refused.source_node}, epoch {refused.term}) could not change its SyncStateSet"
     return (
@@ -123,16 +118,14 @@ def small_sets(group: Group, sets: Sequence[SetVersion]) -> Iterator[Finding]:
             (version.epoch, fact.since // SECOND),
             severity=INFO,
             certainty=DEFINITE,
-            nodes=tuple(dict.fromkeys((version.master, *(node for node, _ in sorted(outside))))),
-            terms=(version.master_epoch,) if version.master_epoch is not None else (),
-            start_time=fact.since,
-            end_time=following.decision.since,
+            nodes=(version.master, *(node for node, _ in sorted(outside))),
+            terms=(version.master_epoch,),
+            when=(fact.since, following.decision.since),
             summary=f"For {between(least, most)} SyncStateSet {version.epoch} was {{{', '.join(version.members)}}}, "
             f"although {names} lived and had a role: what {version.master} acknowledged meanwhile may be in {copies} "
             "only.",
             evidence=[fact.since_event, following.decision.since_event],
-            duration_min_ms=least // 1000,
-            duration_max_ms=most // 1000,
+            lasted=(least, most),
         )
 
 

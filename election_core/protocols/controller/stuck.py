@@ -13,7 +13,7 @@ from election_replay.election_core.judge.wording import name_of, seconds
 from election_replay.election_core.model.catalogue import WARNING, RuleId
 from election_replay.election_core.model.facts import LogCut
 from election_replay.election_core.model.rows import Finding, RuleCoverage
-from election_replay.election_core.model.timing import US_PER_MS, Timeout
+from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.controller.facts import SlaveStuck
 
 
@@ -22,8 +22,7 @@ def stuck_replicas(group: Group) -> Iterator[Finding]:
     for fact in group.of(SlaveStuck):
         if not _lasts(group, fact):
             continue
-        name = fact.node or fact.source_node
-        who = name_of(name, fact.source_node)
+        who = name_of(fact.who, fact.source_node)
         state = (
             "its log has no point in common with its master's"
             if fact.nothing_in_common
@@ -34,14 +33,12 @@ def stuck_replicas(group: Group) -> Iterator[Finding]:
             RuleId.REPLICATION_STUCK,
             (fact.source_node, fact.since_event),
             severity=WARNING,
-            nodes=(name,),
-            terms=(),
-            start_time=fact.since,
-            end_time=fact.until,
+            nodes=(fact.who,),
+            when=(fact.since, fact.until),
             summary=f"{who} could not follow: {state}. It tried {fact.count} times in "
             f"{seconds(fact.last_at - fact.since)} {then}; it copies nothing, and no message has a copy there.",
             evidence=(*fact.evidence, fact.until_event),
-            duration_min_ms=_lasted(fact) // US_PER_MS,
+            lasted=(_lasted(fact), None),
             rounds=fact.count,
         )
 

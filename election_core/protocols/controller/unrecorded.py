@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.fates import Fates
 from election_replay.election_core.judge.group import Group, Tenure, since
-from election_replay.election_core.judge.outages import severity_of
+from election_replay.election_core.judge.outages import outage, severity_of
 from election_replay.election_core.judge.wording import between
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, PROVEN, RuleId
 from election_replay.election_core.model.measures import Fate, Scope
@@ -74,25 +74,21 @@ def _unrecorded(group: Group, serving: Tenure, nobody: Decision, elected: Decisi
         frozen = group.clocks.elapsed(asleep.begin, asleep.end)
         least, most = min(least, frozen[0]), min(most, frozen[1])
         went_on = f"{serving.name} called itself master, and was frozen: its log is silent for {between(*frozen)}"
-    return group.finding(
+    return outage(
+        group,
         RuleId.LEADERLESS,
-        (
-            "unrecorded",
-            nobody.term,
-        ),
+        ("unrecorded", nobody.term),
+        (least, most if heard is None else group.clocks.elapsed(heard, end)[1]),
         severity=INFO if asleep is None else severity_of(least),
         certainty=PROVEN if heard is None or heard.source == nobody.source_node else DEFINITE,
-        nodes=tuple(fact.node for fact in decided[1:] if fact.node),
-        terms=tuple(fact.term for fact in decided if fact.term is not None),
-        start_time=nobody.since if heard is None else heard.at,
-        end_time=None if elected is None else elected.since,
+        nodes=[fact.node for fact in decided[1:]],
+        terms=[fact.term for fact in decided],
+        when=(nobody.since if heard is None else heard.at, None if elected is None else elected.since),
         summary=f"The controllers recorded no master for {recorded}{until} (an election found nobody); "
         f"{went_on}.{before}",
         evidence=(heard.event_id if heard else None, *(fact.since_event for fact in decided)),
         scope=Scope.UNRECORDED if asleep is None else Scope.NO_LEADER,
         former_leader_fate=None if asleep is None else Fate.FROZEN,
-        duration_min_ms=max(least, 0) // 1000,
-        duration_max_ms=(most if heard is None else group.clocks.elapsed(heard, end)[1]) // 1000,
     )
 
 

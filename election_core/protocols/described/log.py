@@ -142,7 +142,7 @@ class DescribedLog:
         for name, member in sorted(heard.items()):
             node = member.node or speaker.listed.member
             group = speaker.listed.replica_group or name
-            emit = speaker.about(group, self.protocol, stream, _always(node))
+            emit = speaker.about(group, self.protocol, stream, node)
             if member.steps:
                 yield QuietLog(*emit.during(node, member.steps[0].at, member.steps[0].at, None))
                 yield from emit.roles(spans(member.steps, emit.incarnations, UNKNOWN))
@@ -151,7 +151,3 @@ class DescribedLog:
             for event in member.raised:
                 yield TermRaised(*emit.at(event), term=event.term or 0, peer=None)
             yield from member.own_term.facts(emit)
-
-
-def _always(node: str | None) -> Callable[[int], str | None]:
-    return lambda _: node

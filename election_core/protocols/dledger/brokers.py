@@ -66,13 +66,11 @@ def _finding(
         severity=INFO,
         certainty=DEFINITE,
         nodes=(former.node, newer.node),
-        terms=tuple(dict.fromkeys((former.term, newer.term))),
-        start_time=former.end.at,
-        end_time=end.at if end else None,
+        terms=(former.term, newer.term),
+        when=(former.end.at, end.at if end else None),
         summary=f"The broker of {former.with_detail(f'term {former.term}')} was still changing to slave for "
         f"{between(*lasted)} after it had stopped leading, while the broker of {newer.name} was master of term "
         f"{newer.term}: clients may still be sent to either, and writes to the former one fail.",
         evidence=[former.end.event_id, change.since_event, newer.begin.event_id, served.event_id],
-        duration_min_ms=max(lasted[0], 0) // 1000,
-        duration_max_ms=lasted[1] // 1000,
+        lasted=(lasted[0], lasted[1]),
     )

@@ -22,10 +22,6 @@ from election_replay.election_core.protocols.raft_family.causality import (
     raises,
 )
 
-AT_ONCE = Timeout.DLEDGER_AT_ONCE.us
-"""A leader that was elected so soon after it had raised its term cannot have won that term before: it would have
-lost its quorum first, which takes more than ``maxHeartBeatLeak`` heartbeats, or a failed round of 2 s."""
-
 
 def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
     """A follower follows after its leader reached the term, and knows what was committed after its leader; a vote
@@ -105,4 +101,8 @@ def _led(facts: list[Fact], raised: Raises) -> Raises:
 
 
 def _at_once(raised: Moment | None, elected: Role) -> bool:
-    return raised is not None and raised.source == elected.source_node and 0 <= elected.since - raised.at <= AT_ONCE
+    return (
+        raised is not None
+        and raised.source == elected.source_node
+        and 0 <= elected.since - raised.at <= Timeout.DLEDGER_AT_ONCE.us
+    )

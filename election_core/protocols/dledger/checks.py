@@ -46,8 +46,6 @@ _LATE_BEFORE_VOTES = [row for row in takewhile(lambda row: row.result != PASSED,
 """The rows that an answer can bring about, of those that are asked before the votes are counted."""
 
 _MILLISECOND = 1000
-_SHORTEST_WAIT = Timeout.DLEDGER_ROUND.us
-"""A round of votes waits 2 to 3 s, or until enough is known (``voteLatch.await``); microseconds."""
 
 
 # -- rounds of votes ---------------------------------------------------------------------------------------------
@@ -160,7 +158,7 @@ def _by_the_table(
 
 def _ended_early(event: FoldEvent) -> bool:
     """Whether the round did not wait for its time to be over: then all that it waited for was counted."""
-    return event.duration_ms is not None and event.duration_ms * _MILLISECOND < _SHORTEST_WAIT
+    return event.duration_ms is not None and event.duration_ms * _MILLISECOND < Timeout.DLEDGER_ROUND.us
 
 
 # -- answers of voters -------------------------------------------------------------------------------------------
@@ -294,9 +292,6 @@ def next_round(before: FoldEvent, event: FoldEvent, interval_ms: int) -> Verdict
 
 # -- heartbeats --------------------------------------------------------------------------------------------------
 
-_UNAMBIGUOUS = Timeout.UNAMBIGUOUS.us
-"""A printed time of an unknown zone is right modulo a quarter of an hour (see ``log.last_heartbeat``)."""
-
 
 def follower_timeout(event: FoldEvent, last_heard: int | None, line_before: int | None) -> Verdict | None:
     """A follower gives its leader up only after maxHeartBeatLeak (default 3) intervals without heartbeat.
@@ -315,7 +310,7 @@ def follower_timeout(event: FoldEvent, last_heard: int | None, line_before: int 
         return Verdict(RuleId.HEARTBEAT_RULE, UNDECIDABLE, "maxHeartBeatLeak is not printed")
     if event.at <= last_heard:
         return Verdict(RuleId.HEARTBEAT_RULE, UNDECIDABLE, "a heartbeat may have come while the line was written")
-    if line_before is None or event.at - line_before > _UNAMBIGUOUS:
+    if line_before is None or event.at - line_before > Timeout.UNAMBIGUOUS.us:
         return Verdict(RuleId.HEARTBEAT_RULE, UNDECIDABLE, "the time zone of the last heartbeat is not printed")
     return Verdict(RuleId.HEARTBEAT_RULE, VIOLATES)
 

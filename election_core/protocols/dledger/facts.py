@@ -10,7 +10,6 @@ from election_replay.election_core.model.facts import Fact, LineBrokeRule
 class StrangerMet(Fact):
     """``node`` was asked by ``peer``, which is no member of its group (``why``), or bears its own id."""
 
-    kind: ClassVar[str] = "STRANGER_MET"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer", "why")
 
     peer: str | None
@@ -25,7 +24,6 @@ class VotingRuleBroken(LineBrokeRule):
     ``granted`` and were ``not_ready`` of how many that are ``needed``, and the ``role`` that a broker takes.
     """
 
-    kind: ClassVar[str] = "VOTING_RULE_BROKEN"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("role", "term", "peer", "rule")
 
     role: str | None
@@ -43,7 +41,6 @@ class CommittedCut(Fact):
     """``node`` knew the entries up to index ``to_index`` to be committed, and cut its log in this process after
     ``from_index``, as its leader ``peer`` wanted."""
 
-    kind: ClassVar[str] = "COMMITTED_CUT"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer",)
 
     from_index: int
@@ -56,8 +53,6 @@ class QueuesCut(Fact):
     """A starting broker cut its queues, which reached byte ``queue_end`` of its log, back to byte ``cut_to``; its log
     ends at byte ``log_end`` (null: not printed)."""
 
-    kind: ClassVar[str] = "QUEUES_CUT"
-
     queue_end: int
     cut_to: int | None
     log_end: int | None
@@ -67,7 +62,6 @@ class QueuesCut(Fact):
 class BrokerBecameSlave(Fact):
     """The broker on top of ``node`` changed to slave after its member had become candidate or follower of ``term``."""
 
-    kind: ClassVar[str] = "BROKER_BECAME_SLAVE"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
     term: int

@@ -101,19 +101,6 @@ PROTOCOL = "dledger"
 
 ROLE_OF = {"LEADER": LEADER, "FOLLOWER": FOLLOWER, "CANDIDATE": CANDIDATE}
 
-STATUS_SETTLES = Timeout.STATUS_SETTLES.us
-"""Role lines and status lines come from different threads; a status line this soon after a role line may still
-show the role before it, also where it bears an earlier time."""
-
-KEEPS_ROLE = Timeout.DLEDGER_KEEPS_ROLE.us
-"""A leader without quorum gives up after 3 intervals of 2 s, tested at the end of a round; a second for the clock."""
-MUST_BE_GONE = Timeout.DLEDGER_MUST_BE_GONE.us
-
-ONE_RECOVERY = Timeout.DLEDGER_ONE_RECOVERY.us
-"""The end of the log that a starting broker prints so long before it cuts its queues is that of the same start."""
-
-HEARD_LASTS = Timeout.DLEDGER_HEARD.us
-"""A larger term is taken at once, or after the round of votes that is open; later lines may be of another life."""
 
 NOT_A_MEMBER = "not_a_member"
 UNKNOWN_TO_A_MEMBER = "unknown_to_a_member"
@@ -216,7 +203,11 @@ class LedgerLines:
         for cut in self.queues_cut:
             if cut.start_offset is None:  # how far the queues reached is not said
                 continue
-            ends = [start.max_offset for start in self.recovered if 0 <= cut.at - start.at <= ONE_RECOVERY]
+            ends = [
+                start.max_offset
+                for start in self.recovered
+                if 0 <= cut.at - start.at <= Timeout.DLEDGER_ONE_RECOVERY.us
+            ]
             log_end = ends[-1] if ends else None
             yield QueuesCut(*emit.at(cut), queue_end=cut.start_offset, cut_to=cut.max_offset, log_end=log_end)
 
@@ -459,7 +450,7 @@ class DledgerLog:
 
     def _heard(self, now: int) -> int:
         """The largest term for which the node became candidate just now."""
-        return self._now.heard_term if now - self._now.heard_at <= HEARD_LASTS else 0
+        return self._now.heard_term if now - self._now.heard_at <= Timeout.DLEDGER_HEARD.us else 0
 
     def _on_to_leader(self, event: FoldEvent) -> None:
         cause = TRANSFER if self._transferring(event) else "elected"
@@ -495,7 +486,7 @@ class DledgerLog:
         reading += event.ahead
         latest = last_heartbeat(reading, event.by)
         by_zone = None if self._zone is None else reading - self._zone
-        if self._now.last_at is not None and event.at - self._now.last_at > _UNAMBIGUOUS:
+        if self._now.last_at is not None and event.at - self._now.last_at > Timeout.UNAMBIGUOUS.us:
             return by_zone
         if event.kind == "DL_HB_TIMEOUT":
             self._zone = self._zone if latest is None else reading - latest
@@ -541,8 +532,8 @@ class DledgerLog:
             last = max(last, self.steps[-1].at)
         self._note_without_quorum(event, last)
         without_us = event.at - last
-        self._now.failed_rounds = self._now.failed_rounds + 1 if without_us > KEEPS_ROLE else 0
-        if self._now.failed_rounds >= 3 and without_us > MUST_BE_GONE:
+        self._now.failed_rounds = self._now.failed_rounds + 1 if without_us > Timeout.DLEDGER_KEEPS_ROLE.us else 0
+        if self._now.failed_rounds >= 3 and without_us > Timeout.DLEDGER_MUST_BE_GONE.us:
             self.as_leader.kept.append((self._now.failed_rounds, without_us // 1000, event))
 
     def _note_without_quorum(self, event: FoldEvent, last: int) -> None:
@@ -601,7 +592,7 @@ class DledgerLog:
         if known is not None and (known.role, known.term) == (role, event.term):
             self._now.role_seen_at = event.at
             return
-        if known is not None and -REORDERED <= event.at - known.at < STATUS_SETTLES:
+        if known is not None and -REORDERED <= event.at - known.at < Timeout.STATUS_SETTLES.us:
             return
         # The change came after the last line that shows the role before; others may have come after the change.
         since = self._now.role_seen_at if self._now.role_seen_at is not None and known is not None else event.at
@@ -826,15 +817,12 @@ PERIODIC: Mapping[str, Periodic] = {
             says=lambda event: (event.node, event.replica_group, event.role, event.term, event.committed is None),
             reads=("node", "replica_group", "role", "term", "committed"),
             counts="committed",
-            settles=STATUS_SETTLES + REORDERED,
+            settles=Timeout.STATUS_SETTLES.us + REORDERED,
         ),
     ),
     **dict.fromkeys(sorted(_NAMES_GROUP), Periodic(says=lambda event: event.replica_group, reads=("replica_group",))),
 }
 """Status lines, every 3 s, and the errors of requests to a member that is gone, with every heartbeat."""
-
-_ZONE_STEP = Timeout.UNKNOWN_ZONE.us
-_UNAMBIGUOUS = Timeout.UNAMBIGUOUS.us
 
 
 def local_reading(local: str | None) -> int | None:
@@ -858,8 +846,8 @@ def last_heartbeat(reading: int, by: int) -> int | None:
     is the latest such time before the line. Where that is long ago, it may as well be a little later than the line:
     the clock was put back in between. ``None`` there.
     """
-    ago = (by - reading) % _ZONE_STEP
-    return by - ago if ago <= _UNAMBIGUOUS else None
+    ago = (by - reading) % Timeout.UNKNOWN_ZONE.us
+    return by - ago if ago <= Timeout.UNAMBIGUOUS.us else None
 
 
 def _is_again(raised: FoldEvent, before: FoldEvent) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
 from election_replay.election_core.fold.roles import FOLLOWER
-from election_replay.election_core.judge.completeness import KnownCommit, LogEnd, committed_entries, finding_of, lacks
+from election_replay.election_core.judge.completeness import KnownCommit, committed_entries, finding_of, lacks
 from election_replay.election_core.judge.coverage import coverage
 from election_replay.election_core.judge.group import Group, Tenure, since
 from election_replay.election_core.model.catalogue import CRITICAL, INFO, WARNING, RuleId
@@ -24,9 +24,7 @@ from election_replay.election_core.model.measures import LostFrom, Unit
 from election_replay.election_core.model.rows import Finding, RuleCoverage
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.dledger.facts import CommittedCut, QueuesCut
-
-STATUS_INTERVAL = Timeout.DLEDGER_STATUS.us
-"""A member prints the length of its log so often (``QuorumAckChecker``), so a leader's may follow the cut."""
+from election_replay.election_core.protocols.raft_family.losses import leader_ends
 
 _NO_LEADER = "the logs do not say what the leader had that wanted the cut"
 _NO_END = "the end of the log is not printed at that start"
@@ -66,7 +64,7 @@ def _leader_of(group: Group, cut: CommittedCut) -> LeaderLog | None:
     leading = {
         tenure.term
         for tenure in group.tenures
-        if tenure.node == cut.peer and group.clocks.elapsed(tenure.end, moment)[0] <= STATUS_INTERVAL
+        if tenure.node == cut.peer and group.clocks.elapsed(tenure.end, moment)[0] <= Timeout.DLEDGER_STATUS.us
     }
     logs = (led for led in group.of(LeaderLog) if led.node == cut.peer and led.term in followed & leading)
     led = max(logs, key=lambda led: led.term, default=None)
@@ -94,16 +92,14 @@ def _cut(group: Group, leaders: Sequence[Finding]) -> Iterator[Finding]:
         count = committed - max(fact.from_index, leader.to_index)
         if count <= 0:
             continue
-        name = fact.node or fact.source_node
         yield group.finding(
             RuleId.COMMITTED_ENTRY_LOST,
-            (name, fact.since, fact.from_index),
+            (fact.who, fact.since, fact.from_index),
             severity=CRITICAL,
-            nodes=tuple(dict.fromkeys(node for node in (name, fact.peer) if node)),
+            nodes=(node for node in (fact.who, fact.peer) if node),
             terms=(leader.term,),
-            start_time=fact.since,
-            end_time=fact.since,
-            summary=f"{name} knew entries up to {committed} to be committed and cut its log after entry "
+            when=fact.since,
+            summary=f"{fact.who} knew entries up to {committed} to be committed and cut its log after entry "
             f"{fact.from_index} as {fact.peer} wanted, whose log as leader of term {leader.term} ended at entry "
             f"{leader.to_index}: {committed_entries(count)} lost.",
             evidence=[fact.since_event, leader.since_event],
@@ -113,16 +109,12 @@ def _cut(group: Group, leaders: Sequence[Finding]) -> Iterator[Finding]:
 
 def _not_had_by_a_leader(group: Group, breaches: Sequence[Finding]) -> Iterator[Finding]:
     """A leader of a later term whose log ends below what an earlier term had committed."""
-    leaders = (
-        LogEnd(led.node or led.source_node, led.term, led.to_index, led.since, led.since_event)
-        for led in group.of(LeaderLog)
-    )
     commits = (
-        KnownCommit(grown.node or grown.source_node, grown.term, grown.to_index, grown.since_event)
+        KnownCommit(grown.who, grown.term, grown.to_index, grown.since_event)
         for grown in group.of(Committed)
         if grown.to_index is not None
     )
-    for lack in lacks(group, leaders, commits):
+    for lack in lacks(group, leader_ends(group), commits):
         leader, commit = lack.leader, lack.commit
         summary = (
             f"{leader.node} led term {leader.term} with a log that ends at entry {leader.index}, although "
@@ -146,7 +138,6 @@ def _queues_cut(group: Group) -> Iterator[Finding]:
         if _verdict(fact) != VIOLATES or fact.cut_to is None:
             continue
         led = _led_after(group, fact)
-        name = fact.node or fact.source_node
         cut = min(fact.queue_end, fact.log_end or fact.queue_end) - fact.cut_to
         then = (
             f"As leader of term {led.term} it cannot show them to consumers, and gives their queue offsets out again."
@@ -155,20 +146,19 @@ def _queues_cut(group: Group) -> Iterator[Finding]:
         )
         yield group.finding(
             RuleId.QUEUES_CUT_AT_START,
-            (name, fact.since),
+            (fact.who, fact.since),
             severity=WARNING if led else INFO,
-            nodes=(name,),
+            nodes=(fact.who,),
             terms=(led.term,) if led else (),
-            start_time=fact.since,
-            end_time=fact.since,
-            summary=f"{name} started with queues that reached byte {fact.queue_end} of its log and cut them at byte "
-            f"{fact.cut_to}, although its log goes on to byte {fact.log_end}: the messages of {cut} bytes are in the "
-            f"log and in no queue. {then} The start did that, not an election.",
+            when=fact.since,
+            summary=f"{fact.who} started with queues that reached byte {fact.queue_end} of its log and cut them at "
+            f"byte {fact.cut_to}, although its log goes on to byte {fact.log_end}: the messages of {cut} bytes are in "
+            f"the log and in no queue. {then} The start did that, not an election.",
             evidence=[fact.since_event, *(led.evidence if led else ())],
             bytes_lost=cut,
             offset_before=fact.cut_to + cut,
             offset_after=fact.cut_to,
-            cut_node=name,
+            cut_node=fact.who,
             cut_from=fact.cut_to,
             cut_to=fact.cut_to + cut,
             unit=Unit.BYTES,

@@ -51,17 +51,15 @@ def _strangers(group: Group) -> Iterator[Finding]:
     """``MEMBERS_DISAGREE``, once for each node; none follows from another one."""
     met: dict[str, list[StrangerMet]] = {}
     for fact in group.of(StrangerMet):
-        met.setdefault(fact.node or fact.source_node, []).append(fact)
+        met.setdefault(fact.who, []).append(fact)
     for name, strange in sorted(met.items()):
         meetings = "; ".join(_STRANGE[fact.why].format(peer=fact.peer, name=name) for fact in strange)
         yield group.finding(
             RuleId.MEMBERS_DISAGREE,
             (name,),
             severity=WARNING,
-            nodes=tuple(dict.fromkeys((name, *(fact.peer for fact in strange if fact.peer)))),
-            terms=(),
-            start_time=strange[0].since,
-            end_time=strange[-1].since,
+            nodes=(name, *(fact.peer for fact in strange if fact.peer)),
+            when=(strange[0].since, strange[-1].since),
             summary=f"{name} {meetings}. Members with different lists may count two majorities.",
             evidence=[fact.since_event for fact in strange],
         )

@@ -13,15 +13,12 @@ ELECTION, RESULT = "election", "result"
 class StillLeads(Fact):
     """``node``, which led already, announced itself again."""
 
-    kind: ClassVar[str] = "STILL_LEADS"
-
 
 @dataclass(slots=True, unsafe_hash=True)
 class LowerLeaderNamed(Fact):
     """``node`` made a leader of one that is lower than another id in its own message of the election ``term``;
     ``claim`` says whom, for a sentence."""
 
-    kind: ClassVar[str] = "LOWER_LEADER_NAMED"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
     term: int | None

@@ -13,16 +13,13 @@ from election_replay.election_core.fold.identity import UNIDENTIFIED
 from election_replay.election_core.fold.process_runs import Activity, Start
 from election_replay.election_core.fold.role_log import RoleLog
 from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, HIGHER_NODE, LEADER, spans
-from election_replay.election_core.model.facts import Candidacy, Fact, MessageReceived, MessageSent, QuietLog
+from election_replay.election_core.model.facts import Fact, MessageReceived, MessageSent, QuietLog
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.highest_id.facts import ELECTION, RESULT, LowerLeaderNamed, StillLeads
 from election_replay.election_core.protocols.highest_id.id_order import higher, highest, rank
 
 START = "START"
-
-MAX_ELECTION_TIMEOUT = Timeout.MAX_ELECTION_TIMEOUT.us
-"""Nobody lets a leader be silent for longer without a suspicion; the default of Redis Cluster is the longest known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +71,9 @@ class NodeLog(RoleLog):
         if event.peer is not None and event.peer not in self._lost:
             heard = self._heard.get(event.peer, self._begun or self.activity.segments[0].first)
             self._lost[event.peer] = Contact(event.peer, event)
-            self.contacts.append((self._lost[event.peer], min(max(event.at - heard, 0), MAX_ELECTION_TIMEOUT)))
+            self.contacts.append(
+                (self._lost[event.peer], min(max(event.at - heard, 0), Timeout.MAX_ELECTION_TIMEOUT.us))
+            )
         if self.last is not None and event.peer not in (None, self.node):
             # A leader that misses another one had followed that, though no line says so.
             self.takes(event, CANDIDATE, event.term, None, "leader_lost")
@@ -196,17 +195,7 @@ class NodeLog(RoleLog):
         )  # a node looks for a leader from its start
         yield from (replace(alive, sure_until=alive.until) for alive in emit.alive())
         for campaign in self.campaigns:
-            yield Candidacy(
-                *emit.during(self.node, campaign.at, campaign.by, campaign.event_id, *campaign.end),
-                term=campaign.term,
-                outcome=campaign.how_ended,
-                cause=campaign.cause,
-                voters=tuple(sorted(campaign.voters)),
-                granted=None,
-                needed=None,
-                rounds=campaign.rounds,
-                begun=campaign.event_id != campaign.last_event,
-            )
+            yield campaign.fact(emit, self.node, begun=campaign.event_id != campaign.last_event)
         for contact, before_us in self.contacts:
             yield contact.fact(emit, before_us, closed=False)
         for passed in self.messages:
@@ -249,7 +238,7 @@ class CoordinatorLog:
             source = speaker.source_node if len(self.nodes) == 1 else f"{speaker.source_node}/{log.node}"
             of_node = replace(speaker, source_node=source)
             emit = of_node.about(
-                log.group or speaker.listed.replica_group or UNIDENTIFIED, self.protocol, stream, _always(log.node)
+                log.group or speaker.listed.replica_group or UNIDENTIFIED, self.protocol, stream, log.node
             )
             log.steps = [
                 replace(step, node=log.node, leader=step.leader or (log.node if step.role == LEADER else None))
@@ -268,7 +257,3 @@ def _which(event: FoldEvent) -> object:
 def _ids(event: FoldEvent) -> str | None:
     """The ids that an election bears."""
     return event.value or " ".join(event.members or ()) or None
-
-
-def _always(node: str) -> Callable[[int], str | None]:
-    return lambda _: node

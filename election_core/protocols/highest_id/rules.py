@@ -23,16 +23,13 @@ from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.same_term import same_term
 from election_replay.election_core.judge.term_rows import elections, terms
 from election_replay.election_core.judge.wording import between
-from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING
+from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING
 from election_replay.election_core.model.facts import Alive, Candidacy, Fact, MessageReceived, MessageSent, Role
 from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.highest_id.facts import RESULT, LowerLeaderNamed, StillLeads
 from election_replay.election_core.protocols.highest_id.id_order import higher, rank
 from election_replay.election_core.protocols.highest_id.tables import Algorithm
-
-ON_ITS_WAY = Timeout.ON_ITS_WAY.us
-"""A message that arrives at all arrives in this time."""
 
 
 def judge(words: Algorithm, facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
@@ -184,7 +181,7 @@ def _missed_a_result(group: Group, stale: Tenure, words: Algorithm) -> bool:
         if clocks.elapsed(stale.begin, moment)[1] > 0 and clocks.elapsed(moment, stale.end)[1] > 0:
             same = (f for f in received if (f.peer, f.ids, f.term) == (sent.node, sent.ids, sent.term))
             took = [clocks.elapsed(moment, since(fact)) for fact in same]
-            if not any(least <= ON_ITS_WAY and most >= 0 for least, most in took):
+            if not any(least <= Timeout.ON_ITS_WAY.us and most >= 0 for least, most in took):
                 return True
     return False
 
@@ -211,7 +208,7 @@ class _Verdict:
 
     def __init__(self, group: Group, win: Candidacy) -> None:
         self.group, self.win = group, win
-        node, begin = win.node or win.source_node, _begin(group, win)
+        node, begin = win.who, _begin(group, win)
         named = {fact.node for fact in group.of(Role) if fact.node} | set(win.voters)
         above = set(higher(node, named))
         self.alive = sorted((n for n in above if _lived_through(group, n, begin, win)), key=rank, reverse=True)
@@ -222,19 +219,17 @@ class _Verdict:
         if not self.alive:
             return
         win, highest = self.win, self.alive[0]
-        name = win.node or win.source_node
         yield self.group.finding(
             words.rule,
-            (name, win.since_event),
+            (win.who, win.since_event),
             severity=WARNING,
             certainty=DEFINITE,
-            nodes=(name, highest),
-            terms=(win.term,) if win.term is not None else (),
-            start_time=win.since,
-            end_time=win.until,
-            summary=f"{name} became {words.leader} while {highest}, which is higher, was up from before its election "
-            "until after it: suspected wrongly, cut off, or passed over.",
-            evidence=tuple(dict.fromkeys(e for e in (win.since_event, win.until_event) if e)),
+            nodes=(win.who, highest),
+            terms=(win.term,),
+            when=(win.since, win.until),
+            summary=f"{win.who} became {words.leader} while {highest}, which is higher, was up from before its "
+            "election until after it: suspected wrongly, cut off, or passed over.",
+            evidence=(win.since_event, win.until_event),
         )
 
 
@@ -282,7 +277,7 @@ def _contradictions(group: Group) -> dict[tuple[str, str, int | None], list[Lowe
     """Messages that name a leader lower than an id in their own list, each with all nodes that passed it on."""
     named: dict[tuple[str, str, int | None], list[LowerLeaderNamed]] = {}
     for fact in group.of(LowerLeaderNamed):
-        named.setdefault((fact.node or fact.source_node, fact.claim, fact.term), []).append(fact)
+        named.setdefault((fact.who, fact.claim, fact.term), []).append(fact)
     return named
 
 
@@ -293,13 +288,11 @@ def _contradicted_by_its_message(group: Group, words: Algorithm) -> Iterator[Fin
             words.rule,
             (name, claim, term),
             severity=CRITICAL,
-            certainty=PROVEN,
             nodes=(name,),
-            terms=(term,) if term is not None else (),
-            start_time=facts[0].since,
-            end_time=facts[-1].since,
+            terms=(term,),
+            when=(facts[0].since, facts[-1].since),
             summary=f"{name} {claim}.",
-            evidence=tuple(dict.fromkeys(fact.since_event for fact in facts if fact.since_event)),
+            evidence=(fact.since_event for fact in facts if fact.since_event),
         )
 
 

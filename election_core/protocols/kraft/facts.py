@@ -10,7 +10,6 @@ from election_replay.election_core.model.facts import Fact, LineBrokeRule
 class QuorumRuleBroken(LineBrokeRule):
     """A line of ``node`` breaks the ``rule``, since ``why``: in ``term``, with a vote for ``peer``."""
 
-    kind: ClassVar[str] = "QUORUM_RULE_BROKEN"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer", "rule")
 
     peer: str | None
@@ -22,7 +21,6 @@ class InSync(Fact):
     """``node`` said of a partition with this ``topic_id``: in leader epoch ``term`` its ``leader``, and from partition
     epoch ``set_epoch`` on its in-sync replicas, the ``members``."""
 
-    kind: ClassVar[str] = "IN_SYNC"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "leader", "set_epoch", "members")
 
     topic_id: str | None
@@ -40,7 +38,6 @@ class ReplicaLog(Fact):
     those of the next message.
     """
 
-    kind: ClassVar[str] = "REPLICA_LOG"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "role")
 
     topic_id: str | None
@@ -56,7 +53,6 @@ class ReplicaCut(Fact):
     """A follower of ``leader`` in leader epoch ``term`` cut its log from ``log_end`` back to ``cut_to``; it knew all
     below ``high_watermark`` to be committed (offsets)."""
 
-    kind: ClassVar[str] = "REPLICA_CUT"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
     topic_id: str | None
@@ -73,7 +69,6 @@ class UncleanLeader(Fact):
     """A controller recorded ``leader`` for leader epoch ``term`` after ``known``; it was none of the in-sync replicas,
     the ``members``."""
 
-    kind: ClassVar[str] = "UNCLEAN_LEADER"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "leader")
 
     topic_id: str | None
@@ -86,8 +81,6 @@ class UncleanLeader(Fact):
 @dataclass(slots=True, unsafe_hash=True)
 class HeartbeatsCeased(Fact):
     """The controllers heard the broker ``node`` last in ``[since, since_by]``, and fenced it at ``until``."""
-
-    kind: ClassVar[str] = "HEARTBEATS_CEASED"
 
 
 KINDS: tuple[type[Fact], ...] = (QuorumRuleBroken,)

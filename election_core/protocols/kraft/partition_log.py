@@ -31,10 +31,6 @@ PROTOCOL = "partition"
 METADATA = "__cluster_metadata-"
 """How the log of the quorum itself is called: it is no partition that a broker leads."""
 
-_CLOSED = Timeout.CLOSE_ON_ITS_WAY.us
-_VOID = Timeout.KRAFT_VOID.us
-_EPISODE = Timeout.WRITE_EPISODE.us
-
 
 @dataclass(slots=True)
 class Replica:
@@ -94,7 +90,7 @@ class PartitionLog:
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this node proves about each partition."""
         for topic, replica in sorted(self.replicas.items()):
-            emit = speaker.about(topic, PROTOCOL, self._stream or stream, lambda _: self.node)
+            emit = speaker.about(topic, PROTOCOL, self._stream or stream, self.node)
             yield from self._of_replica(emit, replica)
             yield from self._of_record(emit, replica)
 
@@ -219,7 +215,7 @@ class PartitionLog:
 
     def _on_few_in_sync(self, event: FoldEvent) -> None:
         refused = self._replica(event).refused
-        if refused and event.at - refused[-1][-1].by <= _EPISODE:
+        if refused and event.at - refused[-1][-1].by <= Timeout.WRITE_EPISODE.us:
             refused[-1].append(event)
         else:
             refused.append([event])
@@ -241,7 +237,7 @@ class PartitionLog:
             if followed is None or followed is last or followed.role != FOLLOWER or followed.leader != event.peer:
                 continue
             last = followed
-            yield HeardLast(event.peer or "", event.at - _CLOSED, event.by, event.event_id)
+            yield HeardLast(event.peer or "", event.at - Timeout.CLOSE_ON_ITS_WAY.us, event.by, event.event_id)
 
     # -- what controllers record -------------------------------------------------------------------------
 
@@ -271,7 +267,7 @@ class PartitionLog:
 
     def _on_renounced(self, event: FoldEvent) -> None:
         """A controller that was frozen fences whom it had not heard of, and takes it back when it learns of another."""
-        self.fenced = [fenced for fenced in self.fenced if event.at - fenced.at > _VOID]
+        self.fenced = [fenced for fenced in self.fenced if event.at - fenced.at > Timeout.KRAFT_VOID.us]
 
 
 def _cuts(replica: Replica) -> Iterator[tuple[FoldEvent, FoldEvent, str | None]]:

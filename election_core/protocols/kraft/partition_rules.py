@@ -17,7 +17,7 @@ from election_replay.election_core.judge.completeness import KnownCommit, Lack, 
 from election_replay.election_core.judge.coverage import counted, same_term_coverage
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, group_of, since, until
 from election_replay.election_core.judge.leaderless import MAX_INFO_GAP, gaps, leaderless
-from election_replay.election_core.judge.outages import severity_of
+from election_replay.election_core.judge.outages import outage, writes_refused
 from election_replay.election_core.judge.overlap import Overlap, overlap_coverage, overlap_finding, overlaps
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.same_term import same_term
@@ -35,7 +35,7 @@ from election_replay.election_core.model.catalogue import (
 from election_replay.election_core.model.facts import Fact, LastHeard, RefusedWrites, Role
 from election_replay.election_core.model.measures import Scope, Unit
 from election_replay.election_core.model.rows import Finding, Row, SyncStateSet, Term
-from election_replay.election_core.model.timing import SECOND, US_PER_MS, Timeout
+from election_replay.election_core.model.timing import SECOND
 from election_replay.election_core.protocols.kraft.facts import (
     HeartbeatsCeased,
     InSync,
@@ -122,9 +122,7 @@ def _set_rows(group: Group, sets: Sequence[InSync]) -> Iterator[SyncStateSet]:
     for number, fact in enumerate(sets):
         after = sets[number + 1] if number + 1 < len(sets) else None
         yield SyncStateSet(
-            cluster=group.cluster,
-            replica_group=group.replica_group,
-            protocol=group.protocol,
+            **group.names,
             master_epoch=fact.term,
             sync_state_set_epoch=fact.set_epoch,
             master=fact.leader,
@@ -135,16 +133,9 @@ def _set_rows(group: Group, sets: Sequence[InSync]) -> Iterator[SyncStateSet]:
         )
 
 
-def _before(group: Group, term: int) -> Tenure | None:
-    """The last tenure of an earlier leader epoch."""
-    return max(
-        (tenure for tenure in group.tenures if tenure.term < term), key=lambda t: (t.term, t.begin), default=None
-    )
-
-
 def _with_cause(row: Term, group: Group, unclean: dict[int, UncleanLeader]) -> Term:
     """Why a leader was elected: what had become of the one before it."""
-    before = _before(group, row.term)
+    before = group.led_before(row.term)
     if row.cause == "first_leader" or before is None:
         return row
     if row.term in unclean:
@@ -186,7 +177,7 @@ def _ends(group: Group) -> list[LogEnd]:
     first: dict[tuple[str, int], LogEnd] = {}
     for fact in group.of(ReplicaLog):
         if fact.role == LEADER:
-            node = fact.node or fact.source_node
+            node = fact.who
             end = LogEnd(node, fact.term, fact.log_end, fact.since, fact.since_event)
             first.setdefault((node, fact.term), end)
     return list(first.values())
@@ -195,8 +186,7 @@ def _ends(group: Group) -> list[LogEnd]:
 def _commits(group: Group) -> list[KnownCommit]:
     """What replicas knew to be committed as they took a role."""
     return [
-        KnownCommit(fact.node or fact.source_node, fact.term_before, fact.high_watermark, fact.since_event)
-        for fact in group.of(ReplicaLog)
+        KnownCommit(fact.who, fact.term_before, fact.high_watermark, fact.since_event) for fact in group.of(ReplicaLog)
     ]
 
 
@@ -218,10 +208,9 @@ def _unclean_finding(group: Group, fact: UncleanLeader, lack: Lack | None) -> Fi
         RuleId.UNCLEAN_ELECTION,
         (fact.term, fact.topic_id),
         severity=CRITICAL if lack is not None else WARNING,
-        nodes=tuple(dict.fromkeys(node for node in (fact.leader, fact.known) if node)),
+        nodes=(node for node in (fact.leader, fact.known) if node),
         terms=(fact.term,),
-        start_time=at,
-        end_time=at,
+        when=at,
         summary=f"{fact.leader} was made leader of {CLOCK} {fact.term} though {was} was in sync then: {then}.",
         evidence=[fact.since_event, *(led.evidence[:1] if led is not None else ())],
         messages_lost=count,
@@ -289,19 +278,18 @@ def _cuts(group: Group, committed: dict[int, int]) -> Iterator[Finding]:
     for term, cuts in sorted(by_term.items()):
         begin = max(starts.get(term, 0), committed.get(term, 0))
         gone = max(cut.log_end - max(cut.cut_to, begin) for cut in cuts)
-        before = _before(group, term)
+        before = group.led_before(term)
         former = before is not None and any(cut.source_node == before.source for cut in cuts)
         planned = before is None or before.end_cause in (STOPPED, "told") or not former
-        names = " and ".join(dict.fromkeys(cut.node or cut.source_node for cut in cuts))
+        names = " and ".join(dict.fromkeys(cut.who for cut in cuts))
         yield group.finding(
             RuleId.POSSIBLE_DATA_LOSS,
             ("cut", term, cuts[0].topic_id),
             severity=INFO if planned else WARNING,
             certainty=PROVEN if planned else POSSIBLE,
-            nodes=tuple(dict.fromkeys(cut.node or cut.source_node for cut in cuts)),
+            nodes=(cut.who for cut in cuts),
             terms=(term,),
-            start_time=cuts[0].since,
-            end_time=cuts[-1].since,
+            when=(cuts[0].since, cuts[-1].since),
             summary=f"{names} cut {number_of(gone, 'message')} off as followers of {cuts[0].leader} in "
             f"{CLOCK} {term}, from offset {cuts[0].log_end} to {cuts[0].cut_to}: never committed, so they are lost for "
             "producers that asked for no more than acks=1 and did not send them again.",
@@ -332,22 +320,19 @@ def _unreachable(group: Group) -> Iterator[Finding]:
         if ceased is None:
             continue
         least, most = group.clocks.elapsed(since(ceased), newer.begin)
-        yield group.finding(
+        yield outage(
+            group,
             RuleId.LEADERLESS,
             (stale.term, "unreachable", ceased.since // SECOND),
-            severity=severity_of(least),
+            (least, most),
             certainty=DEFINITE,
-            nodes=(stale.node, newer.node),
-            terms=(stale.term, newer.term),
-            start_time=since(ceased).at,
-            end_time=newer.begin.at,
+            led=(stale, newer),
+            when=(ceased.since, newer.begin.at),
             summary=f"No leader that could be reached for {between(max(least, 0), most)}: "
             f"{stale.with_detail(f'{CLOCK} {stale.term}')} led on; the controllers lost contact with it and gave "
             f"the partition to {newer.name} when its session had ended.",
             evidence=[ceased.since_event, *newer.evidence[:1]],
             scope=Scope.UNREACHABLE,
-            duration_min_ms=max(least, 0) // 1000,
-            duration_max_ms=most // 1000,
         )
 
 
@@ -358,25 +343,17 @@ def _refused(group: Group) -> Iterator[Finding]:
     """
     for fact in group.of(RefusedWrites):
         begin, end = since(fact), until(fact) or since(fact)
-        least, most = group.clocks.elapsed(begin, end)
-        least = max(least, 0)
-        if least < Timeout.MIN_REPORTED.us:
-            continue
         tenures = (tenure for tenure in group.tenures if tenure.source == fact.source_node)
         led = next((tenure for tenure in tenures if tenure.begin.at <= begin.by < tenure.end.by), None)
-        name = name_of(fact.node, fact.source_node) if led is None else led.with_detail(f"{CLOCK} {led.term}")
-        yield group.finding(
-            RuleId.WRITES_REFUSED,
+        yield from writes_refused(
+            group,
             (fact.why, fact.source_node, fact.since_event),
-            severity=severity_of(least),
-            nodes=(fact.node or fact.source_node,),
+            name_of(fact.node, fact.source_node) if led is None else led.with_detail(f"{CLOCK} {led.term}"),
+            [fact],
+            group.clocks.elapsed(begin, end),
+            (begin.by, end.at),
+            nodes=(fact.who,),
             terms=() if led is None else (led.term,),
-            start_time=begin.by,
-            end_time=end.at,
-            summary=f"{name} refused writes with acks=all for {between(least, most)}: fewer replicas were in sync than "
-            f"min.insync.replicas asks for. {number_of(fact.count, 'write')} failed.",
             evidence=[fact.since_event, *fact.evidence, fact.until_event],
-            duration_min_ms=least // US_PER_MS,
-            duration_max_ms=most // US_PER_MS,
-            former_leader=fact.node or fact.source_node,
+            former_leader=fact.who,
         )

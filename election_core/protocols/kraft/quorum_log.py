@@ -44,8 +44,6 @@ QUORUM = "metadata-quorum"
 OBSERVERS = "brokers"
 """Those that only follow the quorum: they neither vote nor lead."""
 
-_CLOSED = Timeout.CLOSE_ON_ITS_WAY.us
-
 
 @dataclass(slots=True)
 class _Now:
@@ -92,7 +90,7 @@ class QuorumLog(RoleLog):
             return
         group = speaker.listed.replica_group or (QUORUM if self.ever_voter or not self.steps else OBSERVERS)
         told_by = self._streams.get("KAFKA_STATE") or next(iter(self._streams.values()))
-        emit = speaker.about(group, PROTOCOL, told_by, lambda _: self.node)
+        emit = speaker.about(group, PROTOCOL, told_by, self.node)
         yield QuietLog(*emit.during(self.node, steps[0].at, steps[0].at, None))
         yield from emit.roles(spans(steps, emit.incarnations, OBSERVER if group == OBSERVERS else FOLLOWER))
         yield from emit.alive()
@@ -246,7 +244,11 @@ class QuorumLog(RoleLog):
         """The voter prints where the candidate's log ends, and whether it voted for it."""
         if event.flag or event.term is None:  # it was only asked whether it would
             return
-        if self.raised and self.raised[-1][:2] == (event.term, None) and event.at - self.raised[-1][2].at < _CLOSED:
+        if (
+            self.raised
+            and self.raised[-1][:2] == (event.term, None)
+            and event.at - self.raised[-1][2].at < Timeout.CLOSE_ON_ITS_WAY.us
+        ):
             self.raised[-1] = (event.term, event.peer, self.raised[-1][2])
         if event.result == "granted":
             self._grant(event, self.node, event.peer, event.term)
@@ -286,8 +288,8 @@ class QuorumLog(RoleLog):
             if gone is None:
                 heard = HeardLast(leader, event.at - 2 * timeout_us, event.by - timeout_us, event.event_id)
             else:
-                heard = HeardLast(leader, gone.at - _CLOSED, gone.by, event.event_id)
-                yield Contact(leader, gone).fact(emit, _CLOSED, closed=True)
+                heard = HeardLast(leader, gone.at - Timeout.CLOSE_ON_ITS_WAY.us, gone.by, event.event_id)
+                yield Contact(leader, gone).fact(emit, Timeout.CLOSE_ON_ITS_WAY.us, closed=True)
             yield LastHeard(*emit.about(leader, heard))
 
     def _on_no_quorum(self, event: FoldEvent) -> None:

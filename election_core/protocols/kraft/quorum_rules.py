@@ -14,7 +14,7 @@ from election_replay.election_core.judge.coverage import counted
 from election_replay.election_core.judge.group import Group, Tenure, group_of
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.timing import timing_of
-from election_replay.election_core.model.catalogue import INFO, PROVEN, RuleId
+from election_replay.election_core.model.catalogue import INFO, RuleId
 from election_replay.election_core.model.facts import (
     Alive,
     Candidacy,
@@ -112,15 +112,8 @@ def _with_votes(candidacy: Candidacy, votes: set[str], voted: set[str]) -> Candi
     return replace(candidacy, voters=voters, granted=None if unseen else granted, majority_answered=answered)
 
 
-def _before(group: Group, term: int) -> Tenure | None:
-    """The tenure before a term."""
-    return max(
-        (tenure for tenure in group.tenures if tenure.term < term), key=lambda t: (t.term, t.begin), default=None
-    )
-
-
 def _with_cause(row: Term, group: Group) -> Term:
-    before = _before(group, row.term) if row.leader is not None else None
+    before = group.led_before(row.term) if row.leader is not None else None
     return replace(row, cause=TOPPLED) if before is not None and before.end_cause == TOPPLED else row
 
 
@@ -161,11 +154,9 @@ def _needless(group: Group, tenure: Tenure, member: str, rises: Sequence[Candida
         RuleId.NEEDLESS_ELECTION,
         (tenure.node, tenure.term, terms[-1]),
         severity=INFO,
-        certainty=PROVEN,
-        nodes=tuple(dict.fromkeys((member, tenure.node))),
-        terms=tuple(dict.fromkeys((tenure.term, terms[-1], *([following.term] if following else [])))),
-        start_time=tenure.end.at,
-        end_time=following.begin.at if following is not None else None,
+        nodes=(member, tenure.node),
+        terms=(tenure.term, terms[-1], *([following.term] if following else [])),
+        when=(tenure.end.at, following.begin.at if following is not None else None),
         summary=f"{member} had raised its epoch to {terms[-1]} alone, in {alone} that nobody else took part in, and "
         f"made {tenure.with_detail(f'epoch {tenure.term}')} give up when it was heard again{then}: that election was "
         "not needed.",

@@ -10,7 +10,6 @@ from election_replay.election_core.model.facts import Fact
 class Release(Fact):
     """The process says that it is the ``release`` of the ``system``; without them its log never says one."""
 
-    kind: ClassVar[str] = "RELEASE"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("system",)
 
     system: str | None = None
@@ -22,7 +21,6 @@ class Release(Fact):
 class Claim(Fact):
     """From here on the ``process`` calls itself ``name`` by ``name_kind``, a setting or a kind of name."""
 
-    kind: ClassVar[str] = "CLAIM"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("process", "name_kind")
 
     process: str
@@ -36,7 +34,6 @@ class SpeaksFor(Fact):
     """One incarnation of a process that speaks as the member ``node``, by the protocol ``member_of``; ``goes_on``: the
     log ends with it."""
 
-    kind: ClassVar[str] = "SPEAKS_FOR"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("member_of",)
 
     member_of: str
@@ -49,7 +46,6 @@ class ListedAs(Fact):
     """The inventory lists the source as ``listed_member`` (null: as some member) of ``listed_group``; ``agrees``: its
     log says so too."""
 
-    kind: ClassVar[str] = "LISTED_AS"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("listed_member",)
 
     listed_member: str | None
@@ -62,15 +58,11 @@ class ListedAs(Fact):
 class PassedOver(Fact):
     """The source wrote nothing for about as long as its clock was put back elsewhere: it may have been set forward."""
 
-    kind: ClassVar[str] = "PASSED_OVER"
-
 
 @dataclass(slots=True, unsafe_hash=True)
 class LogCopied(Fact):
     """The source holds the same log of ``node`` as the folder ``original``; its facts are counted once, as that
     folder's."""
-
-    kind: ClassVar[str] = "LOG_COPIED"
 
     original: str
     evidence: tuple[str, ...]

@@ -181,7 +181,7 @@ def _group_of(process: str, home: Alive | None, speaker: Speaker) -> str:
 
 
 def _about(speaker: Speaker, process: str, group: str, home: Alive | None) -> FactWriter:
-    return speaker.about(group, PROTOCOL, STREAM_OF.get(process, process), lambda _: home.node if home else None)
+    return speaker.about(group, PROTOCOL, STREAM_OF.get(process, process), home.node if home else None)
 
 
 def mixed_processes(speaker: Speaker) -> dict[str, tuple[NamedId, ...]]:
@@ -216,7 +216,7 @@ def _members(speaker: Speaker, stated: list[tuple[str, Fact]]) -> Iterator[Fact]
         if not isinstance(life, Alive) or life.node is None or life.replica_group == UNIDENTIFIED:
             continue
         if life.protocol not in NAMED_BY_OTHERS:
-            emit = speaker.about(life.replica_group, PROTOCOL, stream, lambda _: None)
+            emit = speaker.about(life.replica_group, PROTOCOL, stream)
             end = (life.until, life.until_by, life.until_event)
             yield SpeaksFor(
                 *emit.during(life.node, life.since, life.since_by, life.since_event, *end),
@@ -236,7 +236,7 @@ def _listed(speaker: Speaker, stated: list[tuple[str, Fact]]) -> Iterator[Fact]:
     names = {life.node for life in of_group if life.node is not None}
     agrees = bool(of_group) and (listed.member is None or not names or listed.member in names)
     shown = next((life for life in of_group or alive if life.node is not None), (of_group or alive)[0])
-    emit = speaker.about(shown.replica_group, PROTOCOL, "", lambda _: None)
+    emit = speaker.about(shown.replica_group, PROTOCOL, "")
     yield ListedAs(
         *emit.during(shown.node, shown.since, shown.since_by, shown.since_event),
         listed_member=listed.member,

@@ -68,11 +68,8 @@ def _unknown_release(group: Group, unknown: list[Release]) -> Finding:
         RuleId.UNKNOWN_VERSION,
         (first.source_node, releases),
         severity=INFO,
-        certainty=PROVEN,
-        nodes=(first.node or first.source_node,),
-        terms=(),
-        start_time=first.since,
-        end_time=None,
+        nodes=(first.who,),
+        when=(first.since, None),
         summary=f"{name_of(first.node, first.source_node)} says that it runs {system} {releases}; the releases "
         f"{range_of(system)} are known. Lines that this release words differently are not understood.",
         evidence=tuple(line for fact in unknown for line in fact.evidence),
@@ -116,11 +113,9 @@ def _contradiction(
         severity=WARNING if sure else INFO,
         certainty=POSSIBLE if not sure else DEFINITE if isinstance(first, SpeaksFor) else PROVEN,
         nodes=tuple(sorted({fact.source_node for fact in facts})),
-        terms=(),
-        start_time=max(fact.since for fact in facts),
-        end_time=None,
+        when=(max(fact.since for fact in facts), None),
         summary=summary,
-        evidence=tuple(dict.fromkeys(line for fact in facts for line in fact.evidence)),
+        evidence=(line for fact in facts for line in fact.evidence),
     )
 
 
@@ -204,11 +199,8 @@ def _copies(group: Group) -> Iterator[Finding]:
             RuleId.IDENTITY_CONTRADICTION,
             (fact.source_node, fact.original, "copy"),
             severity=INFO,
-            certainty=PROVEN,
             nodes=tuple(sorted({fact.source_node, fact.original})),
-            terms=(),
-            start_time=fact.since,
-            end_time=None,
+            when=(fact.since, None),
             summary=f"{fact.source_node} holds the same log of {fact.node} as {fact.original}: it is judged once.",
             evidence=fact.evidence,
         )

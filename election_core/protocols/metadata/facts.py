@@ -10,7 +10,6 @@ from election_replay.election_core.model.facts import Fact
 class VersionSeen(Fact):
     """The file of the table ``table_name`` bore this DataVersion when it was looked at (null: none)."""
 
-    kind: ClassVar[str] = "VERSION_SEEN"
     BY_COPIER: ClassVar[bool] = True
 
     table_name: str
@@ -24,7 +23,6 @@ class TableCopied(Fact):
     """The table ``table_name`` around a moment at which something happened to its broker; ``names``: those in it, where
     it has names."""
 
-    kind: ClassVar[str] = "TABLE_COPIED"
     BY_COPIER: ClassVar[bool] = True
 
     names: tuple[str, ...] | None
@@ -38,7 +36,6 @@ class TableCopied(Fact):
 class OffsetCopied(Fact):
     """One entry of such a table: ``offset`` is the next message of a queue, or of the delay level ``queue_id``."""
 
-    kind: ClassVar[str] = "OFFSET_COPIED"
     BY_COPIER: ClassVar[bool] = True
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("consumer_group", "topic", "queue_id")
 
@@ -54,7 +51,6 @@ class ActedAsMaster(Fact):
     """The slave at ``address`` had the smallest id of its set and acted; ``peer`` is the smaller id that ended it, if
     ``end_cause`` says so."""
 
-    kind: ClassVar[str] = "ACTED_AS_MASTER"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer", "address")
 
     peer: str | None
@@ -67,7 +63,6 @@ class BeganToServe(Fact):
     """The broker began to serve; ``cause``: what it had done before, null where its log does not say.
     ``skip_pre_online`` is that setting, as the log shows it."""
 
-    kind: ClassVar[str] = "BEGAN_TO_SERVE"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("cause",)
 
     skip_pre_online: str | None
@@ -79,7 +74,6 @@ class BeganToServe(Fact):
 class ReverseSynced(Fact):
     """Before it served, a returning master read the metadata of the member at ``address`` and took over ``tables``."""
 
-    kind: ClassVar[str] = "REVERSE_SYNCED"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("address",)
 
     address: str | None
@@ -91,7 +85,6 @@ class ReverseSynced(Fact):
 class NameDropped(Fact):
     """A slave dropped ``topic`` or ``consumer_group``, since its master did not have it."""
 
-    kind: ClassVar[str] = "NAME_DROPPED"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("consumer_group", "topic")
 
     consumer_group: str | None

@@ -14,12 +14,13 @@ Sources: RocketMQ ``BrokerPreOnlineService#syncMetadataReverse``, ``#prepareForS
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from election_replay.election_core.judge.clock import Clocks, Moment, copier_of
 from election_replay.election_core.judge.coverage import coverage
 from election_replay.election_core.judge.group import Group, group_of, since, until
 from election_replay.election_core.judge.wording import name_of
-from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId, finding_id
+from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
 from election_replay.election_core.model.facts import Alive, Fact
 from election_replay.election_core.model.rows import Finding, MetadataVersion, Row, RuleCoverage
 from election_replay.election_core.model.terms import is_larger
@@ -107,6 +108,7 @@ class HandOver:
     microseconds on its own clock. ``reversed`` are its reverse syncs.
     """
 
+    group: Group
     left: ActedAsMaster
     node: str
     source: str
@@ -135,6 +137,14 @@ class HandOver:
     def end(self) -> Moment:
         """When the acting master heard of it."""
         return until(self.left) or since(self.left)
+
+    def finding(self, rule: RuleId, *key: object, **columns: Any) -> Finding:
+        """A finding about it; ``key`` tells it from others of its rule about the same one."""
+        left = self.left
+        kind, *more = key
+        whole = (kind, left.source_node, self.source, left.since, left.until, *more)
+        nodes = sorted({left.who, self.node})
+        return self.group.finding(rule, whole, nodes=nodes, **{"when": self.end.at} | columns)
 
     def how(self, kind: str) -> str:
         """How the new one came to its table, for a sentence."""
@@ -265,10 +275,8 @@ def versions(group: Group) -> Iterator[MetadataVersion]:
     for fact in group.of(VersionSeen):
         timestamp = fact.version_timestamp
         yield MetadataVersion(
-            cluster=group.cluster,
-            replica_group=group.replica_group,
-            protocol=PROTOCOL,
-            node=fact.node or fact.source_node,
+            **group.names,
+            node=fact.who,
             source_node=fact.source_node,
             kind=fact.table_name,
             observed_time=fact.since,
@@ -298,7 +306,7 @@ def hand_overs(group: Group) -> Iterator[HandOver]:
                 if fact.source_node == source and returned is not None and begun <= fact.since <= returned.since_by
             )
             restarted = any(_meanwhile(left, fact, group) for fact in group.of(Alive) if fact.source_node == source)
-            yield HandOver(left, left.peer, source, returned, started, died, restarted, taken)
+            yield HandOver(group, left, left.peer, source, returned, started, died, restarted, taken)
 
 
 def _meanwhile(left: ActedAsMaster, life: Alive, group: Group) -> bool:
@@ -480,7 +488,6 @@ def _stored(hand_over: HandOver, tables: Tables, kind: str) -> tuple[Table | Non
 
 
 def _offset_finding(hand_over: HandOver, kind: str, loss: Loss, rule: RuleId) -> Finding:
-    left = hand_over.left
     first = loss.entries[0][0]
     farthest = max(loss.entries, key=lambda item: item[0].offset - (item[1] or 0))
     of = f" of {first.consumer_group} on {first.topic}" if first.consumer_group else ""
@@ -493,20 +500,14 @@ def _offset_finding(hand_over: HandOver, kind: str, loss: Loss, rule: RuleId) ->
     healed = "; by the first copy of its file consumers had committed their offsets again" if loss.healed else ""
     repeated = "delivered" if kind == "delay_offset" else "consumed"
     verb = "went back" if rule == RuleId.METADATA_ROLLBACK else "were taken over although they were lower"
-    return Finding(
-        finding_id=_id(
-            left, rule, kind, hand_over, first.topic, first.consumer_group, *(["none"] if loss.missing else [])
-        ),
-        cluster=left.cluster,
-        replica_group=left.replica_group,
-        protocol=PROTOCOL,
-        rule=rule.value,
+    return hand_over.finding(
+        rule,
+        kind,
+        first.topic,
+        first.consumer_group,
+        *(["none"] if loss.missing else []),
         severity=INFO if loss.healed else WARNING,
         certainty=DEFINITE if loss.proven else POSSIBLE,
-        nodes=tuple(sorted({left.node or left.source_node, hand_over.node})),
-        terms=(),
-        start_time=hand_over.end.at,
-        end_time=hand_over.end.at,
         summary=f"{OFFSETS[kind]}{of} {verb} when {hand_over.name} took over from the acting "
         f"master {hand_over.left_name} ({hand_over.how(kind)}): {', '.join(listed[:SHOWN])}{more}. "
         f"{_then(loss, repeated)}{healed}.",
@@ -573,27 +574,19 @@ def _made_while_acting(clocks: Clocks, hand_over: HandOver, table: Table, before
 
 
 def _older_finding(hand_over: HandOver, kind: str, held: Table, read: Table) -> Finding:
-    left = hand_over.left
     versions = " and ".join(
         f"{whose} state version {state}, counter {counter}, timestamp {timestamp}"
         for whose, (state, counter, timestamp) in (("own", order(held.version)), ("taken", order(read.version)))
     )
-    events = [*_evidence(hand_over, []), held.taken.event_id, read.taken.event_id]
-    return Finding(
-        finding_id=_id(left, RuleId.STALE_REVERSE_SYNC, kind, hand_over, "version"),
-        cluster=left.cluster,
-        replica_group=left.replica_group,
-        protocol=PROTOCOL,
-        rule=RuleId.STALE_REVERSE_SYNC.value,
+    return hand_over.finding(
+        RuleId.STALE_REVERSE_SYNC,
+        kind,
+        "version",
         severity=WARNING,
         certainty=DEFINITE,
-        nodes=tuple(sorted({left.node or left.source_node, hand_over.node})),
-        terms=(),
-        start_time=hand_over.end.at,
-        end_time=hand_over.end.at,
         summary=f"{hand_over.name} took over the {OFFSETS[kind].lower()} of the acting master "
         f"{hand_over.left_name} although their version is smaller than its own: {versions}.",
-        evidence=tuple(dict.fromkeys(event for event in events if event)),
+        evidence=[*_evidence(hand_over, []), held.taken.event_id, read.taken.event_id],
     )
 
 
@@ -628,31 +621,22 @@ def _lost_names(hand_over: HandOver, tables: Tables, group: Group, rollback: Ver
 def _name_finding(
     hand_over: HandOver, kind: str, noun: str, lost: list[str], shown: list[Table], dropped: list[NameDropped]
 ) -> Finding:
-    left = hand_over.left
     made = f"{len(lost)} {noun}{'' if len(lost) == 1 else 's'} made"
     listed = ", ".join(lost[:SHOWN]) + (f" and {len(lost) - SHOWN} more" if len(lost) > SHOWN else "")
     copied = "dropped" if dropped else "drops"
-    events = [
-        left.until_event,
-        *(table.taken.event_id for table in shown),
-        *(fact.since_event for fact in dropped[:SHOWN]),
-    ]
-    return Finding(
-        finding_id=_id(left, RuleId.METADATA_ROLLBACK, kind, hand_over),
-        cluster=left.cluster,
-        replica_group=left.replica_group,
-        protocol=PROTOCOL,
-        rule=RuleId.METADATA_ROLLBACK.value,
+    return hand_over.finding(
+        RuleId.METADATA_ROLLBACK,
+        kind,
         severity=WARNING,
         certainty=DEFINITE,
-        nodes=tuple(sorted({left.node or left.source_node, hand_over.node})),
-        terms=(),
-        start_time=hand_over.end.at,
-        end_time=hand_over.end.at,
         summary=f"{made} on the acting master {hand_over.left_name} went missing: "
         f"{hand_over.name}, which took over, does not have {listed}. The former acting master "
         f"{copied} what the new one lacks with its next copy of the tables.",
-        evidence=tuple(dict.fromkeys(event for event in events if event is not None)),
+        evidence=[
+            hand_over.left.until_event,
+            *(table.taken.event_id for table in shown),
+            *(fact.since_event for fact in dropped[:SHOWN]),
+        ],
     )
 
 
@@ -675,18 +659,12 @@ def _skipped(hand_over: HandOver, group: Group, *, lost: bool, verdicts: Verdict
     certainty = DEFINITE if least > 0 else POSSIBLE
     verdicts.count(certainty, "whether the broker returned after the other one began to act the clocks do not tell")
     went_back = "other findings tell what went back" if lost else "nothing is seen to have gone back"
-    yield Finding(
-        finding_id=_id(left, RuleId.PRE_ONLINE_SKIPPED, "", hand_over),
-        cluster=left.cluster,
-        replica_group=left.replica_group,
-        protocol=PROTOCOL,
-        rule=RuleId.PRE_ONLINE_SKIPPED.value,
+    yield hand_over.finding(
+        RuleId.PRE_ONLINE_SKIPPED,
+        "",
         severity=WARNING if lost else INFO,
         certainty=certainty,
-        nodes=tuple(sorted({left.node or left.source_node, hand_over.node})),
-        terms=(),
-        start_time=returned.since,
-        end_time=max(returned.since, hand_over.end.at),
+        when=(returned.since, max(returned.since, hand_over.end.at)),
         summary=f"{hand_over.name} came back {_WITHOUT[returned.cause]} while "
         f"{hand_over.left_name} acted as master, so nothing was taken over from it; {went_back}.",
         evidence=_evidence(hand_over, []),
@@ -696,18 +674,11 @@ def _skipped(hand_over: HandOver, group: Group, *, lost: bool, verdicts: Verdict
 # -- parts -------------------------------------------------------------------------------------------------------
 
 
-def _evidence(hand_over: HandOver, entries: Iterable[Fact | None]) -> tuple[str, ...]:
+def _evidence(hand_over: HandOver, entries: Iterable[Fact | None]) -> list[str | None]:
     left, returned = hand_over.left, hand_over.returned
     found = [left.since_event, left.until_event, *(returned.evidence if returned else ())]
     found += [event for fact in hand_over.reversed for event in fact.evidence]
-    found += [entry.since_event for entry in entries if entry is not None]
-    return tuple(dict.fromkeys(event for event in found if event is not None))
-
-
-def _id(left: ActedAsMaster, rule: RuleId, kind: str, hand_over: HandOver, *key: object) -> str:
-    return finding_id(
-        left.cluster, left.replica_group, rule, kind, left.source_node, hand_over.source, left.since, left.until, *key
-    )
+    return [*found, *(entry.since_event for entry in entries if entry is not None)]
 
 
 def _implied(finding: Finding, by: Finding | None) -> Finding:

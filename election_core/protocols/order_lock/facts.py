@@ -15,7 +15,6 @@ class LockHeld(Fact):
     log does not show them); ``silent_peers``: addresses of peers that did not answer the request.
     """
 
-    kind: ClassVar[str] = "LOCK_HELD"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("client", "cause", "consumer_group", "topic", "queue_id")
 
     client: str
@@ -36,7 +35,6 @@ class LockHeld(Fact):
 class LockGivenUp(Fact):
     """``client`` told broker ``node`` that it gives the queue's lock back; ``found``: what the broker found."""
 
-    kind: ClassVar[str] = "LOCK_GIVEN_UP"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("client", "consumer_group", "topic", "queue_id")
 
     client: str
@@ -50,7 +48,6 @@ class LockGivenUp(Fact):
 class LockLate(Fact):
     """``client`` wanted to give back a lock that had expired and gone to ``holder``, another client."""
 
-    kind: ClassVar[str] = "LOCK_LATE"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("client", "holder", "consumer_group", "topic", "queue_id")
 
     client: str

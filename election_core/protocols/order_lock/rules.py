@@ -134,7 +134,7 @@ def _entries(group: Group) -> Iterator[Hold]:
             fact=fact,
             key=(fact.consumer_group, fact.topic, fact.queue_id),
             client=fact.client,
-            broker=fact.node or fact.source_node,
+            broker=fact.who,
             source=fact.source_node,
             begin=since(fact),
             sure=Moment(sure, sure, fact.source_node),
@@ -251,9 +251,7 @@ def lock_holds(group: Group, entries: list[Hold]) -> Iterator[LockHold]:
     for hold in entries:
         fact = hold.fact
         yield LockHold(
-            cluster=group.cluster,
-            replica_group=group.replica_group,
-            protocol=group.protocol,
+            **group.names,
             broker_node=hold.broker,
             source_node=hold.source,
             consumer_group=hold.key[0],
@@ -493,14 +491,11 @@ def _double_finding(group: Group, episode: list[Double]) -> Finding:
         severity=CRITICAL if certain else WARNING,
         certainty=episode[0].certainty,
         nodes=tuple(sorted({hold.broker for double in episode for hold in double.grants})),
-        terms=(),
-        start_time=min(d.second.begin.at for d in episode),
-        end_time=_end_of(episode),
+        when=(min(d.second.begin.at for d in episode), _end_of(episode)),
         summary=f"{_where(episode[0], first.client)} and {_where(episode[0], second.client)} both {verb} {queues} "
         f"of {first.key[0]}, for {_duration(least, most)}{after}.",
         evidence=_evidence(hold for d in episode for hold in d.grants),
-        overlap_min_ms=least // 1000,
-        overlap_max_ms=most // 1000,
+        together=(least, most),
     )
 
 
@@ -533,9 +528,8 @@ def _queues(keys: Iterable[Key]) -> str:
     return " and ".join(parts)
 
 
-def _evidence(holds: Iterable[Hold]) -> tuple[str, ...]:
-    ids = (event for hold in holds for event in (hold.fact.since_event, hold.fact.until_event))
-    return tuple(dict.fromkeys(event for event in ids if event))
+def _evidence(holds: Iterable[Hold]) -> Iterator[str | None]:
+    return (event for hold in holds for event in (hold.fact.since_event, hold.fact.until_event))
 
 
 # -- the quorum of the strict mode ------------------------------------------------------------------------------
@@ -558,13 +552,11 @@ def _without_quorum(group: Group, partial: list[Hold]) -> Iterator[Finding]:
             severity=INFO,
             certainty=POSSIBLE,
             nodes=(first.broker,),
-            terms=(),
-            start_time=first.begin.at,
-            end_time=None,
+            when=(first.begin.at, None),
             summary=f"Broker {first.name} made lock entries of {client} for {_queues(h.key for h in holds)} of "
             f"{consumers}, but {', '.join(silent)} did not answer: fewer than the {first.needed} grants that the "
             "strict mode asks for. The client does not hold the lock, and the entries stay until they expire.",
-            evidence=tuple(dict.fromkeys((*_evidence(holds), *(e for h in holds for e in h.fact.evidence)))),
+            evidence=(*_evidence(holds), *(e for h in holds for e in h.fact.evidence)),
         )
 
 
@@ -634,10 +626,8 @@ def _risk(group: Group, episode: list[tuple[Hold, Hold]], doubles: list[Finding]
         (*(hold.fact.since_event for move in episode for hold in move),),
         severity=INFO,
         certainty=POSSIBLE,
-        nodes=tuple(dict.fromkeys((first.broker, second.broker))),
-        terms=(),
-        start_time=second.begin.at,
-        end_time=None,
+        nodes=(first.broker, second.broker),
+        when=(second.begin.at, None),
         summary=f"{locks} at broker {first.name} went to {', '.join(clients)} at broker {second.name}, which knew "
         "nothing of the first lock, before its holder can have let it go. In non-strict mode nothing keeps another "
         "client out.",
@@ -687,13 +677,11 @@ def _late(group: Group) -> Iterator[Finding]:
             severity=INFO,
             certainty=POSSIBLE,
             nodes=(broker,),
-            terms=(),
-            start_time=found[0].since,
-            end_time=None,
+            when=(found[0].since, None),
             summary=f"{client} gave back {queues} of {consumers} at broker {broker} after the expired lock had gone "
             f"to {holder}: it counted them as its own until then. The logs do not say whether it read messages in "
             "that time.",
-            evidence=tuple(dict.fromkeys(event for fact in found for event in fact.evidence)),
+            evidence=(event for fact in found for event in fact.evidence),
         )
 
 

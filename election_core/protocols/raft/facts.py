@@ -11,13 +11,12 @@ class RaftRuleBroken(LineBrokeRule):
     """A line of ``node`` breaks the ``rule``, since ``why``: in ``term``, with a vote for ``peer``, or with
     ``refusals`` among the ``voters_in_force``."""
 
-    kind: ClassVar[str] = "RAFT_RULE_BROKEN"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer", "rule")
 
-    peer: str | None
-    why: str | None
-    voters_in_force: int | None
-    refusals: int | None
+    peer: str | None = None
+    why: str | None = None
+    voters_in_force: int | None = None
+    refusals: int | None = None
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -25,7 +24,6 @@ class ClockMeasured(Fact):
     """The source measured that its clock is ``ahead_ms`` ahead of that of ``peer``, by probes that took ``rtt_ms``
     there and back (smoothed; null: not printed)."""
 
-    kind: ClassVar[str] = "CLOCK_MEASURED"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer", "ahead_ms")
 
     peer: str
@@ -38,7 +36,6 @@ class LogEndedEarlier(Fact):
     """``node`` started with a log that ended at the entry ``after``, though it had reached ``before``; no line says
     that a leader had cut it. ``evidence``: the line that shows ``before``."""
 
-    kind: ClassVar[str] = "LOG_ENDED_EARLIER"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("before", "after")
 
     before: int
@@ -50,8 +47,6 @@ class LogEndedEarlier(Fact):
 class ForcedRestart(Fact):
     """``node`` made a cluster of itself alone, as it was told to, and dropped so many entries that were not committed
     (``count``, null: not said); ``evidence``: the line that says it."""
-
-    kind: ClassVar[str] = "FORCED_RESTART"
 
     count: int | None
     evidence: tuple[str, ...]
@@ -65,7 +60,6 @@ class ClusterReplaced(Fact):
     the revision ``before`` (null: not printed); ``evidence``: the lines that say so.
     """
 
-    kind: ClassVar[str] = "CLUSTER_REPLACED"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("other",)
 
     other: str
@@ -79,7 +73,6 @@ class StoresDiffered(Fact):
     """``node`` found ``count`` times, from ``since`` to ``until``, that ``peer`` (null: not said who) holds other data
     than itself."""
 
-    kind: ClassVar[str] = "STORES_DIFFERED"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer",)
 
     peer: str | None

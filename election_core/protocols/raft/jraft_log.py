@@ -53,7 +53,7 @@ class JraftLog:
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this log proves about the controllers' own group."""
-        emit = speaker.about(CONTROLLER_GROUP, PROTOCOL, stream, lambda _: self.node)
+        emit = speaker.about(CONTROLLER_GROUP, PROTOCOL, stream, self.node)
         yield from emit.roles(self.role_spans(emit.incarnations))
         yield from emit.alive()
         yield from emit.silences()
@@ -114,19 +114,11 @@ class JraftLibraryLog:
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What the lines prove about the controllers' own group."""
-        emit = speaker.about(CONTROLLER_GROUP, PROTOCOL, stream, lambda _: self.node)
+        emit = speaker.about(CONTROLLER_GROUP, PROTOCOL, stream, self.node)
         yield from _sizes(emit, self.members)
         yield from self.checked.tallied(emit, self.node)
         for verdict, event in self.checked.violations:
-            yield RaftRuleBroken(
-                *emit.at(event),
-                term=None,
-                peer=None,
-                why=verdict.why,
-                rule=verdict.rule,
-                voters_in_force=None,
-                refusals=None,
-            )
+            yield RaftRuleBroken(*emit.at(event), term=None, why=verdict.why, rule=verdict.rule)
 
 
 LIBRARY_KINDS = frozenset({"JR_INIT", "JR_TRUNCATED", "JR_APPLIED_CONFLICT"})
@@ -156,7 +148,7 @@ class JraftElections:
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """The elections of the controllers' own group in which this controller asked for votes."""
-        emit = speaker.about(CONTROLLER_GROUP, PROTOCOL, stream, lambda _: None)
+        emit = speaker.about(CONTROLLER_GROUP, PROTOCOL, stream)
         for election in self.asked:
             if election.outcome == "open":
                 election.outcome = NO_WINNER

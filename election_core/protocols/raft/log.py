@@ -70,14 +70,6 @@ from election_replay.election_core.protocols.raft_family.log import (
 
 PROTOCOL = "raft"
 
-ONE_START = Timeout.ETCD_ONE_START.us
-"""A member says its first role just before it says with what it starts."""
-READ_TIMEOUT = Timeout.ETCD_READ_TIMEOUT.us
-"""A connection to a peer is given up at the latest after this silence (rafthttp ``ConnReadTimeout``).
-
-A connection that the other end closed may have been silent for as long: the last packet may get lost and come late.
-"""
-
 
 @dataclass(slots=True)
 class Raised:
@@ -142,7 +134,7 @@ class RaftLog:
         clusters = {membership.node: membership.cluster for membership in self.memberships if membership.cluster}
         for membership in self.memberships:
             group = membership.cluster or clusters.get(membership.node) or speaker.listed.replica_group or UNIDENTIFIED
-            emit = speaker.about(group, PROTOCOL, stream, _always(membership.node))
+            emit = speaker.about(group, PROTOCOL, stream, membership.node)
             if membership.steps:
                 incarnations = {incarnation_at(emit.incarnations, step.at) for step in membership.steps}
                 emit = replace(emit, incarnations=[emit.incarnations[number] for number in sorted(incarnations)])
@@ -204,10 +196,6 @@ def _what_was_lost(event: FoldEvent) -> Verdict:
     missing = f"{committed - event.ledger_end} are not there"
     reason = f"its log ends at entry {event.ledger_end}, and the commit index is {committed}: {missing}"
     return Verdict(RuleId.COMMITTED_ENTRY_LOST, VIOLATES, reason)
-
-
-def _always(node: str | None) -> Callable[[int], str | None]:
-    return lambda _: node
 
 
 @dataclass(slots=True)
@@ -310,7 +298,7 @@ class Membership:
         for heard in self.heard:
             yield LastHeard(*emit.about(heard.leader, heard))
         for contact in self.contacts.every:
-            yield contact.fact(emit, READ_TIMEOUT, closed=_closed_by_peer(contact.lost))
+            yield contact.fact(emit, Timeout.ETCD_READ_TIMEOUT.us, closed=_closed_by_peer(contact.lost))
         yield from self._silent_to_the_end(emit)
         timeout_us = self.timeout_us or emit.timing.us(Timeout.ETCD_ELECTION)
         yield from self.own_clock.facts(emit, self.node, timeout_us, _tick_us(timeout_us))
@@ -378,7 +366,11 @@ class Membership:
         if event.term is not None and event.committed is not None and not self._forced:
             self.committed.append((event.term, event.committed, event))
         last = self.steps[-1] if self.steps else None
-        begun = last is not None and (last.cause, last.term) == ("start", event.term) and event.at - last.at < ONE_START
+        begun = (
+            last is not None
+            and (last.cause, last.term) == ("start", event.term)
+            and event.at - last.at < Timeout.ETCD_ONE_START.us
+        )
         if not begun:
             self._step(event, FOLLOWER, event.term, None, "start")
 

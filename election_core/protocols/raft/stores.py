@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from election_replay.election_core.judge.coverage import counted
 from election_replay.election_core.judge.group import Group, Tenure, since, until
-from election_replay.election_core.judge.outages import severity_of
+from election_replay.election_core.judge.outages import writes_refused
 from election_replay.election_core.judge.quorum_contact import LaterTerms
-from election_replay.election_core.judge.wording import between
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, WARNING, RuleId
 from election_replay.election_core.model.facts import RefusedWrites, VotersStated
 from election_replay.election_core.model.measures import LostFrom, Refusal, Unit
 from election_replay.election_core.model.rows import Finding, Row
-from election_replay.election_core.model.timing import US_PER_MS, Timeout
+from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.raft.facts import (
     ClusterReplaced,
     ForcedRestart,
@@ -45,7 +44,7 @@ def _restored(group: Group) -> Iterator[Finding]:
         reached = max((fact for fact in facts if fact.before), key=_former_revision, default=None)
         begun = min((fact for fact in facts if fact.after is not None), key=_revision, default=None)
         lost = 0 if reached is None or begun is None else max(_former_revision(reached) - _revision(begun), 0)
-        names = tuple(sorted({fact.node or fact.source_node for fact in facts}))
+        names = tuple(sorted({fact.who for fact in facts}))
         folders = sorted({fact.source_node for fact in facts})
         many = len(folders) > 1
         who = f"The folder{'s' if many else ''} of {', '.join(folders)}, {'members' if many else 'a member'}"
@@ -55,9 +54,7 @@ def _restored(group: Group) -> Iterator[Finding]:
             (former,),
             severity=CRITICAL if lost else WARNING,
             nodes=names,
-            terms=(),
-            start_time=first.since,
-            end_time=None,
+            when=(first.since, None),
             summary=f"{who} of cluster {former} before, start{'' if many else 's'} as cluster {group.replica_group}: "
             f"a snapshot was restored, or the data were emptied.{data}",
             evidence=[event for fact in facts for event in (fact.since_event, *fact.evidence)],
@@ -69,9 +66,7 @@ def _restored(group: Group) -> Iterator[Finding]:
                 ("restored", former),
                 severity=CRITICAL,
                 nodes=names,
-                terms=(),
-                start_time=first.since,
-                end_time=first.since,
+                when=first.since,
                 summary=f"Cluster {former} had reached revision {_former_revision(reached)} ({reached.source_node}), "
                 f"and cluster {group.replica_group} begins at revision {_revision(begun)}: at least {lost} revisions "
                 "that had been committed are not in it.",
@@ -96,7 +91,6 @@ def _revision(fact: ClusterReplaced) -> int:
 def _forced(group: Group) -> Iterator[Finding]:
     """``CLUSTER_FORCED``: critical where a member of before still led afterwards, since then two clusters went on."""
     for fact in group.of(ForcedRestart):
-        name = fact.node or fact.source_node
         members = {
             voter
             for stated in group.of(VotersStated)
@@ -106,10 +100,10 @@ def _forced(group: Group) -> Iterator[Finding]:
         beside = [
             tenure
             for tenure in group.tenures
-            if tenure.node in members - {name} and group.clocks.elapsed(since(fact), tenure.end)[0] > 0
+            if tenure.node in members - {fact.who} and group.clocks.elapsed(since(fact), tenure.end)[0] > 0
         ]
         dropped = f" Uncommitted entries that were dropped: {fact.count}." if fact.count else ""
-        others = ", ".join(sorted(members - {name})) or "the other members"
+        others = ", ".join(sorted(members - {fact.who})) or "the other members"
         went_on = (
             f" {beside[0].name} went on as leader of term {beside[0].term}: there were two clusters."
             if beside
@@ -117,14 +111,13 @@ def _forced(group: Group) -> Iterator[Finding]:
         )
         yield group.finding(
             RuleId.CLUSTER_FORCED,
-            (name, fact.since),
+            (fact.who, fact.since),
             severity=CRITICAL if beside else WARNING,
             certainty=DEFINITE,
-            nodes=tuple(dict.fromkeys((name, *(tenure.node for tenure in beside)))),
+            nodes=(fact.who, *(tenure.node for tenure in beside)),
             terms=tuple(sorted({tenure.term for tenure in beside})),
-            start_time=fact.since,
-            end_time=None,
-            summary=f"{name} made a new cluster of itself alone, as it was told to (--force-new-cluster).{dropped}"
+            when=(fact.since, None),
+            summary=f"{fact.who} made a new cluster of itself alone, as it was told to (--force-new-cluster).{dropped}"
             f"{went_on}",
             evidence=[fact.since_event, *fact.evidence, *(event for tenure in beside for event in tenure.evidence)],
         )
@@ -134,21 +127,18 @@ def _went_back(group: Group, back: Iterable[Finding]) -> Iterator[Finding]:
     """``STORE_WENT_BACK``; where the term went back too, that is the same loss, seen first."""
     terms_back = list(back)
     for fact in group.of(LogEndedEarlier):
-        name = fact.node or fact.source_node
         same = (
             finding
             for finding in terms_back
-            if finding.nodes[0] == name and abs(finding.start_time - fact.since) <= Timeout.ETCD_ONE_START.us
+            if finding.nodes[0] == fact.who and abs(finding.start_time - fact.since) <= Timeout.ETCD_ONE_START.us
         )
         yield group.finding(
             RuleId.STORE_WENT_BACK,
-            (name, fact.since),
+            (fact.who, fact.since),
             severity=WARNING,
-            nodes=(name,),
-            terms=(),
-            start_time=fact.since,
-            end_time=fact.since,
-            summary=f"{name} started with a log that ends at entry {fact.after}, though it had reached entry "
+            nodes=(fact.who,),
+            when=fact.since,
+            summary=f"{fact.who} started with a log that ends at entry {fact.after}, though it had reached entry "
             f"{fact.before}: its data are an older copy, or were emptied. Writes that it had acknowledged "
             "may be lost.",
             evidence=[*fact.evidence, fact.since_event],
@@ -162,7 +152,7 @@ def _differ(group: Group) -> Iterator[Finding]:
     """``STORES_DIFFER``, once for each member that found it."""
     by_node: dict[str, list[StoresDiffered]] = {}
     for fact in group.of(StoresDiffered):
-        by_node.setdefault(fact.node or fact.source_node, []).append(fact)
+        by_node.setdefault(fact.who, []).append(fact)
     for name, facts in sorted(by_node.items()):
         others = sorted({fact.peer for fact in facts if fact.peer is not None})
         whose = f"{name} and {', '.join(others)} hold" if others else "Members hold"
@@ -171,19 +161,11 @@ def _differ(group: Group) -> Iterator[Finding]:
             (name,),
             severity=CRITICAL,
             nodes=(name, *(other for other in others if other != name)),
-            terms=(),
-            start_time=min(fact.since for fact in facts),
-            end_time=None,
+            when=(min(fact.since for fact in facts), None),
             summary=f"{whose} different data, by {name}'s comparison of hashes and revisions: what a client reads "
             "depends on the member that it asks.",
             evidence=[event for fact in facts for event in (fact.since_event, fact.until_event)],
         )
-
-
-_REFUSED = {
-    Refusal.NO_SPACE: "their space is used up",
-    Refusal.CORRUPT: "they hold different data",
-}
 
 
 def _refused(group: Group) -> Iterator[Finding]:
@@ -202,8 +184,8 @@ def _refused(group: Group) -> Iterator[Finding]:
             yield from _outage(group, why, facts)
 
 
-_KEPT = {Refusal.DISK_HANGS: "its disk hung", Refusal.STOOD_STILL: "it was frozen, or its disk or its CPU was too slow"}
-"""Why a leader took no writes and kept its role, the better reason first."""
+_KEPT = (Refusal.DISK_HANGS, Refusal.STOOD_STILL)
+"""Why a leader takes no writes and keeps its role, the better reason first."""
 
 
 def _kept(group: Group) -> Iterator[Finding]:
@@ -217,23 +199,17 @@ def _kept(group: Group) -> Iterator[Finding]:
     for tenure in group.tenures:
         for fact in of_source.get(tenure.source, ()):
             begin, end = max(fact.since, tenure.begin.at), min(_last(fact), tenure.end.at)
-            least = end - max(fact.since_by, tenure.begin.at)
-            if least < Timeout.MIN_REPORTED.us or (fact.why == Refusal.STOOD_STILL and _replaced(group, tenure, fact)):
+            if fact.why == Refusal.STOOD_STILL and _replaced(group, tenure, fact):
                 continue
-            lasted = between(least, end - begin)
-            yield group.finding(
-                RuleId.WRITES_REFUSED,
+            yield from writes_refused(
+                group,
                 (fact.why, tenure.source, begin),
-                severity=severity_of(least),
-                nodes=(tenure.node,),
-                terms=(tenure.term,),
-                start_time=begin,
-                end_time=end,
-                summary=f"{tenure.with_detail(f'term {tenure.term}')} took no writes for {lasted} and kept its role: "
-                f"{_KEPT[Refusal(fact.why)]}.",
+                tenure.with_detail(f"term {tenure.term}"),
+                [fact],
+                (end - max(fact.since_by, tenure.begin.at), end - begin),
+                (begin, end),
+                led=[tenure],
                 evidence=[tenure.begin.event_id, fact.since_event, fact.until_event],
-                duration_min_ms=least // US_PER_MS,
-                duration_max_ms=(end - begin) // US_PER_MS,
                 former_leader=tenure.node,
             )
 
@@ -252,22 +228,17 @@ def _last(fact: RefusedWrites) -> int:
 def _outage(group: Group, why: Refusal, facts: Sequence[RefusedWrites]) -> Iterator[Finding]:
     longest = max(facts, key=lambda fact: group.clocks.elapsed(since(fact), until(fact) or since(fact))[0])
     least = group.clocks.elapsed(since(longest), until(longest) or since(longest))[0]
-    if least < Timeout.MIN_REPORTED.us:
-        return
     first, last = min(facts, key=lambda fact: fact.since), max(facts, key=_last)
     most = group.clocks.elapsed(since(first), until(last) or since(last))[1]
-    names = tuple(sorted({fact.node or fact.source_node for fact in facts}))
-    yield group.finding(
-        RuleId.WRITES_REFUSED,
+    names = sorted({fact.who for fact in facts})
+    yield from writes_refused(
+        group,
         (why, first.since),
+        ", ".join(names),
+        facts,
+        (least, most),
+        (first.since, _last(last)),
         severity=WARNING,
         nodes=names,
-        terms=(),
-        start_time=first.since,
-        end_time=_last(last),
-        summary=f"{', '.join(names)} refused writes for {between(least, most)}, though a leader was there: "
-        f"{_REFUSED[why]}. {max(fact.count for fact in facts)} writes failed.",
         evidence=[event for fact in facts for event in (fact.since_event, fact.until_event)],
-        duration_min_ms=least // US_PER_MS,
-        duration_max_ms=most // US_PER_MS,
     )

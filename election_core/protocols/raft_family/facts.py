@@ -10,7 +10,6 @@ from election_replay.election_core.model.facts import Fact
 class VoteRefused(Fact):
     """``voter`` told ``node`` ``count`` times that its vote of ``term`` is another's, by this ``answer``."""
 
-    kind: ClassVar[str] = "VOTE_REFUSED"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "voter")
 
     term: int
@@ -24,7 +23,6 @@ class LeaderKeptRole(Fact):
     """As leader of ``term`` a node printed ``rounds`` of heartbeats without quorum and stayed leader, the last of them
     ``without_quorum_ms`` after its last quorum."""
 
-    kind: ClassVar[str] = "LEADER_KEPT_ROLE"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
     term: int | None
@@ -37,7 +35,6 @@ class TwoLeaders(Fact):
     """``node`` heard of the leader ``other`` (null: of one that it was not told) while it knew the leader ``known`` in
     the same ``term``."""
 
-    kind: ClassVar[str] = "TWO_LEADERS"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "other")
 
     term: int

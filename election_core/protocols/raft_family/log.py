@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from election_replay.election_core.fold.campaign import Campaign
 from election_replay.election_core.fold.fact_writer import FactWriter
-from election_replay.election_core.model.facts import Candidacy, Fact, VoteGranted
+from election_replay.election_core.model.facts import Fact, VoteGranted
 from election_replay.election_core.model.timing import Timeout
 
 TRANSFER_LASTS = Timeout.DLEDGER_TRANSFER.us
@@ -43,14 +43,6 @@ def vote_facts(emit: FactWriter, grants: Iterable[Grant], campaigns: Iterable[Ca
     for grant in grants:
         yield VoteGranted(*emit.about(grant.candidate, grant), term=grant.term, voter=grant.voter)
     for campaign in campaigns:
-        yield Candidacy(
-            *emit.during(campaign.node, campaign.at, campaign.by, campaign.event_id, *campaign.end),
-            term=campaign.term,
-            outcome=campaign.how_ended,
-            cause=campaign.cause,
-            voters=tuple(sorted(campaign.voters)),
-            granted=max(campaign.granted, len(campaign.voters)),
-            needed=campaign.needed,
-            rounds=campaign.rounds,
-            majority_answered=campaign.majority_answered,
-        )
+        granted = max(campaign.granted, len(campaign.voters))
+        answered = campaign.majority_answered
+        yield campaign.fact(emit, campaign.node, granted=granted, needed=campaign.needed, majority_answered=answered)

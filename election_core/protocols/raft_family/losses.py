@@ -24,18 +24,12 @@ from election_replay.election_core.model.rows import Finding
 
 def leader_ends(group: Group) -> list[LogEnd]:
     """Where the logs of leaders ended when they were elected."""
-    return [
-        LogEnd(led.node or led.source_node, led.term, led.to_index, led.since, led.since_event)
-        for led in group.of(LeaderLog)
-    ]
+    return [LogEnd(led.who, led.term, led.to_index, led.since, led.since_event) for led in group.of(LeaderLog)]
 
 
 def known_commits(group: Group) -> list[KnownCommit]:
     """What members knew to be committed."""
-    return [
-        KnownCommit(fact.node or fact.source_node, fact.term, fact.to_index, fact.since_event)
-        for fact in group.of(KnownCommitted)
-    ]
+    return [KnownCommit(fact.who, fact.term, fact.to_index, fact.since_event) for fact in group.of(KnownCommitted)]
 
 
 def tallies(group: Group) -> Iterator[RuleTally]:

@@ -8,6 +8,7 @@ leaders of one term never are normal.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 from election_replay.election_core.fold.roles import DIED
 from election_replay.election_core.judge.availability import availability
@@ -147,21 +148,45 @@ def _terms_that_went_back(group: Group, double: Iterable[Finding]) -> Iterator[F
     """
     twice = [(vote.nodes[0], vote.terms[0]) for vote in double]
     for fact in group.of(TermWentBack):
-        name = fact.node or fact.source_node
-        again = sorted(term for voter, term in twice if voter == name and fact.after <= term <= fact.before)
+        again = sorted(term for voter, term in twice if voter == fact.who and fact.after <= term <= fact.before)
         then = f", and did in term {again[0]}" if again else ""
-        yield group.finding(
-            RuleId.TERM_REGRESSION,
-            (name, fact.after, fact.since),
-            severity=CRITICAL if again else WARNING,
-            nodes=(name,),
-            terms=(fact.before, fact.after),
-            start_time=fact.since,
-            end_time=fact.since,
-            summary=f"{name} had reached term {fact.before} and was in term {fact.after} afterwards: it may vote "
-            f"again in terms in which it has voted{then}.",
-            evidence=[*fact.evidence, fact.since_event],
+        yield went_back(
+            group,
+            fact,
+            "term",
+            f"it may vote again in terms in which it has voted{then}",
+            CRITICAL if again else WARNING,
         )
+
+
+def went_back(group: Group, fact: TermWentBack, clock: str, so: str, severity: str = WARNING) -> Finding:
+    """``TERM_REGRESSION``: a member was in a smaller term, or ``clock``, than it had reached; ``so`` follows."""
+    return group.finding(
+        RuleId.TERM_REGRESSION,
+        (fact.who, fact.after, fact.since),
+        severity=severity,
+        nodes=(fact.who,),
+        terms=(fact.before, fact.after),
+        when=fact.since,
+        summary=f"{fact.who} had reached {clock} {fact.before} and was in {clock} {fact.after} afterwards: {so}.",
+        evidence=[*fact.evidence, fact.since_event],
+    )
+
+
+def broke_rule(group: Group, fact: LineBrokeRule, how: str, *more: object, **columns: Any) -> Finding:
+    """A rule that a single line of a member breaks: critical and proven, unless ``columns`` say otherwise.
+
+    ``more`` tells it from others of that line.
+    """
+    common: dict[str, Any] = {
+        "severity": CRITICAL,
+        "nodes": (fact.who,),
+        "terms": (fact.term,),
+        "when": fact.since,
+        "evidence": [fact.since_event],
+    }
+    key = (fact.who, *more, fact.since_event)
+    return group.finding(RuleId(fact.rule), key, summary=f"{fact.who} {how}.", **common | columns)
 
 
 _CRITICAL = frozenset({RuleId.LEADER_WITHOUT_QUORUM, RuleId.STALE_LOG_VOTE, RuleId.COMMITTED_ENTRY_LOST})
@@ -171,25 +196,14 @@ _CRITICAL = frozenset({RuleId.LEADER_WITHOUT_QUORUM, RuleId.STALE_LOG_VOTE, Rule
 def _violations(group: Group, broken: Iterable[tuple[LineBrokeRule, str]]) -> Iterator[Finding]:
     """Rules that a single line of a node breaks."""
     for fact, how in broken:
-        name = fact.node or fact.source_node
-        yield group.finding(
-            RuleId(fact.rule),
-            (name, fact.since_event),
-            severity=CRITICAL if fact.rule in _CRITICAL else WARNING,
-            nodes=(name,),
-            terms=(fact.term,) if fact.term is not None else (),
-            start_time=fact.since,
-            end_time=fact.since,
-            summary=f"{name} {how}.",
-            evidence=[fact.since_event],
-        )
+        yield broke_rule(group, fact, how, severity=CRITICAL if fact.rule in _CRITICAL else WARNING)
 
 
 def _kept_roles(group: Group) -> Iterator[Finding]:
     """``LEADER_KEPT_WITHOUT_QUORUM``: the longest time for each leader and term."""
     longest: dict[tuple[str, int | None], LeaderKeptRole] = {}
     for fact in group.of(LeaderKeptRole):
-        key = (fact.node or fact.source_node, fact.term)
+        key = (fact.who, fact.term)
         if key not in longest or fact.without_quorum_ms > longest[key].without_quorum_ms:
             longest[key] = fact
     for (name, term), fact in sorted(longest.items(), key=lambda item: (item[0][0], item[0][1] or 0)):
@@ -198,9 +212,8 @@ def _kept_roles(group: Group) -> Iterator[Finding]:
             (name, term),
             severity=WARNING,
             nodes=(name,),
-            terms=(term,) if term is not None else (),
-            start_time=fact.since - fact.without_quorum_ms * 1000,
-            end_time=fact.since,
+            terms=(term,),
+            when=(fact.since - fact.without_quorum_ms * 1000, fact.since),
             summary=f"{name} stayed leader of term {term} for {seconds(fact.without_quorum_ms * 1000)} without a "
             f"quorum of heartbeats, over {fact.rounds} rounds; it has to give up after 6 s.",
             evidence=[fact.since_event],

@@ -75,8 +75,7 @@ def _split_heard(group: Group, term: int, names: tuple[str, str], words: tuple[_
         severity=CRITICAL,
         nodes=names,
         terms=(term,),
-        start_time=min(word.moment.at for word in words),
-        end_time=max(word.moment.at for word in words),
+        when=(min(word.moment.at for word in words), max(word.moment.at for word in words)),
         summary=f"{names[0]} and {names[1]} both led term {term}: members heard the heartbeats of {heard}, which only "
         "a leader sends. These lines do not tell whether both led at the same time.",
         evidence=[event for word in words for event in word.evidence],
@@ -93,8 +92,7 @@ def _split_denied(group: Group, term: int, leader: str) -> Iterator[Finding]:
             severity=CRITICAL,
             nodes=(leader,),
             terms=(term,),
-            start_time=denied[0].since,
-            end_time=denied[-1].since,
+            when=(denied[0].since, denied[-1].since),
             summary=f"{leader} led term {term}, and a member refused its heartbeat because it knew another leader of "
             "that term, whom no log names.",
             evidence=[fact.since_event for fact in denied],

@@ -13,7 +13,6 @@ class SentinelSaid(Fact):
     ``peer`` is the sentinel; ``granted`` of them agreed, and ``needed`` must.
     """
 
-    kind: ClassVar[str] = "SENTINEL_SAID"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("message", "term", "peer")
 
     message: str
@@ -29,7 +28,6 @@ class BytesRefused(Fact):
     more than up to ``to_index``: what lies between is thrown away (nothing where they are equal). Null: they have no
     history in common."""
 
-    kind: ClassVar[str] = "BYTES_REFUSED"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer", "from_index", "to_index")
 
     peer: str | None
@@ -43,7 +41,6 @@ class DataHeld(Fact):
     says: it asks for what follows, it goes on as master from there, or it copied so many keys of its master ``peer``,
     or loaded them at its start. It began a history with no key (``count`` 0), or nobody knows with how many."""
 
-    kind: ClassVar[str] = "DATA_HELD"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("message", "ids")
 
     message: str
@@ -57,14 +54,11 @@ class DataHeld(Fact):
 class Refusing(Fact):
     """A node of a cluster answered no client: by its own word, since its view of the cluster was ``fail``."""
 
-    kind: ClassVar[str] = "REFUSING"
-
 
 @dataclass(slots=True, unsafe_hash=True)
 class Hindered(Fact):
     """Why nobody took over from a master: what ``peer``, or who speaks, says (``why``), in the epoch ``term``."""
 
-    kind: ClassVar[str] = "HINDERED"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "why")
 
     term: int | None
@@ -76,7 +70,6 @@ class Hindered(Fact):
 class RedisRuleBroken(LineBrokeRule):
     """A line of the sentinel ``node`` breaks the ``rule``: ``granted`` of ``needed`` votes."""
 
-    kind: ClassVar[str] = "REDIS_RULE_BROKEN"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "rule")
 
     granted: int | None

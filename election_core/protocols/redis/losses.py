@@ -18,7 +18,7 @@ from election_replay.election_core.fold.roles import LEADER
 from election_replay.election_core.judge.group import Group, Tenure, since, until
 from election_replay.election_core.judge.overlap import Overlap, overlap_finding, overlaps
 from election_replay.election_core.judge.wording import between, name_of, seconds
-from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
+from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING, RuleId
 from election_replay.election_core.model.facts import Role
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import SECOND, Timeout
@@ -114,10 +114,9 @@ def _overlap(group: Group, overlap: Overlap) -> Finding:
         [*([answer.since_event] if answer else []), *(asked.evidence if asked else ())],
         key=(stale.term, newer.term, stale.node, newer.node, newer.begin.at // SECOND),
         certainty=certainty,
-        nodes=(newer.node, stale.node) if back else (stale.node, newer.node),
-        terms=(newer.term,) if back else tuple(dict.fromkeys((stale.term, newer.term))),
-        start_time=max(stale.begin.at, newer.begin.at),
-        end_time=min(stale.end.at, newer.end.at),
+        led=[newer] if back else (stale, newer),
+        nodes=(newer.node, stale.node),
+        when=(max(stale.begin.at, newer.begin.at), min(stale.end.at, newer.end.at)),
         bytes_lost=bytes_lost or None,
         offset_before=before if bytes_lost else None,
         offset_after=after if bytes_lost else None,
@@ -272,11 +271,8 @@ def losses(group: Group, found: Sequence[Finding]) -> Iterator[Finding]:
             RuleId.POSSIBLE_DATA_LOSS,
             (fact.peer, fact.from_index, fact.to_index, fact.source_node),
             severity=WARNING if client and because is None else INFO,
-            certainty=PROVEN,
             nodes=tuple(name for name in (fact.peer, fact.node) if name),
-            terms=(),
-            start_time=fact.since,
-            end_time=fact.since,
+            when=fact.since,
             summary=f"{former} had {lost:,} bytes that its new master {master} never had: they were thrown away"
             + ("." if client else ", and may be heartbeats alone."),
             evidence=[fact.since_event],
@@ -319,10 +315,8 @@ def _wiped(group: Group) -> Iterator[Finding]:
             RuleId.POSSIBLE_DATA_LOSS,
             ("wiped", began.source_node, began.ids),
             severity=CRITICAL if any(of.sure for of in emptied) else WARNING,
-            nodes=(began.node or began.source_node, *replicas),
-            terms=(),
-            start_time=began.since,
-            end_time=max(since(of.copy).at for of in emptied),
+            nodes=(began.who, *replicas),
+            when=(began.since, max(since(of.copy).at for of in emptied)),
             summary=f"{name_of(began.node, began.source_node)} began anew without a key, and "
             f"{' and '.join(replicas)} copied that; {gone}.",
             evidence=[began.since_event, *(fact.since_event for of in emptied for fact in (of.had, of.copy))],

@@ -28,19 +28,20 @@ from election_replay.election_core.judge.fates import with_former
 from election_replay.election_core.judge.group import Group, Tenure, group_of, since, until
 from election_replay.election_core.judge.leaderless import gaps, leaderless
 from election_replay.election_core.judge.limits import log_gaps
-from election_replay.election_core.judge.outages import severity_of
+from election_replay.election_core.judge.outages import outage, severity_of
 from election_replay.election_core.judge.overlap import overlap_coverage
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.same_term import same_term
 from election_replay.election_core.judge.storm import failed_elections, storm
-from election_replay.election_core.judge.term_rows import elections, term_held
+from election_replay.election_core.judge.term_rows import elections, term_held, terms_without_leader
 from election_replay.election_core.judge.wording import between, number_of
-from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING, RuleId
+from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, POSSIBLE, RuleId
 from election_replay.election_core.model.facts import Candidacy, ContactLost, Fact, TermWentBack, VoteGranted
 from election_replay.election_core.model.measures import Scope
 from election_replay.election_core.model.rows import Finding, RoleInterval, Row, RuleCoverage, Term
 from election_replay.election_core.model.timing import SECOND, Timeout
 from election_replay.election_core.protocols.raft_family import votes
+from election_replay.election_core.protocols.raft_family.rules import broke_rule, went_back
 from election_replay.election_core.protocols.redis.epochs import Epochs
 from election_replay.election_core.protocols.redis.facts import Hindered, RedisRuleBroken, Refusing, SentinelSaid
 from election_replay.election_core.protocols.redis.losses import (
@@ -121,9 +122,7 @@ def _by_sentinels(group: Group, epochs: Epochs) -> Iterator[RoleInterval]:
             continue
         following = in_order[number + 1][1] if number + 1 < len(in_order) else None
         yield RoleInterval(
-            cluster=group.cluster,
-            replica_group=group.replica_group,
-            protocol=group.protocol,
+            **group.names,
             node=address,
             source_node=None,
             role=LEADER,
@@ -158,21 +157,7 @@ def _terms(group: Group, epochs: Epochs) -> Iterator[Term]:
         yield term_held(group, epoch, node, tenures, cause(epoch, tenures))
     yield from _terms_by_sentinels(group, epochs, {node for _, node in held})
     led = {epoch for epoch, _ in held} | {epoch for epoch, _ in epochs.promotions}
-    for epoch in sorted({campaign.term or 0 for campaign in group.of(Candidacy)} - led):
-        campaigns = [campaign for campaign in group.of(Candidacy) if campaign.term == epoch]
-        yield Term(
-            cluster=group.cluster,
-            replica_group=group.replica_group,
-            protocol=group.protocol,
-            term=epoch,
-            leader=None,
-            start_time=min(campaign.since for campaign in campaigns),
-            end_time=max(campaign.until or campaign.since for campaign in campaigns),
-            cause=campaigns[0].cause,
-            certainty="proven",
-            start_event_id=campaigns[0].since_event,
-            end_event_id=None,
-        )
+    yield from terms_without_leader(group, led)
 
 
 def _terms_by_sentinels(group: Group, epochs: Epochs, leading: set[str]) -> Iterator[Term]:
@@ -182,9 +167,7 @@ def _terms_by_sentinels(group: Group, epochs: Epochs, leading: set[str]) -> Iter
         if address not in leading:
             following = in_turn[number + 1][1] if number + 1 < len(in_turn) else None
             yield Term(
-                cluster=group.cluster,
-                replica_group=group.replica_group,
-                protocol=group.protocol,
+                **group.names,
                 term=epoch,
                 leader=address,
                 start_time=word.since,
@@ -239,37 +222,17 @@ def _findings(group: Group, epochs: Epochs) -> Iterator[Finding]:
 def _epochs_that_went_back(group: Group) -> Iterator[Finding]:
     """``TERM_REGRESSION``: a sentinel's epoch went back, so its configuration was lost or replaced."""
     for fact in group.of(TermWentBack):
-        name = fact.node or fact.source_node
-        yield group.finding(
-            RuleId.TERM_REGRESSION,
-            (name, fact.after, fact.since),
-            severity=WARNING,
-            nodes=(name,),
-            terms=(fact.before, fact.after),
-            start_time=fact.since,
-            end_time=fact.since,
-            summary=f"{name} had reached epoch {fact.before} and was in epoch {fact.after} afterwards: it may vote "
-            "again in epochs in which it has voted.",
-            evidence=[*fact.evidence, fact.since_event],
-        )
+        yield went_back(group, fact, "epoch", "it may vote again in epochs in which it has voted")
 
 
 def _broken(group: Group) -> Iterator[Finding]:
     """``LEADER_WITHOUT_QUORUM``: a sentinel replaced a master although too few can have voted for it."""
     for fact in group.of(RedisRuleBroken):
-        name = fact.node or fact.source_node
-        yield group.finding(
-            RuleId(fact.rule),
-            (name, fact.since_event),
-            severity=CRITICAL,
-            nodes=(name,),
-            terms=(fact.term,) if fact.term is not None else (),
-            start_time=fact.since,
-            end_time=fact.since,
-            summary=f"{name} replaced the master in epoch {fact.term} with "
-            f"{number_of(fact.granted or 0, 'vote')}; it needs {fact.needed}, and "
-            "so many others voted for another one that it cannot have had them.",
-            evidence=[fact.since_event],
+        yield broke_rule(
+            group,
+            fact,
+            f"replaced the master in epoch {fact.term} with {number_of(fact.granted or 0, 'vote')}; it needs "
+            f"{fact.needed}, and so many others voted for another one that it cannot have had them",
         )
 
 
@@ -300,8 +263,7 @@ def _both_elected(group: Group, epoch: int, first: Candidacy, other: Candidacy, 
         severity=CRITICAL,
         nodes=names,
         terms=(epoch,),
-        start_time=min(first.since, other.since),
-        end_time=max(first.until or first.since, other.until or other.since),
+        when=(min(first.since, other.since), max(first.until or first.since, other.until or other.since)),
         summary=f"{names[0]} and {names[1]} were both elected in epoch {epoch}.",
         evidence=[first.since_event, first.until_event, other.since_event, other.until_event],
         implied_by=next((cause.finding_id for cause in causes if epoch in cause.terms), None),
@@ -339,7 +301,7 @@ def _reasons(group: Group, begin: Moment, end: Moment) -> Iterator[tuple[str, st
         if group.clocks.elapsed(begin, since(fact))[1] > 0 and group.clocks.elapsed(since(fact), end)[1] > 0:
             epoch = f" in epoch {fact.term}" if fact.term is not None else ""
             of = f" about {fact.peer}" if fact.peer else ""
-            yield f"{fact.node or fact.source_node}{of}: {fact.why}{epoch}", fact.since_event
+            yield f"{fact.who}{of}: {fact.why}{epoch}", fact.since_event
     for word in group.of(SentinelSaid):
         after, before = group.clocks.elapsed(begin, since(word)), group.clocks.elapsed(since(word), end)
         if word.message == TILT and after[1] > 0 and before[1] > 0:
@@ -397,21 +359,18 @@ def _unreachable_finding(group: Group, former: Tenure, tenure: Tenure, missed: l
     least = max(group.clocks.elapsed(begin, tenure.begin)[0], 0)
     most = group.clocks.elapsed(begin, tenure.begin)[1] + silent_for(group, first)
     who = _counted({word.peer or word.source_node for word in missed}, "sentinel" if first.message == DOWN else "node")
-    return group.finding(
+    return outage(
+        group,
         RuleId.LEADERLESS,
         (former.term, "unreachable", begin.at // SECOND),
-        severity=WARNING if most >= Timeout.MAX_INFO_GAP.us else INFO,
-        certainty=DEFINITE if least >= Timeout.MIN_REPORTED.us else POSSIBLE,
-        nodes=(former.node, tenure.node),
-        terms=(former.term, tenure.term),
-        start_time=begin.at,
-        end_time=tenure.begin.at,
+        (least, most),
+        severity=severity_of(most),
+        led=(former, tenure),
+        when=(begin.at, tenure.begin.at),
         summary=f"No master for {between(least, most)} for clients that could not reach {former.name}: {who} "
         f"missed it, until {tenure.name} led epoch {tenure.term}.",
         evidence=[*(word.since_event for word in missed), tenure.begin.event_id],
         scope=Scope.UNREACHABLE,
-        duration_min_ms=least // 1000,
-        duration_max_ms=most // 1000,
     )
 
 
@@ -461,21 +420,18 @@ def _missed_finding(group: Group, tenure: Tenure, missed: list[SentinelSaid], du
     least, most = group.clocks.elapsed(begin, end)
     least, most = max(least - Timeout.REDIS_PING.us, 0), most + silent_for(group, missed[0])
     who = _counted({word.peer or word.source_node for word in missed}, "sentinel")
-    return group.finding(
+    return outage(
+        group,
         RuleId.LEADERLESS,
         (tenure.term, "missed", begin.at // SECOND),
-        severity=WARNING if most >= Timeout.MAX_INFO_GAP.us else INFO,
-        certainty=DEFINITE if least >= Timeout.MIN_REPORTED.us else POSSIBLE,
-        nodes=(tenure.node,),
-        terms=(tenure.term,),
-        start_time=begin.at,
-        end_time=end.at,
+        (least, most),
+        severity=severity_of(most),
+        led=[tenure],
+        when=(begin.at, end.at),
         summary=f"No master for {between(least, most)} for clients that could not reach "
         f"{tenure.with_detail(f'epoch {tenure.term}')}: {who} missed it and heard of it again, and nobody took over.",
         evidence=[event for word in missed for event in (word.since_event, word.until_event)],
         scope=Scope.UNREACHABLE,
-        duration_min_ms=least // 1000,
-        duration_max_ms=most // 1000,
     )
 
 
@@ -500,22 +456,21 @@ def _by_word(group: Group, epochs: Epochs) -> Iterator[Finding]:
         first = min(missed, key=lambda word: since(word).at)
         least, most = group.clocks.elapsed(since(first), since(promoted))
         most += silent_for(group, first)
-        yield group.finding(
+        yield outage(
+            group,
             RuleId.LEADERLESS,
             (epoch, "by word", first.since // SECOND),
-            severity=WARNING if most >= Timeout.MAX_INFO_GAP.us else INFO,
+            (least, most),
+            severity=severity_of(most),
             certainty=POSSIBLE,
-            nodes=tuple(name for name in (first.node, address) if name),
+            nodes=(first.node, address),
             terms=(epoch,),
-            start_time=since(first).at,
-            end_time=since(promoted).at,
+            when=(since(first).at, since(promoted).at),
             summary=f"No master for {between(max(least, 0), most)} by the word of sentinels: "
             f"{_counted({word.peer or word.source_node for word in missed}, 'sentinel')} missed {first.node}, until "
             f"{address} led epoch {epoch}.",
             evidence=[*(word.since_event for word in missed), promoted.since_event],
             scope=Scope.NO_LEADER,
-            duration_min_ms=max(least, 0) // 1000,
-            duration_max_ms=most // 1000,
         )
 
 
@@ -534,21 +489,18 @@ def _refusing(group: Group) -> Iterator[Finding]:
         if not led or most < Timeout.MIN_REPORTED.us:
             continue
         tenure = led[-1]
-        yield group.finding(
+        yield outage(
+            group,
             RuleId.LEADERLESS,
             (tenure.term, "refusing", begin.at // SECOND),
-            severity=severity_of(least),
+            (least, most),
             certainty=DEFINITE,
-            nodes=(tenure.node,),
-            terms=(tenure.term,),
-            start_time=begin.at,
-            end_time=end.at if ended else None,
+            led=[tenure],
+            when=(begin.at, end.at if ended else None),
             summary=f"{tenure.with_detail(f'epoch {tenure.term}')} answered no client for {between(least, most)}: its "
             "view of the cluster was fail.",
             evidence=[fact.since_event, fact.until_event],
             scope=Scope.NO_MAJORITY,
-            duration_min_ms=max(least, 0) // 1000,
-            duration_max_ms=most // 1000,
         )
 
 

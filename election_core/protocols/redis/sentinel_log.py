@@ -16,7 +16,7 @@ from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.own_term import OwnTerm
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.digits import number
-from election_replay.election_core.model.facts import Candidacy, Fact, QuietLog, TermRaised, VoteGranted
+from election_replay.election_core.model.facts import Fact, QuietLog, TermRaised, VoteGranted
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.quorum import majority
 from election_replay.election_core.protocols.redis.facts import Hindered, RedisRuleBroken, SentinelSaid
@@ -293,7 +293,7 @@ class SentinelLog:
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this log proves about each master that the sentinel watches."""
         for name, watched in sorted(self.masters.items()):
-            emit = speaker.about(name, PROTOCOL, stream, lambda _: self.node)
+            emit = speaker.about(name, PROTOCOL, stream, self.node)
             yield from emit.alive()
             if emit.incarnations:
                 begun = emit.incarnations[0].first_seen
@@ -323,16 +323,8 @@ class SentinelLog:
         for voter, leader, term, event in watched.votes:
             yield VoteGranted(*emit.about(leader, event), term=term, voter=voter)
         for campaign in watched.campaigns:
-            yield Candidacy(
-                *emit.during(campaign.node, campaign.at, campaign.by, campaign.event_id, *campaign.end),
-                term=campaign.term,
-                outcome=campaign.how_ended,
-                cause=campaign.cause,
-                voters=tuple(sorted(campaign.voters)),
-                granted=len(campaign.voters),
-                needed=campaign.needed if campaign.cause != BY_REQUEST else None,
-                rounds=campaign.rounds,
-            )
+            needed = campaign.needed if campaign.cause != BY_REQUEST else None
+            yield campaign.fact(emit, campaign.node, granted=len(campaign.voters), needed=needed)
         for event in watched.raised:
             yield TermRaised(*emit.at(event), term=event.term or 0, peer=None)
         yield from self.own_epoch.facts(emit)

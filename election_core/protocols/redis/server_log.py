@@ -17,15 +17,7 @@ from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import UNIDENTIFIED
 from election_replay.election_core.fold.role_log import RoleLog
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER, TRANSFER, UNKNOWN, Step, spans
-from election_replay.election_core.model.facts import (
-    Alive,
-    Candidacy,
-    Fact,
-    MemberAddress,
-    QuietLog,
-    TermRaised,
-    VoteGranted,
-)
+from election_replay.election_core.model.facts import Alive, Fact, MemberAddress, QuietLog, TermRaised, VoteGranted
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.introductions import Introduced
 from election_replay.election_core.model.timing import Timeout
@@ -301,7 +293,7 @@ class ServerLog(RoleLog):
 
     def _in_one_group(self, speaker: Speaker, stream: str, known: Introduced, group: str) -> Iterator[Fact]:
         """The facts as if its server had never gone over to another shard."""
-        emit = speaker.about(group, PROTOCOL, stream, lambda _: self.node)
+        emit = speaker.about(group, PROTOCOL, stream, self.node)
         for event, groups in self._votes_by_group(known, group):
             for of_group in groups:
                 there = replace(emit, group=of_group)
@@ -363,18 +355,8 @@ class ServerLog(RoleLog):
 
     def _cluster_facts(self, emit: FactWriter) -> Iterator[Fact]:
         for campaign in self.campaigns:
-            during = emit.during(self.node, campaign.at, campaign.by, campaign.event_id, *campaign.end)
             yield TermRaised(*emit.at(campaign), term=campaign.term or 0)
-            yield Candidacy(
-                *during,
-                term=campaign.term,
-                outcome=campaign.how_ended,
-                cause=campaign.cause,
-                voters=(),
-                granted=None,
-                needed=None,
-                rounds=1,
-            )
+            yield campaign.fact(emit, self.node)
         for event in self.addresses:
             yield MemberAddress(*emit.at(event), address=event.address or "")
         refusing: FoldEvent | None = None

@@ -1,7 +1,6 @@
 """The facts about answers to writes: what a broker says of those that it gave too late."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from election_replay.election_core.model.facts import Fact
 
@@ -14,8 +13,6 @@ class AnsweredTooLate(Fact):
     second; the slowest of them took ``slowest_ms`` (null: no such put). ``unconfirmed`` of the writes were stored
     without the flush, or the copies, that were asked for; ``refused`` more were not stored, and told so as late.
     """
-
-    kind: ClassVar[str] = "ANSWERED_TOO_LATE"
 
     count: int
     slowest_ms: int | None

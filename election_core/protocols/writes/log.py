@@ -31,7 +31,6 @@ DISK, APPEND, TRANSFER, ACKS = "STORE_DISK_FULL", "DL_APPEND_FAILED", "DL_TRANSF
 KINDS = frozenset({UNANSWERED, SLOW, DISK, APPEND, TRANSFER, ACKS})
 """The events that this fold reads."""
 
-_EPISODE = Timeout.WRITE_EPISODE.us
 _STORED = frozenset({0, 10, 11, 12})
 """``SUCCESS``, ``FLUSH_DISK_TIMEOUT``, ``SLAVE_NOT_AVAILABLE``, ``FLUSH_SLAVE_TIMEOUT`` (``ResponseCode``): the message
 is in the broker's log."""
@@ -56,7 +55,7 @@ class Episode:
 
     def goes_on_with(self, other: "Episode") -> bool:
         """Whether an episode that begins no earlier is part of this one: it is not surely later than that."""
-        return other.begin - self.last.by <= _EPISODE
+        return other.begin - self.last.by <= Timeout.WRITE_EPISODE.us
 
     def with_(self, other: "Episode") -> None:
         """Take an episode in that begins no earlier."""
@@ -77,7 +76,7 @@ def _of(event: FoldEvent) -> Episode | None:
         return None
     if event.kind == SLOW:
         took = (event.duration_ms or 0) * US_PER_MS
-        if took > _EPISODE:
+        if took > Timeout.WRITE_EPISODE.us:
             return None
         return Episode(event.at - took, event.by - took, event.event_id, event, slowest=event)
     return Episode(event.at, event.by, event.event_id, event, count=1, unconfirmed=int(event.code in _UNCONFIRMED))
@@ -106,7 +105,7 @@ class Refused:
 
     def goes_on_with(self, event: FoldEvent) -> bool:
         """Whether a line of the same kind belongs to this time."""
-        return event.kind == self.last.kind and event.at - self.last.by <= _EPISODE
+        return event.kind == self.last.kind and event.at - self.last.by <= Timeout.WRITE_EPISODE.us
 
 
 @dataclass(slots=True)
@@ -147,7 +146,7 @@ class WritesLog:
         last = next((spell for spell in reversed(self.refused) if spell.why == why), None)
         if last is not None and last.goes_on_with(event):
             last.last, last.count = event, last.count + 1
-        elif event.kind == ACKS or (self._asked is not None and event.at - self._asked.by <= _EPISODE):
+        elif event.kind == ACKS or (self._asked is not None and event.at - self._asked.by <= Timeout.WRITE_EPISODE.us):
             asked = None if event.kind == ACKS else self._asked
             self.refused.append(Refused(why, event, event, asked=asked))
 
@@ -204,4 +203,4 @@ class WritesLog:
 def _after_a_hole(episode: Episode, incarnations: Iterable[Incarnation]) -> bool:
     """Whether the process did not run, or said nothing, just before an episode or when it began."""
     holes = (hole for run in incarnations for hole in run.silences)
-    return any(hole.begin <= episode.begin <= hole.end + _EPISODE for hole in holes)
+    return any(hole.begin <= episode.begin <= hole.end + Timeout.WRITE_EPISODE.us for hole in holes)

@@ -11,9 +11,9 @@ from election_replay.election_core.fold.roles import FOLLOWER, OBSERVER
 from election_replay.election_core.judge.clock import Clocks
 from election_replay.election_core.judge.coverage import coverage
 from election_replay.election_core.judge.group import Group, group_of, since, until
-from election_replay.election_core.judge.outages import severity_of
-from election_replay.election_core.judge.wording import between, name_of, seconds
-from election_replay.election_core.model.catalogue import INFO, PROVEN, RuleId
+from election_replay.election_core.judge.outages import writes_refused
+from election_replay.election_core.judge.wording import name_of, seconds
+from election_replay.election_core.model.catalogue import INFO, RuleId
 from election_replay.election_core.model.facts import Fact, RefusedWrites
 from election_replay.election_core.model.measures import Refusal
 from election_replay.election_core.model.rows import Finding, RoleInterval, Row
@@ -37,38 +37,21 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     yield coverage(group, RuleId.WRITES_REFUSED, len(refused) - len(outages), len(outages))
 
 
-_REFUSALS = {
-    Refusal.DISK_FULL: "its disk was too full",
-    Refusal.TRANSFERRING: "it was handing its leadership over to {peer}, and the hand-over did not end",
-    Refusal.UNACKNOWLEDGED: "the other replicas did not acknowledge in time",
-}
-
-
 def _refused(group: Group, fact: RefusedWrites) -> Iterator[Finding]:
-    """``WRITES_REFUSED``: who holds the role took no writes for a second or more; one late acknowledgement is none."""
-    end, why = until(fact), Refusal(fact.why)
-    least, most = group.clocks.elapsed(since(fact), end or group.end)
-    least = max(least, 0)
-    if least < Timeout.MIN_REPORTED.us or (why == Refusal.UNACKNOWLEDGED and fact.count == 1):
+    """``WRITES_REFUSED`` by one fact; a single late acknowledgement is none."""
+    end = until(fact)
+    if fact.why == Refusal.UNACKNOWLEDGED and fact.count == 1:
         return
-    lines = "" if why == Refusal.DISK_FULL else f" {fact.count} writes failed."
-    verb = "could not acknowledge writes" if why == Refusal.UNACKNOWLEDGED else "refused writes"
-    reason = _REFUSALS[why].format(peer=fact.peer or "another member")
-    yield group.finding(
-        RuleId.WRITES_REFUSED,
+    yield from writes_refused(
+        group,
         (fact.source_node, fact.why, fact.since),
-        severity=severity_of(least),
-        certainty=PROVEN,
-        nodes=(fact.node or fact.source_node,),
-        terms=(),
-        start_time=since(fact).at,
-        end_time=end.at if end else None,
-        summary=f"{name_of(fact.node, fact.source_node)} {verb} for {between(least, most)}"
-        f"{'' if end else ', to the end of the logs'}: {reason}.{lines}",
+        name_of(fact.node, fact.source_node),
+        [fact],
+        group.clocks.elapsed(since(fact), end or group.end),
+        (fact.since, end.at if end else None),
+        nodes=(fact.who,),
         evidence=[*fact.evidence, fact.since_event, fact.until_event],
-        duration_min_ms=least // US_PER_MS,
-        duration_max_ms=most // US_PER_MS,
-        former_leader=fact.node or fact.source_node,
+        former_leader=fact.who,
     )
 
 
@@ -111,7 +94,7 @@ def _lasted(group: Group, fact: AnsweredTooLate) -> tuple[int, int]:
 
 
 def _finding(group: Group, fact: AnsweredTooLate) -> Finding:
-    name, end = fact.node or fact.source_node, until(fact)
+    name, end = fact.who, until(fact)
     who = name_of(name, fact.source_node)
     least, most = _lasted(group, fact)
     writes = "a write" if fact.count == 1 else f"{fact.count} writes"
@@ -126,14 +109,10 @@ def _finding(group: Group, fact: AnsweredTooLate) -> Finding:
         RuleId.WRITES_UNANSWERED,
         (fact.source_node, fact.since),
         severity=INFO,
-        certainty=PROVEN,
         nodes=(name,),
-        terms=(),
-        start_time=since(fact).at,
-        end_time=end.at if end else None,
+        when=(since(fact).at, end.at if end else None),
         summary=f"Within {seconds(most)} {who} stored {writes}{details} and answered after the clients had given "
         f"up: {slow} too slow for them. A client that tries again stores its message twice.{refused}",
         evidence=[fact.since_event, *fact.evidence, fact.until_event],
-        duration_min_ms=max(least, 0) // US_PER_MS,
-        duration_max_ms=most // US_PER_MS,
+        lasted=(least, most),
     )

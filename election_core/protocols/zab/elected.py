@@ -44,7 +44,6 @@ class Elected:
                 cause=None,
                 voters=tuple(sorted(win.supporters or ())),
                 granted=len(win.supporters) if win.supporters else None,
-                needed=None,
                 rounds=win.attempts,
                 electorate=tuple(sorted(win.voters)),
             )
@@ -54,9 +53,5 @@ class Elected:
                 term=None,
                 outcome=NEVER_ESTABLISHED,
                 cause=None,
-                voters=(),
-                granted=None,
-                needed=None,
-                rounds=1,
                 majority_answered=True,
             )

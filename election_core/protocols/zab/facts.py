@@ -14,7 +14,6 @@ class Ballot(Fact):
     """``node`` went into an election with its ``own_epoch`` and its last zxid ``own_zxid``, and left it under
     ``leader``, in the epoch ``term`` where it says so."""
 
-    kind: ClassVar[str] = "BALLOT"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "leader", "own_epoch")
 
     term: int | None
@@ -27,7 +26,6 @@ class Ballot(Fact):
 class ZabRuleBroken(LineBrokeRule):
     """A line of ``node`` breaks the ``rule``, since ``why``."""
 
-    kind: ClassVar[str] = "ZAB_RULE_BROKEN"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "rule")
 
     why: str | None
@@ -39,7 +37,6 @@ class Truncated(Fact):
     """``node`` cut its log, which had ended at ``from_index``, after ``to_index`` (zxids), as its leader ``peer``
     wanted."""
 
-    kind: ClassVar[str] = "TRUNCATED"
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer",)
 
     peer: str | None

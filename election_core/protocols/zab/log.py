@@ -173,7 +173,7 @@ class ZabLog:
             return
         self.node = self.node or speaker.listed.member
         group = speaker.listed.replica_group or (ENSEMBLE_GROUP if self.node is not None else UNIDENTIFIED)
-        emit = speaker.about(group, PROTOCOL, stream, lambda _: self.node)
+        emit = speaker.about(group, PROTOCOL, stream, self.node)
         yield QuietLog(*emit.during(self.node, first.at, first.at, None))
         if not self._tells_roles:  # a warning says that a leader was lost, and none that another one was found
             self.steps = [replace(step, role=UNKNOWN) if step.role == CANDIDATE else step for step in self.steps]

@@ -48,7 +48,7 @@ def _commits(group: Group) -> Iterator[KnownCommit]:
     for end in _leader_ends(group):
         yield KnownCommit(end.node, end.term, end.index, end.event_id)
     for fact in group.of(KnownCommitted):
-        yield KnownCommit(fact.node or fact.source_node, fact.term, fact.to_index, fact.since_event)
+        yield KnownCommit(fact.who, fact.term, fact.to_index, fact.since_event)
 
 
 def losses(group: Group, breaches: Iterable[Finding]) -> Iterator[Finding]:
@@ -111,18 +111,16 @@ def _epoch_of_leader(group: Group, cut: Truncated) -> int | None:
 
 def _cut_finding(group: Group, cut: _Cut, commit: KnownCommit, lacking: list[Finding]) -> Finding:
     fact = cut.fact
-    name = fact.node or fact.source_node
     return group.finding(
         RuleId.COMMITTED_ENTRY_LOST,
-        (name, fact.since, fact.to_index),
+        (fact.who, fact.since, fact.to_index),
         severity=CRITICAL,
-        nodes=tuple(dict.fromkeys(node for node in (name, fact.peer, commit.node) if node and node != A_CLIENT)),
-        terms=tuple(dict.fromkeys(term for term in (commit.term, cut.epoch) if term is not None)),
-        start_time=fact.since,
-        end_time=fact.since,
-        summary=f"{name} cut its log after zxid {fact.to_index:#x}, as {fact.peer}, its leader in epoch {cut.epoch}, "
-        f"wanted, although {commit.node} {_knew(commit)} entries up to zxid {commit.index:#x} in epoch {commit.term}: "
-        f"{_entries(fact.to_index, commit.index)} lost.",
+        nodes=(node for node in (fact.who, fact.peer, commit.node) if node and node != A_CLIENT),
+        terms=(term for term in (commit.term, cut.epoch) if term is not None),
+        when=fact.since,
+        summary=f"{fact.who} cut its log after zxid {fact.to_index:#x}, as {fact.peer}, its leader in epoch "
+        f"{cut.epoch}, wanted, although {commit.node} {_knew(commit)} entries up to zxid {commit.index:#x} in epoch "
+        f"{commit.term}: {_entries(fact.to_index, commit.index)} lost.",
         evidence=[commit.event_id, fact.since_event],
         implied_by=next((finding.finding_id for finding in lacking if cut.epoch in finding.terms[1:]), None),
     )

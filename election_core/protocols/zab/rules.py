@@ -34,7 +34,7 @@ from election_replay.election_core.model.facts import Candidacy, Fact, Role, Ter
 from election_replay.election_core.model.quorum import is_majority
 from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
 from election_replay.election_core.model.timing import Timeout
-from election_replay.election_core.protocols.raft_family.rules import last_heard
+from election_replay.election_core.protocols.raft_family.rules import broke_rule, last_heard, went_back
 from election_replay.election_core.protocols.raft_family.two_leaders import overlap_findings
 from election_replay.election_core.protocols.zab.ballots import ballot_of, log_of, words_of
 from election_replay.election_core.protocols.zab.facts import Ballot, ZabRuleBroken
@@ -42,9 +42,6 @@ from election_replay.election_core.protocols.zab.log import PROTOCOL
 from election_replay.election_core.protocols.zab.losses import loss_tallies, losses
 
 __all__ = ["PROTOCOL", "judge"]
-
-ROLLING_RESTART = Timeout.ROLLING_RESTART.us
-"""Servers that were restarted within this time of the leader may have been restarted in turn."""
 
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
@@ -167,7 +164,7 @@ def _restarted_in_turn(group: Group, tenure: Tenure) -> bool:
 def _about(group: Group, moment: Moment, other: Moment) -> bool:
     """Whether one moment may have been so near another that a rolling restart holds both."""
     least, most = group.clocks.elapsed(moment, other)
-    return least < ROLLING_RESTART and -most < ROLLING_RESTART
+    return least < Timeout.ROLLING_RESTART.us and -most < Timeout.ROLLING_RESTART.us
 
 
 def _surely_at_once(group: Group, role: Role, other: Role) -> bool:
@@ -242,19 +239,11 @@ def _unplanned(group: Group, planned: set[tuple[str, int]]) -> list[Moment]:
 def _epochs_that_went_back(group: Group) -> Iterator[Finding]:
     """``TERM_REGRESSION``: a server came back with a smaller epoch than it had reached: its data was lost."""
     for fact in group.of(TermWentBack):
-        name = fact.node or fact.source_node
-        yield group.finding(
-            RuleId.TERM_REGRESSION,
-            (name, fact.after, fact.since),
-            severity=WARNING,
-            certainty=PROVEN,
-            nodes=(name,),
-            terms=(fact.before, fact.after),
-            start_time=fact.since,
-            end_time=fact.since,
-            summary=f"{name} had reached epoch {fact.before} and was in epoch {fact.after} afterwards: its data was "
-            "lost or replaced, and the writes that it had acknowledged no longer count in elections.",
-            evidence=_ids(*fact.evidence, fact.since_event),
+        yield went_back(
+            group,
+            fact,
+            "epoch",
+            "its data was lost or replaced, and the writes that it had acknowledged no longer count in elections",
         )
 
 
@@ -263,19 +252,8 @@ def _votes_that_went_down(group: Group) -> Iterator[Finding]:
     for fact in group.of(ZabRuleBroken):
         if fact.rule != RuleId.ZAB_WRONG_WINNER:
             continue
-        name = fact.node or fact.source_node
-        yield group.finding(
-            RuleId.ZAB_WRONG_WINNER,
-            (name, fact.since_event),
-            severity=CRITICAL,
-            certainty=PROVEN,
-            nodes=(name,),
-            terms=(),
-            start_time=fact.since,
-            end_time=fact.since,
-            summary=f"{name} changed its vote within one round {fact.why}, which is worse.",
-            evidence=_ids(fact.since_event),
-        )
+        how = f"changed its vote within one round {fact.why}, which is worse"
+        yield broke_rule(group, fact, how, terms=())
     for win in _wins(group):
         yield from _behind_its_supporters(group, win)
 
@@ -323,13 +301,12 @@ def _behind_its_supporters(group: Group, win: Candidacy) -> Iterator[Finding]:
         (win.node, win.term),
         severity=CRITICAL if sure else WARNING,
         certainty=PROVEN if sure else POSSIBLE,
-        nodes=(win.node or win.source_node, *sorted(ahead)),
-        terms=(win.term,) if win.term is not None else (),
-        start_time=win.since,
-        end_time=win.until,
+        nodes=(win.who, *sorted(ahead)),
+        terms=(win.term,),
+        when=(win.since, win.until),
         summary=f"{win.node} was established in epoch {win.term} with {words_of(of_leader)}, although its quorum had "
         f"more: {known}. What they alone had is cut off.",
-        evidence=_ids(of_leader.since_event, win.until_event, *(ballot.since_event for ballot in ahead.values())),
+        evidence=(of_leader.since_event, win.until_event, *(ballot.since_event for ballot in ahead.values())),
     )
 
 
@@ -343,24 +320,9 @@ def _without_quorum(group: Group) -> Iterator[Finding]:
     for fact in group.of(ZabRuleBroken):
         if fact.rule != RuleId.LEADER_WITHOUT_QUORUM:
             continue
-        name = fact.node or fact.source_node
-        yield group.finding(
-            RuleId.LEADER_WITHOUT_QUORUM,
-            (name, fact.term, fact.since_event),
-            severity=WARNING,
-            certainty=POSSIBLE,
-            nodes=(name,),
-            terms=(fact.term,) if fact.term is not None else (),
-            start_time=fact.since,
-            end_time=fact.since,
-            summary=f"{name} began to lead epoch {fact.term} with {fact.why} behind it; that is a quorum only where "
-            "servers have weights.",
-            evidence=_ids(fact.since_event),
-        )
-
-
-def _ids(*events: str | None) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(event for event in events if event))
+        behind = f"began to lead epoch {fact.term} with {fact.why} behind it"
+        how = f"{behind}; that is a quorum only where servers have weights"
+        yield broke_rule(group, fact, how, fact.term, severity=WARNING, certainty=POSSIBLE)
 
 
 # -- coverage --------------------------------------------------------------------------------------------------
