@@ -185,6 +185,7 @@ class Newest:
         for name, keys in self._written.items():
             self._database.register(f"written_{name}", keys_of(keys))
         self._in_part: dict[str, str] = {}
+        self._empty: set[str] = set()
         for name, of_table in columns.items():
             self._put(name, of_table, self._where(name))
 
@@ -200,7 +201,9 @@ class Newest:
         chosen = "*"
         if shape == "TABLE" and len(columns) < len(TABLES[name].columns):
             chosen, self._in_part[name] = ", ".join(f'"{column}"' for column in columns), where
-        self._run(f"CREATE {shape} {name} AS SELECT {chosen} FROM all_{name}{where}")
+        made = f"CREATE {shape} {name} AS SELECT {chosen} FROM all_{name}{where}"
+        if self._done(lambda: self._database.execute(made).fetchall()) == [(0,)]:
+            self._empty.add(name)
 
     def _are_few(self, table: str, rows: ds.Dataset) -> bool:
         """Whether so few ``rows`` of a table are looked at that they are held; of large ones those of a night are."""
@@ -328,6 +331,8 @@ class Newest:
         """How many rows a table has, and how many of which cluster break each expectation of a row by itself."""
         conditions = ((asked.name, condition_of(table, asked)) for asked in expectations_of(table))
         by_row = {name: condition for name, condition in conditions if condition}
+        if table in self._empty:
+            return 0, {name: {} for name in by_row}
         cluster = "cluster" if "cluster" in TABLES[table].names else "NULL"
         counts = ["count(*)", *(f"count(*) FILTER (WHERE {condition})" for condition in by_row.values())]
         found = self._fetched(table, f"SELECT {cluster}, {', '.join(counts)} FROM {table} GROUP BY ALL ORDER BY ALL")

@@ -229,6 +229,7 @@ class Pairs:
 
     def __init__(self, engine: LocalEngine, zone: Zone, folder: Path) -> None:
         self.engine, self.zone, self.warehouse, self.folder = engine, zone, Warehouse(str(folder / "w")), folder
+        self.last_term = 1
         where = ("--engine", "local", "--warehouse", self.warehouse.root)
         landing = ("--landing", str(zone.root))
         self.commands = {
@@ -243,10 +244,11 @@ class Pairs:
 
         ``first`` begins the one job, and gives what waits for it. The other begins up to four pauses later.
         """
-        for term in range(2, 2 + times):
+        for number in range(times):
+            term = self.last_term = self.last_term + 1
             self.zone.append("broker_default.log", election(100 * term, term))
             waits = first()
-            time.sleep(pause * ((term - 2) % 5))
+            time.sleep(pause * (number % 5))
             second = begun(*self.commands[other])
             for code, said in (waits(), awaited(second)):
                 assert code in (0, 1), said
@@ -279,35 +281,37 @@ def pairs(local: LocalEngine, zone: Zone, tmp_path: Path) -> Pairs:
 OTHERS = ("run", "upkeep", "replay", "land")
 
 
-@pytest.mark.parametrize("other", OTHERS)
-def test_two_jobs_at_once_lose_nothing(
-    pairs: Pairs, other: str, record_property: Callable[[str, object], None]
-) -> None:
-    pairs.meet(lambda: partial(awaited, begun(*pairs.commands["run"])), other, TIMES, pause=0.35)
+def test_two_jobs_at_once_lose_nothing(pairs: Pairs, record_property: Callable[[str, object], None]) -> None:
+    for other in OTHERS:
+        pairs.meet(lambda: partial(awaited, begun(*pairs.commands["run"])), other, TIMES, pause=0.35)
     pairs.made_good()
-    record_property("pairs of jobs at once", TIMES)
+    record_property("pairs of jobs at once", TIMES * len(OTHERS))
 
 
-@only_when_proving("a minute")
-@pytest.mark.parametrize("other", OTHERS)
+@only_when_proving("three minutes")
 def test_a_night_on_spark_and_another_job_at_once_lose_nothing(
-    spark: SparkEngine, pairs: Pairs, other: str, record_property: Callable[[str, object], None]
+    spark: SparkEngine, pairs: Pairs, record_property: Callable[[str, object], None]
 ) -> None:
     with ThreadPoolExecutor(1) as pool:
         alone = partial(pool.submit, night_told, spark, pairs.zone.root, Warehouse(pairs.warehouse.root))
-        pairs.meet(lambda: alone().result, other, ON_SPARK, pause=0.8)
+        for other in OTHERS:
+            pairs.meet(lambda: alone().result, other, ON_SPARK, pause=0.8)
     pairs.made_good()
-    record_property("pairs of jobs at once", ON_SPARK)
+    record_property("pairs of jobs at once", ON_SPARK * len(OTHERS))
 
 
 LOOK = ("look", str(EXAMPLES))
 RUN = ("run", "--engine", "spark", "--landing", str(EXAMPLES), "--warehouse")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+MOMENTS = ((LOOK, "*", 0.0), (LOOK, "*", 0.3), (LOOK, "*", 0.6), (RUN, "*", 0.0), (RUN, "election-replay-*", 0.0))
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+"""One handler takes both: ``make test`` sends them by turns, ``make prove`` each at each moment."""
+
+
 @pytest.mark.parametrize(
-    ("command", "first", "after_s"),
-    [(LOOK, "*", 0.0), (LOOK, "*", 0.3), (LOOK, "*", 0.6), (RUN, "*", 0.0), (RUN, "election-replay-*", 0.0)],
+    ("command", "first", "after_s", "number"),
+    [(*moment, number) for at, moment in enumerate(MOMENTS) for number in amount((SIGNALS[at % 2],), SIGNALS)],
 )
 def test_a_command_that_is_told_to_end_leaves_nothing_behind(
     command: tuple[str, ...], first: str, after_s: float, number: signal.Signals, tmp_path: Path

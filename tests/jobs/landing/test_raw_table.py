@@ -106,14 +106,24 @@ LINES = [
 ]
 
 
+@pytest.fixture(scope="module")
+def at_once(local: LocalEngine, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """All rows in one night."""
+    folder = tmp_path_factory.mktemp("once")
+    append(folder / "all", LINES)
+    warehouse = Warehouse(str(folder / "warehouse"))
+    land_rows(local, folder / "all", warehouse)
+    replay(local, warehouse, Config().inventoried(), settings="test")
+    return warehouse
+
+
 @pytest.mark.parametrize("seed", range(4))
-def test_rows_may_come_late_and_in_any_order(local: LocalEngine, tmp_path: Path, seed: int) -> None:
+def test_rows_may_come_late_and_in_any_order(
+    local: LocalEngine, at_once: Warehouse, tmp_path: Path, seed: int
+) -> None:
     chance = random.Random(seed)
     chance_lines = chance.sample(LINES, len(LINES))
-    append(tmp_path / "all", LINES)
-    at_once, by_night = Warehouse(str(tmp_path / "once")), Warehouse(str(tmp_path / "nights"))
-    land_rows(local, tmp_path / "all", at_once)
-    replay(local, at_once, Config().inventoried(), settings="test")
+    by_night = Warehouse(str(tmp_path / "nights"))
     for night in (chance_lines[:6], chance_lines[6:11], [*chance_lines[11:], *chance_lines[:3]]):
         append(tmp_path / "raw", night)
         land_rows(local, tmp_path / "raw", by_night)
