@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.archives import unpack
-from tests.proving import PROVING
+from tests.proving import PROVING, amount
 
 if TYPE_CHECKING:
     from election_replay.jobs.engines.engine import Engine
@@ -69,15 +69,16 @@ def landing(corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> Landing:
 
 @pytest.fixture(scope="session")
 def spark() -> "Iterator[SparkEngine]":
-    """The one small session of the suite; the JVM compiles only as much as a short life needs.
+    """The one small session of the suite: it and its JVM compile only as much as a short life needs.
 
-    Its driver leaves all work to executors, however little there is.
+    Its driver leaves all work to executors, however little there is. ``make prove`` has queries compiled.
     """
     from election_replay.jobs.engines.spark_engine import LITTLE_SETTING, SparkEngine
-    from election_replay.jobs.engines.spark_session import spark_session
+    from election_replay.jobs.engines.spark_session import SHORT_LIVED, SHORT_LIVED_JVM, spark_session
 
-    os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m")
-    session = spark_session("tests", master="local[2]", shuffle_partitions=3, quiet=True, more={LITTLE_SETTING: "0"})
+    os.environ.setdefault("JDK_JAVA_OPTIONS", f"{SHORT_LIVED_JVM} -XX:ReservedCodeCacheSize=256m")
+    more = {LITTLE_SETTING: "0"} | amount(SHORT_LIVED, {})
+    session = spark_session("tests", master="local[2]", shuffle_partitions=3, quiet=True, more=more)
     yield SparkEngine(session)
     session.stop()
 

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.published import WITH_SPARK, WITHOUT_JAVA, Warehouse, replay, replay_here
+from tests.acceptance.published import Warehouse, replay_here
 from tests.conftest import Landing
-from tests.proving import amount
 
 ELECTING = ("rocketmq-dledger", "rocketmq-controller", "etcd", "zookeeper")
 SYSTEMS = (*ELECTING, "rocketmq-acting-master")
@@ -26,9 +25,9 @@ def elections(runs: dict[str, Path]) -> dict[str, Path]:
 
 @pytest.fixture(scope="session")
 def gold(runs: dict[str, Path], landing: Landing, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
-    """All these runs, replayed together by one of the two engines; test_engines.py has the other one do it, too."""
+    """All these runs, replayed together."""
     zone = landing(f"{path.parent.name}/{name}" for name, path in runs.items())
-    return replay(zone, tmp_path_factory.mktemp("warehouse") / "all", *amount(WITHOUT_JAVA, WITH_SPARK))
+    return replay_here(zone, tmp_path_factory.mktemp("warehouse") / "all")
 
 
 @pytest.fixture(scope="session")

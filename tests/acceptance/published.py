@@ -65,9 +65,8 @@ def ordered(rows: Iterable[Row]) -> list[str]:
     return sorted(json.dumps(row, default=str, sort_keys=True) for row in of_logs)
 
 
-WITH_SPARK = ("--engine", "spark")
 WITHOUT_JAVA = ("--engine", "local")
-"""Ways to run it; no program is found while the second one runs."""
+"""A way to run it, while which no program is found."""
 
 
 def election_replay(*arguments: object, env: Mapping[str, str] | None = None) -> str:

@@ -39,7 +39,7 @@ pytestmark = pytest.mark.slow
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "landing"
 
-STEP = amount(29, 2)
+STEP = amount(41, 2)
 """Before which of the writes the disk is filled: ``make prove`` tries every second one of them."""
 
 TIMES = amount(1, 10)
@@ -103,7 +103,7 @@ def test_a_disk_that_is_full_from_any_write_on_costs_a_night_and_no_row(
     record_property: Callable[[str, object], None],
 ) -> None:
     story = second_night(local, zone, tmp_path)
-    number, ended = 0, False
+    number, ended = amount(STEP, 0), False
     while not ended:
         folder = small_disk / "w"
         shutil.copytree(story.start, folder)

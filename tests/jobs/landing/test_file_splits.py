@@ -148,7 +148,7 @@ def test_any_shape(counted: Counted, tmp_path: Path, shape: str) -> None:
     assert counted == ([] if shape in NOT_CUT else [shape not in NOT_COUNTED])
 
 
-@pytest.mark.parametrize("seed", range(amount(20, 200)))
+@pytest.mark.parametrize("seed", range(amount(10, 200)))
 def test_any_mixture(counted: Counted, tmp_path: Path, seed: int) -> None:
     source = random.Random(seed)
     second, parts = 0, list[str]()

@@ -118,9 +118,7 @@ def at_once(local: LocalEngine, tmp_path_factory: pytest.TempPathFactory) -> War
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_rows_may_come_late_and_in_any_order(
-    local: LocalEngine, at_once: Warehouse, tmp_path: Path, seed: int
-) -> None:
+def test_rows_may_come_late_and_in_any_order(local: LocalEngine, at_once: Warehouse, tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     chance_lines = chance.sample(LINES, len(LINES))
     by_night = Warehouse(str(tmp_path / "nights"))

@@ -31,7 +31,7 @@ WRITERS: tuple[tuple[Any, str], ...] = (
 )
 """All that writes to Delta's logs, or removes files."""
 
-STEP = amount(29, 1)
+STEP = amount(41, 1)
 """Which of the commits are tried: ``make prove`` tries each of them."""
 
 
@@ -74,7 +74,7 @@ def test_a_kill_before_any_commit_is_made_good(
     record_property: Callable[[str, object], None],
 ) -> None:
     story = story_of(local, zone, tmp_path)
-    number, ended = 0, False
+    number, ended = amount(STEP, 0), False
     while not ended:
         folder = tmp_path / f"killed {number}"
         shutil.copytree(story.start, folder)
