@@ -16,10 +16,10 @@ from election_replay.jobs.cli.output import rows_in
 from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import cell
-from election_replay.jobs.showing.superset_bundle import DATASETS, Dataset
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.acceptance.published import replay_in
 from tests.conftest import Landing
+from tests.jobs.showing.test_dashboards_of_others import DATASETS
 from tests.jobs.tables import publish
 from tests.proving import amount
 
@@ -163,12 +163,12 @@ def test_spark_answers_the_same(asked: Question, published: Published, registere
     assert shown(found.column_names, rows_in(found)) == shown(answer.column_names, rows_in(answer))
 
 
-@pytest.mark.parametrize("dataset", DATASETS[:: amount(3, 1)], ids=lambda dataset: dataset.name)
+@pytest.mark.parametrize("dataset", DATASETS[:: amount(3, 1)], ids=lambda dataset: dataset["table_name"])
 def test_datasets_of_superset_are_answered_alike(
-    dataset: Dataset, published: Published, registered: "SparkSession"
+    dataset: dict[str, Any], published: Published, registered: "SparkSession"
 ) -> None:
-    answer, found = published.query(dataset.sql), registered.sql(dataset.sql).toArrow()
-    assert found.column_names == answer.column_names == list(dataset.columns)
+    answer, found = published.query(dataset["sql"]), registered.sql(dataset["sql"]).toArrow()
+    assert found.column_names == answer.column_names == [column["column_name"] for column in dataset["columns"]]
     told, said = ([tuple(map(in_a_cell, row)) for row in rows_in(one)] for one in (answer, found))
     assert sorted(said) == sorted(told)
 
