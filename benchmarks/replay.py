@@ -30,11 +30,10 @@ from benchmarks.load import land_night as land
 from benchmarks.many_files import megabytes
 from benchmarks.printed import say
 from election_replay.election_core.model.inventory import NO_INVENTORY
+from election_replay.jobs.engines.duckdb_rows import without_null_columns
 from election_replay.jobs.engines.engine import Partitioning, Rows
-from election_replay.jobs.engines.null_columns import without_null_columns
-from election_replay.jobs.engines.spark_engine import LITTLE_SETTING, SparkEngine, dealt_and_sorted, written
+from election_replay.jobs.engines.spark_engine import LITTLE_SETTING, SparkEngine, dealt_and_sorted, read, written
 from election_replay.jobs.engines.spark_session import spark_session
-from election_replay.jobs.engines.spark_tables import read
 from election_replay.jobs.replay import replay
 from election_replay.jobs.replaying.checkpoints import NEEDED as NEEDED_TO_FOLD
 from election_replay.jobs.replaying.checkpoints import in_fold_columns

@@ -16,7 +16,7 @@ from election_replay.jobs import JobError
 from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.reading.changes import Changes, changes
 from election_replay.jobs.replay import replay
-from election_replay.jobs.replaying.selection import Selection
+from election_replay.jobs.replaying.nothing_new import Selection
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
 

@@ -16,9 +16,8 @@ from election_replay.jobs.gates.checks import Check, check, record, stopped
 from election_replay.jobs.publish import publish
 from election_replay.jobs.publishing.runs import Judged, note_judged, revert_clusters, waits
 from election_replay.jobs.replaying.judging import judge_all
-from election_replay.jobs.replaying.nothing_new import inventory_version, nothing_new
+from election_replay.jobs.replaying.nothing_new import EVERYTHING, Selection, inventory_version, nothing_new
 from election_replay.jobs.replaying.plan import ReplayPlan, plan_replay, work_of
-from election_replay.jobs.replaying.selection import EVERYTHING, Selection
 from election_replay.jobs.replaying.source_delta import nights
 from election_replay.jobs.warehouse.table_sets import LANDED
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -64,7 +63,7 @@ def replay(
         if not clusters and plan.since == plan.last_batch and held == plan.held_before:
             return Replay(None, held=tuple(held), checks=checks)
         work = work_of(engine, warehouse, inventory, plan, clusters)
-        written = judge_all(work, plan.checkpoints) if clusters or work.everything else {}
+        written = judge_all(work) if clusters or work.everything else {}
         if not plan.since:
             revert_clusters(warehouse, held, plan.run_id)
         judged = replace(judged_by(plan, clusters, inventory, settings), written=written)

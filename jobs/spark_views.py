@@ -13,7 +13,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from election_replay.jobs.engines.spark_tables import read
+from election_replay.jobs.engines.spark_engine import read
 from election_replay.jobs.faults import Damaged
 from election_replay.jobs.reading.given_rows import with_rows
 from election_replay.jobs.reading.published import KeptNoLongerError

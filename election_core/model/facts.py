@@ -16,7 +16,7 @@ that clock may be off; it is added only where clocks of different machines meet.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
 
@@ -76,19 +76,6 @@ class Fact:
 
 F = TypeVar("F", bound=Fact)
 """A kind of facts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """Two lines, one after the other, of which the second says more: when the first was written (``after``), the second
-    (``at``, ``by``, ``event_id``), microseconds UTC, and the indexes in them."""
-
-    after: int
-    from_index: int
-    at: int
-    by: int
-    event_id: str
-    to_index: int
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -188,17 +175,6 @@ class Committed(Fact):
     to_index: int | None
     goes_on: bool = False
 
-    def grown(self, growth: Growth) -> "Committed":
-        """What the fact says after a later growth."""
-        return replace(
-            self,
-            since=growth.after,
-            since_by=growth.by,
-            since_event=growth.event_id,
-            from_index=growth.from_index,
-            to_index=growth.to_index,
-        )
-
 
 @dataclass(slots=True, unsafe_hash=True)
 class LeaderLog(Fact):
@@ -221,10 +197,6 @@ class KnownCommitted(Fact):
     term: int
     to_index: int
     goes_on: bool = False
-
-    def grown(self, growth: Growth) -> "KnownCommitted":
-        """What the fact says after a later growth."""
-        return replace(self, since=growth.at, since_by=growth.by, since_event=growth.event_id, to_index=growth.to_index)
 
 
 @dataclass(slots=True, unsafe_hash=True)

@@ -172,9 +172,8 @@ class _Folding:
         if self._checkpoint is not None and self._error is None:
             source = self._source
             self._checkpoint.give_up(source.given_up)
-            may_rest = source.may_rest
             steps, digest = source.was_set, source.digest()
-            added.take(self._checkpoint, cluster, source_node, source.bound_ms, digest, steps, may_rest=may_rest)
+            added.take(self._checkpoint, cluster, source_node, source.bound_ms, digest, steps)
             for protocol, reason in sorted(source.failed.items()):
                 added.failure(cluster, source_node, reason, protocol)
         elif self._checkpoint is not None and self._error is not None:

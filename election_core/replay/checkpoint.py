@@ -83,11 +83,9 @@ class CheckpointWriter:
         self._begun: set[str] = set()
         self._time = 0
         self._last: _Row | None = None
-        self._steady = True
         self._ends: list[_Row] = []
         self._snapshot_ends: list[_Row] = []
         self._tables: dict[int, tuple[str, str | None]] = {}
-        self._unsettled = False
 
     def line(self, number: int, stream: str, time: int, event: FoldEvent | None, *, steady: bool) -> None:
         """The row ``number`` of the batch is the next line of ``stream``, of a former night or a new one.
@@ -98,7 +96,7 @@ class CheckpointWriter:
         if stream != self._stream:
             self._end_stream()
         begins = stream not in self._begun and not is_snapshot(stream)
-        self._stream, self._time, self._steady = stream, time, steady
+        self._stream, self._time = stream, time
         if self._sign is not None:
             if not in_order:
                 self._keep(self._sign)
@@ -146,15 +144,8 @@ class CheckpointWriter:
         self._end_runs()
         return self._former, self._chosen
 
-    @property
-    def settled(self) -> bool:
-        """After the last line: whether lines that only repeat what was said say nothing about what came before."""
-        return not self._unsettled
-
     def ends(self) -> tuple[list[pa.RecordBatch], list[int]]:
-        """After the last line: the last one of each stream, and of each kind of periodic ones that it may go on with,
-        and the two that show its count grow for the last time. Of snapshots, each of which is a stream, only that of
-        the last one."""
+        """After the last line: the last one of each stream. Of snapshots, each of which is a stream, the last one."""
         ends = [*self._ends, *self._snapshot_ends]
         former = [row.former for row in ends if row.former is not None]
         return former, [row.number for row in ends if row.former is None]
@@ -163,13 +154,10 @@ class CheckpointWriter:
         """The next line is another stream's."""
         if self._last is None:
             return
-        self._unsettled |= not self._steady or any(run.settled is not None for run in self._runs.values())
-        waiting = (row for run in self._runs.values() for row in run.open_rows())
-        rows = {id(row): row for row in (*waiting, self._last)}
         if is_snapshot(self._stream):
-            self._snapshot_ends = [*rows.values()]
+            self._snapshot_ends = [self._last]
         else:
-            self._ends.extend(rows.values())
+            self._ends.append(self._last)
         self._last = None
 
     def _again(self, row: _Row, time: int, event: FoldEvent, periodic: Periodic) -> None:
@@ -234,13 +222,9 @@ class _Gathered:
 
 @dataclass(frozen=True, slots=True)
 class SourceEnds:
-    """Where sources ended: their last lines and their last sign of life.
-
-    ``may_rest``: lines that repeat these need not be folded (:mod:`election_core.replay.rest`).
-    """
+    """Where sources ended: the last line of each of their streams, and their last sign of life."""
 
     rows: pa.RecordBatch
-    may_rest: bool
 
 
 class NewRows:
@@ -248,7 +232,7 @@ class NewRows:
 
     def __init__(self) -> None:
         self._kept = _Gathered()
-        self._ended = {False: _Gathered(), True: _Gathered()}
+        self._ended = _Gathered()
 
     def take(
         self,
@@ -258,21 +242,17 @@ class NewRows:
         bound_ms: int,
         digest: Iterable[tuple[str, Segment, str | None]],
         steps: int,
-        *,
-        may_rest: bool,
     ) -> None:
         """The rows that ``checkpoint`` kept, and ``LIVED`` rows of the ``digest``: streams, times, members.
 
-        The clock was put back in so many ``steps``: then nothing goes on from here.
-
-        Where the source ended, too; whether it ``may_rest`` as far as its protocols say.
+        The clock was put back in so many ``steps``: then nothing goes on from here. Where the source ended, too.
         """
         former, numbers = checkpoint.kept()
         self._kept.former.extend(former)
         self._kept.numbers.extend(numbers)
         signs = [lived_row((cluster, source_node), *lived, steps, bound_ms) for lived in digest]
         self._kept.signs.extend(signs)
-        ended, ends = self._ended[may_rest and checkpoint.settled], checkpoint.ends()
+        ended, ends = self._ended, checkpoint.ends()
         ended.former.extend(ends[0])
         ended.numbers.extend(ends[1])
         ended.signs.extend(sorted(signs, key=itemgetter(_UNTIL))[-1:])
@@ -281,14 +261,12 @@ class NewRows:
         """The ``FAILED`` row of a source, or of one ``protocol`` in it."""
         row = (cluster, source_node, "", "", 0, 0, 0, 0, "", FAILED, protocol, error, None, None, None, None)
         self._kept.signs.append(row)
-        self._ended[False].signs.append(row)
+        self._ended.signs.append(row)
 
     def batches(self, batch: pa.RecordBatch | None) -> Iterator[pa.RecordBatch | SourceEnds]:
         """All of it; ``batch`` is the one whose rows the checkpoints numbered last, ``None`` after the last."""
         yield from self._kept.batches(batch)
-        for may_rest, ended in self._ended.items():
-            for rows in ended.batches(batch):
-                yield SourceEnds(rows, may_rest)
+        yield from map(SourceEnds, self._ended.batches(batch))
 
 
 def lived_row(

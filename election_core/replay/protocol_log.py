@@ -37,13 +37,12 @@ class ReadsSnapshots(Protocol):
 class Fold:
     """A state machine, the kinds of events that it reads, and which streams share one instance of it.
 
-    ``scope`` maps a stream to the name of its instance; ``None``: the protocol does not read that stream. ``rests``:
-    while nothing happens its facts stay the same, but for the end of the life that goes on. ``tells_roles`` are the
-    kinds in which a member tells its role, where its process writes several files: their ends bound what it shows.
+    ``scope`` maps a stream to the name of its instance; ``None``: the protocol does not read that stream.
+    ``tells_roles`` are the kinds in which a member tells its role, where its process writes several files: their ends
+    bound what it shows.
     """
 
     make: Callable[[], ProtocolLog]
     kinds: frozenset[str]
     scope: Callable[[str], str | None]
-    rests: bool = False
     tells_roles: frozenset[str] = frozenset()

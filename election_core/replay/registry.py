@@ -131,7 +131,6 @@ PROTOCOLS: tuple[Protocol, ...] = (
                 dledger_log.DledgerLog,
                 dledger_log.KINDS,
                 broker_or_stream,
-                rests=True,
                 tells_roles=dledger_log.TELLS_ROLES,
             ),
         ),
@@ -144,10 +143,10 @@ PROTOCOLS: tuple[Protocol, ...] = (
     Protocol(
         name=raft.PROTOCOL,
         folds=(
-            Fold(jraft_log.JraftLog, jraft_log.KINDS, each_stream, rests=True),
-            Fold(jraft_log.JraftLibraryLog, jraft_log.LIBRARY_KINDS, each_stream, rests=True),
-            Fold(jraft_log.JraftElections, jraft_log.ELECTION_KINDS, each_stream, rests=True),
-            Fold(raft_log.RaftLog, raft_log.KINDS, each_stream, rests=True),
+            Fold(jraft_log.JraftLog, jraft_log.KINDS, each_stream),
+            Fold(jraft_log.JraftLibraryLog, jraft_log.LIBRARY_KINDS, each_stream),
+            Fold(jraft_log.JraftElections, jraft_log.ELECTION_KINDS, each_stream),
+            Fold(raft_log.RaftLog, raft_log.KINDS, each_stream),
         ),
         facts=raft_facts.KINDS,
         judge=raft.judge,
@@ -155,16 +154,14 @@ PROTOCOLS: tuple[Protocol, ...] = (
     ),
     Protocol(
         name=zab.PROTOCOL,
-        folds=(Fold(zab_log.ZabLog, zab_log.KINDS, each_stream, rests=True),),
+        folds=(Fold(zab_log.ZabLog, zab_log.KINDS, each_stream),),
         facts=zab_facts.KINDS,
         judge=zab.judge,
         causal_pairs=zab_causality.causal_pairs,
     ),
     Protocol(
         name=quorum_log.PROTOCOL,
-        folds=(
-            Fold(quorum_log.QuorumLog, quorum_log.KINDS, whole_process, rests=True, tells_roles=quorum_log.TELLS_ROLES),
-        ),
+        folds=(Fold(quorum_log.QuorumLog, quorum_log.KINDS, whole_process, tells_roles=quorum_log.TELLS_ROLES),),
         facts=kraft_facts.KINDS,
         judge=quorum_rules.judge,
         causal_pairs=kraft_causality.causal_pairs,
@@ -176,7 +173,6 @@ PROTOCOLS: tuple[Protocol, ...] = (
                 partition_log.PartitionLog,
                 partition_log.KINDS,
                 whole_process,
-                rests=True,
                 tells_roles=partition_log.TELLS_ROLES,
             ),
         ),
@@ -206,14 +202,12 @@ PROTOCOLS: tuple[Protocol, ...] = (
                 controller_log.BrokerLog,
                 controller_log.BROKER_KINDS,
                 whole_broker,
-                rests=True,
                 tells_roles=controller_log.TELLS_ROLES,
             ),
             Fold(
                 controllers_log.ControllerLog,
                 controllers_log.CONTROLLER_KINDS,
                 each_stream,
-                rests=True,
                 tells_roles=controllers_log.TELLS_ROLES,
             ),
         ),
@@ -223,22 +217,22 @@ PROTOCOLS: tuple[Protocol, ...] = (
     ),
     Protocol(
         name=metadata.PROTOCOL,
-        folds=(Fold(metadata_log.MetadataLog, metadata_log.KINDS, broker_and_snapshots, rests=True),),
+        folds=(Fold(metadata_log.MetadataLog, metadata_log.KINDS, broker_and_snapshots),),
         facts=metadata_facts.KINDS,
         judge=metadata.judge,
         causal_pairs=metadata_causality.causal_pairs,
     ),
     Protocol(
         name=order_lock.PROTOCOL,
-        folds=(Fold(order_lock_log.LockLog, order_lock_log.KINDS, whole_broker, rests=True),),
+        folds=(Fold(order_lock_log.LockLog, order_lock_log.KINDS, whole_broker),),
         facts=order_lock_facts.KINDS,
         judge=order_lock.judge,
     ),
     Protocol(
         name=broker_identity.PROTOCOL,
         folds=(
-            Fold(broker_identity_log.BrokerLog, broker_identity_log.BROKER_KINDS, whole_broker, rests=True),
-            Fold(broker_identity_log.ControllerLog, broker_identity_log.CONTROLLER_KINDS, each_stream, rests=True),
+            Fold(broker_identity_log.BrokerLog, broker_identity_log.BROKER_KINDS, whole_broker),
+            Fold(broker_identity_log.ControllerLog, broker_identity_log.CONTROLLER_KINDS, each_stream),
         ),
         facts=broker_identity_facts.KINDS,
         judge=broker_identity.judge,
@@ -250,10 +244,9 @@ PROTOCOLS: tuple[Protocol, ...] = (
                 acting_master_log.BrokerLog,
                 acting_master_log.BROKER_KINDS,
                 whole_broker,
-                rests=True,
                 tells_roles=acting_master_log.TELLS_ROLES,
             ),
-            Fold(acting_master_log.NameServerLog, acting_master_log.NAME_SERVER_KINDS, each_stream, rests=True),
+            Fold(acting_master_log.NameServerLog, acting_master_log.NAME_SERVER_KINDS, each_stream),
         ),
         facts=acting_master_facts.KINDS,
         judge=acting_master.judge,
@@ -262,15 +255,15 @@ PROTOCOLS: tuple[Protocol, ...] = (
     ),
     Protocol(
         name=writes.PROTOCOL,
-        folds=(Fold(writes_log.WritesLog, writes_log.KINDS, whole_broker, rests=True),),
+        folds=(Fold(writes_log.WritesLog, writes_log.KINDS, whole_broker),),
         facts=writes_facts.KINDS,
         judge=writes.judge,
     ),
     Protocol(
         name=redis.PROTOCOL,
         folds=(
-            Fold(server_log.ServerLog, server_log.KINDS, each_stream, rests=True),
-            Fold(sentinel_log.SentinelLog, sentinel_log.SENTINEL_KINDS, each_stream, rests=True),
+            Fold(server_log.ServerLog, server_log.KINDS, each_stream),
+            Fold(sentinel_log.SentinelLog, sentinel_log.SENTINEL_KINDS, each_stream),
         ),
         facts=redis_facts.KINDS,
         judge=redis.judge,
@@ -281,7 +274,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
     *(
         Protocol(
             name=protocol,
-            folds=(Fold(partial(described_log.DescribedLog, protocol), kinds, each_stream, rests=True),),
+            folds=(Fold(partial(described_log.DescribedLog, protocol), kinds, each_stream),),
             judge=judge,
         )
         for protocol, kinds, judge in (

@@ -20,7 +20,6 @@ from election_replay.election_core.fold.fact_writer import Speaker
 from election_replay.election_core.fold.identity import (
     BROKER,
     IDENTITY_KINDS,
-    SNAPSHOTS,
     UNIDENTIFIED,
     Identity,
     NamedId,
@@ -276,20 +275,6 @@ class SourceLog:
         self._settle()
         readers = self.logs.values() if self._snapshots else ()
         return {table for log in readers if isinstance(log, ReadsSnapshots) for table in log.given_up}
-
-    @property
-    def may_rest(self) -> bool:
-        """Whether lines that say nothing new move the end of a life in the facts of this source, and nothing else.
-
-        So it is where one process speaks, as one member, that was not told to stop, by a clock that was not put back.
-        """
-        self._settle()
-        if self.order.timeline.steps or self.failed or self.members:
-            return False
-        if len(self.activity) != 1 or SNAPSHOTS in self.activity:
-            return False
-        runs = self._runs_of(next(iter(self.activity)))
-        return all(FOLDS[number].rests for number, _ in self.logs) and bool(runs) and runs[-1].goes_on
 
     def on(self, event: FoldEvent) -> None:
         """Take an event of one of :data:`INTERESTING`, in the line that was seen last."""

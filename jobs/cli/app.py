@@ -11,8 +11,6 @@ from itertools import islice
 import click
 
 from election_replay.jobs import ONE_THREAD, POLARS_THREADS, JobError
-from election_replay.jobs.cli.agents import mcp, notify
-from election_replay.jobs.cli.airflow import airflow
 from election_replay.jobs.cli.arrow_alone import arrow_alone
 from election_replay.jobs.cli.ending import STOPPED, end_when_told, stopped_by
 from election_replay.jobs.cli.export import export
@@ -22,7 +20,7 @@ from election_replay.jobs.cli.look import look
 from election_replay.jobs.cli.pipeline import forget, land, plan_replay, publish, replay, run, upkeep, validate
 from election_replay.jobs.cli.read import diff, explain, incident, metrics, report, sql, whois
 from election_replay.jobs.cli.review import review
-from election_replay.jobs.cli.servers import dashboard
+from election_replay.jobs.cli.servers import airflow, dashboard, mcp, notify
 from election_replay.jobs.faults import readable, user_message
 from election_replay.jobs.reading.words import harmless
 

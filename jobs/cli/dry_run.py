@@ -3,10 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-import duckdb
-
 from election_replay.election_core.model.inventory import Inventory
-from election_replay.jobs import JobError
+from election_replay.jobs.engines.engine import Rows, UpTo
+from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.landing.blocks import head
 from election_replay.jobs.landing.enveloped import chain_of
 from election_replay.jobs.landing.evidence import HEAD_BYTES
@@ -16,8 +15,7 @@ from election_replay.jobs.landing.masking import masked
 from election_replay.jobs.landing.pseudonyms import pseudonyms_of
 from election_replay.jobs.landing.recognising import dialect_of, looked_at, texts_of
 from election_replay.jobs.landing.understanding import Understanding
-from election_replay.jobs.replaying.nothing_new import batch_published, held_by
-from election_replay.jobs.replaying.selection import EVERYTHING, NOTHING_SELECTED, Selection
+from election_replay.jobs.replaying.nothing_new import EVERYTHING, Selection, batch_published, held_by, selected
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.table_sets import clusters_of
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -76,7 +74,9 @@ def judging_plan(
     """Which clusters would be judged, of what is landed and of ``landing``, which would be."""
     clusters = {file.cluster for file in landing}
     if warehouse.last_batch():
-        clusters |= pending(warehouse, inventory) if selection == EVERYTHING else selected(warehouse, selection)
+        landed = Rows("events").where(UpTo("batch", warehouse.last_batch()))
+        new = selection == EVERYTHING
+        clusters |= pending(warehouse, inventory) if new else {*selected(LocalEngine(1), warehouse, landed, selection)}
     for cluster in sorted(clusters):
         yield f"would judge {cluster}"
     if not clusters:
@@ -91,21 +91,3 @@ def pending(warehouse: Warehouse, inventory: Inventory) -> set[str]:
         return set(clusters_of(warehouse))
     rows = warehouse.rows("landed_files", ["batch", "cluster", "lines_event"])
     return {row["cluster"] for row in rows if row["batch"] > since and row["lines_event"]} | {*held_by(published)}
-
-
-def selected(warehouse: Warehouse, selection: Selection) -> set[str]:
-    """The clusters that a selection names, of those that have events. Raises :class:`JobError` if there are none."""
-    events = warehouse.dataset("events")
-    with duckdb.connect() as database:
-        database.execute("SET TimeZone = 'UTC'")
-        database.register("events", events)
-        rows = database.execute(
-            "SELECT DISTINCT cluster FROM events WHERE batch <= $batch AND CAST(event_time AS DATE) BETWEEN "
-            "coalesce($since, DATE '0001-01-01') AND coalesce($until, DATE '9999-12-31')",
-            {"batch": warehouse.last_batch(), "since": selection.since, "until": selection.until},
-        ).fetchall()
-    found = {cluster for (cluster,) in rows}
-    chosen = found if selection.clusters is None else found & set(selection.clusters)
-    if not chosen:
-        raise JobError(NOTHING_SELECTED)
-    return chosen

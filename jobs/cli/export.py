@@ -68,8 +68,7 @@ def export_lnav(folder: str, warehouse: str, finding: str, landing: str | None) 
       election-replay export lnav seen --warehouse W --finding 7ba16a76 --landing logs
       lnav -I seen rocketmqlogs/broker.log
     """
-    from election_replay.jobs.showing.lnav import write_lnav
-    from election_replay.jobs.showing.raw_lines import raw_lines
+    from election_replay.jobs.showing.raw_lines import raw_lines, write_lnav
 
     tables, shown = asked_for(warehouse, finding=finding)
     found = raw_lines(tables, shown, landing)

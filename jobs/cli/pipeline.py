@@ -197,7 +197,7 @@ def plan_replay(warehouse: str, config: str | None, cluster: tuple[str, ...], fr
     from election_replay.jobs.engines.local_engine import LocalEngine
     from election_replay.jobs.plan import plan as planned
     from election_replay.jobs.reading.changes import as_json as plain
-    from election_replay.jobs.replaying.selection import Selection
+    from election_replay.jobs.replaying.nothing_new import Selection
     from election_replay.jobs.settings.in_force import in_force
     from election_replay.jobs.showing.changes_text import changes_text
 
@@ -250,8 +250,7 @@ def replay(
       election-replay replay --warehouse /data/warehouse
       election-replay replay --warehouse /data/warehouse --cluster payments --from 2026-03-01 --to 2026-03-03
     """
-    from election_replay.jobs.replaying.nothing_new import nothing_new
-    from election_replay.jobs.replaying.selection import EVERYTHING, Selection
+    from election_replay.jobs.replaying.nothing_new import EVERYTHING, Selection, nothing_new
     from election_replay.jobs.warehouse.warehouse import Warehouse
 
     chosen, tables = settings_in_force(config, master), Warehouse(warehouse)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from election_replay.jobs.land import Landing
     from election_replay.jobs.landing.listing import LogFile
     from election_replay.jobs.replay import Replay
-    from election_replay.jobs.replaying.selection import Selection
+    from election_replay.jobs.replaying.nothing_new import Selection
     from election_replay.jobs.settings.config import Config
     from election_replay.jobs.settings.in_force import InForce
     from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -184,7 +184,7 @@ def replay_stage(
     from election_replay.jobs.cli.progress import rate, stage
     from election_replay.jobs.publishing.runs import newest_run
     from election_replay.jobs.replay import replay as replay_job
-    from election_replay.jobs.replaying.selection import EVERYTHING
+    from election_replay.jobs.replaying.nothing_new import EVERYTHING
 
     with stage("replay", engine) as report:
         began = time.monotonic()

@@ -1,7 +1,7 @@
 """Rows of the warehouse in DuckDB, read by Arrow: for the local engine, and for what is too little for Spark."""
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import reduce
 from itertools import chain, count, islice
@@ -14,7 +14,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from election_replay.jobs.engines.engine import After, AfterOwn, Among, NamedBy, OneOf, Partitioning, Rows, Simple, UpTo
+from election_replay.jobs.engines.engine import (
+    After,
+    AfterOwn,
+    Among,
+    NamedBy,
+    OneOf,
+    Partitioning,
+    Rows,
+    Simple,
+    UpTo,
+    is_null,
+)
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas.model import sql_text
 
@@ -288,3 +299,29 @@ def any_of(conditions: Sequence[pc.Expression]) -> pc.Expression:
         return conditions[0] if conditions else pc.scalar(value=False)
     half = len(conditions) // 2
     return any_of(conditions[:half]) | any_of(conditions[half:])
+
+
+def without_null_columns(warehouse: Warehouse, parts: Sequence[Rows], needed: Collection[str]) -> tuple[Rows, ...]:
+    """``parts``, which name their columns, without those that are null in all rows of all of them, but for ``needed``.
+
+    That is what the logs of the tables say of the files that are read; of a file of which they say nothing all columns
+    are read.
+    """
+    kept = {*needed}.union(*(filled(warehouse, rows) for rows in parts))
+    return tuple(
+        rows.select(
+            (name for name in rows.columns if name in kept),
+            {name: sql for name, sql in rows.also.items() if name in kept},
+        )
+        for rows in parts
+    )
+
+
+def filled(warehouse: Warehouse, rows: Rows) -> Iterator[str]:
+    """The columns of some rows that may have a value."""
+    yield from (name for name, sql in rows.also.items() if not is_null(sql))
+    null_columns = warehouse.null_columns(rows.table, rows.version)
+    files = dataset_of(warehouse, rows).get_fragments(as_filter(rows))
+    of_files = [null_columns.get(file.path, frozenset()) for file in files]
+    nowhere = frozenset[str]().union(rows.columns) if not of_files else frozenset.intersection(*of_files)
+    yield from (name for name in rows.columns if name not in nowhere)

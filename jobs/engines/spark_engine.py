@@ -5,10 +5,12 @@ that tells of judged tables goes on to Delta's own writer; all else goes from it
 (:mod:`jobs.warehouse.data_files`), and only their names go on to the driver.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import reduce
+from pathlib import PurePosixPath
 from typing import Any
 
 import pyarrow as pa
@@ -36,7 +38,6 @@ from election_replay.jobs.engines.engine import (
     Work,
 )
 from election_replay.jobs.engines.python_worker import prepare_worker
-from election_replay.jobs.engines.spark_tables import read, read_files
 from election_replay.jobs.warehouse.data_files import (
     FILE_ROWS,
     ROW_GROUP,
@@ -49,6 +50,34 @@ from election_replay.jobs.warehouse.data_files import Rows as Batch
 from election_replay.jobs.warehouse.pointer import GROUP
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
+
+PATTERN = re.compile(r"[*?{}\[\]\\]")
+"""What makes Hadoop take a path for a pattern; of a file it cannot be told otherwise, ``a:b`` stands in no pattern."""
+
+WORD_FOR_WORD = {"__globPaths__": "false", "recursiveFileLookup": "true"}
+"""Options of Spark by which a single path is none. Of several such paths it would read each several times."""
+
+
+def read(spark: SparkSession, warehouse: Warehouse, table: str, version: int | None = None) -> DataFrame:
+    """The rows of ``table``, the newest by default. A column that an older release did not write is null."""
+    reader = spark.read.format("delta")
+    if version is not None:
+        reader = reader.option("versionAsOf", version)
+    found = reader.load(warehouse.location(table))
+    newer = [column for column in TABLES[table].columns if column.name not in found.columns]
+    nulls = {column.name: F.lit(None).cast(column.type.sql) for column in newer}
+    return found.withColumns(nulls) if nulls else found
+
+
+def read_files(spark: SparkSession, warehouse: Warehouse, table: str, paths: Sequence[str]) -> DataFrame:
+    """The rows of data files of ``table`` that no commit names yet."""
+    spark.conf.set("spark.databricks.delta.formatCheck.enabled", "false")
+    location, reader = warehouse.location(table), spark.read.schema(TABLES[table].ddl())
+    if not PATTERN.search(location):
+        return reader.parquet(*(f"{location}/{path}" for path in paths))
+    every = reader.options(**WORD_FOR_WORD).parquet(location)
+    return every.where(F.col("_metadata.file_name").isin([PurePosixPath(path).name for path in paths]))
+
 
 MANY = 1_000
 """More texts than these are joined with the rows that they choose."""

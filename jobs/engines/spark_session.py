@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from threading import Thread
 from traceback import walk_tb
@@ -19,7 +20,6 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from election_replay.jobs import ARROW_MEMORY, ONE_THREAD, POLARS_THREADS, JobError
-from election_replay.jobs.engines.delta_jars import brought
 
 JAVA_WANTED = 17
 PYTHON_PACKAGES = (".zip", ".egg")
@@ -238,3 +238,19 @@ def java_version(output: str) -> int | None:
     """The major version in what ``java -version`` says; ``1.8.0`` is 8."""
     match = re.search(r'version "(?:1\.)?(\d+)', output)
     return int(match[1]) if match else None
+
+
+def brought(configured: SparkConf) -> list[str]:
+    """Their paths; none where it is not sure that all are there.
+
+    What Delta depends on stays behind: on the class path of a JVM it would come before the versions that Spark brings.
+    """
+    try:
+        folder = Path(configured.get("spark.jars.ivy", "") or Path.home() / ".ivy2.5.2", "jars")
+    except RuntimeError:  # nobody's home
+        return []
+    jars = sorted(folder.glob(f"io.delta_*-{version('delta-spark')}.jar"))
+    of_spark, of_storage = (
+        sum(jar.name.startswith(f"io.delta_delta-{part}") for jar in jars) for part in ("spark_", "storage-")
+    )
+    return [str(jar) for jar in jars] if of_spark == of_storage == 1 else []

@@ -22,11 +22,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from uuid import uuid4
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from election_replay.jobs import JobError
 from election_replay.jobs.engines.duckdb_rows import database_in
 from election_replay.jobs.gates.checks import MEMORY, THREADS, Check, Newest, columns_read
+from election_replay.jobs.templates import templates_of
 from election_replay.jobs.warehouse.stores import is_uri
 from election_replay.jobs.warehouse.table_sets import JUDGED, LANDED
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -48,13 +47,7 @@ VARIABLE = re.compile(r"getvariable\('(\w+)'\)")
 LEFT_OUT = re.compile(r"<script\b.*?</script>|<(?:link|img)\b[^>]*\b(?:href|src)=[\"'](?:https?:)?//[^>]*>", re.DOTALL)
 """Scripts, and what a page would fetch from another machine."""
 
-TEMPLATES = Environment(
-    loader=PackageLoader("election_replay.jobs.gates", ""),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
+TEMPLATES = templates_of("election_replay.jobs.gates")
 HEAD = "<head>" + TEMPLATES.get_template("data_docs_head.html.j2").render()
 
 

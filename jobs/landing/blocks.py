@@ -10,17 +10,15 @@ import gzip
 import hashlib
 import io
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
-from typing import IO, Any, NamedTuple, Union
+from typing import IO, Any, BinaryIO, NamedTuple, Union
 
 import numpy as np
 import pyarrow as pa
 
 from election_replay.election_core.envelopes.encodings import as_lines
 from election_replay.election_core.model.streams import PACKED
-from election_replay.jobs.landing.codecs import unpacking
 from election_replay.jobs.landing.landing_zone import READ_FAILURES, LandingZone, first_line
 from election_replay.jobs.landing.listing import Beginning
 from election_replay.jobs.landing.repeats import LOOKBACK_BYTES
@@ -334,29 +332,42 @@ class Raw(io.RawIOBase):
         """That it can be read."""
         return True
 
-    def read(self, size: int = -1) -> bytes:
-        """The next bytes, at most ``size``; none at the end of the file."""
+    def readinto(self, buffer: Any) -> int:
+        """Fill ``buffer`` with the next bytes; how many they are: none at the end of the file."""
+        view = memoryview(buffer)
         try:
-            return self._file.read(size)
+            data = self._file.read(len(view))
         except READ_FAILURES as error:
             self.failure = error
             raise
+        view[: len(data)] = data
+        return len(data)
 
 
 def decompressed(raw: Raw, path: str, size: int) -> Iterator[bytes]:
     """The bytes of a file after decompression, whatever its name; of one that is not packed no more than ``size``."""
-    if path.endswith(".gz"):
-        yield from in_batches(pieces(gzip.GzipFile(fileobj=raw).read1))
-    elif path.endswith(".bz2"):
-        yield from in_batches(pieces(bz2.BZ2File(raw).read1))
-    elif path.endswith(".zst"):
-        yield from in_batches(pieces(pa.CompressedInputStream(raw, "zstd").read))
+    file = io.BufferedReader(raw, CHUNK_BYTES)
+    codec = next(filter(path.endswith, UNPACKING), None) or codec_of(file.peek(4))
+    if codec:
+        yield from in_batches(pieces(UNPACKING[codec](file)))
     else:
-        first = raw.read(CHUNK_BYTES)
-        if unpacked := unpacking(first, raw):
-            yield from in_batches(pieces(unpacked))
-        else:
-            yield from up_to(size, chain((first,), pieces(raw.read, CHUNK_BYTES)))
+        yield from up_to(size, pieces(file.read1, CHUNK_BYTES))
+
+
+UNPACKING: Mapping[str, Callable[[BinaryIO], Callable[[int], bytes]]] = {
+    ".gz": lambda file: gzip.GzipFile(fileobj=file).read1,
+    ".bz2": lambda file: bz2.BZ2File(file).read1,
+    ".zst": lambda file: pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd").read,
+}
+"""What gives the bytes in a file, by the ending of its name."""
+
+COMPRESSED = {b"\x1f\x8b\x08": ".gz", b"BZh": ".bz2", b"\x28\xb5\x2f\xfd": ".zst"}
+"""How compressed bytes begin, under whatever name, and which ending they should bear."""
+
+
+def codec_of(first: bytes) -> str | None:
+    """The ending that a file should bear that begins with ``first``, if it is compressed."""
+    return next((codec for magic, codec in COMPRESSED.items() if first.startswith(magic)), None)
 
 
 def pieces(read: Callable[[int], bytes], size: int = PIECE_BYTES) -> Iterator[bytes]:

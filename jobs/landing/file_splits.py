@@ -20,8 +20,7 @@ import numpy as np
 from election_replay.election_core.dialects import Dialect, named
 from election_replay.election_core.envelopes.encodings import LOOKED_AT, as_it_lies
 from election_replay.election_core.model.streams import PACKED
-from election_replay.jobs.landing.blocks import Block, Blocks, ReadSoFar, bytes_at, line_feeds, read_at
-from election_replay.jobs.landing.codecs import codec_of
+from election_replay.jobs.landing.blocks import Block, Blocks, ReadSoFar, bytes_at, codec_of, line_feeds, read_at
 from election_replay.jobs.landing.event_lines import Place
 from election_replay.jobs.landing.evidence import Evidence, Progress, Reached
 from election_replay.jobs.landing.known_files import Known, NotReadError, blocks_of, new_fingerprint

@@ -5,32 +5,20 @@ that all events give. It holds under the rules that made it. Where there is none
 than it holds, the events themselves are read.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from election_replay.election_core.replay import arrow_passes as core
 from election_replay.election_core.replay.checkpoint import FROM_CHECKPOINT
-from election_replay.jobs.engines.engine import After, AfterOwn, Among, Condition, OneOf, Rows, null_of
-from election_replay.jobs.engines.null_columns import without_null_columns
-from election_replay.jobs.replaying.idle_sources import OF_RULES, SOURCE_ENDS, source_ends
+from election_replay.jobs.engines.duckdb_rows import without_null_columns
+from election_replay.jobs.engines.engine import AfterOwn, Among, Condition, OneOf, Rows, null_of
+from election_replay.jobs.replaying.plan import Work
 from election_replay.jobs.replaying.source_delta import SOURCE
-from election_replay.jobs.replaying.work import Work
-from election_replay.schemas import TABLES
-
-CHECKPOINTS = TABLES["replay_states"]
 
 NEEDED = (*core.NEEDED_COLUMNS, FROM_CHECKPOINT)
 """The columns that the fold reads though no row has a value of them."""
 
 
-def checkpoints_of(versions: Mapping[str, int]) -> tuple[Rows, Rows]:
-    """All checkpoints at some versions of the tables, as far as they hold under these rules: what folds left, and what
-    sources said while they were idle since then."""
-    folds = Rows(CHECKPOINTS.name, versions[CHECKPOINTS.name]).where(OF_RULES)
-    return folds, source_ends(versions[SOURCE_ENDS.name]).where(After("nights", 0))
-
-
-def to_fold(work: Work, checkpoints: Sequence[Rows]) -> tuple[Rows, ...]:
+def to_fold(work: Work) -> tuple[Rows, ...]:
     """The rows of all clusters of ``work``; where it does not judge them whole, of the sources touched alone.
 
     They are what :func:`election_core.replay.arrow_passes.fold` wants, without columns of which no row has a value.
@@ -43,7 +31,7 @@ def to_fold(work: Work, checkpoints: Sequence[Rows]) -> tuple[Rows, ...]:
     if going_on:
         since = {cluster: extent.folded[cluster] for cluster in going_on}
         parts = [
-            *(in_fold_columns(rows.where(OneOf("cluster", going_on)), old=True) for rows in checkpoints),
+            in_fold_columns(work.checkpoints.where(OneOf("cluster", going_on)), old=True),
             in_fold_columns(landed.where(AfterOwn("batch", "cluster", since)), old=False),
         ]
     if extent.anew:

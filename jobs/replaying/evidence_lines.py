@@ -7,23 +7,21 @@ rows of its time first, so that it matters little how many there are. So a night
 through the driver. A line that is kept no longer (:mod:`jobs.upkeep`) stays empty: the finding stands without it.
 """
 
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from functools import cache, partial, reduce
+from datetime import datetime, timedelta
+from functools import partial, reduce
 from operator import or_
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from election_replay.election_core.replay.proofs import Proof
 from election_replay.jobs.engines.engine import Adding, After, Among, NamedBy, OneOf, Partitioning, Rows, UpTo
 from election_replay.jobs.replaying.first_seen import of_groups
-from election_replay.jobs.replaying.work import Work
+from election_replay.jobs.replaying.plan import Work
 from election_replay.jobs.warehouse.data_files import DataFile, Row
 from election_replay.jobs.warehouse.table_sets import EVIDENCE_LINES
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -42,11 +40,6 @@ BEFORE = "quoted before"
 
 DAY, MANY_DAYS = timedelta(days=1), 50
 """Lines of so many days are looked for day by day; where there are more, in all the time between."""
-
-RECENT_LANDINGS, AROUND = 8, 1
-"""Lines are looked for in so many of the last landings first, and in so many before and after that of their time."""
-
-NEVER = datetime.min.replace(tzinfo=UTC)
 
 LOOKED_UP_AT_ONCE = 10_000
 """So many events are looked for in former landings together."""
@@ -131,12 +124,11 @@ class Former:
     def _landings(self, warehouse: Warehouse, wanted: Mapping[tuple[str, str], datetime | None]) -> set[int]:
         """The landings that hold them.
 
-        Those are asked first that probably do, then all for rows of their times, and all for what is not there.
+        All are asked for rows of their times, of which few files hold any; then all for what is not there.
         """
         events = warehouse.dataset("events", self.versions["events"])
         batches, missing, times = set[int](), {*wanted}, {time for time in wanted.values() if time is not None}
-        probable = pc.field("batch").isin(probable_landings(events, self.since, times))
-        for where in (probable, logged_about(times), pc.scalar(value=True)):
+        for where in (logged_about(times), pc.scalar(value=True)):
             if missing:
                 rows = events.to_table([*EVENT, "batch"], filter=self._rows_of(missing) & where)
                 batches.update(rows["batch"].to_pylist())
@@ -148,29 +140,6 @@ class Former:
         of = pc.field("cluster").isin(sorted({cluster for cluster, _ in wanted}))
         of &= pc.field("event_id").isin(sorted({event_id for _, event_id in wanted}))
         return of & (pc.field("batch") <= self.since)
-
-
-def probable_landings(events: ds.Dataset, since: int, times: Iterable[datetime]) -> list[int]:
-    """The former landings that probably hold events of these times: the last ones, and others as they come in order.
-
-    Landings mostly bring later events than those before them, so that of all landings only a few need be opened to find
-    one. What has come late or early is not found by that.
-    """
-    files = defaultdict[int, list[ds.Fragment]](list)
-    for file in events.get_fragments(pc.field("batch") <= since):
-        files[ds.get_partition_keys(file.partition_expression)["batch"]].append(file)
-    landings = sorted(files)
-
-    @cache
-    def latest(landing: int) -> datetime:
-        groups = (group.statistics or {} for file in files[landing] for group in file.row_groups)
-        return max((group["event_time"]["max"] for group in groups if "event_time" in group), default=NEVER)
-
-    found = {*landings[-RECENT_LANDINGS:]}
-    for time in times:
-        at = bisect_left(landings, time, key=latest)
-        found.update(landings[max(at - AROUND, 0) : at + AROUND + 1])
-    return sorted(found)
 
 
 def logged_about(times: Iterable[datetime]) -> pc.Expression:

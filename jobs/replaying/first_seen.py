@@ -11,9 +11,9 @@ from datetime import datetime
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from election_replay.jobs.engines.duckdb_rows import without_null_columns
 from election_replay.jobs.engines.engine import NULL, Among, OneOf, Rows, null_of
-from election_replay.jobs.engines.null_columns import without_null_columns
-from election_replay.jobs.replaying.work import Work
+from election_replay.jobs.replaying.plan import Work
 from election_replay.schemas import TABLES
 
 FACTS = TABLES["facts"]

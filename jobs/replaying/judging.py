@@ -1,25 +1,26 @@
 """The work of a replay: events -> facts of every node -> verdicts of every group -> gold tables.
 
-Two passes go through the core, both by :func:`~jobs.engines.map_partitions.map_partitions`. The fold sees the log of
-one node,
-in program order: the state of the nights before and what is new. The judge sees the facts of one replica group. Of a
-cluster that is not done whole, only the nodes with new events are folded, and only the groups of which they speak are
-judged; of all others no row is touched (:mod:`jobs.warehouse.replacing`).
+Two passes go through the core, both by :meth:`~jobs.engines.engine.Engine.map_partitions`. The fold sees the log of one
+node, in program order: the checkpoint of the nights before and what is new. The judge sees the facts of one replica
+group. Of a cluster that is not done whole, only the nodes with new events are folded. Where the closed facts of a node
+have the same hash as before, they stay as they are; only the groups of which others speak are judged, and those that
+are not quiescent. Of all others no row is touched (:mod:`jobs.warehouse.replacing`).
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
-from itertools import chain
+from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
 import pyarrow as pa
 
 from election_replay.election_core import RULES_VERSION
+from election_replay.election_core.judge.quiescent import Quiescent
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.inventory import Inventory
 from election_replay.election_core.model.next_steps import ANY, SYSTEMS, steps_for
@@ -29,72 +30,79 @@ from election_replay.election_core.model.next_steps.steps import StepRow
 from election_replay.election_core.model.rows import TABLE_OF, Finding
 from election_replay.election_core.replay import arrow_passes as core
 from election_replay.election_core.replay.checkpoint import SourceEnds
+from election_replay.election_core.replay.fact_rows import facts_in
 from election_replay.election_core.replay.fact_rows import rows_of as rows_of_facts
 from election_replay.election_core.replay.group_judge import Judged
 from election_replay.election_core.replay.proofs import proofs
 from election_replay.jobs.engines.engine import Adding, Among, Partitioning, Rows
-from election_replay.jobs.replaying.checkpoints import CHECKPOINTS, to_fold
+from election_replay.jobs.replaying.checkpoints import to_fold
 from election_replay.jobs.replaying.evidence_lines import proof_row, resolve_evidence
 from election_replay.jobs.replaying.first_seen import Before, facts_alone, with_first_seen
-from election_replay.jobs.replaying.idle_sources import OPEN_LIVES, QUIESCENT_GROUPS, SOURCE_ENDS
-from election_replay.jobs.replaying.source_delta import SOURCE
-from election_replay.jobs.replaying.work import Work
-from election_replay.jobs.warehouse.data_files import ROW_GROUP, DataFile, Row, write_data_files
+from election_replay.jobs.replaying.plan import Work
+from election_replay.jobs.replaying.source_delta import CHECKPOINTS, SOURCE, WATERMARKS
+from election_replay.jobs.warehouse.data_files import ROW_GROUP, DataFile, Row
 from election_replay.jobs.warehouse.data_files import Rows as Batch
 from election_replay.jobs.warehouse.pointer import CANDIDATE, PUBLISHED, moved, point, pointer_rows
 from election_replay.jobs.warehouse.replacing import DeletedKeys, rewrite, rewrite_plan
 from election_replay.jobs.warehouse.table_sets import EVIDENCE_LINES, OF_SOURCES
-from election_replay.schemas import TABLES
+from election_replay.schemas import TABLES, Table
 
-FACTS = TABLES["facts"]
+FACTS, OPEN_LIVES, QUIESCENT_GROUPS = TABLES["facts"], TABLES["open_lives"], TABLES["calm_groups"]
 FEW_SOURCES = 1_000
 """Where no more sources speak of the groups that are judged, only files are read that may hold some of their rows."""
 
 GROUP = ("cluster", "replica_group")
-NONE: frozenset[tuple[str, str]] = frozenset()
+Keys = frozenset[tuple[str, str]]
+"""Sources or groups, each by its cluster and its name there."""
+NONE: Keys = frozenset()
+EPOCH, MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 PROGRAM_ORDER = (*SOURCE, "contains(stream, '/')", "stream", "file_time", "fingerprint", "line_no")
 """The order in which a node wrote its rows, its snapshots last."""
 
 
-def judge_all(work: Work, checkpoints: Sequence[Rows]) -> Mapping[str, DeletedKeys]:
+def judge_all(work: Work) -> Mapping[str, DeletedKeys]:
     """Fold, judge, and write facts, checkpoints and gold tables: what of each judged table is told anew.
 
-    All other rows have passed their gates. The open facts are written first and the ends of sources last. The former
-    are published: where they are of another version than the published one, a replay was killed meanwhile. The latter
-    say of which checkpoints they hold.
+    All other rows have passed their gates. The open facts are written first and the watermarks last. The former are
+    published: where they are of another version than the published one, a replay was killed meanwhile. The latter say
+    of which checkpoints they hold, and which facts.
     """
-    files, extent = advance_idle_sources(work), work.extent
-    tables = {OPEN_LIVES.name: work.moved}
+    extent, changed = work.extent, NONE
+    facts = DeletedKeys(frozenset(extent.whole))
     if extent.whole or extent.touched or work.everything:
-        folding = to_fold(work, checkpoints)
         dealing = Partitioning(SOURCE, PROGRAM_ORDER, work.splits_by_cluster)
-        to_facts = partial(fold, inventory=work.inventory, batch=work.last_batch)
-        files += work.engine.map_partitions(work.warehouse, folding, dealing, to_facts)
-        tables |= dict.fromkeys((FACTS.name, CHECKPOINTS.name), work.folded)
-    write(files, tables | {SOURCE_ENDS.name: work.moved}, work)
-    write_gold(work)
-    return {FACTS.name: work.folded, OPEN_LIVES.name: work.moved}
+        known = {source: work.facts_hashes.get(source) for source in extent.touched}
+        to_facts = partial(fold, inventory=work.inventory, batch=work.last_batch, known=known)
+        files = work.engine.map_partitions(work.warehouse, to_fold(work), dealing, to_facts)
+        changed = changed_sources(work, files)
+        facts = DeletedKeys(facts.clusters, changed)
+        tables = {OPEN_LIVES.name: work.folded, FACTS.name: facts, CHECKPOINTS.name: work.folded}
+        write(files, tables | {WATERMARKS.name: work.folded}, work)
+    write_gold(work, changed)
+    return {FACTS.name: facts, OPEN_LIVES.name: work.folded}
 
 
-def advance_idle_sources(work: Work) -> list[DataFile]:
-    """What is told anew of the idle sources."""
-    idle = work.idle
-    if idle.rows is None:
-        return []
-    facts = chain.from_iterable(idle.sources.values())
-    return write_data_files([(SOURCE_ENDS.name, idle.rows), *in_tables(facts)], work.warehouse.root)
+def changed_sources(work: Work, files: Iterable[DataFile]) -> Keys:
+    """The sources touched whose closed facts are not what they were, by the watermarks that a fold has written."""
+    paths = [file.path for file in files if file.table == WATERMARKS.name]
+    found: dict[tuple[str, str], str] = {}
+    if paths and work.extent.touched:
+        rows = work.warehouse.written(WATERMARKS.name, paths).to_table([*SOURCE, "facts_hash"])
+        found = {(row["cluster"], row["source_node"]): row["facts_hash"] for row in rows.to_pylist()}
+    same = {source for source, facts in found.items() if facts == work.facts_hashes.get(source)}
+    return frozenset(work.extent.touched) - same
 
 
-def write_gold(work: Work) -> None:
-    """Judge the facts, add the verdicts to the gold tables, and let ``gold.judged`` name them."""
+def write_gold(work: Work, changed: Keys) -> None:
+    """Judge the facts, add the verdicts to the gold tables, and let ``gold.judged`` name them.
+
+    ``changed`` are the sources touched of which more is new than where their logs end.
+    """
     partly, whole = work.extent.partly, work.extent.whole
-    parts, spoken, groups = (
-        [work.newest(table, whole) for table in OF_SOURCES] if whole or not partly else [],
-        None,
-        NONE,
-    )
+    parts = [work.newest(table, whole) for table in OF_SOURCES] if whole or not partly else []
+    spoken, groups = None, NONE
     if partly:
-        groups, sources = groups_to_judge(work)
+        groups, sources = groups_to_judge(work, changed)
         spoken = Among(GROUP, groups)
         by_sources = [Among(SOURCE, sources)] if len(sources) <= FEW_SOURCES else []
         parts += [work.newest(table, partly).where(spoken, *by_sources) for table in OF_SOURCES if groups]
@@ -129,22 +137,46 @@ def name_judged(work: Work, judged: DeletedKeys, paths: Sequence[str]) -> None:
     warehouse.discard(CANDIDATE, paths)
 
 
-def groups_to_judge(work: Work) -> tuple[frozenset[tuple[str, str]], frozenset[tuple[str, str]]]:
+def groups_to_judge(work: Work, changed: Keys) -> tuple[Keys, Keys]:
     """The groups that are judged, of the clusters ``partly``, and all sources that speak of them.
 
-    They are those of which the sources touched speak, now or when the work began, and those shaken.
+    They are those of which the sources ``changed`` speak, now or when the work began, and those of which others speak
+    that were touched, where they are not quiescent.
     """
-    touched, groups = {*work.extent.touched}, {*work.idle.groups_to_rejudge}
-    if not touched and not groups:
-        return frozenset(), frozenset()
+    if not work.extent.touched:
+        return NONE, NONE
     sql = "SELECT DISTINCT cluster, replica_group, source_node FROM {rows}"
     columns = (*GROUP, "source_node")
     now = rows_of(work, sql, (work.newest(table, work.extent.partly).select(columns) for table in OF_SOURCES))
-    if touched:
-        old = rows_of(work, sql, (work.old(table).where(work.of_sources()).select(columns) for table in OF_SOURCES))
-        groups |= {(cluster, group) for cluster, group, source in [*now, *old] if (cluster, source) in touched}
+    old = (work.old(table).where(Among(SOURCE, changed)).select(columns) for table in OF_SOURCES if changed)
+    groups = {
+        (cluster, group) for cluster, group, source in [*now, *rows_of(work, sql, old)] if (cluster, source) in changed
+    }
+    touched = {*work.extent.touched}
+    going_on = {(cluster, group) for cluster, group, source in now if (cluster, source) in touched} - groups
+    groups |= going_on - quiescent(work, {cluster for cluster, _ in going_on})
     sources = {(cluster, source) for cluster, group, source in now if (cluster, group) in groups}
     return frozenset(groups), frozenset(sources)
+
+
+def quiescent(work: Work, clusters: Iterable[str]) -> Keys:
+    """The groups of ``clusters`` whose verdicts owe nothing to where their logs end, as their open facts stand now."""
+    named = tuple(sorted(clusters))
+    known = {
+        (row["cluster"], row["replica_group"]): Quiescent((row["calm_since"] - EPOCH) // MICROSECOND, row["going_on"])
+        for row in all_of(work, QUIESCENT_GROUPS, named).to_pylist()
+    }
+    open_facts = all_of(work, OPEN_LIVES, named).sort_by([(name, "ascending") for name in GROUP])
+    by_group = groupby(facts_in(open_facts.to_batches()), key=attrgetter(*GROUP))
+    return frozenset(group for group, facts in by_group if group in known and known[group].holds([*facts]))
+
+
+def all_of(work: Work, table: Table, clusters: tuple[str, ...]) -> pa.Table:
+    """The newest rows of some clusters in a small table."""
+    if not clusters:
+        return table.arrow_schema().empty_table()
+    rows = work.newest(table.name, clusters).select(table.names)
+    return work.engine.answer(work.warehouse, "SELECT * FROM {rows}", rows)
 
 
 def rows_of(work: Work, sql: str, tables: Iterable[Rows]) -> list[tuple[str, ...]]:
@@ -177,20 +209,41 @@ AT_CAUSE = FINDINGS.names.index("first_seen_run")
 row_values = {kind: attrgetter(*(field.name for field in fields(kind))) for kind in TABLE_OF}
 
 
-def fold(batches: Iterator[pa.RecordBatch], inventory: Inventory, batch: int) -> Iterator[Batch]:
-    """The core's fold, its facts and checkpoints as rows."""
-    facts: list[Fact] = []
-    for output in core.fold(batches, inventory):
-        if isinstance(output, Fact):
-            facts.append(output)
-            if len(facts) == ROW_GROUP:
-                yield from in_tables(facts)
-                facts = []
-        elif isinstance(output, SourceEnds):
-            yield SOURCE_ENDS.name, stamped(output.rows, batch, may_rest=output.may_rest, nights=0, folded=batch)
-        else:
-            yield CHECKPOINTS.name, stamped(output, batch)
-    yield from in_tables(facts)
+def fold(
+    batches: Iterator[pa.RecordBatch], inventory: Inventory, batch: int, known: Mapping[tuple[str, str], str | None]
+) -> Iterator[Batch]:
+    """The core's fold, its facts, checkpoints and watermarks as rows.
+
+    Of a source whose closed facts have the hash that is ``known`` of it, these are left out: they are there.
+    """
+    waiting: list[Fact] = []
+    hashes: dict[tuple[str, str], str] = {}
+    for source, outputs in groupby(core.fold(batches, inventory), key=source_of):
+        if source is None:
+            yield from (as_rows(output, batch, hashes) for output in outputs)
+            continue
+        facts = [output for output in outputs if isinstance(output, Fact)]
+        closed = [fact for fact in facts if not fact.is_open]
+        hashes[source] = found = hash_of(closed)
+        waiting += [fact for fact in facts if fact.is_open or found != known.get(source)]
+        if len(waiting) >= ROW_GROUP:
+            yield from in_tables(waiting)
+            waiting = []
+    yield from in_tables(waiting)
+
+
+def source_of(output: core.Output) -> tuple[str, str] | None:
+    """The source that a fact is of; ``None`` for what is no fact."""
+    return (output.cluster, output.source_node) if isinstance(output, Fact) else None
+
+
+def as_rows(output: core.Output, batch: int, hashes: Mapping[tuple[str, str], str]) -> Batch:
+    """Checkpoints as rows, or the watermarks of sources whose closed facts have these ``hashes``."""
+    if not isinstance(output, SourceEnds):
+        return CHECKPOINTS.name, stamped(output, batch)
+    sources = zip(*(output.rows.column(name).to_pylist() for name in SOURCE), strict=True)
+    of_rows = pa.array([hashes.get(source, NO_FACTS) for source in sources], pa.string())
+    return WATERMARKS.name, stamped(output.rows, batch).append_column("facts_hash", of_rows)
 
 
 def in_tables(facts: Iterable[Fact]) -> Iterator[Batch]:
@@ -204,11 +257,11 @@ def in_tables(facts: Iterable[Fact]) -> Iterator[Batch]:
             yield table.name, rows
 
 
-def stamped(rows: pa.RecordBatch, batch: int, **more: int) -> pa.RecordBatch:
+def stamped(rows: pa.RecordBatch, batch: int) -> pa.RecordBatch:
     """Rows of checkpoints, with what they hold for."""
-    values = {"batch": batch, "rules_version": RULES_VERSION, **more}
-    stamps = {name: pa.repeat(value, rows.num_rows) for name, value in values.items()}
-    return pa.RecordBatch.from_arrays([*rows.columns, *stamps.values()], names=[*rows.schema.names, *stamps])
+    for name, value in (("batch", batch), ("rules_version", RULES_VERSION)):
+        rows = rows.append_column(name, pa.repeat(value, rows.num_rows))
+    return rows
 
 
 def judge(batches: Iterator[pa.RecordBatch], run_id: str, started_at: datetime) -> Iterator[Row]:
@@ -255,12 +308,13 @@ def in_run(table: str, values: tuple[Any, ...], before: Before, run_id: str, sta
     return (*values, run_id)
 
 
-def hash_of(rows: Iterable[Row]) -> str:
-    """A name for all that is said of a group: the same rows have the same one."""
-    found = sha256()
-    for row in rows:
-        found.update(repr(row).encode())
-    return found.hexdigest()
+def hash_of(rows: Iterable[object]) -> str:
+    """A name for all that is said of a group or a source: the same rows, in whatever order, have the same one."""
+    return sha256("\n".join(sorted(map(repr, rows))).encode()).hexdigest()
+
+
+NO_FACTS = hash_of(())
+"""The hash of a source without facts."""
 
 
 def next_steps(finding: Finding, cause: str, group: KnownOfGroup) -> tuple[StepRow, ...] | None:

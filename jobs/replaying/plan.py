@@ -6,27 +6,84 @@ from datetime import datetime
 from typing import Any
 
 from election_replay.election_core.model.inventory import Inventory
-from election_replay.jobs.engines.engine import Engine, Rows, UpTo
-from election_replay.jobs.replaying.checkpoints import CHECKPOINTS, checkpoints_of
-from election_replay.jobs.replaying.idle_sources import NO_IDLE_SOURCES, SOURCE_ENDS, idle_sources, source_ends
+from election_replay.jobs.engines.engine import Among, Engine, NamedBy, OneOf, Rows, UpTo
 from election_replay.jobs.replaying.introducing import introduced_clusters, with_introductions
-from election_replay.jobs.replaying.nothing_new import batch_published, held_by
-from election_replay.jobs.replaying.selection import EVERYTHING, Selection, selected
+from election_replay.jobs.replaying.nothing_new import EVERYTHING, Selection, batch_published, held_by, selected
 from election_replay.jobs.replaying.source_delta import (
+    CHECKPOINTS,
+    OF_RULES,
+    SOURCE,
+    WATERMARKS,
     CheckpointedSource,
+    Extent,
     UpdatedSource,
     extent,
     known_sources,
-    late_sources,
-    sources_of_checkpoints,
     splits_by_cluster,
     updated_sources,
     with_last_files,
 )
-from election_replay.jobs.replaying.work import Work
-from election_replay.jobs.warehouse.pointer import PUBLISHED
+from election_replay.jobs.warehouse.pointer import OF_GROUP, PUBLISHED
+from election_replay.jobs.warehouse.replacing import DeletedKeys
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What one replay is to do.
+
+    ``landed`` are all events up to the landing ``last_batch``, ``since`` is the last landing whose verdicts stand (0:
+    none). ``checkpoints`` are those of former nights, and ``facts_hashes`` name the closed facts of the sources that
+    have one. ``everything``: no cluster is left out, so that the tables are written whole. ``before`` are the versions
+    of the tables when the work began. ``splits_by_cluster``: over how many tasks a cluster is dealt; one that is not
+    named stays together. ``pointer`` says whose rows are published of each group; ``None``: nothing is.
+    """
+
+    engine: Engine
+    warehouse: Warehouse
+    run_id: str
+    inventory: Inventory
+    landed: Rows
+    last_batch: int
+    since: int
+    extent: Extent
+    checkpoints: Rows
+    facts_hashes: Mapping[tuple[str, str], str | None]
+    everything: bool
+    before: Mapping[str, int]
+    splits_by_cluster: Mapping[str, int]
+    started_at: datetime
+    pointer: Rows | None
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        """All clusters that are judged."""
+        return tuple(sorted({*self.extent.whole, *self.extent.partly}))
+
+    @property
+    def folded(self) -> DeletedKeys:
+        """What of open facts and checkpoints is told anew."""
+        return DeletedKeys(frozenset(self.extent.whole), frozenset(self.extent.touched))
+
+    def of_sources(self, *, wanted: bool = True) -> Among:
+        """The rows of the sources touched, or those of all others."""
+        return Among(SOURCE, frozenset(self.extent.touched), wanted)
+
+    def published_rows(self, table: str) -> Rows | None:
+        """The rows of a judged table that are published; ``None``: none are."""
+        if self.pointer is None:
+            return None
+        return Rows(table, self.before[table]).where(NamedBy(OF_GROUP, self.pointer))
+
+    def newest(self, table: str, clusters: tuple[str, ...]) -> Rows:
+        """The rows of clusters as they are now."""
+        return Rows(table, self.warehouse.version(table)).where(OneOf("cluster", clusters))
+
+    def old(self, table: str) -> Rows:
+        """The rows of the clusters ``partly``, as they were when the work began."""
+        return Rows(table, self.before[table]).where(OneOf("cluster", self.extent.partly))
+
 
 FACTS = TABLES["facts"]
 
@@ -51,7 +108,7 @@ class ReplayPlan:
     versions: dict[str, int]
     pointer: Rows | None
     landed: Rows
-    checkpoints: tuple[()] | tuple[Rows, Rows]
+    checkpoints: Rows
     known: list[CheckpointedSource]
     updated: list[UpdatedSource]
     pending: set[str]
@@ -94,13 +151,10 @@ def plan_replay(engine: Engine, warehouse: Warehouse, inventory: Inventory, sele
     warehouse.create()
     versions = warehouse.versions()
     landed, held_before = Rows("events", versions["events"]).where(UpTo("batch", last_batch)), held_by(published)
-    checkpoints = checkpoints_of(versions) if warehouse.count(CHECKPOINTS.name) else ()
-    if since:
-        ends: tuple[Rows, ...] = (source_ends(versions[SOURCE_ENDS.name]),)
-        known = known_sources(engine, warehouse, *ends)
-    else:
-        ends = checkpoints
-        known = sources_of_checkpoints(engine, warehouse, *checkpoints) if checkpoints else []
+    checkpoints = Rows(CHECKPOINTS.name, versions[CHECKPOINTS.name]).where(OF_RULES)
+    # After a replay that was killed, watermarks may be of other checkpoints than there are.
+    ends = Rows(WATERMARKS.name, versions[WATERMARKS.name]).where(OF_RULES) if since else checkpoints
+    known = known_sources(engine, warehouse, ends) if warehouse.count(ends.table) else []
     updated = updated_sources(engine, warehouse, landed, since, min((source.batch for source in known), default=0))
     known = with_last_files(engine, warehouse, ends, known, updated)
     pending = {*(source.cluster for source in updated), *held_before}
@@ -137,13 +191,6 @@ def work_of(
     introduced = introduced_clusters(engine, warehouse, facts, updated, clusters)
     doubtful = clusters if plan.selection.from_events else plan.doubtful | introduced
     part = bool(plan.since) and plan.selection == EVERYTHING
-    idle = NO_IDLE_SOURCES
-    if part:
-        late = late_sources(updated, known)
-        asked = {(source.cluster, source.source_node) for source in updated if source.cluster not in doubtful} - late
-        idle = idle_sources(engine, warehouse, plan.landed, plan.since, plan.last_batch, asked, known)
-        updated = [source for source in updated if (source.cluster, source.source_node) not in idle.sources]
-    to_judge = extent(updated, plan.known, clusters, doubtful, part=part)
     return Work(
         engine=engine,
         warehouse=warehouse,
@@ -152,8 +199,9 @@ def work_of(
         landed=plan.landed,
         last_batch=plan.last_batch,
         since=plan.since,
-        extent=to_judge,
-        idle=idle.within(to_judge.partly),
+        extent=extent(updated, plan.known, clusters, doubtful, part=part),
+        checkpoints=plan.checkpoints,
+        facts_hashes={source.source: source.facts_hash for source in known},
         everything=not plan.since and not plan.held(clusters),
         before=plan.versions,
         splits_by_cluster=splits_by_cluster(updated, known, engine.tasks),

@@ -1,21 +1,26 @@
 """What is new to a warehouse: one row for each source with events that no published run has judged."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from math import ceil
 from typing import Any
 
+from election_replay.election_core import RULES_VERSION
 from election_replay.election_core.fold.identity import is_snapshot
 from election_replay.election_core.fold.process_runs import LATE, START_KINDS
 from election_replay.election_core.protocols.metadata.log import SETTLES
 from election_replay.election_core.replay.checkpoint import LIVED
 from election_replay.election_core.replay.registry import PROTOCOLS
-from election_replay.jobs.engines.engine import After, Among, Engine, OneOf, Rows
+from election_replay.jobs.engines.engine import After, Among, Engine, OneOf, Rows, null_of
 from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
 
 SOURCE = ("cluster", "source_node")
+CHECKPOINTS, WATERMARKS = TABLES["replay_states"], TABLES["source_watermarks"]
+OF_RULES = OneOf("rules_version", (RULES_VERSION,))
+"""Of rows that one replay leaves to the next, those that hold under these rules."""
 INTRODUCING = frozenset[str]().union(*(protocol.introducing for protocol in PROTOCOLS))
 """The kinds of lines in which sources are introduced (:mod:`.introducing`)."""
 FILE = ("stream", "file_time", "fingerprint")
@@ -45,8 +50,7 @@ class CheckpointedSource:
     """A source whose checkpoint is kept: the last landing in it, the last sign of life, and, where it is asked for, the
     last file of each stream.
 
-    ``folded`` is the last landing that was folded; from there to ``batch`` the source was idle. ``torn``: a replay
-    was killed when it had written half of the checkpoint, which is worth nothing. ``was_set``: its clock was put back.
+    ``facts_hash`` names its closed facts; ``None``: nobody knows them. ``was_set``: its clock was put back.
     """
 
     cluster: str
@@ -54,8 +58,7 @@ class CheckpointedSource:
     batch: int
     until: datetime | None
     last_files: Files = field(default_factory=dict)
-    folded: int = 0
-    torn: bool = False
+    facts_hash: str | None = None
     was_set: bool = False
 
     @property
@@ -81,32 +84,12 @@ class UpdatedSource:
 
 
 def known_sources(engine: Engine, warehouse: Warehouse, ends: Rows) -> list[CheckpointedSource]:
-    """The sources that have a checkpoint, as the ``ends`` of all sources tell of them, a few rows each."""
-    return _known_by(engine, warehouse, ends.select((*SOURCE, "batch", "until", "folded", "kind", "count")))
-
-
-def sources_of_checkpoints(engine: Engine, warehouse: Warehouse, folds: Rows, idle: Rows) -> list[CheckpointedSource]:
-    """The same where a replay was killed, so that ends may tell of other checkpoints than there are.
-
-    ``folds`` are the rows that folds left, ``idle`` those of the idle nights since then.
-    """
-    by_folds = _known_by(
-        engine, warehouse, folds.select((*SOURCE, "batch", "until", "kind", "count"), {"folded": "batch"})
-    )
-    known = {source.source: source for source in by_folds}
-    for found in known_sources(engine, warehouse, idle):
-        before = known.get(found.source, replace(found, batch=0, folded=0))
-        if before.folded == found.folded:
-            until = max((time for time in (before.until, found.until) if time is not None), default=None)
-            known[found.source] = replace(found, until=until)
-        else:
-            known[found.source] = replace(before, torn=True)
-    return [*known.values()]
-
-
-def _known_by(engine: Engine, warehouse: Warehouse, rows: Rows) -> list[CheckpointedSource]:
+    """The sources that have a checkpoint, as their watermarks tell of them, or all rows of the checkpoints."""
+    own = (*SOURCE, "batch", "until", "kind", "count")
+    hashed = ends.table == WATERMARKS.name
+    rows = ends.select((*own, "facts_hash")) if hashed else ends.select(own, {"facts_hash": null_of("STRING")})
     sql = (
-        "SELECT cluster, source_node, max(batch) AS batch, max(until) AS until, max(folded) AS folded, "
+        "SELECT cluster, source_node, max(batch) AS batch, max(until) AS until, max(facts_hash) AS facts_hash, "
         f"coalesce(max(count) FILTER (WHERE kind = '{LIVED}'), 0) > 0 AS was_set FROM {{rows}} "
         "GROUP BY cluster, source_node"
     )
@@ -149,7 +132,7 @@ def updated_sources(
 def with_last_files(
     engine: Engine,
     warehouse: Warehouse,
-    ends: Sequence[Rows],
+    ends: Rows,
     known: list[CheckpointedSource],
     updated: Iterable[UpdatedSource],
 ) -> list[CheckpointedSource]:
@@ -163,12 +146,9 @@ def with_last_files(
     )
     clusters = tuple(sorted({cluster for cluster, _ in touched}))
     by_source: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for table in ends:
-        rows = table.where(OneOf("cluster", clusters), Among(SOURCE, frozenset(touched))).select(
-            (*SOURCE, *FILE, "line_no")
-        )
-        for row in engine.answer(warehouse, sql, rows).to_pylist():
-            by_source[row["cluster"], row["source_node"]].append(row)
+    of_touched = ends.where(OneOf("cluster", clusters), Among(SOURCE, frozenset(touched)))
+    for row in engine.answer(warehouse, sql, of_touched.select((*SOURCE, *FILE, "line_no"))).to_pylist():
+        by_source[row["cluster"], row["source_node"]].append(row)
     return [
         replace(entry, last_files=end_of_streams(by_source[entry.source], max)) if entry.source in touched else entry
         for entry in known
@@ -277,9 +257,8 @@ def extent(
     for source in known:
         if source.cluster not in doubtful:
             folded[source.cluster] = max(folded.get(source.cluster, 0), source.batch)
-    partly = ({*clusters} & mostly_unchanged(updated, known)).difference(doubtful) if part else set()
-    torn = {source.source for source in known if source.torn}
-    anew = {source for source in late_sources(updated, known) | torn if source[0] in folded}
+    partly = {*clusters} & folded.keys() if part else set()
+    anew = {source for source in late_sources(updated, known) if source[0] in folded}
     if len(anew) > MAX_REREAD_SOURCES:
         folded = {cluster: batch for cluster, batch in folded.items() if cluster not in {source[0] for source in anew}}
         anew = set()
@@ -290,13 +269,3 @@ def extent(
         folded=folded,
         anew=tuple(sorted(anew)),
     )
-
-
-def mostly_unchanged(updated: Iterable[UpdatedSource], known: Collection[CheckpointedSource]) -> set[str]:
-    """The clusters of whose sources most have nothing new, so that judging them whole would be a waste."""
-    touched = {(source.cluster, source.source_node) for source in updated}
-    balance: dict[str, int] = {}
-    for source in known:
-        weight = -1 if source.source in touched else 1
-        balance[source.cluster] = balance.get(source.cluster, 0) + weight
-    return {cluster for cluster, untouched in balance.items() if untouched > 0}

@@ -9,6 +9,7 @@ from dataclasses import field, fields
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, ConfigDict, Field, GetCoreSchemaHandler, Strict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
@@ -20,8 +21,17 @@ from election_replay.election_core.model.next_steps.steps import SYSTEMS as OF_P
 from election_replay.election_core.model.timing import SETTABLE, TimingRule
 from election_replay.jobs import JobError, WrongCommand
 from election_replay.jobs.settings.raw_lines import PRESETS
-from election_replay.jobs.settings.time_zones import is_zone
 from election_replay.jobs.settings.yaml_lines import LARGEST, Lines, yaml_with_lines
+
+
+def is_zone(name: str) -> bool:
+    """Whether ``name`` is in the IANA database."""
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return False
+    return True
+
 
 ADDRESS, CLIENT_ID = "address", "client_id"
 """What can be hashed."""

@@ -4,12 +4,14 @@ Those that the warehouse keeps, or all that stand in the files where the landing
 which lines have a shape that none of these members printed before: what is new is often what is wrong.
 """
 
+import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from importlib.resources import files
 from itertools import cycle
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from rich.text import Text
@@ -201,3 +203,28 @@ def summary(found: RawLines, shown: int, *, new_alone: bool) -> Iterator[str]:
     yield ">: proves a finding"
     if found.whole:
         yield "+: none of these nodes printed a line of this shape before"
+
+
+FORMATS = files("election_replay.jobs.showing").joinpath("lnav.json").read_text(encoding="utf-8")
+
+
+def write_lnav(found: RawLines, folder: Path) -> None:
+    """Write the lines and the formats into a folder. Raises :class:`JobError` where that is not possible."""
+    lines = (
+        {
+            "at": f"{line.at:%Y-%m-%dT%H:%M:%S.%f}Z",
+            "node": line.node,
+            "level": "proof" if line.proof else "new" if line.new else "line",
+            "path": line.path,
+            "line_no": line.line_no,
+            "text": line.text,
+        }
+        for line in found.lines
+    )
+    formats = folder / "formats" / "election_replay"
+    try:
+        formats.mkdir(parents=True, exist_ok=True)
+        (formats / "lnav.json").write_text(FORMATS, encoding="utf-8")
+        (folder / "lines.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    except OSError as error:
+        raise JobError(f"cannot write {folder}: {error.strerror}") from None

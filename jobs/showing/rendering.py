@@ -1,13 +1,8 @@
-"""HTML from the templates beside this file.
-
-All text is escaped, and a name that a template does not get is an error.
-"""
+"""HTML from the templates beside this file."""
 
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from election_replay.election_core.judge.wording import number_of
 from election_replay.jobs.reading.marks import in_full, in_short
@@ -26,6 +21,7 @@ from election_replay.jobs.reading.words import (
     spoken,
     when,
 )
+from election_replay.jobs.templates import templates_of
 
 
 def stamp(at: datetime | None) -> str:
@@ -47,14 +43,7 @@ def in_cell(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int | Decimal) else cell(value)
 
 
-TEMPLATES = Environment(
-    loader=PackageLoader("election_replay.jobs.showing", ""),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    finalize=lambda value: "" if value is None else value,
-)
+TEMPLATES = templates_of("election_replay.jobs.showing")
 TEMPLATES.globals |= {
     word.__name__: word
     for word in (

@@ -29,7 +29,7 @@ def properties(table: Table, days: int) -> dict[str, str]:
     """Delta's settings of a table whose versions are kept for ``days``.
 
     Of a wide table they have Delta know the statistics of all columns, and not only those of the first: a replay reads
-    no columns without values (:mod:`jobs.engines.null_columns`).
+    no columns without values (:mod:`jobs.engines.duckdb_rows`).
 
     Delta would remove entries of the log by their own age, at any commit that makes a checkpoint, and an entry may be
     much older than a run that names its version: only :mod:`jobs.upkeep` removes them. A checkpoint of the log every

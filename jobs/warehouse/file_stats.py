@@ -8,7 +8,7 @@ would compare those of any other with null, and find no row at all.
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import reduce
 from operator import and_
 from typing import Any
@@ -25,7 +25,10 @@ TEXT = 32
 BEHIND_ALL = "\U0010ffff"
 """A text that is cut off is smaller than what is left of it with this character behind it."""
 
-SKIPPED_BY = ("cluster", "replica_group", "source_node", "run_id")
+STAMPED = timedelta(milliseconds=1)
+"""A bound of a time is cut off behind its milliseconds."""
+
+SKIPPED_BY = ("cluster", "replica_group", "source_node", "run_id", "event_time")
 """The columns by whose bounds our own readers skip files, besides those of partitions."""
 
 
@@ -107,4 +110,5 @@ def held_by(file: Mapping[str, Any], partitions: list[str]) -> Iterator[pc.Expre
     for name in SKIPPED_BY:
         low, high = file.get(f"min.{name}"), file.get(f"max.{name}")
         if low is not None and high is not None and file.get(f"null_count.{name}") == 0:
-            yield (pc.field(name) >= low) & (pc.field(name) <= high)
+            last = high + STAMPED if isinstance(high, datetime) else high
+            yield (pc.field(name) >= low) & (pc.field(name) <= last)

@@ -21,7 +21,7 @@ OF_SOURCES = ("facts", "open_lives")
 JUDGED = (*OF_SOURCES, *VERDICTS)
 """What a replay writes: checked before it is published."""
 
-CARRIED = ("judged", "calm_groups", "replay_states", "source_ends")
+CARRIED = ("judged", "calm_groups", "replay_states", "source_watermarks")
 """What one replay leaves to the next; nobody else reads it."""
 
 WRITTEN = (*JUDGED, *CARRIED)

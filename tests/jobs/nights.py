@@ -93,7 +93,6 @@ def night_after_rest(engine: Engine, zone: Zone, folder: Path) -> SecondNight:
             log.parent.mkdir(parents=True, exist_ok=True)
             log.write_text(told[place])
         whole_night(engine, zone.root, Warehouse(str(start)))
-    assert {row["nights"] for row in Warehouse(str(start)).rows("source_ends")} == {0, 1}
     for place, log in logs.items():
         elects = place in {("c1", "n1"), ("c1", "n2")}
         log.write_text(told[place] + (election(62, 2, place[1]) if elects else "".join(map(noise, range(62, 90, 5)))))

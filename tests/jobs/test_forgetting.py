@@ -16,7 +16,7 @@ from election_replay.jobs.gates.checks import check
 from election_replay.jobs.reading.explain import explain
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.replay import replay
-from election_replay.jobs.replaying.selection import Selection
+from election_replay.jobs.replaying.nothing_new import Selection
 from election_replay.jobs.upkeep import upkeep
 from election_replay.jobs.warehouse.table_sets import WRITTEN
 from election_replay.jobs.warehouse.warehouse import Warehouse

@@ -133,7 +133,6 @@ def test_what_failed_stays_so_for_the_nights_to_come() -> None:
     facts = [*source.facts()]
     assert not [fact for fact in facts if fact.protocol == "dledger"]
     assert [fact.failed_protocol for fact in facts if isinstance(fact, ReplayFailed)] == ["dledger"]
-    assert not source.may_rest
 
 
 def test_the_checkpoint_names_the_protocol_that_failed() -> None:

@@ -40,7 +40,7 @@ def told(rows: pa.Table, size: int) -> Counter[str]:
     found: Counter[str] = Counter()
     for output in fold(rows.to_batches(max_chunksize=size)):
         if isinstance(output, SourceEnds):
-            found.update(f"ends {output.may_rest} {row}" for row in in_checkpoint(output.rows))
+            found.update(f"ends {row}" for row in in_checkpoint(output.rows))
         elif isinstance(output, pa.RecordBatch):
             found.update(f"kept {row}" for row in in_checkpoint(output))
         else:

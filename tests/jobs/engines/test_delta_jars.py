@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pyspark.conf import SparkConf
 
-from election_replay.jobs.engines.delta_jars import brought
+from election_replay.jobs.engines.spark_session import brought
 
 
 def test_jars_count_only_where_all_of_this_delta_are_there(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from election_replay.jobs.engines.duckdb_rows import without_null_columns
 from election_replay.jobs.engines.engine import NULL, After, Rows, null_of
-from election_replay.jobs.engines.null_columns import without_null_columns
 from election_replay.jobs.warehouse.data_files import DataFile, record_batch, write_data_files
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES

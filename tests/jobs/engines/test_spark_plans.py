@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from election_replay.jobs.engines.local_engine import LocalEngine
-from election_replay.jobs.engines.spark_engine import SparkEngine
-from election_replay.jobs.engines.spark_tables import read
+from election_replay.jobs.engines.spark_engine import SparkEngine, read
 from election_replay.jobs.warehouse import replacing
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.nights import night

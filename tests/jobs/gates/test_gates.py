@@ -18,8 +18,8 @@ from election_replay.jobs.publish import publish
 from election_replay.jobs.publishing.runs import waiting
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.replay import replay
-from election_replay.jobs.replaying.selection import Selection
-from election_replay.jobs.replaying.work import Work
+from election_replay.jobs.replaying.nothing_new import Selection
+from election_replay.jobs.replaying.plan import Work
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.warehouse import NOTE, Warehouse
 from election_replay.schemas import TABLES

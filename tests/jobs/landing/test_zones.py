@@ -10,8 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from election_replay.jobs.landing.zones import LocalTimes, Reading
-from election_replay.jobs.settings.config import Config
-from election_replay.jobs.settings.time_zones import is_zone
+from election_replay.jobs.settings.config import Config, is_zone
 from tests.jobs.zone import Zone
 
 BERLIN = "Europe/Berlin"

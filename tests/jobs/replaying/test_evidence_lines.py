@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from election_replay.jobs.engines.local_engine import LocalEngine
-from election_replay.jobs.replaying import evidence_lines
-from election_replay.jobs.replaying.evidence_lines import MANY_DAYS, Former, logged_about, probable_landings
+from election_replay.jobs.replaying.evidence_lines import MANY_DAYS, Former, logged_about
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.nights import land_only
 from tests.jobs.zone import Zone, election
@@ -51,31 +50,11 @@ def test_a_line_is_found_whatever_is_known_of_its_time(warehouse: Warehouse) -> 
     assert answers(warehouse, dict.fromkeys(events_of(warehouse, NIGHTS))) == []
 
 
-def test_landings_are_asked_by_their_times_before_all_are(
-    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Those of yesterday, and the one that a time points at; where that is wrong the line is found all the same."""
-    monkeypatch.setattr(evidence_lines, "RECENT_LANDINGS", 1)
-    monkeypatch.setattr(evidence_lines, "AROUND", 0)
-    events, known = warehouse.dataset("events"), events_of(warehouse, 1)
-    times = {time for time in known.values() if time is not None}
-    assert probable_landings(events, NIGHTS, times) == [1, NIGHTS]
-    assert probable_landings(events, NIGHTS - 1, times) == [1, NIGHTS - 1]
-    assert probable_landings(events, NIGHTS, []) == [NIGHTS]
-    lines = answers(warehouse, known)
-    asked: list[int] = []
-    monkeypatch.setattr(evidence_lines, "probable_landings", lambda *_: asked)
-    assert answers(warehouse, known) == lines != []
-    asked += [NIGHTS - 1]
-    assert answers(warehouse, known) == lines
-
-
-def test_of_other_days_no_row_is_read(warehouse: Warehouse) -> None:
+def test_of_other_days_no_file_is_opened(warehouse: Warehouse) -> None:
     events = warehouse.dataset("events")
     of_batch = {batch: [*events_of(warehouse, batch).values()] for batch in (1, NIGHTS)}
     for times, files in ((of_batch[1], 1), ([*of_batch[1], *of_batch[NIGHTS]], 2), ([], 0)):
         wanted = logged_about(time for time in times if time is not None)
-        groups = [group for file in events.get_fragments() for group in file.subset(wanted).row_groups]
-        assert len(groups) == files
+        assert len([*events.get_fragments(wanted)]) == files
     spread = [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=2 * day) for day in range(3 * MANY_DAYS)]
     assert str(logged_about(spread)).count(">=") == MANY_DAYS

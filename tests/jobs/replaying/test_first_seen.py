@@ -13,7 +13,7 @@ from election_replay.jobs.land import land
 from election_replay.jobs.landing.new_files import new_files
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.replay import replay
-from election_replay.jobs.replaying.selection import Selection
+from election_replay.jobs.replaying.nothing_new import Selection
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas.findings import SIGHTINGS

@@ -12,8 +12,8 @@ from election_replay.jobs import JobError
 from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.engines.spark_engine import SparkEngine
 from election_replay.jobs.replay import replay
-from election_replay.jobs.replaying.selection import Selection
-from election_replay.jobs.replaying.work import Work
+from election_replay.jobs.replaying.nothing_new import Selection
+from election_replay.jobs.replaying.plan import Work
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.nights import ALL, GOLD, content, land_only, night
 from tests.jobs.zone import Zone, election, leads

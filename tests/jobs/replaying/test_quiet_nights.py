@@ -19,22 +19,23 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-import election_replay.jobs.replaying.plan
+import election_replay.jobs.replaying.judging
 from benchmarks.years import of_table
 from election_replay.election_core.fold.identity import is_snapshot
 from election_replay.election_core.replay.registry import PERIODIC
 from election_replay.election_core.replay.source_fold import INTERESTING
 from election_replay.election_core.simulate.catalogue import SCENARIOS
+from election_replay.jobs.engines.engine import Rows
 from election_replay.jobs.engines.local_engine import LocalEngine
-from election_replay.jobs.engines.spark_engine import SparkEngine
 from election_replay.jobs.replay import replay
-from election_replay.jobs.replaying.checkpoints import checkpoints_of
-from election_replay.jobs.replaying.idle_sources import SOURCE_ENDS, IdleSources, idle_sources, source_ends
+from election_replay.jobs.replaying.judging import Keys, changed_sources, groups_to_judge, rows_of
+from election_replay.jobs.replaying.plan import Work
 from election_replay.jobs.replaying.source_delta import (
+    CHECKPOINTS,
+    WATERMARKS,
     CheckpointedSource,
     UpdatedSource,
     known_sources,
-    sources_of_checkpoints,
     with_last_files,
 )
 from election_replay.jobs.warehouse.data_files import write_data_files
@@ -63,6 +64,8 @@ NIGHT = timedelta(seconds=400)
 """So long is one; two of them make a group calm."""
 BETWEEN = timedelta(hours=1)
 """So much later the second half happens, for the quiet nights between."""
+
+SPOKEN = "SELECT DISTINCT cluster, replica_group FROM {rows}"
 
 Row = dict[str, Any]
 
@@ -196,24 +199,21 @@ def content_but_for(held: Collection[str], warehouse: Warehouse) -> dict[str, li
 
 def known_by_ends(engine: LocalEngine, warehouse: Warehouse, night: list[Row]) -> None:
     """Check that the ends of sources tell of each checkpoint what its own rows do."""
-    versions = warehouse.versions()
-    folds, sources = checkpoints_of(versions)
-    ends = source_ends(versions[SOURCE_ENDS.name])
+    folds, ends = (Rows(table.name, warehouse.version(table.name)) for table in (CHECKPOINTS, WATERMARKS))
     updated = [
         UpdatedSource(*source, 1, (), None) for source in {(row["cluster"], row["source_node"]) for row in night}
     ]
-    by_rows = sources_of_checkpoints(engine, warehouse, folds, sources)
-    wanted = with_last_files(engine, warehouse, (folds, sources), by_rows, updated)
-    found = with_last_files(engine, warehouse, (ends,), known_sources(engine, warehouse, ends), updated)
-    assert {known.source: as_logs_end(known) for known in found} == {
-        known.source: as_logs_end(known) for known in wanted
-    }
+    wanted, found = (
+        {known.source: as_logs_end(known) for known in with_last_files(engine, warehouse, rows, known_by, updated)}
+        for rows, known_by in ((rows, known_sources(engine, warehouse, rows)) for rows in (folds, ends))
+    )
+    assert found == wanted
 
 
 def as_logs_end(known: CheckpointedSource) -> tuple[CheckpointedSource, bool]:
     """What is known of a source's logs, and whether there are copies of its metadata: one end stands for all copies."""
     logs = {stream: file for stream, file in known.last_files.items() if not is_snapshot(stream)}
-    return replace(known, last_files=logs), len(logs) < len(known.last_files)
+    return replace(known, last_files=logs, facts_hash=None), len(logs) < len(known.last_files)
 
 
 @pytest.fixture(scope="module")
@@ -239,14 +239,33 @@ def test_quiet_nights_give_the_tables_of_one_run(
 ) -> None:
     count = Counter[str]()
 
-    def counted(*about: Any) -> IdleSources:
-        rest = idle_sources(*about)
-        count["sources with news"] += len(about[5])
-        count["sources at rest"] += len(rest.sources)
-        count["groups that were not calm"] += len(rest.groups_to_rejudge)
-        return rest
+    def changed(work: Work, files: Any) -> Keys:
+        found = changed_sources(work, files)
+        count["sources with news"] += len(work.extent.touched)
+        count["sources that changed nothing"] += len(work.extent.touched) - len(found)
+        return found
 
-    monkeypatch.setattr(election_replay.jobs.replaying.plan, "idle_sources", counted)
+    def judged(work: Work, of: Keys) -> tuple[Keys, Keys]:
+        groups, sources = groups_to_judge(work, of)
+        count["groups that were judged"] += len(groups)
+        count["groups with news"] += len(
+            {
+                *rows_of(
+                    work,
+                    SPOKEN,
+                    (
+                        work.newest(name, work.extent.partly)
+                        .where(work.of_sources())
+                        .select(("cluster", "replica_group"))
+                        for name in OF_SOURCES
+                    ),
+                )
+            }
+        )
+        return groups, sources
+
+    monkeypatch.setattr(election_replay.jobs.replaying.judging, "changed_sources", changed)
+    monkeypatch.setattr(election_replay.jobs.replaying.judging, "groups_to_judge", judged)
     by_nights, once = Warehouse(str(tmp_path / "nights")), Warehouse(str(tmp_path / "once"))
     for warehouse in (by_nights, once):
         warehouse.create()
@@ -267,36 +286,5 @@ def test_quiet_nights_give_the_tables_of_one_run(
     wanted, found = (content_but_for(held, warehouse) for warehouse in (once, by_nights))
     for table in JUDGED:
         assert found[table] == wanted[table], table
-    assert count["sources at rest"] > count["sources with news"] / 4, count
-
-
-def test_spark_finds_the_same_at_rest(
-    spark: SparkEngine,
-    local: LocalEngine,
-    stories: Mapping[str, list[Row]],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    compared = []
-
-    def by_both(*about: Any) -> IdleSources:
-        rest = idle_sources(*about)
-        if rest.sources and not compared:
-            other = idle_sources(spark, *about[1:])
-            assert {source: [*facts] for source, facts in other.sources.items()} == rest.sources
-            assert other.groups_to_rejudge == rest.groups_to_rejudge
-            assert rest.rows is not None
-            assert other.rows is not None
-            assert sorted(map(repr, other.rows.to_pylist())) == sorted(map(repr, rest.rows.to_pylist()))
-            compared.append(any(fact.grows for facts in rest.sources.values() for fact in facts))
-        return rest
-
-    monkeypatch.setattr(election_replay.jobs.replaying.plan, "idle_sources", by_both)
-    warehouse, landed = Warehouse(str(tmp_path / "w")), Counter[tuple[Any, ...]]()
-    warehouse.create()
-    for batch, night in enumerate(nights(stories["dledger-kill-leader"], random.Random(0), Counter()), 1):
-        land(warehouse, night, batch, landed)
-        replay(local, warehouse)
-        if compared:
-            break
-    assert compared == [True]
+    assert count["sources that changed nothing"] > count["sources with news"] / 4, count
+    assert count["groups that were judged"] < count["groups with news"], count

@@ -13,8 +13,7 @@ import pytest
 from deltalake import DeltaTable
 
 from election_replay.jobs import JobError
-from election_replay.jobs.engines.spark_engine import SparkEngine
-from election_replay.jobs.engines.spark_tables import read
+from election_replay.jobs.engines.spark_engine import SparkEngine, read
 from election_replay.jobs.warehouse.data_files import DataFile, write_data_files
 from election_replay.jobs.warehouse.file_stats import FileStats
 from election_replay.jobs.warehouse.warehouse import Warehouse

@@ -8,7 +8,7 @@ import pytest
 from election_replay.jobs.cli.app import main
 from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.engines.local_engine import LocalEngine
-from election_replay.jobs.engines.spark_tables import read, read_files
+from election_replay.jobs.engines.spark_engine import read, read_files
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.nights import night

@@ -10,8 +10,7 @@ from pyspark.sql.types import StructType
 
 from election_replay.jobs import JobError
 from election_replay.jobs.engines.duckdb_rows import database_in
-from election_replay.jobs.engines.spark_engine import SparkEngine
-from election_replay.jobs.engines.spark_tables import read
+from election_replay.jobs.engines.spark_engine import SparkEngine, read
 from election_replay.jobs.gates.checks import Newest
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES, Table
