@@ -94,8 +94,8 @@ def test_every_row_that_a_night_changes_passes_the_gates(
 def spoiling(judge_all: Callable[..., Written], group: str) -> Callable[..., Written]:
     """``judge_all``, but a row of a group stands twice afterwards."""
 
-    def spoil(work: Any, states: Any) -> Written:
-        written = judge_all(work, states)
+    def spoil(work: Any) -> Written:
+        written = judge_all(work)
         table = "role_intervals"
         [row, *_] = sorted(
             (row for row in work.warehouse.rows(table) if row["replica_group"] == group),
