@@ -85,9 +85,9 @@ class UpdatedSource:
 
 def known_sources(engine: Engine, warehouse: Warehouse, ends: Rows) -> list[CheckpointedSource]:
     """The sources that have a checkpoint, as their watermarks tell of them, or all rows of the checkpoints."""
-    own = (*SOURCE, "batch", "until", "kind", "count")
+    columns = (*SOURCE, "batch", "until", "kind", "count")
     hashed = ends.table == WATERMARKS.name
-    rows = ends.select((*own, "facts_hash")) if hashed else ends.select(own, {"facts_hash": null_of("STRING")})
+    rows = ends.select((*columns, "facts_hash")) if hashed else ends.select(columns, {"facts_hash": null_of("STRING")})
     sql = (
         "SELECT cluster, source_node, max(batch) AS batch, max(until) AS until, max(facts_hash) AS facts_hash, "
         f"coalesce(max(count) FILTER (WHERE kind = '{LIVED}'), 0) > 0 AS was_set FROM {{rows}} "

@@ -82,8 +82,8 @@ def test_a_failing_landing_holds_its_cluster_alone(engine: Engine, zone: Zone, o
 def spoiling(judge_all: Callable[..., None], cluster: str) -> Callable[..., None]:
     """``judge_all``, but an interval of ``cluster`` overlaps another one afterwards."""
 
-    def spoil(work: Work, states: Any) -> None:
-        judge_all(work, states)
+    def spoil(work: Work) -> None:
+        judge_all(work)
         rows_of_run = [row for row in work.warehouse.rows("role_intervals") if row["run_id"] == work.run_id]
         row = next(row for row in rows_of_run if row["cluster"] == cluster)
         rows = pa.Table.from_pylist([row | {"role": "candidate", "end_time": None}], ROLES.arrow_schema())

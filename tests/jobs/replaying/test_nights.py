@@ -129,10 +129,10 @@ def test_two_replays_at_once_cannot_mix(
     land_only(engine, zone.root, warehouse)
     judge_all = election_replay.jobs.replay.judge_all
 
-    def overtaken(work: Work, states: Any) -> None:
+    def overtaken(work: Work) -> None:
         monkeypatch.setattr(election_replay.jobs.replay, "judge_all", judge_all)
         replay(engine, warehouse)
-        judge_all(work, states)
+        judge_all(work)
 
     monkeypatch.setattr(election_replay.jobs.replay, "judge_all", overtaken)
     with pytest.raises(JobError, match="another replay has written"):
