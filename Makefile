@@ -66,7 +66,7 @@ check: lint prose ## format, lint, types, import contracts, and the tests that n
 
 # Three parts at once, each a third of the time: Spark and what is waited for leave two cores half idle with two.
 APART := $(addprefix tests/jobs/,cli gates reading showing test_kills.py test_machine_faults.py test_mailed_cases.py test_operations.py)
-BESIDE := $(addprefix tests/jobs/,landing test_look.py)
+BESIDE := $(addprefix tests/jobs/,landing settings test_agent_questions.py test_forgetting.py test_look.py test_mcp_server.py test_more_views.py test_review.py test_views.py)
 OTHERS := $(BESIDE) $(filter-out tests/jobs tests/airflow_dags tests/clusters tests/object_stores tests/kubernetes,$(patsubst %/,%,$(wildcard tests/*/))) $(wildcard tests/test_*.py)
 
 test: java lint ## the same, and all other tests: real logs, real Spark, real Delta

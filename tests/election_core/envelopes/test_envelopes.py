@@ -15,7 +15,7 @@ LOGS = {
     "etcd in text": ("etcd/kill-leader-34-text/nodes/etcd2/logs/etcd.log", "etcd.log"),
     "rocketmq": ("rocketmq-dledger/kill-leader-533/nodes/n0/logs/rocketmqlogs/broker.log", "broker.log"),
 }
-MOST_LINES = 250
+MOST_LINES = 150
 OTHERWISE = {"source_file", "batch", "event_id", "fingerprint", "file_time", "line_no", "stream"}
 """What may differ: names and numbers of the file, and the stream where the envelope names a file."""
 

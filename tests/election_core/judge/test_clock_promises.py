@@ -11,9 +11,10 @@ from election_replay.election_core.judge.common_time import CommonTime
 from election_replay.election_core.judge.group import since
 from tests.election_core.judge.test_clock import SECOND, SOURCES, Set, chatter, fact_at
 from tests.election_core.judge.test_clock_answers import BOUND_US, World
+from tests.proving import amount
 
 END = 240 * SECOND
-WORLDS = range(0, 300, 10)
+WORLDS = range(0, amount(150, 300), 10)
 
 
 class OneIsSet:

@@ -556,7 +556,7 @@ def test_great_expectations_counts_the_rows_that_the_gates_count(warehouse: Ware
 
 @pytest.mark.slow
 def test_suites_of_the_user_are_run_too(warehouse: Warehouse, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["validate", "--warehouse", warehouse.root]) == 0
+    assert main(["validate", "--warehouse", warehouse.root, "--layer", "silver"]) == 0
     project = gx.get_context(mode="file", project_root_dir=warehouse.root)
     whole = project.data_sources.get("election_replay").get_asset("silver.events").get_batch_definition("whole table")
     mine = gx.expectations.ExpectColumnDistinctValuesToBeInSet(column="cluster", value_set=["c2"])

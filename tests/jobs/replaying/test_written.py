@@ -1,5 +1,6 @@
 """The gates look at the rows that a night wrote: at all of them, and at none of groups that kept theirs."""
 
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -25,14 +26,24 @@ Written = Mapping[str, DeletedKeys]
 Keyed = dict[tuple[str, str], list[str]]
 
 
-@pytest.fixture
-def nights(tmp_path: Path) -> tuple[Nights, Warehouse]:
+FLEET = Fleet(clusters=1, groups=4, members=3, calendar=Calendar(80), electing=1)
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Four groups of one cluster, judged once."""
-    warehouse = Warehouse(str(tmp_path / "w"))
-    nights = Nights(warehouse, Fleet(clusters=1, groups=4, members=3, calendar=Calendar(80), electing=1))
-    nights.land(1)
+    warehouse = Warehouse(str(tmp_path_factory.mktemp("judged") / "w"))
+    Nights(warehouse, FLEET).land(1)
     assert replay(LocalEngine(cores=1), warehouse).clusters == ("c0",)
-    return nights, warehouse
+    return Path(warehouse.root)
+
+
+@pytest.fixture
+def nights(judged: Path, tmp_path: Path) -> tuple[Nights, Warehouse]:
+    """The same before another night."""
+    shutil.copytree(judged, tmp_path / "w")
+    warehouse = Warehouse(str(tmp_path / "w"))
+    return Nights(warehouse, FLEET), warehouse
 
 
 @pytest.fixture

@@ -5,12 +5,13 @@ import socket
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from deltalake import DeltaTable
@@ -30,6 +31,7 @@ from tests.jobs.showing.axe import AXE, violations
 from tests.jobs.showing.test_report import Reader
 from tests.jobs.tables import GROUP, at, finding, log_line, name_published, publish, put, role, term
 from tests.jobs.test_more_views import landed
+from tests.proving import PROVING
 
 HOSTILE = "<img src=x onerror=alert(1)><b>\x1b[31m</b> & <a href='javascript:alert(2)'>x</a>"
 PAGES = {
@@ -278,8 +280,13 @@ def test_lines_around_a_proof_that_are_forgotten_are_told_of(
     assert told or "is kept any more" not in page
 
 
+ALIKE = 2
+"""So many links with the same page and parameters are followed."""
+
+
 def test_all_links_lead_somewhere(client: FlaskClient) -> None:
-    seen, todo = set(), ["/"]
+    """``make test`` follows some links with the same page and parameters, ``make prove`` all."""
+    seen, todo, alike = set(), ["/"], Counter[tuple[str, ...]]()
     while todo:
         address = todo.pop()
         page = asked(client, address)
@@ -287,7 +294,11 @@ def test_all_links_lead_somewhere(client: FlaskClient) -> None:
             link = (given.get("href") or "").partition("#")[0]
             if name == "a" and link.startswith("/") and link not in seen:
                 seen.add(link)
-                todo.append(link)
+                parts = urlsplit(link)
+                kind = (parts.path, *sorted(parse_qs(parts.query)))
+                alike[kind] += 1
+                if PROVING or alike[kind] <= ALIKE:
+                    todo.append(link)
     assert {urlsplit(one).path for one in seen} == {"/", "/fleet", "/group", "/finding", "/rules", "/runs"}
 
 
