@@ -109,7 +109,12 @@ AVAILABILITY: tuple[Rule, ...] = (
             "appends that failed because too few replicas were in sync"
         ),
         refuted_by="A write that this broker acknowledged in this time.",
-        judged_by=("protocols.kraft.partition_rules", "protocols.raft.stores", "protocols.writes.rules"),
+        judged_by=(
+            "judge.outages",
+            "protocols.kraft.partition_rules",
+            "protocols.raft.stores",
+            "protocols.writes.rules",
+        ),
     ),
     Rule(
         id=RuleId.FORMER_LEADER_STILL_MASTER,
