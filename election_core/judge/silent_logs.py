@@ -81,10 +81,10 @@ def extend_liveness(facts: Iterable[Fact], clocks: Clocks, electorates: Electora
     quiet_sources = sorted({fact.source_node for fact in every if isinstance(fact, QuietLog)})
     if not quiet_sources:
         return every
-    moved = {source: dict(_last_signs(every, source, clocks)) for source in quiet_sources}
+    moved = {source: _LastSigns.of(_last_signs(every, source, clocks)) for source in quiet_sources}
     holes = _Holes(every, clocks, electorates)
     known = (holes.frozen(fact) if isinstance(fact, Silence) and fact.source_node in moved else fact for fact in every)
-    return [_moved(fact, moved.get(fact.source_node, {})) for fact in known if fact is not None]
+    return [_moved(fact, moved[fact.source_node]) if fact.source_node in moved else fact for fact in known if fact]
 
 
 def _leaderships(every: Iterable[Fact]) -> list[tuple[Role, int]]:
@@ -288,33 +288,44 @@ def _end_of(every: Iterable[Fact], source: str, clocks: Clocks) -> LastSign | No
     return LastSign(max(at for at, _ in ends), latest=max((by for _, by in ends if by is not None), default=0))
 
 
-def _moved(fact: Fact, last_signs: Mapping[ProcessRun, LastSign]) -> Fact:
+class _LastSigns(NamedTuple):
+    """The lives of a process of which others heard later, in their order, each with its last sign."""
+
+    lives: Sequence[ProcessRun]
+    signs: Mapping[ProcessRun, LastSign]
+
+    @classmethod
+    def of(cls, signs: Iterable[tuple[ProcessRun, LastSign]]) -> "_LastSigns":
+        """Put the lives in order."""
+        by_life = dict(signs)
+        return cls(sorted(by_life, key=attrgetter("last")), by_life)
+
+    def after(self, end: int) -> LastSign:
+        """The last sign of a life whose last role ended at ``end``: at its last line, as wide as that is."""
+        number = bisect_right(self.lives, end, key=attrgetter("last"))
+        life = self.lives[number - 1] if number else None
+        return self.signs[life] if life is not None and end < max(life.last_by, life.last + 1) else LastSign(end)
+
+
+def _moved(fact: Fact, last_signs: _LastSigns) -> Fact:
     """A fact that ended, or began, with the last line of a process whose last sign of life came later."""
     if isinstance(fact, Alive):
         life = _life(fact)
-        sign = None if fact.stopped else last_signs.get(life)
+        sign = None if fact.stopped else last_signs.signs.get(life)
         if sign is None:
             return fact
         return replace(fact, until=sign.at, until_by=max(sign.at + life.last_by - life.last, sign.latest))
     if not isinstance(fact, Role) or DIED not in (fact.end_cause, fact.cause):
         return fact
     if fact.role == DOWN:
-        sign = _sign_after(fact.since, last_signs)
+        sign = last_signs.after(fact.since)
         since = max(sign.at, fact.since)
         return replace(fact, since=since, since_by=max(since, sign.by or fact.since_by))
     if fact.end_cause != DIED or fact.until is None:
         return fact
-    sign = _sign_after(fact.until, last_signs)
+    sign = last_signs.after(fact.until)
     until = max(sign.at, fact.until)
     return replace(fact, until=until, until_by=max(until, sign.by or fact.until_by or until))
-
-
-def _sign_after(end: int, last_signs: Mapping[ProcessRun, LastSign]) -> LastSign:
-    """The last sign of a life whose last role ended at ``end``: at its last line, as wide as that is."""
-    return next(
-        (sign for life, sign in last_signs.items() if life.last <= end < max(life.last_by, life.last + 1)),
-        LastSign(end),
-    )
 
 
 class _Leadership(NamedTuple):
