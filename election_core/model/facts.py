@@ -413,36 +413,3 @@ class ReplayFailed(Fact):
 
     failed_protocol: str | None
     error: str
-
-
-SHARED: tuple[type[Fact], ...] = (
-    Role,
-    Alive,
-    Written,
-    Silence,
-    QuietLog,
-    LastHeard,
-    ContactLost,
-    Unreached,
-    QuorumLost,
-    Committed,
-    LeaderLog,
-    KnownCommitted,
-    Serving,
-    MemberAddress,
-    VotersStated,
-    VoteGranted,
-    Candidacy,
-    TermRaised,
-    RefusedWrites,
-    TermWentBack,
-    MessageSent,
-    MessageReceived,
-    LogCut,
-    RuleChecked,
-    ClockSteppedBack,
-    SettingPrinted,
-    TimeoutConfigured,
-    ReplayFailed,
-)
-"""The kinds that several protocols share."""

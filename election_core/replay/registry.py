@@ -7,12 +7,14 @@ a group, what ties clocks of its members together, and which of its lines only s
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from types import ModuleType
 
 from election_replay.election_core.fold.declared import system_that_writes
 from election_replay.election_core.fold.identity import BROKER, SNAPSHOTS, process_of
 from election_replay.election_core.fold.periodic import Periodic
 from election_replay.election_core.judge.clock import Clocks, Message
-from election_replay.election_core.model.facts import SHARED, Fact
+from election_replay.election_core.model import facts as shared_facts
+from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.introductions import Introduce
 from election_replay.election_core.model.rows import Row
 from election_replay.election_core.protocols.acting_master import causality as acting_master_causality
@@ -123,6 +125,12 @@ class Protocol:
     introduce: Introduce | None = None
 
 
+def _kinds_in(module: ModuleType) -> tuple[type[Fact], ...]:
+    """The kinds of facts that a module defines, in its order."""
+    classes = (thing for thing in vars(module).values() if isinstance(thing, type) and issubclass(thing, Fact))
+    return tuple(kind for kind in classes if kind.kind and kind.__module__ == module.__name__)
+
+
 PROTOCOLS: tuple[Protocol, ...] = (
     Protocol(
         name=dledger.PROTOCOL,
@@ -134,7 +142,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
                 tells_roles=dledger_log.TELLS_ROLES,
             ),
         ),
-        facts=(*raft_family_facts.KINDS, *dledger_facts.KINDS),
+        facts=(*_kinds_in(raft_family_facts), *_kinds_in(dledger_facts)),
         judge=dledger.judge,
         causal_pairs=dledger_causality.causal_pairs,
         ties_others=True,  # what holds of leaders and followers in it holds in every Raft
@@ -148,14 +156,14 @@ PROTOCOLS: tuple[Protocol, ...] = (
             Fold(jraft_log.JraftElections, jraft_log.ELECTION_KINDS, each_stream),
             Fold(raft_log.RaftLog, raft_log.KINDS, each_stream),
         ),
-        facts=raft_facts.KINDS,
+        facts=_kinds_in(raft_facts),
         judge=raft.judge,
         causal_pairs=raft_causality.causal_pairs,
     ),
     Protocol(
         name=zab.PROTOCOL,
         folds=(Fold(zab_log.ZabLog, zab_log.KINDS, each_stream),),
-        facts=zab_facts.KINDS,
+        facts=_kinds_in(zab_facts),
         judge=zab.judge,
         causal_pairs=zab_causality.causal_pairs,
     ),
@@ -189,7 +197,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
                     each_stream,
                 ),
             ),
-            facts=highest_id_facts.KINDS,
+            facts=_kinds_in(highest_id_facts),
             judge=partial(highest_id.judge, table),
             causal_pairs=highest_id_causality.causal_pairs,
         )
@@ -211,21 +219,21 @@ PROTOCOLS: tuple[Protocol, ...] = (
                 tells_roles=controllers_log.TELLS_ROLES,
             ),
         ),
-        facts=controller_facts.KINDS,
+        facts=_kinds_in(controller_facts),
         judge=controller.judge,
         causal_pairs=controller_causality.causal_pairs,
     ),
     Protocol(
         name=metadata.PROTOCOL,
         folds=(Fold(metadata_log.MetadataLog, metadata_log.KINDS, broker_and_snapshots),),
-        facts=metadata_facts.KINDS,
+        facts=_kinds_in(metadata_facts),
         judge=metadata.judge,
         causal_pairs=metadata_causality.causal_pairs,
     ),
     Protocol(
         name=order_lock.PROTOCOL,
         folds=(Fold(order_lock_log.LockLog, order_lock_log.KINDS, whole_broker),),
-        facts=order_lock_facts.KINDS,
+        facts=_kinds_in(order_lock_facts),
         judge=order_lock.judge,
     ),
     Protocol(
@@ -234,7 +242,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
             Fold(broker_identity_log.BrokerLog, broker_identity_log.BROKER_KINDS, whole_broker),
             Fold(broker_identity_log.ControllerLog, broker_identity_log.CONTROLLER_KINDS, each_stream),
         ),
-        facts=broker_identity_facts.KINDS,
+        facts=_kinds_in(broker_identity_facts),
         judge=broker_identity.judge,
     ),
     Protocol(
@@ -248,7 +256,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
             ),
             Fold(acting_master_log.NameServerLog, acting_master_log.NAME_SERVER_KINDS, each_stream),
         ),
-        facts=acting_master_facts.KINDS,
+        facts=_kinds_in(acting_master_facts),
         judge=acting_master.judge,
         causal_pairs=acting_master_causality.causal_pairs,
         periodic=acting_master_log.PERIODIC,
@@ -256,7 +264,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
     Protocol(
         name=writes.PROTOCOL,
         folds=(Fold(writes_log.WritesLog, writes_log.KINDS, whole_broker),),
-        facts=writes_facts.KINDS,
+        facts=_kinds_in(writes_facts),
         judge=writes.judge,
     ),
     Protocol(
@@ -265,7 +273,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
             Fold(server_log.ServerLog, server_log.KINDS, each_stream),
             Fold(sentinel_log.SentinelLog, sentinel_log.SENTINEL_KINDS, each_stream),
         ),
-        facts=redis_facts.KINDS,
+        facts=_kinds_in(redis_facts),
         judge=redis.judge,
         causal_pairs=redis_causality.causal_pairs,
         introducing=redis_kin.KINDS,
@@ -283,7 +291,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
         )
     ),
     # What the logs themselves are worth is folded beside every protocol: see source_fold.
-    Protocol(name=log_quality.PROTOCOL, facts=log_quality_facts.KINDS, judge=log_quality.judge),
+    Protocol(name=log_quality.PROTOCOL, facts=_kinds_in(log_quality_facts), judge=log_quality.judge),
 )
 
 FOLDS: tuple[Fold, ...] = tuple(fold for protocol in PROTOCOLS for fold in protocol.folds)
@@ -299,7 +307,7 @@ FOLDS_OF: Mapping[str, tuple[int, ...]] = {
 """The numbers of those that read a kind of events."""
 
 FACT_KINDS: Mapping[str, type[Fact]] = {
-    kind.kind: kind for kind in (*SHARED, *(kind for protocol in PROTOCOLS for kind in protocol.facts))
+    kind.kind: kind for kind in (*_kinds_in(shared_facts), *(kind for protocol in PROTOCOLS for kind in protocol.facts))
 }
 """The class of each kind of fact."""
 

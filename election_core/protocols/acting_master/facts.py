@@ -65,14 +65,3 @@ class TopicPermission(Fact):
 
     count: int
     writable: bool
-
-
-KINDS: tuple[type[Fact], ...] = (
-    ActingEnabled,
-    SmallestId,
-    AgainstMinimum,
-    PreOnlineAttempt,
-    BrokerRegistered,
-    TopicPermission,
-)
-"""All of them."""

@@ -54,7 +54,3 @@ class IdentityVersion(Fact):
     process: str
     by_address: bool
     goes_on: bool = False
-
-
-KINDS: tuple[type[Fact], ...] = (IdentityDecision, IdentityStep, OwnId, IdentityVersion)
-"""All of them."""

@@ -144,20 +144,3 @@ class ControllerRuleBroken(LineBrokeRule):
     end_offset: int | None
     count: int | None
     line: str
-
-
-KINDS: tuple[type[Fact], ...] = (
-    Decision,
-    SetRefused,
-    EpochAhead,
-    RegisterCode,
-    MasterReady,
-    ProducerCame,
-    ControllerLed,
-    SlaveStuck,
-    AckSetting,
-    AllAck,
-    AcksTimedOut,
-    ControllerRuleBroken,
-)
-"""All of them."""

@@ -65,13 +65,3 @@ class BrokerBecameSlave(Fact):
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
     term: int
-
-
-KINDS: tuple[type[Fact], ...] = (
-    StrangerMet,
-    VotingRuleBroken,
-    CommittedCut,
-    QueuesCut,
-    BrokerBecameSlave,
-)
-"""All of them."""

@@ -23,7 +23,3 @@ class LowerLeaderNamed(Fact):
 
     term: int | None
     claim: str
-
-
-KINDS: tuple[type[Fact], ...] = (StillLeads, LowerLeaderNamed)
-"""All of them."""

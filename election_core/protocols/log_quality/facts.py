@@ -66,7 +66,3 @@ class LogCopied(Fact):
 
     original: str
     evidence: tuple[str, ...]
-
-
-KINDS: tuple[type[Fact], ...] = (Release, Claim, SpeaksFor, ListedAs, LogCopied, PassedOver)
-"""All of them."""

@@ -89,15 +89,3 @@ class NameDropped(Fact):
 
     consumer_group: str | None
     topic: str | None
-
-
-KINDS: tuple[type[Fact], ...] = (
-    VersionSeen,
-    TableCopied,
-    OffsetCopied,
-    ActedAsMaster,
-    BeganToServe,
-    ReverseSynced,
-    NameDropped,
-)
-"""All of them."""

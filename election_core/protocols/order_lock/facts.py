@@ -56,7 +56,3 @@ class LockLate(Fact):
     topic: str
     queue_id: int
     evidence: tuple[str, ...]
-
-
-KINDS: tuple[type[Fact], ...] = (LockHeld, LockGivenUp, LockLate)
-"""All of them."""

@@ -77,14 +77,3 @@ class StoresDiffered(Fact):
 
     peer: str | None
     count: int
-
-
-KINDS: tuple[type[Fact], ...] = (
-    ClockMeasured,
-    ForcedRestart,
-    ClusterReplaced,
-    RaftRuleBroken,
-    StoresDiffered,
-    LogEndedEarlier,
-)
-"""All of them."""

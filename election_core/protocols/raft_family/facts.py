@@ -40,7 +40,3 @@ class TwoLeaders(Fact):
     term: int
     other: str | None
     known: str | None
-
-
-KINDS: tuple[type[Fact], ...] = (VoteRefused, LeaderKeptRole, TwoLeaders)
-"""All of them."""

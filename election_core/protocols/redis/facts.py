@@ -74,7 +74,3 @@ class RedisRuleBroken(LineBrokeRule):
 
     granted: int | None
     needed: int | None
-
-
-KINDS: tuple[type[Fact], ...] = (SentinelSaid, BytesRefused, DataHeld, Refusing, Hindered, RedisRuleBroken)
-"""All of them."""

@@ -19,7 +19,3 @@ class AnsweredTooLate(Fact):
     unconfirmed: int
     refused: int
     evidence: tuple[str, ...]
-
-
-KINDS: tuple[type[Fact], ...] = (AnsweredTooLate,)
-"""All of them."""

@@ -42,7 +42,3 @@ class Truncated(Fact):
     peer: str | None
     from_index: int | None
     to_index: int
-
-
-KINDS: tuple[type[Fact], ...] = (Ballot, ZabRuleBroken, Truncated)
-"""All of them."""
