@@ -9,12 +9,13 @@ what the leader says, or when others heard of it last; in a protocol in which a 
 majority (:mod:`.quorum_contact`), if that came first.
 """
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import inf
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 
 from election_replay.election_core.fold.process_runs import SILENCE
 from election_replay.election_core.fold.roles import (
@@ -270,7 +271,7 @@ def _gap(
     group: Group,
     ends: Sequence[_End],
     following: tuple[Tenure | None, Moment],
-    led_unseen: Sequence[Role],
+    led_unseen: "_LedUnseen",
     alive_times: AliveTimes,
 ) -> Gap | None:
     """The gap between these ends and what follows: the next tenure and when it served, or the end of the logs."""
@@ -289,7 +290,7 @@ def _gap(
     before = end.tenure if ends[-1].tenure.end_cause == HIGHER_NODE else ends[-1].tenure
     begin = end.earliest
     lost = end.lost if end.tenure is before else None
-    if _led_meanwhile(group, led_unseen, before, target):
+    if led_unseen.meanwhile(before, target):
         return None
     last_sign = Moment(begin.at, begin.at, begin.source)
     open_from = end.latest if least >= MIN_REPORTED else last_sign
@@ -374,7 +375,7 @@ def _nobody_else(group: Group, gap: Gap) -> bool:
     return nobody_led(group, gap.before, gap.after, begin, gap.end)
 
 
-def _led_without_log(group: Group) -> list[Role]:
+def _led_without_log(group: Group) -> "_LedUnseen":
     """The roles of those who followed a leader whose own log does not show that it led then.
 
     In a term that it had led before it may have been elected again beyond the end of its log; whoever hears of it long
@@ -394,28 +395,40 @@ def _led_without_log(group: Group) -> list[Role]:
         before = elapsed(since(role), first.get(tenure.source, tenure.begin))[0] > MAX_INFO_GAP
         return before or all(elapsed(end, since(role))[0] > late for end in last)
 
-    return [
-        role
-        for role in group.roles
-        if role.role == FOLLOWER
-        and role.leader is not None
-        and role.term is not None
-        and all(outside(role, tenure) for tenure in tenures.get((role.term, role.leader), ()))
-    ]
-
-
-def _led_meanwhile(group: Group, led_unseen: Sequence[Role], before: Tenure, target: Moment) -> bool:
-    """Whether one of these leaders led a later term before a moment, or the term of a tenure again."""
-
-    def again(role: Role) -> bool:
-        led = (role.term, role.leader) == (before.term, before.node)
-        return led and group.clocks.elapsed(before.begin, since(role))[1] > 0
-
-    return any(
-        (is_larger(role.term, before.term) or again(role))
-        and group.clocks.elapsed(Moment(role.since, role.since_by, role.source_node), target)[1] > 0
-        for role in led_unseen
+    return _LedUnseen(
+        group,
+        [
+            (role.term, role)
+            for role in group.roles
+            if role.role == FOLLOWER
+            and role.leader is not None
+            and role.term is not None
+            and all(outside(role, tenure) for tenure in tenures.get((role.term, role.leader), ()))
+        ],
     )
+
+
+class _LedUnseen:
+    """Roles of those who followed a leader whose own log does not show that it led then, by their terms."""
+
+    def __init__(self, group: Group, roles: Iterable[tuple[int, Role]]) -> None:
+        self._clocks = group.clocks
+        self._roles = sorted(roles, key=itemgetter(0))
+        # For each role when the first of it and of those behind it began.
+        self._earliest = list(accumulate((role.since for _, role in reversed(self._roles)), min))[::-1]
+
+    def meanwhile(self, before: Tenure, target: Moment) -> bool:
+        """Whether one of these leaders led a later term before a moment, or the term of a tenure again."""
+        first, reach = bisect_left(self._roles, before.term, key=itemgetter(0)), target.by + self._clocks.widest
+        if first == len(self._roles) or self._earliest[first] > reach:
+            return False
+        elapsed = self._clocks.elapsed
+        return any(
+            (term > before.term or (role.leader == before.node and elapsed(before.begin, since(role))[1] > 0))
+            and elapsed(since(role), target)[1] > 0
+            for term, role in self._roles[first:]
+            if role.since <= reach
+        )
 
 
 def _shut_down_together(group: Group, before: Tenure, end: Moment) -> bool:
