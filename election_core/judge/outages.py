@@ -37,32 +37,19 @@ def outage(group: Group, rule: RuleId, key: tuple[object, ...], lasted: tuple[in
 
 
 _REFUSED = {
-    Refusal.DISK_FULL: ("refused writes", "", "its disk was too full"),
-    Refusal.TRANSFERRING: (
-        "refused writes",
-        "",
-        "it was handing its leadership over to {peer}, and the hand-over did not end",
-    ),
-    Refusal.UNACKNOWLEDGED: (
-        "could not acknowledge writes",
-        "",
-        "the other replicas did not acknowledge in time",
-    ),
-    Refusal.NO_SPACE: ("refused writes", ", though a leader was there", "their space is used up"),
-    Refusal.CORRUPT: ("refused writes", ", though a leader was there", "they hold different data"),
-    Refusal.FEW_IN_SYNC: (
-        "refused writes with acks=all",
-        "",
-        "fewer replicas were in sync than min.insync.replicas asks for",
-    ),
-    Refusal.DISK_HANGS: ("took no writes", " and kept its role", "its disk hung"),
-    Refusal.STOOD_STILL: (
-        "took no writes",
-        " and kept its role",
-        "it was frozen, or its disk or its CPU was too slow",
-    ),
+    Refusal.DISK_FULL: "refused writes for {lasted}: its disk was too full",
+    Refusal.TRANSFERRING: "refused writes for {lasted}: it was handing its leadership over to {peer}, and the "
+    "hand-over did not end",
+    Refusal.UNACKNOWLEDGED: "could not acknowledge writes for {lasted}: the other replicas did not acknowledge in time",
+    Refusal.NO_SPACE: "refused writes for {lasted}, though a leader was there: their space is used up",
+    Refusal.CORRUPT: "refused writes for {lasted}, though a leader was there: they hold different data",
+    Refusal.FEW_IN_SYNC: "refused writes with acks=all for {lasted}: fewer replicas were in sync than "
+    "min.insync.replicas asks for",
+    Refusal.DISK_HANGS: "took no writes for {lasted} and kept its role: its disk hung",
+    Refusal.STOOD_STILL: "took no writes for {lasted} and kept its role: it was frozen, or its disk or its CPU was "
+    "too slow",
 }
-"""What who holds the role did, what else is known, and why, in words; ``peer`` is who was to take over."""
+"""What who holds the role did, for how long, and why; ``peer`` is who was to take over."""
 _UNCOUNTED = frozenset({Refusal.DISK_FULL, Refusal.DISK_HANGS, Refusal.STOOD_STILL})
 """Reasons that are printed whether or not somebody writes."""
 
@@ -82,12 +69,10 @@ def writes_refused(
     if least < Timeout.MIN_REPORTED.us:
         return
     why = Refusal(facts[0].why)
-    did, known, because = _REFUSED[why]
-    known = known if when[1] is not None else ", to the end of the logs"
-    because = because.format(peer=facts[0].peer or "another member")
+    so_long = between(least, most) + ("" if when[1] is not None else ", to the end of the logs")
+    said = _REFUSED[why].format(lasted=so_long, peer=facts[0].peer or "another member")
     failed = "" if why in _UNCOUNTED else f" {number_of(max(fact.count for fact in facts), 'write')} failed."
-    summary = f"{who} {did} for {between(least, most)}{known}: {because}.{failed}"
-    columns = {"certainty": PROVEN, "when": when, "summary": summary} | columns
+    columns = {"certainty": PROVEN, "when": when, "summary": f"{who} {said}.{failed}"} | columns
     yield outage(group, RuleId.WRITES_REFUSED, key, (least, most), **columns)
 
 

@@ -640,9 +640,6 @@ class Membership:
         """The member makes a cluster of itself alone, and calls all of its log committed (``--force-new-cluster``)."""
         self._forced = True
 
-    def _on_said(self, event: FoldEvent) -> None:
-        """The line only names the member, its cluster or its timeout."""
-
 
 _HANDLERS: dict[str, Callable[[Membership, FoldEvent], None]] = {
     "RAFT_LOG_LOST": Membership._on_log_lost,
@@ -676,17 +673,8 @@ _HANDLERS: dict[str, Callable[[Membership, FoldEvent], None]] = {
     "ETCD_CLOCK_DRIFT": Membership._on_drift,
     "ETCD_SIGNAL": Membership._on_stopping,
     "ETCD_STOPPING": Membership._on_stopping,
-    "ETCD_BOOT": Membership._on_said,
-    "ETCD_ELECTION_TIMEOUT": Membership._on_said,
-    "ETCD_MEMBER_STARTS": Membership._on_said,
-    "ETCD_MEMBER_RESTARTS": Membership._on_said,
     "ETCD_MEMBER_FORCED": Membership._on_forced,
-    "ETCD_MEMBER_NAMED": Membership._on_said,
-    "ETCD_MEMBER_ADDED": Membership._on_said,
 }
-
-KINDS = frozenset({*_HANDLERS, *store_log.KINDS})
-"""The events that the fold of an etcd log reads."""
 
 _SAID_BY_LEADERS = frozenset({"RAFT_TO_LEADER", "RAFT_LEADER_KNOWN", "RAFT_TRANSFER", "ETCD_HEARTBEAT_LATE"})
 _SAID_AT_STARTS = frozenset(
@@ -702,6 +690,9 @@ _NAMES_CLUSTER = frozenset(
         "ETCD_MEMBER_REMOVED",
     }
 )
+KINDS = frozenset({*_HANDLERS, *_NAMES_TIMEOUT, *_NAMES_CLUSTER, *store_log.KINDS})
+"""The events that the fold of an etcd log reads; some only name the member, its cluster or its timeout."""
+
 _SAYS_OWN_TERM = frozenset(
     {"RAFT_START", "RAFT_TO_PRE_CANDIDATE", "RAFT_TO_CANDIDATE", "RAFT_TO_FOLLOWER", "RAFT_TO_LEADER"}
 )
