@@ -70,9 +70,9 @@ def writes_refused(
         return
     why = Refusal(facts[0].why)
     so_long = between(least, most) + ("" if when[1] is not None else ", to the end of the logs")
-    said = _REFUSED[why].format(lasted=so_long, peer=facts[0].peer or "another member")
+    sentence = _REFUSED[why].format(lasted=so_long, peer=facts[0].peer or "another member")
     failed = "" if why in _UNCOUNTED else f" {number_of(max(fact.count for fact in facts), 'write')} failed."
-    columns = {"certainty": PROVEN, "when": when, "summary": f"{who} {said}.{failed}"} | columns
+    columns = {"certainty": PROVEN, "when": when, "summary": f"{who} {sentence}.{failed}"} | columns
     yield outage(group, RuleId.WRITES_REFUSED, key, (least, most), **columns)
 
 

@@ -127,7 +127,7 @@ class Protocol:
 
 def _kinds_in(module: ModuleType) -> tuple[type[Fact], ...]:
     """The kinds of facts that a module defines, in its order."""
-    classes = (thing for thing in vars(module).values() if isinstance(thing, type) and issubclass(thing, Fact))
+    classes = (kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Fact))
     return tuple(kind for kind in classes if kind.kind and kind.__module__ == module.__name__)
 
 
