@@ -291,7 +291,7 @@ def _end_of(every: Iterable[Fact], source: str, clocks: Clocks) -> LastSign | No
 class _LastSigns(NamedTuple):
     """The lives of a process of which others heard later, in their order, each with its last sign."""
 
-    lives: Sequence[ProcessRun]
+    runs: Sequence[ProcessRun]
     signs: Mapping[ProcessRun, LastSign]
 
     @classmethod
@@ -302,8 +302,8 @@ class _LastSigns(NamedTuple):
 
     def after(self, end: int) -> LastSign:
         """The last sign of a life whose last role ended at ``end``: at its last line, as wide as that is."""
-        number = bisect_right(self.lives, end, key=attrgetter("last"))
-        life = self.lives[number - 1] if number else None
+        number = bisect_right(self.runs, end, key=attrgetter("last"))
+        life = self.runs[number - 1] if number else None
         return self.signs[life] if life is not None and end < max(life.last_by, life.last + 1) else LastSign(end)
 
 
