@@ -446,7 +446,8 @@ def _starts(markers: list[tuple[Start, str]]) -> list[Start]:
         if name == name_before and not is_first and start.at - before.at <= _SAID_TWICE:
             continue
         over = complete is not None and start.at - complete > _SEGMENT_GAP
-        if not starts or name in seen or over or start.at - starts[-1].at > _ONE_START:
+        together = _BEFORE_MARKER if is_first else _ONE_START
+        if not starts or name in seen or over or start.at - starts[-1].at > together:
             starts.append(start._replace(words=_BEFORE_FIRST_LINE) if is_first else start)
             seen, complete = set(), None
         seen.add(name)

@@ -33,7 +33,7 @@ from election_replay.election_core.model.catalogue import (
     RuleId,
     finding_id,
 )
-from election_replay.election_core.model.facts import Alive, Fact, LogCut
+from election_replay.election_core.model.facts import Alive, Fact, LogCut, Written
 from election_replay.election_core.model.facts import Role as RoleFact
 from election_replay.election_core.model.measures import Fate, Unit
 from election_replay.election_core.model.rows import Election, Finding, RoleInterval, Row, RuleCoverage, Term
@@ -80,7 +80,7 @@ class Verdict:
     """The rows of a group by kind and protocol, and its facts in common time.
 
     ``slack`` is how far a clock may be off, in microseconds; ``written`` says when the last line of each source was
-    written; the run lasts from ``first`` to ``last``.
+    written in which it could tell a role of each protocol; the run lasts from ``first`` to ``last``.
     """
 
     findings: Sequence[Finding]
@@ -90,7 +90,7 @@ class Verdict:
     facts: Sequence[Fact]
     clocks: Clocks
     slack: int
-    written: Mapping[str | None, int]
+    written: Mapping[tuple[str, str], int]
     first: int
     last: int
 
@@ -113,10 +113,9 @@ class Verdict:
         slack = 1000 * max(map(_BOUND_MS, facts))
         until_by = max(fact.until_by or 0 for fact in facts)
         last = max(until_by, *map(_SINCE_BY, facts))
-        written = dict[str | None, int]()
-        for fact in facts:
-            if isinstance(fact, Alive) and fact.until is not None:
-                written[fact.source_node] = max(fact.until, written.get(fact.source_node, 0))
+        written = _last_times(facts, Alive)
+        told = _last_times(facts, Written)
+        written = {key: min(last, told.get(key, last)) for key, last in written.items()}
         return cls(findings, roles, terms, elections, facts, clocks, slack, written, min(map(_SINCE, facts)), last)
 
     def surely_at_once(self, role: RoleInterval, other: RoleInterval) -> bool:
@@ -133,7 +132,7 @@ class Verdict:
         return all(self.clocks.elapsed(begin, end)[0] > 0 for begin in begins for end in ends)
 
     def _end_of(self, row: RoleInterval, source: str) -> Moment:
-        at = min(_end(row), self.written.get(source, 0))
+        at = min(_end(row), self.written.get((row.protocol, source), 0))
         return Moment(at, at, source)
 
     def says(self, rules: Iterable[RuleId], *members: Iterable[str | None]) -> bool:
@@ -143,6 +142,16 @@ class Verdict:
             finding.rule in wanted and all(set(names).intersection(finding.nodes) for names in members)
             for finding in self.findings
         )
+
+
+def _last_times(facts: Iterable[Fact], kind: type[Fact]) -> dict[tuple[str, str], int]:
+    """When the last fact of a kind ended, by protocol and source."""
+    found: dict[tuple[str, str], int] = {}
+    for fact in facts:
+        if isinstance(fact, kind) and fact.until is not None:
+            key = (fact.protocol, fact.source_node)
+            found[key] = max(fact.until, found.get(key, 0))
+    return found
 
 
 def _end(row: RoleInterval | Term) -> int:

@@ -12,7 +12,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, TypedDict, TypeVar, cast
 
-from election_replay.election_core.fold.roles import DOWN, LEADER
+from election_replay.election_core.fold.roles import DIED, DOWN, LEADER, STOPPED
 from election_replay.election_core.judge import silent_logs
 from election_replay.election_core.judge.clock import Clocks, Moment
 from election_replay.election_core.judge.electorate import Electorates
@@ -77,6 +77,11 @@ class Tenure:
     def open(self) -> bool:
         """Whether the node still led when the logs ended."""
         return self.end_cause is None
+
+    @property
+    def ends_with_its_process(self) -> bool:
+        """Whether no line about roles ends it."""
+        return self.end_cause in (None, SILENT, DIED, STOPPED)
 
     @property
     def evidence(self) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from typing import Any
 from election_replay.election_core.judge.clock import Clocks
 from election_replay.election_core.judge.coverage import counted
 from election_replay.election_core.judge.group import Group, Tenure
-from election_replay.election_core.model.catalogue import DEFINITE, RuleId
+from election_replay.election_core.model.catalogue import DEFINITE, POSSIBLE, RuleId
 from election_replay.election_core.model.rows import Finding, RuleCoverage
 
 
@@ -42,6 +42,11 @@ class Overlap:
     def frozen(self) -> bool:
         """Whether the stale leader's log is silent for part of the overlap."""
         return self.asleep > 0
+
+    @property
+    def certainty(self) -> str:
+        """A leader whose log is silent meanwhile, and tells no role after that, may have been started anew."""
+        return POSSIBLE if self.frozen and self.stale.ends_with_its_process else DEFINITE
 
 
 def overlaps(group: Group) -> Iterator[Overlap]:
@@ -89,7 +94,7 @@ def overlap_finding(
     stale, newer = overlap.stale, overlap.newer
     common: dict[str, Any] = {
         "key": (stale.node, stale.term, newer.term, stale.begin.at),
-        "certainty": DEFINITE,
+        "certainty": overlap.certainty,
         "led": (stale, newer),
         "when": (newer.begin.at, stale.end.at),
         "together": (overlap.least, overlap.most),

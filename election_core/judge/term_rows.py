@@ -16,6 +16,7 @@ from election_replay.election_core.judge.role_rows import terms_by_hearsay
 from election_replay.election_core.model.catalogue import PROVEN
 from election_replay.election_core.model.facts import Candidacy, Role
 from election_replay.election_core.model.rows import Election, Term
+from election_replay.election_core.model.timing import Timeout
 
 _FIRST_TERM = {"partition": 0}
 """The term of the first leader, where it is not 1: a partition's leader epochs begin at 0."""
@@ -135,14 +136,18 @@ def _cause(
         return cause
     roles = group.roles_of(tenure.source, tenure.begin.at)
     before = next((role for role in reversed(roles) if role.role == CANDIDATE), None)
-    if before is None or (before.cause == "start" and last is not None and _led_after(group, last, before)):
+    if before is None or (before.cause == "start" and _may_have_followed(group, before, last)):
         return "unknown"  # how it came to look for a leader once more is not in its log
     return "unknown" if before.cause in (None, SEEN) else before.cause
 
 
-def _led_after(group: Group, tenure: Tenure, start: Role) -> bool:
-    """Whether a leader surely led on when a process started."""
-    return group.clocks.elapsed(since(start), tenure.end)[0] > 0
+def _may_have_followed(group: Group, start: Role, last: Tenure | None) -> bool:
+    """Whether a member may have followed somebody since its start: the ``last`` leader surely led on then, or the file
+    in which it tells its roles begins later."""
+    begun, elapsed = group.begun.get(start.source_node), group.clocks.elapsed
+    if last is not None and elapsed(since(start), last.end)[0] > 0:
+        return True
+    return begun is not None and elapsed(since(start), begun)[0] > Timeout.MAX_INFO_GAP.us
 
 
 def transfers(group: Group) -> frozenset[str | None]:

@@ -74,13 +74,9 @@ def _masters_of(group: Group, epoch: int, decision: Decision | None) -> set[str 
 
 def _told_by_controllers(group: Group, before: Tenure, decision: Decision) -> str:
     """Why the controllers elected another master while the one before them led on, or fell silent."""
-    if _silent_at(group, before, since(decision)):
-        return "master_silent"
     if heard_before(group, before.node, since(decision)) is not None:
-        return "master_inactive"
-    if before.end_cause == SILENT and group.clocks.elapsed(before.end, since(decision))[1] > 0:
-        return "master_lost"
-    return "requested" if _seen_whole(group, decision) else "unknown"
+        return "master_silent" if _silent_at(group, before, since(decision)) else "master_inactive"
+    return "requested" if before.end_cause != SILENT and _seen_whole(group, decision) else "unknown"
 
 
 def _seen_whole(group: Group, decision: Decision) -> bool:
@@ -112,7 +108,8 @@ def _begins_of(group: Group) -> dict[int, list[Moment]]:
 
 
 def _silent_at(group: Group, tenure: Tenure, moment: Moment) -> bool:
-    return any(
+    """Whether a master said nothing at a moment, and led on after that by its own word: its process was the same."""
+    return not tenure.ends_with_its_process and any(
         group.clocks.elapsed(hole.begin, moment)[1] > 0 and group.clocks.elapsed(moment, hole.end)[1] > 0
         for hole in tenure.silences
     )

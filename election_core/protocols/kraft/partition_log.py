@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
+from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER, REMOVED, UNKNOWN, Step, spans
 from election_replay.election_core.model.facts import Fact, LastHeard, QuietLog, RefusedWrites
 from election_replay.election_core.model.fold_event import FoldEvent
@@ -44,6 +45,7 @@ class Replica:
     refused: list[list[FoldEvent]] = field(default_factory=list)
     unclean: list[FoldEvent] = field(default_factory=list)
     deleted: list[FoldEvent] = field(default_factory=list)
+    reopened: list[tuple[Step, FoldEvent]] = field(default_factory=list)
     members: frozenset[str] = frozenset()
     topic_id: str | None = None
 
@@ -104,6 +106,7 @@ class PartitionLog:
             for event in replica.deleted
             if (step := replica.step_at(event.at)) is not None
         ]
+        ends += _starts_unseen(replica, emit.incarnations)
         steps = sorted([*replica.steps, *ends], key=attrgetter("at")) if ends else replica.steps
         yield from emit.roles(spans(steps, emit.incarnations, UNKNOWN))
         yield from emit.alive()
@@ -201,7 +204,10 @@ class PartitionLog:
         )
 
     def _on_kept(self, event: FoldEvent) -> None:
-        self._replica(event).topic_id = event.value
+        replica = self._replica(event)
+        if replica.steps and replica.topic_id == event.value:
+            replica.reopened.append((replica.steps[-1], event))
+        replica.topic_id = event.value
 
     def _on_deleted(self, event: FoldEvent) -> None:
         """The replica is no more: its topic was deleted, or it was moved to another broker."""
@@ -268,6 +274,15 @@ class PartitionLog:
     def _on_renounced(self, event: FoldEvent) -> None:
         """A controller that was frozen fences whom it had not heard of, and takes it back when it learns of another."""
         self.fenced = [fenced for fenced in self.fenced if event.at - fenced.at > Timeout.KRAFT_VOID.us]
+
+
+def _starts_unseen(replica: Replica, incarnations: Sequence[Incarnation]) -> Iterator[Step]:
+    """A replica that is opened again without a start in the other files of its broker: what it was ended before."""
+    for before, event in replica.reopened:
+        if any(before.at < end.at <= event.at for end in replica.deleted):
+            continue
+        if incarnation_at(incarnations, before.by - 1) == incarnation_at(incarnations, event.by - 1):
+            yield Step(before.at, event.by, UNKNOWN, None, None, event.event_id, "start", before.node, before.address)
 
 
 def _cuts(replica: Replica) -> Iterator[tuple[FoldEvent, FoldEvent, str | None]]:

@@ -140,9 +140,12 @@ def _with_cause(row: Term, group: Group, unclean: dict[int, UncleanLeader]) -> T
         return row
     if row.term in unclean:
         return replace(row, cause="unclean")
+    after = next((tenure for tenure in group.tenures if tenure.term == row.term), before)
+    if after is before or (before.ends_with_its_process and group.clocks.elapsed(after.begin, before.end)[0] > 0):
+        return replace(row, cause="unknown")  # its role ended before its process, as the rest of its log would say
     causes = {STOPPED: "leader_stopped", DIED: "leader_died", SILENT: "leader_silent"}
     silent = any(fact.node == before.node for fact in _ceased(group, before, row.term))
-    otherwise = "leader_silent" if silent else "moved"
+    otherwise = "leader_silent" if silent else "moved" if before.end_cause == "told" else "unknown"
     return replace(row, cause=causes.get(before.end_cause or "", otherwise))
 
 
@@ -167,8 +170,9 @@ def _findings(group: Group, unclean: dict[int, UncleanLeader], lost: Sequence[La
     for lack in lost:
         yield _loss(group, lack, elections.get(lack.leader.term))
     for overlap in overlaps(group):
-        if overlap.stale.term != overlap.newer.term and overlap.least > 0:
-            yield _overlap(group, overlap)
+        least = min(overlap.least, _shown(group, overlap))
+        if overlap.stale.term != overlap.newer.term and least > 0:
+            yield _overlap(group, replace(overlap, least=least))
     yield from _cuts(group, {lack.leader.term: lack.commit.index for lack in lost})
 
 
@@ -239,7 +243,7 @@ def _overlap(group: Group, overlap: Overlap) -> Finding:
     cut = [fact for fact in group.of(ReplicaCut) if fact.source_node == stale.source and fact.term > stale.term]
     taken = max((fact.log_end - fact.cut_to for fact in cut), default=0)
     follows = any(fact.source_node == stale.source and fact.term > stale.term for fact in group.of(ReplicaLog))
-    severity, certainty = INFO, DEFINITE
+    severity, certainty = INFO, overlap.certainty
     if overlap.frozen:
         why = f"{stale.name} was frozen meanwhile"
     elif taken:
@@ -263,6 +267,15 @@ def _overlap(group: Group, overlap: Overlap) -> Finding:
         certainty=certainty,
         messages_lost=taken or None,
     )
+
+
+def _shown(group: Group, overlap: Overlap) -> int:
+    """For how long, after the newer one began, the stale leader's log surely shows that it led: where no line of its
+    state-change.log ends that, no longer than there are lines in it (microseconds)."""
+    stale, written = overlap.stale, group.written.get(overlap.stale.source)
+    if written is None or not stale.ends_with_its_process:
+        return overlap.least
+    return group.clocks.elapsed(overlap.newer.begin, written)[0]
 
 
 def _cuts(group: Group, committed: dict[int, int]) -> Iterator[Finding]:

@@ -109,12 +109,12 @@ def overlap_findings(group: Group, clock: str = "term") -> Iterator[Finding]:
 def _of_overlap(group: Group, overlap: Overlap, clock: str) -> Finding:
     stale, newer = overlap.stale, overlap.newer
     commit = commit_after(group, overlap)
-    severity, certainty = INFO, DEFINITE
+    severity, certainty = INFO, overlap.certainty
     if commit is not None:
         entries = f"entries {commit.from_index} to {commit.to_index}"
         silence = _unshown_silence(group, overlap, commit)
         if _later_by(group, overlap, commit) > silence:
-            severity = CRITICAL
+            severity, certainty = CRITICAL, DEFINITE
             why = f"{stale.name} committed {entries} after {newer.name} had been elected"
         else:
             severity, certainty = WARNING, POSSIBLE

@@ -201,6 +201,8 @@ class WritesLog:
 
 
 def _after_a_hole(episode: Episode, incarnations: Iterable[Incarnation]) -> bool:
-    """Whether the process did not run, or said nothing, just before an episode or when it began."""
-    holes = (hole for run in incarnations for hole in run.silences)
-    return any(hole.begin <= episode.begin <= hole.end + Timeout.WRITE_EPISODE.us for hole in holes)
+    """Whether the process did not run, or said nothing, just before an episode or when it began; where its log begins
+    amid its run, that may be."""
+    holes = [(hole.begin, hole.end) for run in incarnations for hole in run.silences]
+    holes += [(episode.begin, run.first_seen) for run in incarnations if run.start is None]
+    return any(begin <= episode.begin <= end + Timeout.WRITE_EPISODE.us for begin, end in holes)

@@ -7,7 +7,7 @@ named as leader of a term of whom the whole says that another one was.
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from election_replay.election_core.judge.leaderless import MAX_INFO_GAP
 from election_replay.election_core.model.catalogue import POSSIBLE
@@ -36,11 +36,22 @@ class Cut:
 
 
 def cuts(lines: Lines, seed: int, count: int) -> Iterator[Cut]:
-    """So many parts of the logs, of all kinds in turn."""
+    """So many parts of the logs, of all kinds in turn; another seed goes on where the one before it ended."""
+    for number in range(seed * count, (seed + 1) * count):
+        yield cut(lines, number)
+
+
+def first_cuts(lines: Lines, seed: int, count: int) -> Iterator[Cut]:
+    """Parts of the first nine kinds, from one source of chance: those that once proved too much."""
     source = random.Random(seed)
-    makers = [_without_a_member, _one_member, _no_head, _no_tail, _no_info, _some_lines, _no_stream, _pieces, _one_file]
     for number in range(count):
-        yield makers[number % len(makers)](lines, source)
+        yield _MAKERS[number % 9](lines, source)
+
+
+def cut(lines: Lines, number: int) -> Cut:
+    """One part of the logs."""
+    made = _MAKERS[number % len(_MAKERS)](lines, random.Random(number))
+    return replace(made, how=f"cut {number}: {made.how}")
 
 
 def _some_of(lines: Lines, how: str, keep: Callable[[story.Seen], bool], only: str | None = None) -> Cut:
@@ -133,6 +144,39 @@ def _one_file(lines: Lines, source: random.Random) -> Cut:
         return line.stream != stream or (line.time >= cut if head else line.time < cut)
 
     return _some_of(lines, f"{node}'s {stream} {'from' if head else 'until'} {cut}", keep, node)
+
+
+def _last_lines(lines: Lines, source: random.Random) -> Cut:
+    """What a person copies from the end of one member's log."""
+    node, count = source.choice(sorted(lines)), source.choice([50, 300, 1000])
+    return Cut(f"the last {count} lines of {node}", {node: lines[node][-count:]})
+
+
+def _two_spans(lines: Lines, source: random.Random) -> Cut:
+    """Two members, each of a time of its own."""
+    kept = {}
+    for node in source.sample(sorted(lines), min(len(lines), 2)):
+        first, last = sorted(_moment(lines, source) for _ in "fl")
+        kept[node] = [line for line in lines[node] if first <= line.time <= last]
+    return Cut(f"a span each of {' and '.join(kept)}", kept)
+
+
+def _one_file_a_member(lines: Lines, source: random.Random) -> Cut:
+    """All that one member printed, as its container's output: the lines of its logs in order of time, in one file."""
+    node = source.choice(sorted(lines))
+    merged = [_in_file("container.log", line) for line in sorted(lines[node], key=lambda line: line.time)]
+    others = {} if source.random() < 0.5 else lines
+    return Cut(f"{node} in one file, {'others too' if others else 'alone'}", {**others, node: merged})
+
+
+def _in_file(stream: str, line: story.Seen) -> story.Seen:
+    return replace(line, stream=stream, event=replace(line.event, stream=stream) if line.event else None)
+
+
+_MAKERS: tuple[Callable[[Lines, random.Random], Cut], ...] = (  # a new one comes last: numbers stand in tests
+    *(_without_a_member, _one_member, _no_head, _no_tail, _no_info, _some_lines, _no_stream, _pieces, _one_file),
+    *(_last_lines, _two_spans, _one_file_a_member),
+)
 
 
 def breaches(whole: Sequence[Row], part: Sequence[Row]) -> Iterator[str]:
