@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from operator import attrgetter
 
-from election_replay.election_core.fold.roles import ACTING, DIED, LEADER, STOPPED
+from election_replay.election_core.fold.roles import ACTING, DIED, LEADER, SEEN, STOPPED
 from election_replay.election_core.judge.clock import Clocks, Moment
 from election_replay.election_core.judge.group import SILENT
 from election_replay.election_core.judge.wording import seconds
@@ -222,7 +222,10 @@ def terms_in_order(verdict: Verdict) -> Iterator[Contradiction]:
         led = sorted((row for row in terms if row.leader is not None), key=lambda row: (row.term, row.start_time))
         begun_anew = anew or len({row.term for row in led}) < len(led)
         sources = {(role.node, role.term): role.source_node or "" for role in verdict.roles.get(protocol, ())}
+        unknown = {(role.node, role.term) for role in verdict.roles.get(protocol, ()) if role.start_cause == SEEN}
         for before, after in pairwise(() if begun_anew else led):
+            if (before.leader, before.term) in unknown:  # its log begins amid it
+                continue
             begins = [(row.start_time, sources.get((row.leader or "", row.term))) for row in (after, before)]
             earlier = before.start_time - after.start_time
             if all(source for _, source in begins):
@@ -232,6 +235,8 @@ def terms_in_order(verdict: Verdict) -> Iterator[Contradiction]:
                 yield Contradiction(protocol, says, after.start_time, terms=(before.term, after.term))
         ends: dict[tuple[str | None, int | None], set[bool]] = defaultdict(set)
         for role in verdict.roles.get(protocol, ()):
+            if role.source_node is None:  # who followed it followed it no more
+                continue
             ends[role.node, role.term].add(role.role in (LEADER, ACTING) and role.end_time is None)
         for term in led:
             if term.end_time is None and ends[term.leader, term.term] == {False}:

@@ -108,7 +108,7 @@ def _unled(group: Group) -> set[int]:
 
     Of all others a leader may be missing in these logs.
     """
-    heard_of = {role.term for role in group.roles if role.leader is not None}
+    heard_of = {role.term for role in group.roles if role.leader is not None or role.cause == "leader_lost"}
     terms = {role.term for role in group.roles if role.cause == "start"}
     if group.protocol == "raft":  # DLedger holds its first round of votes in the term of the leader that it missed
         terms |= {campaign.term for campaign in group.of(Candidacy) if campaign.outcome != "won"}

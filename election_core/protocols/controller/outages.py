@@ -37,7 +37,7 @@ from election_replay.election_core.model.measures import Scope
 from election_replay.election_core.model.rows import Finding, RuleCoverage
 from election_replay.election_core.model.timing import SECOND, Timeout
 from election_replay.election_core.protocols.controller.causes import cause, heard_before, last_heard, unled, unplanned
-from election_replay.election_core.protocols.controller.checks import NOBODY_ELECTED
+from election_replay.election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED
 from election_replay.election_core.protocols.controller.decision_rules import SetVersion
 from election_replay.election_core.protocols.controller.facts import ControllerLed, Decision, MasterReady, ProducerCame
 from election_replay.election_core.protocols.controller.record import elections_of
@@ -84,9 +84,18 @@ def _as_shown(group: Group, gap: Gap) -> Gap:
 
 def _witnesses(group: Group, gap: Gap) -> Iterator[str]:
     """Whose logs would tell of a new master: the other brokers of the set, and a controller that led before a time
-    without a master and led on."""
-    brokers = {role.source_node for role in group.roles}
+    without a master and led on; where somebody was elected in it, only that one's."""
     elapsed = group.clocks.elapsed
+    elected = {
+        fact.node
+        for fact in group.of(Decision)
+        if fact.decision == ELECTED and fact.term is not None and fact.term > gap.before.term
+        if elapsed(gap.begin, since(fact))[1] > 0 and elapsed(since(fact), gap.end)[1] > 0
+    }
+    if gap.after is None and elected:
+        yield from sorted({role.source_node for role in group.roles if role.node in elected})
+        return
+    brokers = {role.source_node for role in group.roles}
     ended = {
         led.source_node
         for led in group.of(ControllerLed)

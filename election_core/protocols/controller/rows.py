@@ -1,6 +1,7 @@
 """The elections, the master epochs and the SyncStateSets of a broker set, as rows."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from election_replay.election_core.judge.fates import with_former
 from election_replay.election_core.judge.group import Group, Tenure
@@ -31,12 +32,13 @@ def _terms(group: Group, decided: list[Decision]) -> Iterator[Term]:
     for (epoch, master), tenures in held.items():
         yield _term_held(group, epoch, master, tenures, elected)
     seen = {epoch for epoch, _ in held}
+    heard = {(row.term, row.leader): row for row in terms_by_hearsay(group, seen)}
     for number, fact in enumerate(elected):
         if fact.term is None or fact.term in seen:
             continue
         seen.add(fact.term)
         after = elected[number + 1].since if number + 1 < len(elected) else None
-        yield Term(
+        row = Term(
             **group.names,
             term=fact.term,
             leader=fact.node if fact.decision == ELECTED else None,
@@ -47,7 +49,17 @@ def _terms(group: Group, decided: list[Decision]) -> Iterator[Term]:
             start_event_id=fact.since_event,
             end_event_id=None,
         )
-    yield from terms_by_hearsay(group, seen)
+        yield _as_followed(row, heard.get((row.term, row.leader)))
+    yield from (row for (epoch, _), row in heard.items() if epoch not in seen)
+
+
+def _as_followed(row: Term, heard: Term | None) -> Term:
+    """A decided epoch, as its master was followed where that began earlier: a controller that starts prints all
+    decisions once more."""
+    if heard is None or heard.start_time >= row.start_time:
+        return row
+    begin = {"start_time": heard.start_time, "start_event_id": heard.start_event_id}
+    return replace(row, **begin, end_time=heard.end_time, end_event_id=heard.end_event_id)  # type: ignore[arg-type]
 
 
 def _term_held(group: Group, epoch: int, master: str, tenures: list[Tenure], elected: list[Decision]) -> Term:

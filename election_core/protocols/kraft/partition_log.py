@@ -45,7 +45,8 @@ class Replica:
     refused: list[list[FoldEvent]] = field(default_factory=list)
     unclean: list[FoldEvent] = field(default_factory=list)
     deleted: list[FoldEvent] = field(default_factory=list)
-    reopened: list[tuple[Step, FoldEvent]] = field(default_factory=list)
+    reopened: list[tuple[Step, int, FoldEvent]] = field(default_factory=list)
+    last_at: int = 0
     members: frozenset[str] = frozenset()
     topic_id: str | None = None
 
@@ -206,15 +207,17 @@ class PartitionLog:
     def _on_kept(self, event: FoldEvent) -> None:
         replica = self._replica(event)
         if replica.steps and replica.topic_id == event.value:
-            replica.reopened.append((replica.steps[-1], event))
-        replica.topic_id = event.value
+            replica.reopened.append((replica.steps[-1], replica.last_at, event))
+        replica.topic_id, replica.last_at = event.value, event.at
 
     def _on_deleted(self, event: FoldEvent) -> None:
         """The replica is no more: its topic was deleted, or it was moved to another broker."""
         self._replica(event).deleted.append(event)
 
     def _on_state(self, event: FoldEvent) -> None:
-        self._replica(event).note_set(event, event.term, event.peer, event.value)
+        replica = self._replica(event)
+        replica.last_at = event.at
+        replica.note_set(event, event.term, event.peer, event.value)
 
     def _on_in_sync(self, event: FoldEvent) -> None:
         self._replica(event).sets.append(event)
@@ -278,11 +281,21 @@ class PartitionLog:
 
 def _starts_unseen(replica: Replica, incarnations: Sequence[Incarnation]) -> Iterator[Step]:
     """A replica that is opened again without a start in the other files of its broker: what it was ended before."""
-    for before, event in replica.reopened:
+    for before, last_at, event in replica.reopened:
         if any(before.at < end.at <= event.at for end in replica.deleted):
             continue
         if incarnation_at(incarnations, before.by - 1) == incarnation_at(incarnations, event.by - 1):
-            yield Step(before.at, event.by, UNKNOWN, None, None, event.event_id, "start", before.node, before.address)
+            yield Step(
+                max(last_at, before.at),
+                event.by,
+                UNKNOWN,
+                None,
+                None,
+                event.event_id,
+                "start",
+                before.node,
+                before.address,
+            )
 
 
 def _cuts(replica: Replica) -> Iterator[tuple[FoldEvent, FoldEvent, str | None]]:

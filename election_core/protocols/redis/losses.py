@@ -260,11 +260,11 @@ def _refused_clients(group: Group, stale: Tenure, newer: Tenure) -> str:
 
 def losses(group: Group, found: Sequence[Finding]) -> Iterator[Finding]:
     """``POSSIBLE_DATA_LOSS``: bytes that replicas threw away, and masters that came back empty."""
-    overlapped = {frozenset(finding.nodes) for finding in found}
     for fact, lost in refused(group):
-        if lost is None or lost <= 0 or {fact.peer, fact.node} in overlapped:
+        if lost is None or lost <= 0 or any(_tells_of(finding, fact) for finding in found):
             continue
-        because = next((finding for finding in found if fact.node in finding.nodes), None)
+        of_others = (each for each in found if fact.node in each.nodes and fact.peer not in each.nodes)
+        because = next(of_others, None)
         master, former = name_of(fact.node, fact.source_node), fact.peer or "A server that no line names"
         client = lost > heartbeats(group, Timeout.REDIS_TOLD.us)
         yield group.finding(
@@ -282,6 +282,15 @@ def losses(group: Group, found: Sequence[Finding]) -> Iterator[Finding]:
             implied_by=because.finding_id if because else None,
         )
     yield from _wiped(group)
+
+
+def _tells_of(finding: Finding, fact: BytesRefused) -> bool:
+    """Whether an overlap tells what became of these bytes: those of its masters, at its end. A new master that is
+    started again with older data lacks more of them later."""
+    if {fact.peer, fact.node} != {*finding.nodes} or fact.since < finding.start_time:
+        return False
+    soon = finding.end_time is None or fact.since <= finding.end_time + Timeout.MAX_INFO_GAP.us
+    return soon or (finding.offset_before, finding.offset_after) == (fact.from_index, fact.to_index)
 
 
 @dataclass(frozen=True, slots=True)

@@ -208,7 +208,9 @@ class _Whole:
         if found.certainty == POSSIBLE or found.rule in ABOUT_THE_LOGS:
             return
         rules = (found.rule, *IMPLIED_BY.get(found.rule, ()))
-        alike = [each for rule in rules for each in self._findings.get(rule, ()) if _about_one_thing(each, found)]
+        nodes = self._names(found)
+        of_rules = (each for rule in rules for each in self._findings.get(rule, ()))
+        alike = [each for each in of_rules if _about_one_thing(each, found, self._names(each), nodes)]
         sure = [each for each in alike if each.certainty != POSSIBLE]
         if alike and found.duration_min_ms is not None and found.duration_min_ms * 1000 < SLACK_US:
             return
@@ -219,6 +221,10 @@ class _Whole:
             least = max(each.duration_min_ms or 0 for each in sure)
             if found.duration_min_ms * 1000 > least * 1000 + SLACK_US:
                 yield f"least grew from {least} ms: {found.summary}"
+
+    def _names(self, found: Finding) -> set[str]:
+        """Whom it is about, by all names: of one whose id is in lines that are not there a part knows the folder."""
+        return {*found.nodes}.union(*(self._of_folder.get(node, ()) for node in found.nodes))
 
     def term(self, term: Term) -> Iterator[str]:
         led = [each for each in self._led.get((term.replica_group, term.term), []) if each.leader is not None]
@@ -255,9 +261,9 @@ _MORE_EXACT = {
 of whoever stops or dies."""
 
 
-def _about_one_thing(whole: Finding, part: Finding) -> bool:
+def _about_one_thing(whole: Finding, part: Finding, nodes: set[str], others: set[str]) -> bool:
     """Whether two findings of a rule may be about one thing: of one group where both are known, and at one time."""
-    if part.rule != "LEADERLESS" and not {*whole.nodes} & {*part.nodes} and whole.nodes and part.nodes:
+    if part.rule != "LEADERLESS" and nodes and others and not nodes & others:
         return False
     begin, end = part.start_time, part.end_time
     after = whole.end_time is not None and begin is not None and whole.end_time < begin - SLACK_US
