@@ -114,8 +114,8 @@ class Verdict:
         until_by = max(fact.until_by or 0 for fact in facts)
         last = max(until_by, *map(_SINCE_BY, facts))
         written = _last_times(facts, Alive)
-        told = _last_times(facts, Written)
-        written = {key: min(last, told.get(key, last)) for key, last in written.items()}
+        of_roles = _last_times(facts, Written)
+        written = {key: min(last, of_roles.get(key, last)) for key, last in written.items()}
         return cls(findings, roles, terms, elections, facts, clocks, slack, written, min(map(_SINCE, facts)), last)
 
     def surely_at_once(self, role: RoleInterval, other: RoleInterval) -> bool:
