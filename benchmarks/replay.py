@@ -86,9 +86,9 @@ def floor(engine: SparkEngine, model: Warehouse, copied: Callable[[str], DataFra
         copied(table)
 
 
-def hand_over(rows: DataFrame, dealing: Partitioning) -> None:
+def hand_over(rows: DataFrame, partitioning: Partitioning) -> None:
     """Deal and sort rows, and hand them to Python, which makes nothing of them."""
-    written(dealt_and_sorted(rows, dealing), nothing, "")
+    written(dealt_and_sorted(rows, partitioning), nothing, "")
 
 
 def nothing(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, pa.RecordBatch]]:

@@ -16,7 +16,7 @@ from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.land import Landing, land
 from election_replay.jobs.landing.archives import NOT_UNPACKED, PACKED, Bounds, is_archive, unpack
 from election_replay.jobs.landing.exports import write_exports
-from election_replay.jobs.landing.inferred_layout import Assumed, Mail, read_mail
+from election_replay.jobs.landing.inferred_layout import Assumed, InferredLayout, infer_layout
 from election_replay.jobs.landing.landing_zone import Skip, Skipped, open_landing
 from election_replay.jobs.landing.reversed_files import read_backwards
 from election_replay.jobs.reading.kinship import groups_by_kinship
@@ -28,10 +28,10 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What a look came to. ``mails`` are the files that it landed, ``skipped`` is what was not read or not understood;
+    """What a look came to. ``layouts`` are the files that it landed, ``skipped`` what was not read or not understood;
     harmless where nothing is missed. ``read_otherwise`` are the files that are not read as they stand, and how."""
 
-    mails: list[Mail]
+    layouts: list[InferredLayout]
     assumed: list[Assumed]
     landings: list[Landing]
     replay: Replay
@@ -50,12 +50,14 @@ def look(engine: Engine, folder: str, warehouse: Warehouse, config: Config, scra
     Raises :class:`~jobs.JobError` when there is nothing that can be read or understood.
     """
     skipped: list[Skipped] = []
-    mails = list(mail_in(Path(folder), scratch / "unpacked", config, skipped))
-    parts = [part for number, mail in enumerate(mails) for part in read_backwards(mail, scratch / f"turned-{number}")]
+    layouts = list(layouts_in(Path(folder), scratch / "unpacked", config, skipped))
+    parts = [
+        part for number, layout in enumerate(layouts) for part in read_backwards(layout, scratch / f"turned-{number}")
+    ]
     landings = [land(engine, part.files, part.root, warehouse, config) for part in parts if part.files]
     done = replay_with_kin(engine, warehouse, config.inventoried())
-    skipped += [item for mail in mails for item in mail.unknown]
-    assumed = [item for mail in mails for item in mail.assumed]
+    skipped += [item for layout in layouts for item in layout.unknown]
+    assumed = [item for layout in layouts for item in layout.assumed]
     return Looked(parts, assumed, landings, done, skipped, [file for part in parts for file in part.read_otherwise])
 
 
@@ -69,29 +71,29 @@ def replay_with_kin(engine: Engine, warehouse: Warehouse, inventory: Inventory) 
     return replay(engine, warehouse, replace(inventory, listed=listed), settings="the defaults")
 
 
-def mail_in(folder: Path, unpacked: Path, config: Config, skipped: list[Skipped]) -> Iterator[Mail]:
+def layouts_in(folder: Path, unpacked: Path, config: Config, skipped: list[Skipped]) -> Iterator[InferredLayout]:
     """What lies in a folder itself, and what lies in its archives."""
     roots = [alone(folder, unpacked)] if folder.is_file() and not is_archive(folder.name) else []
     roots += [folder] if folder.is_dir() else []
     if unpack_all(folder, unpacked, skipped.append) and unpacked.is_dir():
         roots.append(unpacked)
     exports = [(root, unpacked.with_name(f"exports-{number}")) for number, root in enumerate(roots)]
-    anew = {root: write_exports(str(root), into) for root, into in exports}
-    written = {into: anew[root] for root, into in exports if anew[root]}
+    reread = {root: write_exports(str(root), into) for root, into in exports}
+    written = {into: reread[root] for root, into in exports if reread[root]}
     roots += written
     cluster = stem(folder.resolve().name) or "logs"
     problems: list[JobError] = []
     found = 0
     for root in roots:
         try:
-            mail = read_mail(str(root), cluster, config)
+            layout = infer_layout(str(root), cluster, config)
         except JobError as error:
             problems.append(error)
             continue
-        mail = without(mail, anew.get(root, {}))
-        mail = replace(mail, read_otherwise=[(path, how) for path, how in written.get(root, {}).items() if how])
-        found += bool(mail.files)
-        yield mail
+        layout = without(layout, reread.get(root, {}))
+        layout = replace(layout, read_otherwise=[(path, how) for path, how in written.get(root, {}).items() if how])
+        found += bool(layout.files)
+        yield layout
     if not found:
         why = [f"{file.path}: {file.reason}" for file in skipped[:3]]
         first = [as_given(str(line), roots, folder) for line in problems[0].args] if problems else [nothing(folder)]
@@ -113,15 +115,15 @@ def alone(file: Path, unpacked: Path) -> Path:
     return folder
 
 
-def without(mail: Mail, paths: Collection[str]) -> Mail:
+def without(layout: InferredLayout, paths: Collection[str]) -> InferredLayout:
     """What was mailed without the files of these paths, which are read otherwise."""
     if not paths:
-        return mail
-    files = [file for file in mail.files if file.path not in paths]
+        return layout
+    files = [file for file in layout.files if file.path not in paths]
     nodes = Counter((file.cluster, file.source_node) for file in files)
-    assumed = [replace(node, files=nodes[node.cluster, node.node]) for node in mail.assumed]
-    unknown = [file for file in mail.unknown if file.path not in paths]
-    return replace(mail, files=files, assumed=[node for node in assumed if node.files], unknown=unknown)
+    assumed = [replace(node, files=nodes[node.cluster, node.node]) for node in layout.assumed]
+    unknown = [file for file in layout.unknown if file.path not in paths]
+    return replace(layout, files=files, assumed=[node for node in assumed if node.files], unknown=unknown)
 
 
 def nothing(folder: Path) -> str:

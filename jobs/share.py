@@ -65,7 +65,7 @@ CHOICES = (NEAR, INTERESTING)
 _V4 = r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.]\d)"
 _V6 = r"(?<![\w:.])(?:[0-9a-fA-F]{1,4}:){3,7}[0-9a-fA-F]{1,4}(?![\w:])"
 _HOST = r"(?<=://)[A-Za-z][\w.-]*[A-Za-z0-9]|(?<![\w./<-])[A-Za-z][\w.-]*(?=/\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})"
-_MAIL = r"[\w.+-]+@[\w-]+\.[\w.-]+"
+_EMAIL = r"[\w.+-]+@[\w-]+\.[\w.-]+"
 NO_ADDRESS = frozenset({"0.0.0.0", "127.0.0.1", "255.255.255.255"})  # noqa: S104 - what every machine is to itself
 _SECOND = re.compile(r"\d\d:\d\d:\d\d|\d{10}")
 _STAMPED = re.compile(r"^\W{0,3}\d|^\W{0,3}[A-Z][a-z]{2} \d|^\{|\d\d:\d\d:\d\d")
@@ -82,7 +82,7 @@ class Redaction:
     def __post_init__(self) -> None:
         known = "|".join(re.escape(name) for name in sorted(self.names, key=len, reverse=True))
         literal = rf"|(?<![A-Za-z0-9_])(?:{known})(?![A-Za-z0-9_])" if known else ""
-        self._pattern = re.compile(f"(?P<mail>{_MAIL})|(?P<host>{_HOST}){literal}|(?P<v4>{_V4})|(?P<v6>{_V6})")
+        self._pattern = re.compile(f"(?P<mail>{_EMAIL})|(?P<host>{_HOST}){literal}|(?P<v4>{_V4})|(?P<v6>{_V6})")
 
     def of(self, text: str) -> str:
         """``text`` with all that tells whose it is replaced, and without secrets."""
@@ -136,7 +136,9 @@ def share(engine: Engine, looked: Looked, tables: Warehouse, out: Path, config: 
         wanted: dict[str, set[int]] = {}
         for row in published.rows(choice):
             wanted.setdefault(row["path"], set()).add(row["line_no"])
-        counts = [_shared(mail.root, file, wanted, redaction, made) for mail in looked.mails for file in mail.files]
+        counts = [
+            _shared(layout.root, file, wanted, redaction, made) for layout in looked.layouts for file in layout.files
+        ]
         again = Warehouse(f"{scratch}/judged-{attempt}")
         look(engine, str(made), again, config, scratch / f"again-{attempt}")
         differences = differing(verdict(published), verdict(Published(again)))

@@ -80,8 +80,8 @@ def since_published(warehouse: Warehouse) -> tuple[int, set[str] | None]:
         return 0, None
     since = int(published["batch"])
     rows = warehouse.dataset("landed_files").to_table(["cluster", "lines_event"], filter=pc.field("batch") > since)
-    news = rows.filter(pc.greater(rows["lines_event"], 0))["cluster"].unique().to_pylist()
-    return since, {*news, *(published["held"] or ())}
+    updated = rows.filter(pc.greater(rows["lines_event"], 0))["cluster"].unique().to_pylist()
+    return since, {*updated, *(published["held"] or ())}
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from election_replay.schemas.common import CLUSTER, PROTOCOL, REPLICA_GROUP, RUN
 from election_replay.schemas.model import BIGINT, BIGINTS, STEPS, STRING, STRINGS, TIMESTAMP, Column, Expectation, Table
 from election_replay.schemas.proofs import in_order, listed_proofs_exist
 
-SIGHTINGS = (
+FIRST_SEEN = (
     Column(
         name="first_seen_run",
         type=STRING,
@@ -25,7 +25,7 @@ SIGHTINGS = (
 )
 """What the runs say of a finding, not the logs: the only columns of a verdict that depend on when it was replayed."""
 
-OF_RUNS = (*(column.name for column in SIGHTINGS), RUN_ID.name)
+OF_RUNS = (*(column.name for column in FIRST_SEEN), RUN_ID.name)
 """The names of these columns, for whoever compares verdicts of two runs."""
 
 ADVICE = (
@@ -181,7 +181,7 @@ TABLE = Table(
             comment="By how much the clock was set at once, by the lines of one log; negative: back.",
             unit="ms",
         ),
-        *SIGHTINGS,
+        *FIRST_SEEN,
         *ADVICE,
         RUN_ID,
     ),

@@ -21,9 +21,12 @@ from election_replay.jobs.cli.output import as_json, more, print_line, write_fil
 from election_replay.jobs.cli.stages import PRELOAD
 
 if TYPE_CHECKING:
+    from election_replay.jobs.engines.engine import Engine
     from election_replay.jobs.landing.landing_zone import Skipped
     from election_replay.jobs.look import Looked
     from election_replay.jobs.reading.published import Published
+    from election_replay.jobs.settings.config import Config
+    from election_replay.jobs.warehouse.warehouse import Warehouse
 
 SHOWN = 12
 """Files, quarantined places and the like that are listed; the rest is counted."""
@@ -76,8 +79,6 @@ def look(
       election-replay look logs --junit verdict.xml --fail-on "critical or LEADERLESS > 5 s"
     """
     from election_replay.jobs.engines.local_engine import LocalEngine
-    from election_replay.jobs.landing.pasted import write_pasted
-    from election_replay.jobs.look import look as look_job
     from election_replay.jobs.settings.config import Config
     from election_replay.jobs.settings.in_force import in_force
     from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -89,31 +90,43 @@ def look(
         closing(LocalEngine(preload=PRELOAD)) as engine,
     ):
         tables = Warehouse(kept_in(keep) if keep else f"{scratch}/warehouse")
-        place = str(write_pasted(standard_input(), Path(scratch) / PASTED)) if folder == "-" else folder
-        try:
-            done = look_job(engine, place, tables, settings, Path(scratch))
-        except JobError as error:
-            raise JobError(
-                *(str(line).replace(place, PASTED_FROM) if folder == "-" else line for line in error.args)
-            ) from None
-        from election_replay.jobs.reading.published import Published
-
-        published = Published(tables, place=keep or KEPT)
-        parts = assumptions(done, published), not_understood(done.skipped), verdict(published), further(published, keep)
-        for line in chain(*parts):
-            print_line(line)
-        log_event(
-            f"Looked into {folder} in {time.monotonic() - began:.1f} s", seconds=round(time.monotonic() - began, 1)
-        )
-        failed = bool(done.replay.held)
-        for line in contradictions(done, keep):
-            print_line(line)
+        done = looked_into(engine, folder, tables, settings, Path(scratch))
+        published = printed(done, tables, keep, f"Looked into {folder} in", began)
         if share:
             from election_replay.jobs.share import share as shared
 
             print_line(shared(engine, done, tables, Path(share), settings, Path(scratch)))
         found = build_verdict(published, junit, sarif, fail_on)
-    leave(failed=failed, unread=bool(done.unread), found=found)
+    leave(failed=bool(done.replay.held), unread=bool(done.unread), found=found)
+
+
+def looked_into(engine: "Engine", folder: str, tables: "Warehouse", settings: "Config", scratch: Path) -> "Looked":
+    """What a look at a folder, or at what comes on the standard input, came to."""
+    from election_replay.jobs.landing.pasted import write_pasted
+    from election_replay.jobs.look import look as look_job
+
+    pasted = folder == "-"
+    place = str(write_pasted(standard_input(), scratch / PASTED)) if pasted else folder
+    try:
+        return look_job(engine, place, tables, settings, scratch)
+    except JobError as error:
+        lines = (str(line).replace(place, PASTED_FROM) if pasted else line for line in error.args)
+        raise JobError(*lines) from None
+
+
+def printed(done: "Looked", tables: "Warehouse", keep: str | None, title: str, began: float) -> "Published":
+    """Print what was assumed, what was not understood, and the verdict; what is published now."""
+    from election_replay.jobs.reading.published import Published
+
+    published = Published(tables, place=keep or KEPT)
+    parts = assumptions(done, published), not_understood(done.skipped), verdict(published), further(published, keep)
+    for line in chain(*parts):
+        print_line(line)
+    seconds = time.monotonic() - began
+    log_event(f"{title} {seconds:.1f} s", seconds=round(seconds, 1))
+    for line in contradictions(done, keep):
+        print_line(line)
+    return published
 
 
 def standard_input() -> str:

@@ -63,7 +63,7 @@ HELD_NARROW = 4 * HELD
 WRITTEN_ROWS = 50_000
 """So many rows wait in memory until they are written to their parts on disk."""
 
-DEALT = "dealt"
+IN_PARTS = "dealt"
 """The folder of rows that wait to be sorted."""
 
 READ_AHEAD = {"batch_readahead": 2, "fragment_readahead": 1}
@@ -175,7 +175,7 @@ def in_order(
     scratch: Path,
     warehouse: Warehouse,
     parts: Sequence[Rows],
-    dealing: Partitioning,
+    by: Partitioning,
 ) -> pa.RecordBatchReader:
     """The rows of all ``parts``, sorted, those of a key together.
 
@@ -183,9 +183,9 @@ def in_order(
     """
     most, every = sum(at_most(warehouse, rows, HELD) for rows in parts), registered(database, warehouse, parts)
     if most <= HELD:
-        return sorted_rows(database, every, dealing)
-    parted = partitioned(database, scratch, every, dealing.key, 1 + most // HELD)
-    turns = (sorted_rows(database, turn, dealing) for turn in parted)
+        return sorted_rows(database, every, by)
+    parted = partitioned(database, scratch, every, by.key, 1 + most // HELD)
+    turns = (sorted_rows(database, turn, by) for turn in parted)
     first = next(turns)
     return pa.RecordBatchReader.from_batches(first.schema, chain(first, chain.from_iterable(turns)))
 
@@ -200,15 +200,15 @@ def partitioned(
     parted = f"SELECT *, hash({', '.join(map(quoted, key))}) % {count} AS turn FROM ({rows})"
     database.execute(f"SET partitioned_write_flush_threshold = {WRITTEN_ROWS}")
     database.execute(
-        f"COPY ({parted}) TO {sql_text(str(scratch / DEALT))} (FORMAT parquet, PARTITION_BY turn)"
+        f"COPY ({parted}) TO {sql_text(str(scratch / IN_PARTS))} (FORMAT parquet, PARTITION_BY turn)"
     ).fetchall()
-    folders = sorted((scratch / DEALT).iterdir())
+    folders = sorted((scratch / IN_PARTS).iterdir())
     return [rows_of(folder) for folder in folders] or [f"SELECT * FROM ({rows}) LIMIT 0"]
 
 
-def sorted_rows(database: duckdb.DuckDBPyConnection, rows: str, dealing: Partitioning) -> pa.RecordBatchReader:
+def sorted_rows(database: duckdb.DuckDBPyConnection, rows: str, by: Partitioning) -> pa.RecordBatchReader:
     """The rows of a SELECT, sorted."""
-    order = ", ".join(f"{column} NULLS FIRST" for column in dealing.order)
+    order = ", ".join(f"{column} NULLS FIRST" for column in by.order)
     return database.sql(f"SELECT * FROM ({rows}) ORDER BY {order}").to_arrow_reader(BATCH_ROWS)
 
 

@@ -185,7 +185,12 @@ class Engine(Protocol):
         """
 
     def map_partitions(
-        self, warehouse: Warehouse, parts: Sequence[Rows], dealing: Partitioning, work: Work, adding: Adding = NOTHING
+        self,
+        warehouse: Warehouse,
+        parts: Sequence[Rows],
+        by: Partitioning,
+        work: Work,
+        adding: Adding = NOTHING,
     ) -> list[DataFile]:
         """``work`` over all rows of ``parts``, which have the same columns.
 

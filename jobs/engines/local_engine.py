@@ -49,7 +49,7 @@ class LocalEngine:
         self.tasks = cores or usable_cores()
         self._memory, self._preload = memory, list(preload)
         self._pool: ProcessPoolExecutor | None = None
-        self._stands: Future[Any] = Future()
+        self._start: Future[Any] = Future()
         self._done = self._all = 0
 
     @property
@@ -78,7 +78,7 @@ class LocalEngine:
     def ready(self) -> None:
         """Wait until the processes of the pool have started; who does not, works meanwhile in this one."""
         self._started()
-        self._stands.result()
+        self._start.result()
 
     def close(self) -> None:
         """End the processes of the pool."""
@@ -95,14 +95,19 @@ class LocalEngine:
         return answer(warehouse, sql, rows, apart, self._memory, self.tasks)
 
     def map_partitions(
-        self, warehouse: Warehouse, parts: Sequence[Rows], dealing: Partitioning, work: Work, adding: Adding = NOTHING
+        self,
+        warehouse: Warehouse,
+        parts: Sequence[Rows],
+        by: Partitioning,
+        work: Work,
+        adding: Adding = NOTHING,
     ) -> list[DataFile]:
         """One sort; each hand of it is some keys whole."""
         with database_in(self._memory, self.tasks) as (database, scratch):
-            hands = spooled(in_order(database, scratch, warehouse, parts, dealing), dealing.key, scratch)
-            first = [*islice(hands, POOL_HANDS)]
+            batches = spooled(in_order(database, scratch, warehouse, parts, by), by.key, scratch)
+            first = [*islice(batches, POOL_HANDS)]
             alone = self.tasks < 2 or len(first) < POOL_HANDS
-            results = self._in_order(Hand(work, warehouse.root), chain(first, hands), alone=alone)
+            results = self._in_order(BatchFile(work, warehouse.root), chain(first, batches), alone=alone)
         return adding.commit(warehouse, chain.from_iterable(results))
 
     def _in_order(self, work: Callable[[Item], Answer], items: Iterable[Item], *, alone: bool) -> list[Answer]:
@@ -113,7 +118,7 @@ class LocalEngine:
         self._done = self._all = 0
         if alone:
             return [work(item) for item in items]
-        pool, stands = self._started(), self._stands
+        pool, start = self._started(), self._start
         here: Future[Answer] = Future()
         futures: list[Future[Answer]] = []
         open_ones: set[Future[Answer]] = set()
@@ -121,10 +126,10 @@ class LocalEngine:
             for item in items:
                 self._all += 1
                 if here in open_ones:
-                    wait((here, stands), return_when=FIRST_COMPLETED)
+                    wait((here, start), return_when=FIRST_COMPLETED)
                 while len(open_ones) > 2 * self.tasks or (here in open_ones and here.done()):
                     open_ones = self._waited(open_ones)
-                if stands.done():
+                if start.done():
                     futures.append(pool.submit(work, item))
                 else:
                     futures.append(here := in_thread(work, item))
@@ -153,18 +158,18 @@ class LocalEngine:
             context = multiprocessing.get_context("forkserver")
             context.set_forkserver_preload([__name__, *self._preload])
             self._pool = ProcessPoolExecutor(self.tasks, context, begin_process)
-            self._stands = Future()
-            Thread(target=begin_pool, args=(self._pool, self.tasks, self._stands), daemon=True).start()
+            self._start = Future()
+            Thread(target=begin_pool, args=(self._pool, self.tasks, self._start), daemon=True).start()
         return self._pool
 
 
-def begin_pool(pool: ProcessPoolExecutor, count: int, stands: Future[None]) -> None:
+def begin_pool(pool: ProcessPoolExecutor, count: int, start: Future[None]) -> None:
     """Start so many processes of a pool. Those that cannot be started show with the next hand."""
     try:
         with suppress(BrokenProcessPool, RuntimeError):  # it was closed meanwhile
             wait([pool.submit(int) for _ in range(count)])
     finally:
-        stands.set_result(None)
+        start.set_result(None)
 
 
 def in_thread(work: Callable[[Item], Answer], item: Item) -> Future[Answer]:
@@ -200,7 +205,7 @@ def end_with_parent() -> None:
         os._exit(1)
 
 
-class Hand:
+class BatchFile:
     """``work`` on the record batches of a file, which is removed then."""
 
     def __init__(self, work: Work, root: str) -> None:

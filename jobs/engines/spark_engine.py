@@ -161,14 +161,19 @@ class SparkEngine:
         return found.cast(pa.schema([field.with_nullable(True) for field in found.schema]))
 
     def map_partitions(
-        self, warehouse: Warehouse, parts: Sequence[Rows], dealing: Partitioning, work: Work, adding: Adding = NOTHING
+        self,
+        warehouse: Warehouse,
+        parts: Sequence[Rows],
+        by: Partitioning,
+        work: Work,
+        adding: Adding = NOTHING,
     ) -> list[DataFile]:
         """One shuffle, one sort within partitions; what is so little that Spark would take longer, by the driver."""
         if are_few(warehouse, parts, self._little):
             with database_in(MEMORY, 1) as (database, scratch):
-                read = in_order(database, scratch, warehouse, parts, dealing)
+                read = in_order(database, scratch, warehouse, parts, by)
                 return adding.commit(warehouse, write_data_files(work(read), warehouse.root))
-        frame = dealt_and_sorted(self.frame(warehouse, parts), dealing)
+        frame = dealt_and_sorted(self.frame(warehouse, parts), by)
         return written(frame, work, warehouse, adding)
 
     def frame(self, warehouse: Warehouse, parts: Sequence[Rows]) -> DataFrame:
@@ -240,8 +245,8 @@ def add(rows: DataFrame, warehouse: Warehouse, table: str, count: int, note: str
     Liquid clustering would say no more, and then delta-rs could not write to the table, which the local engine does.
     """
     tasks = 1 + count // FILE_ROWS
-    dealt = rows.coalesce(1) if tasks == 1 else rows.repartitionByRange(tasks, *GROUP)
-    dealt.sortWithinPartitions(*GROUP).write.format("delta").mode("append").option("userMetadata", note).save(
+    in_parts = rows.coalesce(1) if tasks == 1 else rows.repartitionByRange(tasks, *GROUP)
+    in_parts.sortWithinPartitions(*GROUP).write.format("delta").mode("append").option("userMetadata", note).save(
         warehouse.location(table)
     )
     warehouse.changed(table)
@@ -269,9 +274,9 @@ def in_shape_of(shape: pa.Schema, name: str, rows: pa.RecordBatch) -> pa.RecordB
     return pa.RecordBatch.from_arrays(columns, schema=shape)
 
 
-def dealt_and_sorted(frame: DataFrame, dealing: Partitioning) -> DataFrame:
+def dealt_and_sorted(frame: DataFrame, by: Partitioning) -> DataFrame:
     """Rows dealt to tasks, and sorted there."""
-    return frame.repartition(*partitioned(dealing)).sortWithinPartitions(*(F.expr(column) for column in dealing.order))
+    return frame.repartition(*partitioned(by)).sortWithinPartitions(*(F.expr(column) for column in by.order))
 
 
 def as_keys(condition: Condition) -> Condition:
@@ -295,12 +300,12 @@ def fits(condition: Simple) -> Column:
             return (F.col(column) > least) & (F.col(column) > number_of(F.col(by), numbers))
 
 
-def partitioned(dealing: Partitioning) -> list[Column]:
+def partitioned(by: Partitioning) -> list[Column]:
     """By what rows are dealt to tasks: those of one key come to one task."""
-    cluster, *rest = (F.col(name) for name in dealing.key)
-    if dealing.splits_by_cluster is None or not rest:
+    cluster, *rest = (F.col(name) for name in by.key)
+    if by.splits_by_cluster is None or not rest:
         return [cluster, *rest]
-    return [cluster, F.coalesce(F.pmod(F.hash(*rest), number_of(cluster, dealing.splits_by_cluster)), F.lit(0))]
+    return [cluster, F.coalesce(F.pmod(F.hash(*rest), number_of(cluster, by.splits_by_cluster)), F.lit(0))]
 
 
 def number_of(text: Column, numbers: Mapping[str, int]) -> Column:

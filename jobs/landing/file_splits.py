@@ -155,7 +155,7 @@ def large_of(task: Task, landing: str) -> Large | None:
     except (NotReadError, *READ_FAILURES):
         return None
     parted = begin.before is not None and (begin.before not in task.known or begin.before.lines_shared is not None)
-    if parted or begin.older or begin.anew or begin.blocks.missing or not as_it_lies(first) or codec_of(first):
+    if parted or begin.older or begin.reread or begin.blocks.missing or not as_it_lies(first) or codec_of(first):
         return None
     return Large(task, begin.blocks.position, begin.before)
 

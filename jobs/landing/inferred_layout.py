@@ -73,7 +73,7 @@ class Assumed:
 
 
 @dataclass(frozen=True, slots=True)
-class Mail:
+class InferredLayout:
     """The logs of a folder. ``unknown`` are files that no dialect knows, by path, and why; ``read_otherwise`` are
     those that are not read as they stand, and how."""
 
@@ -98,7 +98,7 @@ class _Found:
     below: str = ""
 
 
-def read_mail(root: str, cluster: str, config: Config) -> Mail:
+def infer_layout(root: str, cluster: str, config: Config) -> InferredLayout:
     """What lies in the folder ``root``, which is called ``cluster`` where no folder in it is one.
 
     Raises :class:`~jobs.JobError` when the folder cannot be opened or holds nothing that is understood.
@@ -112,10 +112,10 @@ def read_mail(root: str, cluster: str, config: Config) -> Mail:
     for file in files:
         nodes[file.cluster, file.source_node] += 1
     assumed = [Assumed(*node, count, f"folder {node[1]}") for node, count in sorted(nodes.items())]
-    return Mail(root, [replace(file, settled=True) for file in files], assumed, unknown)
+    return InferredLayout(root, [replace(file, settled=True) for file in files], assumed, unknown)
 
 
-def by_signs(root: str, cluster: str, config: Config, unknown: list[Skipped]) -> Mail:
+def by_signs(root: str, cluster: str, config: Config, unknown: list[Skipped]) -> InferredLayout:
     """The logs of a folder in any other layout."""
     zone = open_landing(root)
     entries = [entry for entry in zone.walk(unknown.append) if plain(entry, unknown)]
@@ -216,7 +216,7 @@ def stem(stream: str) -> str:
     return stream.partition(".")[0] or stream
 
 
-def named(root: str, cluster: str, found: Sequence[_Found], unknown: list[Skipped]) -> Mail:
+def named(root: str, cluster: str, found: Sequence[_Found], unknown: list[Skipped]) -> InferredLayout:
     """The files with the nodes and clusters that they are assumed to be of."""
     shared = common([item.folders for item in found])
     above = shared[-1] if shared else ""
@@ -228,15 +228,15 @@ def named(root: str, cluster: str, found: Sequence[_Found], unknown: list[Skippe
             split[item.folders[0] if deep else cluster].append(replace(item, folders=item.folders[deep:]))
     else:
         split[cluster] = list(found)
-    mail = Mail(root, [], [], unknown)
+    layout = InferredLayout(root, [], [], unknown)
     for name, of_name in sorted(split.items()):
         by_node = defaultdict(list)
         for item in of_name:
             by_node[item.folders[0] if item.folders else ""].append(item)
         for folder, files in sorted(by_node.items()):
-            assign(mail, name, folder, above or cluster, files, f"folder {above}" if above else ALONE)
-    mail.files.sort(key=lambda file: file.path)
-    return mail
+            assign(layout, name, folder, above or cluster, files, f"folder {above}" if above else ALONE)
+    layout.files.sort(key=lambda file: file.path)
+    return layout
 
 
 def common(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
@@ -255,7 +255,9 @@ def holds_clusters(found: Iterable[_Found]) -> bool:
     return any(len(below) > 1 for below in places.values())
 
 
-def assign(mail: Mail, cluster: str, folder: str, otherwise: str, files: Collection[_Found], by: str) -> None:
+def assign(
+    layout: InferredLayout, cluster: str, folder: str, otherwise: str, files: Collection[_Found], by: str
+) -> None:
     """Take up the files of one folder: as one node's, or, where their names tell them apart, as those of several.
 
     ``otherwise`` is the node where neither tells anything, ``by`` what that is taken from.
@@ -266,10 +268,10 @@ def assign(mail: Mail, cluster: str, folder: str, otherwise: str, files: Collect
         name = file.node_name if apart else ""
         by_node["-".join(filter(None, (folder, name))) if name or folder else otherwise].append(file)
     for node, own_files in sorted(by_node.items()):
-        mail.assumed.append(Assumed(cluster, node, len(own_files), why(node, folder, own_files, by, apart=apart)))
+        layout.assumed.append(Assumed(cluster, node, len(own_files), why(node, folder, own_files, by, apart=apart)))
         for file in own_files:
             entry = file.entry
-            mail.files.append(
+            layout.files.append(
                 LogFile(
                     entry.path,
                     cluster,

@@ -64,14 +64,14 @@ def unseen(files: Collection[LogFile], landed: Iterable[dict[str, Any]]) -> list
         for stream in {row["stream"], stream_at(row["path"])}:  # a copy under another name is of its original's stream
             known = row["cluster"], row["source_node"], stream, row["file_bytes"], micros(row["modified_at"])
             last[known][row["path"]] = row
-    lying: dict[tuple[Any, ...], set[str]] = defaultdict(set)
+    in_zone: dict[tuple[Any, ...], set[str]] = defaultdict(set)
     for file in files:
-        lying[alike(file)].add(file.path)
+        in_zone[alike(file)].add(file.path)
     found = []
     for file in files:
         rows = last.get(alike(file), {})
         unread = rows.get(file.path) or next((row for row in rows.values() if row["unread"]), None)
-        if file.modified is None or (file.path not in rows and not renamed(file.modified, lying[alike(file)], rows)):
+        if file.modified is None or (file.path not in rows and not renamed(file.modified, in_zone[alike(file)], rows)):
             found.append(replace(file, held=(file.cluster, file.source_node, file.path) in held))
         elif unread and unread["unread"]:
             found.append(replace(file, unread=unread["problem"]))
@@ -85,13 +85,13 @@ def alike(file: LogFile) -> tuple[Any, ...]:
     return file.cluster, file.source_node, file.stream, file.size, file.modified
 
 
-def renamed(modified: int, lying: Set[str], known: Collection[str]) -> bool:
+def renamed(modified: int, in_zone: Set[str], known: Collection[str]) -> bool:
     """Whether each path that was never seen is a known file under a new name: as many known paths are gone.
 
-    ``lying`` and ``known`` are the paths of files that are alike. Where times are told in whole seconds, as by object
+    ``in_zone`` and ``known`` are the paths of files that are alike. Where times are told in whole seconds, as by object
     stores, two files may be alike by chance, and all of them are read.
     """
-    return bool(modified % SECOND) and len(lying - {*known}) <= len({*known} - lying)
+    return bool(modified % SECOND) and len(in_zone - {*known}) <= len({*known} - in_zone)
 
 
 def read_otherwise(row: dict[str, Any], config: Config) -> bool:

@@ -173,25 +173,25 @@ def land_file(task: Task, file: LogFile, known: list[Known], zone: LandingZone) 
 class Begin:
     """Where a landing begins to read a file: ``blocks`` are what comes then.
 
-    ``before`` is the known file that it goes on from, ``anew`` that file before any line of it was landed, where all of
+    ``before`` is the known file that it goes on from, ``reread`` that file before any line of it was landed, if all of
     them are read again. It is only a copy of ``older``, or has nothing new, and nothing is read then.
     """
 
     blocks: Blocks
     before: Known | None = None
     older: Known | None = None
-    anew: Known | None = None
+    reread: Known | None = None
 
 
 def land_log(task: Task, file: LogFile, known: list[Known], begin: Begin) -> Iterator[Found]:
     """The rows of all lines from ``begin`` on."""
-    before, blocks, since = begin.before, begin.blocks, begin.anew or begin.before
+    before, blocks, since = begin.before, begin.blocks, begin.reread or begin.before
     if before and before.lines_shared is not None:
         task = replace(task, file_time=before.file_time if before in known else time_of_next_line(task, blocks))
     place = place_of(task, file.path, before.fingerprint if before else new_fingerprint(task.head, len(known)))
     evidence, start = evidence_of(task, place, since, complete=file.complete), blocks.position
-    if before and begin.anew:  # its lines were counted already, as ignored ones
-        evidence.counts.total = begin.anew.lines_landed - before.lines_landed
+    if before and begin.reread:  # its lines were counted already, as ignored ones
+        evidence.counts.total = begin.reread.lines_landed - before.lines_landed
     if begin.older is None:
         if isinstance(evidence, Evidence):
             passed = blocks.passed
@@ -224,17 +224,17 @@ def status_of(begin: Begin, evidence: Evidence | Enveloped, known: Sequence[Know
         return OLDER if begin.blocks.position < begin.older.bytes_landed else "seen_before"
     if begin.before not in known:
         return "landed"
-    return "grown" if evidence.counts.total or evidence.counts.event or begin.anew else "seen_before"
+    return "grown" if evidence.counts.total or evidence.counts.event or begin.reread else "seen_before"
 
 
 def begun_at(task: Task, file: LogFile, known: list[Known], zone: LandingZone) -> Begin:
     """Where reading a file begins. Raises :class:`NotReadError`."""
     before, blocks, older = recognised(task.head, file, known, zone)
-    anew = read_anew(task, before) if before in known and older is None else None
-    if anew:
+    reread = read_anew(task, before) if before in known and older is None else None
+    if reread:
         blocks = blocks_of(file, zone)
-        skipped(blocks, anew.bytes_landed)
-    return Begin(blocks, before, older, anew)
+        skipped(blocks, reread.bytes_landed)
+    return Begin(blocks, before, older, reread)
 
 
 def read_anew(task: Task, before: Known | None) -> Known | None:

@@ -275,12 +275,12 @@ def partitioned(tasks: list[Task], cores: int) -> list[list[Task]]:
     each = min(HANDS_PER_CORE, max(1, size // (HAND_LEAST_BYTES * cores)))
     count = min(len(tasks), max(each * cores, size // HAND_BYTES))
     lightest = [(0, number) for number in range(count)]
-    hands: list[list[Task]] = [[] for _ in lightest]
+    batches: list[list[Task]] = [[] for _ in lightest]
     for task in tasks:
         held, number = lightest[0]
-        hands[number].append(task)
+        batches[number].append(task)
         heapreplace(lightest, (held + weight(task), number))
-    return hands
+    return batches
 
 
 def weight(task: Task) -> int:

@@ -15,7 +15,7 @@ from pathlib import Path
 from election_replay.election_core.dialects.stamps import MONTHS
 from election_replay.election_core.model.streams import unpacked
 from election_replay.jobs.landing.blocks import Blocks, head
-from election_replay.jobs.landing.inferred_layout import Mail
+from election_replay.jobs.landing.inferred_layout import InferredLayout
 from election_replay.jobs.landing.landing_zone import LandingZone, open_landing
 from election_replay.jobs.landing.listing import LogFile
 
@@ -98,19 +98,21 @@ def records_reversed(lines: Sequence[str], dated: Sequence[bool]) -> bool:
     return votes > 0 or (votes == 0 and not dated[0] and dated[-1])
 
 
-def read_backwards(mail: Mail, into: Path) -> Iterator[Mail]:
+def read_backwards(layout: InferredLayout, into: Path) -> Iterator[InferredLayout]:
     """What was mailed, and the same of those files whose newest line comes first, turned into the folder ``into``."""
-    zone = open_landing(mail.root)
-    backwards = [file for file in mail.files if not file.below and is_backwards(file, zone)]
+    zone = open_landing(layout.root)
+    backwards = [file for file in layout.files if not file.below and is_backwards(file, zone)]
     if not backwards:
-        yield mail
+        yield layout
         return
-    kept = [file for file in mail.files if file not in backwards]
+    kept = [file for file in layout.files if file not in backwards]
     paths = {file.path for file in backwards}
     yield replace(
-        mail, files=kept, read_otherwise=[*mail.read_otherwise, *((path, READ_BACKWARDS) for path in sorted(paths))]
+        layout,
+        files=kept,
+        read_otherwise=[*layout.read_otherwise, *((path, READ_BACKWARDS) for path in sorted(paths))],
     )
-    yield Mail(str(into), [written(file, zone, into) for file in backwards], [])
+    yield InferredLayout(str(into), [written(file, zone, into) for file in backwards], [])
 
 
 def is_backwards(file: LogFile, zone: LandingZone) -> bool:

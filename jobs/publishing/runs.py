@@ -97,10 +97,10 @@ def counts_of(warehouse: Warehouse, pointed: pa.Table) -> dict[str, int]:
 
 def no_foreign_commits(warehouse: Warehouse, table: str, version: int, judged: Judged) -> bool:
     """Whether nobody but this run has written to a table since it began, up to a version."""
-    news = version - judged.before.get(table, 0)
-    if news <= 0:
+    newer_commits = version - judged.before.get(table, 0)
+    if newer_commits <= 0:
         return True
-    commits = warehouse.opened(table, version).history(news)
+    commits = warehouse.opened(table, version).history(newer_commits)
     return all(commit.get(NOTE) == judged.run_id or is_maintenance(commit) for commit in commits)
 
 

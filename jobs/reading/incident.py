@@ -63,7 +63,7 @@ SILENCES = f"""
     SELECT node, source_node, start_time FROM role_intervals
     WHERE {OVERLAPPING} AND role = 'unknown' AND start_cause = 'silent' ORDER BY node, start_time LIMIT ?
 """
-SIGHTINGS = f"""
+SEEN_ROLES = f"""
     SELECT node, source_node, protocol, role, min(start_time) AS start_time,
         CASE WHEN count(*) = count(end_time) THEN max(end_time) END AS end_time, count(*) AS spans
     FROM role_intervals WHERE {OVERLAPPING} AND role <> 'unknown'
@@ -162,7 +162,7 @@ class Course:
 
     ``services`` are the times of masters, and of those who act for them, that have no term; ``endings`` say which
     member died, was stopped or fell silent, and when it was back; ``silences`` are the roles in which a log just stops.
-    ``notices`` are lines that no rule judges; ``sightings`` are the roles of each member where nobody is known to have
+    ``notices`` are lines that no rule judges; ``seen_roles`` are the roles of each member where nobody is known to have
     led, and no finding is grave.
     """
 
@@ -172,7 +172,7 @@ class Course:
     silences: list[Row]
     now: list[Row]
     notices: list[Notice] = field(default_factory=list)
-    sightings: list[Row] = field(default_factory=list)
+    seen_roles: list[Row] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +281,7 @@ def incident(
     if since and until and since > until:
         raise JobError(f"--from {since:%Y-%m-%dT%H:%M:%S} is after --to {until:%Y-%m-%dT%H:%M:%S}")
     whole = at_most is None and not story_alone
-    lanes_ever = published.rows(MEMBERS, [cluster, group, FOREVER[1], FOREVER[1], FOREVER[0]])
+    ever = [cluster, group, FOREVER[1], FOREVER[1], FOREVER[0]]
     proven = clocks_of(published, cluster, group)
     clocks = proven.as_shown if raw else Clocks()
     window = Window.asked(cluster, group, since, until, clocks)
@@ -293,18 +293,9 @@ def incident(
     first, last = (since, until) if since and until else shown(published, window, clocks, found, ends)
     begin, end = since or first or FOREVER[0], until or last or FOREVER[1]
     inside = Inside(clocks, begin, max(begin, end))
-    counted = {row["finding_id"]: row for row in published.rows(DAMAGE, [cluster, group])} if found else {}
-    findings = [
-        with_warehouse(finding, published.place) | {"damage": None} | counted.get(finding["finding_id"], {})
-        for finding in inside.spans(found)
-    ]
+    findings = with_damage(published, window, inside.spans(found))
     moments = published.rows(MOMENTS_AND_SOURCES, [*window.values, cluster]) if whole else []
     happened = course(published, window, inside, at_most, to_the_end=not until)
-    little = little_is_known(happened, findings)
-    if little or at_most is None:
-        seen = inside.spans(inside.roles(published.rows(SIGHTINGS, window.overlapping))) if little else []
-        lines = noticed(published, window, inside, members, little=little)
-        happened = replace(happened, notices=lines, sightings=seen)
     return Incident(
         run_id=published.run["run_id"],
         published_at=published.run["published_at"],
@@ -315,12 +306,12 @@ def incident(
         clocks=proven,
         raw=raw,
         members=members,
-        names=names_of(lanes_ever),
+        names=names_of(published.rows(MEMBERS, ever)),
         drawn=named(members)
         if story_alone
         else lanes(published, cluster, group, (begin, end), members, clocks, log_ends),
         roles=inside.spans(inside.roles(published.rows(ROLES, window.overlapping))) if whole else [],
-        course=happened,
+        course=with_notices(published, window, inside, happened, members, findings, all_lines=at_most is None),
         findings=findings,
         echoes_of=echoes_of(findings),
         evidence=evidence(published, cluster, findings, raw=raw) if whole else {},
@@ -329,6 +320,34 @@ def incident(
         log_ends=log_ends,
         quarantined=published.rows("SELECT count(*) AS n FROM quarantine WHERE cluster = ?", [cluster])[0]["n"],
     )
+
+
+def with_damage(published: Published, window: "Window", findings: list[Row]) -> list[Row]:
+    """Findings with what was lost by each, as the view ``losses`` counts it, and with the commands of their steps."""
+    rows = published.rows(DAMAGE, [window.cluster, window.group]) if findings else []
+    counted = {row["finding_id"]: row for row in rows}
+    return [
+        with_warehouse(finding, published.place) | {"damage": None} | counted.get(finding["finding_id"], {})
+        for finding in findings
+    ]
+
+
+def with_notices(
+    published: Published,
+    window: "Window",
+    inside: "Inside",
+    happened: "Course",
+    members: list[Row],
+    findings: list[Row],
+    *,
+    all_lines: bool,
+) -> "Course":
+    """A course with what no rule judges: of a screenful, unless ``all_lines`` are asked for, where little is known."""
+    little = little_is_known(happened, findings)
+    if not (little or all_lines):
+        return happened
+    seen = inside.spans(inside.roles(published.rows(SEEN_ROLES, window.overlapping))) if little else []
+    return replace(happened, notices=noticed(published, window, inside, members, little=little), seen_roles=seen)
 
 
 def little_is_known(happened: "Course", findings: list[Row]) -> bool:

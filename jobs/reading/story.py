@@ -207,7 +207,7 @@ def story(incident: Incident) -> list[StoryEntry]:
             StoryEntry(finding["start_time"], finding["summary"], finding, depth)
             for depth, finding in incident.tree(root)
         ]
-        shown = [finding for finding in findings if is_told(finding, lesser=lesser or bool(incident.course.sightings))]
+        shown = [finding for finding in findings if is_told(finding, lesser=lesser or bool(incident.course.seen_roles))]
         if shown:
             entries.append((root["start_time"], 2, shown if shown[0].depth == 0 else [findings[0], *shown]))
     entries.sort(key=lambda entry: (entry[0], entry[1], entry[2][0].sentence))
@@ -381,18 +381,18 @@ def beyond(incident: Incident) -> Iterator[str]:
     if left > 0:
         yield f"And {left:,} more lines of this sort, to {clock(incident.course.notices[-1].until)}."
     course = incident.course
-    entries = (course.sightings, course.notices, course.changes, course.services, course.endings, incident.findings)
+    entries = (course.seen_roles, course.notices, course.changes, course.services, course.endings, incident.findings)
     if not any(entries):
         yield f"No line of {clock(incident.begin)} to {clock(incident.end)} tells a role, an end or a fault."
-    if incident.course.sightings:
-        protocol = incident.course.sightings[0]["protocol"]
+    if incident.course.seen_roles:
+        protocol = incident.course.seen_roles[0]["protocol"]
         yield (
             f"No line says who became {leader_word(protocol)}. Looked for, from {clock(incident.begin)} to "
             f"{clock(incident.end)}: who leads and why that changes, who starts or ends, and what breaks a rule of "
             f"{spoken(protocol)}."
         )
     for (node, source), of_member in groupby(
-        incident.course.sightings, key=lambda row: (row["node"], row["source_node"])
+        incident.course.seen_roles, key=lambda row: (row["node"], row["source_node"])
     ):
         seen = "; ".join(sighting_in_words(row) for row in of_member)
         yield f"Seen of {incident.called(node, source)}: {seen}."

@@ -26,7 +26,7 @@ def to_fold(work: Work) -> tuple[Rows, ...]:
     extent, landed = work.extent, work.landed
     going_on = tuple(sorted({*work.clusters} & {*extent.folded}))
     from_events = tuple(sorted({*work.clusters} - {*extent.folded}))
-    anew = Among(SOURCE, frozenset(extent.anew))
+    reread = Among(SOURCE, frozenset(extent.reread))
     parts: list[Rows] = []
     if going_on:
         since = {cluster: extent.folded[cluster] for cluster in going_on}
@@ -34,9 +34,9 @@ def to_fold(work: Work) -> tuple[Rows, ...]:
             in_fold_columns(work.checkpoints.where(OneOf("cluster", going_on)), old=True),
             in_fold_columns(landed.where(AfterOwn("batch", "cluster", since)), old=False),
         ]
-    if extent.anew:
-        parts = [part.where(replace(anew, wanted=False)) for part in parts]
-        parts.append(in_fold_columns(landed.where(anew), old=False))
+    if extent.reread:
+        parts = [part.where(replace(reread, wanted=False)) for part in parts]
+        parts.append(in_fold_columns(landed.where(reread), old=False))
     if from_events or not parts:
         parts.append(in_fold_columns(landed.where(OneOf("cluster", from_events)), old=False))
     if extent.partly:

@@ -69,14 +69,14 @@ def resolve_evidence(work: Work, proof_files: Sequence[DataFile], groups: Among 
         in_columns(events, (*EVENT, "source_node", "line_no", "event_time"), {"path": "source_file"}),
         *(in_columns(rows, LINES.names) for rows in resolved_before(work, groups)),
     ]
-    dealing = Partitioning(EVENT, ("substr(md5(cluster), 1, 4)", *EVENT, IS_PROOF), work.splits_by_cluster)
+    partitioning = Partitioning(EVENT, ("substr(md5(cluster), 1, 4)", *EVENT, IS_PROOF), work.splits_by_cluster)
     looked_up = partial(
         with_lines,
         root=work.warehouse.root,
         since=work.since,
         versions={name: work.before[name] for name in ("log_lines", "events")},
     )
-    work.engine.map_partitions(work.warehouse, parts, dealing, looked_up, Adding((EVIDENCE_LINES,), work.run_id))
+    work.engine.map_partitions(work.warehouse, parts, partitioning, looked_up, Adding((EVIDENCE_LINES,), work.run_id))
     work.warehouse.discard(EVIDENCE_LINES, proofs.files)
 
 

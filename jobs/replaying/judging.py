@@ -70,10 +70,10 @@ def judge_all(work: Work) -> Mapping[str, DeletedKeys]:
     extent, changed = work.extent, NONE
     facts = DeletedKeys(frozenset(extent.whole))
     if extent.whole or extent.touched or work.everything:
-        dealing = Partitioning(SOURCE, PROGRAM_ORDER, work.splits_by_cluster)
+        partitioning = Partitioning(SOURCE, PROGRAM_ORDER, work.splits_by_cluster)
         known = {source: work.facts_hashes.get(source) for source in extent.touched}
         to_facts = partial(fold, inventory=work.inventory, batch=work.last_batch, known=known)
-        files = work.engine.map_partitions(work.warehouse, to_fold(work), dealing, to_facts)
+        files = work.engine.map_partitions(work.warehouse, to_fold(work), partitioning, to_facts)
         changed = changed_sources(work, files)
         facts = DeletedKeys(facts.clusters, changed)
         tables = {OPEN_LIVES.name: work.folded, FACTS.name: facts, CHECKPOINTS.name: work.folded}
@@ -115,10 +115,10 @@ def write_gold(work: Work, changed: Keys) -> None:
 def judged_files(work: Work, parts: Sequence[Rows], spoken: Among | None) -> list[DataFile]:
     """Add what the judge says of all groups of which ``parts`` hold the facts; the files of what it says besides."""
     facts = with_first_seen(parts, spoken, work)
-    dealing = Partitioning(GROUP, GROUP, work.splits_by_cluster)
+    partitioning = Partitioning(GROUP, GROUP, work.splits_by_cluster)
     judging = partial(judge, run_id=work.run_id, started_at=work.started_at)
     adding = Adding(tuple(TABLE_OF.values()), work.run_id)
-    files = work.engine.map_partitions(work.warehouse, facts, dealing, judging, adding)
+    files = work.engine.map_partitions(work.warehouse, facts, partitioning, judging, adding)
     proofs_of = [file for file in files if file.table == EVIDENCE_LINES]
     resolve_evidence(work, proofs_of, spoken)
     return [file for file in files if file.table != EVIDENCE_LINES]

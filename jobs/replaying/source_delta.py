@@ -229,7 +229,7 @@ class Extent:
     """What a replay reads: the clusters ``whole``, and of the clusters ``partly`` only what is ``touched``.
 
     ``touched`` are the sources (cluster and node) of the clusters ``partly`` that have new events. ``folded`` is the
-    last landing whose events are in the checkpoints of a cluster; a cluster without one, and the sources ``anew``, are
+    last landing whose events are in the checkpoints of a cluster; a cluster without one and the sources ``reread`` are
     read from their first event.
     """
 
@@ -237,7 +237,7 @@ class Extent:
     partly: tuple[str, ...]
     touched: tuple[tuple[str, str], ...]
     folded: dict[str, int]
-    anew: tuple[tuple[str, str], ...]
+    reread: tuple[tuple[str, str], ...]
 
 
 def extent(
@@ -258,14 +258,16 @@ def extent(
         if source.cluster not in doubtful:
             folded[source.cluster] = max(folded.get(source.cluster, 0), source.batch)
     partly = {*clusters} & folded.keys() if part else set()
-    anew = {source for source in late_sources(updated, known) if source[0] in folded}
-    if len(anew) > MAX_REREAD_SOURCES:
-        folded = {cluster: batch for cluster, batch in folded.items() if cluster not in {source[0] for source in anew}}
-        anew = set()
+    reread = {source for source in late_sources(updated, known) if source[0] in folded}
+    if len(reread) > MAX_REREAD_SOURCES:
+        folded = {
+            cluster: batch for cluster, batch in folded.items() if cluster not in {source[0] for source in reread}
+        }
+        reread = set()
     return Extent(
         whole=tuple(sorted({*clusters} - partly)),
         partly=tuple(sorted(partly)),
         touched=tuple(sorted((source.cluster, source.source_node) for source in updated if source.cluster in partly)),
         folded=folded,
-        anew=tuple(sorted(anew)),
+        reread=tuple(sorted(reread)),
     )

@@ -99,7 +99,7 @@ class TableFile:
 class RewriteTask:
     """Of some files of a table the rows from a key to before another, but for those that go.
 
-    ``news`` are new files, of which all rows stay. No new file of about ``file_rows`` rows goes beyond one of the
+    ``added`` are new files, of which all rows stay. No new file of about ``file_rows`` rows goes beyond one of the
     ``borders``: there lie files that are not touched.
     """
 
@@ -109,7 +109,7 @@ class RewriteTask:
     first: Key
     end: Key | None
     deleted: DeletedKeys
-    news: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
     borders: tuple[Key, ...] = ()
     file_rows: int = FILE_ROWS
 
@@ -130,11 +130,11 @@ class RewritePlan:
         return rows_in(self.files) + sum(file.rows for file in self.merged)
 
 
-def rewrite_plan(warehouse: Warehouse, table: str, deleted: DeletedKeys, news: Iterable[DataFile] = ()) -> RewritePlan:
-    """What is to be written anew where the rows of ``table`` that are ``deleted`` go, and the files ``news`` come."""
+def rewrite_plan(warehouse: Warehouse, table: str, deleted: DeletedKeys, added: Iterable[DataFile] = ()) -> RewritePlan:
+    """What is to be written anew where the rows of ``table`` that are ``deleted`` go, and the files ``added`` come."""
     every = files_of(warehouse, table)
     chosen = deleted.among(every)
-    of_table = tuple(file for file in news if file.table == table)
+    of_table = tuple(file for file in added if file.table == table)
     merged = of_table if chosen and sum(file.rows for file in of_table) <= FEW_ROWS else ()
     others = [file for file in small_files(every) if file not in chosen]
     if len(others) > MOST_SMALL:
@@ -222,11 +222,11 @@ def plan_of(
             first=first or FIRST,
             end=end,
             deleted=deleted.between(first or FIRST, end),
-            news=tuple(path for path in here if path not in old),
+            added=tuple(path for path in here if path not in old),
             borders=tuple(border for border in borders if is_between(border, first or FIRST, end)),
             file_rows=rows_a_file(every),
         )
-        if task.files or task.news:
+        if task.files or task.added:
             cut.append(task)
     return RewritePlan(table, version, tuple(chosen), tuple(cut), tuple(merged))
 
@@ -279,7 +279,7 @@ def rewrite(each: Each, plans: Sequence[RewritePlan]) -> list[DataFile]:
 
 def rewrite_task(task: RewriteTask) -> list[DataFile]:
     """The rows of a task that stay, in new files, sorted by their keys."""
-    rows = pa.concat_tables([staying(task, task.files, task.deleted), staying(task, task.news, DeletedKeys())])
+    rows = pa.concat_tables([staying(task, task.files, task.deleted), staying(task, task.added, DeletedKeys())])
     of_row, keys = keys_of(rows, TABLES[task.table])
     order = sorted(range(len(keys)), key=keys.__getitem__)
     ranks = np.empty(len(keys), np.int64)

@@ -16,7 +16,7 @@ import pytest
 from election_replay.jobs import JobError
 from election_replay.jobs.cli.app import main
 from election_replay.jobs.engines.local_engine import LocalEngine
-from election_replay.jobs.landing.inferred_layout import read_mail
+from election_replay.jobs.landing.inferred_layout import infer_layout
 from election_replay.jobs.look import Looked, look
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.settings.config import Config
@@ -153,9 +153,9 @@ def assumed(tmp_path: Path, *names: str) -> set[tuple[str, str, int]]:
         path.parent.mkdir(parents=True, exist_ok=True)
         text = (leads(1) + noise(2)).encode()
         path.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
-    mail = read_mail(str(root), "mailed", Config())
-    assert len(mail.files) == sum(one.files for one in mail.assumed)
-    return {(one.cluster, one.node, one.files) for one in mail.assumed}
+    inferred = infer_layout(str(root), "mailed", Config())
+    assert len(inferred.files) == sum(one.files for one in inferred.assumed)
+    return {(one.cluster, one.node, one.files) for one in inferred.assumed}
 
 
 CASES = {

@@ -13,7 +13,7 @@ from election_replay.election_core.model.rows import TABLE_OF, Finding
 from election_replay.election_core.replay import source_fold  # noqa: F401 - so that the rooms of all protocols are there
 from election_replay.election_core.replay.registry import FACT_KINDS
 from election_replay.schemas import TABLES, Table, docs
-from election_replay.schemas.findings import ADVICE, SIGHTINGS
+from election_replay.schemas.findings import ADVICE, FIRST_SEEN
 from election_replay.schemas.model import EPOCH_ENTRIES
 
 EVERY = pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.name)
@@ -69,7 +69,7 @@ def test_every_kind_of_fact_is_listed() -> None:
 
 @pytest.mark.parametrize("kind", TABLE_OF, ids=lambda kind: kind.__name__)
 def test_a_gold_row_is_a_row_of_the_core(kind: type) -> None:
-    of_runs = [*(column.name for column in (*SIGHTINGS, *ADVICE))] if kind is Finding else []
+    of_runs = [*(column.name for column in (*FIRST_SEEN, *ADVICE))] if kind is Finding else []
     assert list(TABLES[TABLE_OF[kind]].names) == [*names_of(kind), *of_runs, "run_id"]
 
 

@@ -290,13 +290,13 @@ def test_rows_of_one_key_come_to_one_hand_whatever_the_batches(tmp_path: Path, m
             batches += table.slice(begin, size := chance.randint(1, 12)).combine_chunks().to_batches()
             begin += size
         reader = pa.RecordBatchReader.from_batches(table.schema, batches)
-        hands = [
+        batches = [
             pa.ipc.open_stream(file).read_all() for file in local_engine.spooled(reader, ["cluster", "node"], tmp_path)
         ]
-        assert [row["at"] for hand in hands for row in hand.to_pylist()] == list(range(len(keys)))
-        own = [{(row["cluster"], row["node"]) for row in hand.to_pylist()} for hand in hands]
+        assert [row["at"] for batch in batches for row in batch.to_pylist()] == list(range(len(keys)))
+        own = [{(row["cluster"], row["node"]) for row in batch.to_pylist()} for batch in batches]
         assert sum(map(len, own)) == len(set().union(*own)), "no key is in two hands"
-        assert all(len(hand) >= 10 for hand in hands[:-1])
+        assert all(len(batch) >= 10 for batch in batches[:-1])
 
 
 def tell_who(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:
@@ -319,11 +319,11 @@ def test_what_is_much_goes_to_other_processes_and_what_is_little_stays(
 ) -> None:
     warehouse = lines(tmp_path)
     parts = [Rows("quarantine").select(["cluster", "batch", "line_no"])]
-    dealing = Partitioning(("cluster", "line_no"), ("cluster", "line_no"))
+    partitioning = Partitioning(("cluster", "line_no"), ("cluster", "line_no"))
     local.ready()
     for rows, other in ((6, False), (3, True)):
         monkeypatch.setattr(local_engine, "HAND_ROWS", rows)
-        files = local.map_partitions(warehouse, parts, dealing, tell_who)
+        files = local.map_partitions(warehouse, parts, partitioning, tell_who)
         warehouse.replace(files, "quarantine", None, "test")
         found = warehouse.rows("quarantine")
         assert len(found) == 18
@@ -350,11 +350,11 @@ def test_while_its_processes_start_this_one_works_and_holds_nobody_up(local: Loc
 def test_spark_leaves_to_its_driver_what_is_little(spark: SparkEngine, tmp_path: Path) -> None:
     warehouse = lines(tmp_path)
     parts = [Rows("quarantine").select(["cluster", "batch", "line_no"])]
-    dealing = Partitioning(("cluster", "line_no"), ("cluster", "line_no"))
+    partitioning = Partitioning(("cluster", "line_no"), ("cluster", "line_no"))
     try:
         for little, other in ((18, False), (17, True)):
             spark.session.conf.set(LITTLE_SETTING, little)
-            files = SparkEngine(spark.session).map_partitions(warehouse, parts, dealing, tell_who)
+            files = SparkEngine(spark.session).map_partitions(warehouse, parts, partitioning, tell_who)
             warehouse.replace(files, "quarantine", None, "test")
             found = warehouse.rows("quarantine")
             assert len(found) == 18

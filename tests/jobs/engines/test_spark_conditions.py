@@ -23,8 +23,8 @@ def sources(clusters: int) -> pa.Table:
 )
 def test_hundreds_of_busy_clusters_are_dealt(spark: SparkEngine, splits_by_cluster: Mapping[str, int]) -> None:
     rows = sources(700)
-    dealing = Partitioning(("cluster", "source_node"), ("cluster", "source_node"), splits_by_cluster)
-    found = dealt_and_sorted(spark.session.createDataFrame(rows), dealing).toArrow()
+    partitioning = Partitioning(("cluster", "source_node"), ("cluster", "source_node"), splits_by_cluster)
+    found = dealt_and_sorted(spark.session.createDataFrame(rows), partitioning).toArrow()
     assert sorted(found.to_pylist(), key=str) == sorted(rows.to_pylist(), key=str)
 
 

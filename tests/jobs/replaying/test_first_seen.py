@@ -16,7 +16,7 @@ from election_replay.jobs.replay import replay
 from election_replay.jobs.replaying.nothing_new import Selection
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.warehouse import Warehouse
-from election_replay.schemas.findings import SIGHTINGS
+from election_replay.schemas.findings import FIRST_SEEN
 from tests.proving import only_when_proving
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def test_what_an_earlier_release_found_is_not_new(local: LocalEngine, corpora: P
     deliver(corpora, "rocketmq-dledger/kill-leader-533", zone, "killed")
     night(local, zone, warehouse)
     location = warehouse.location("findings")
-    rows = DeltaTable(location).to_pyarrow_table().drop_columns([column.name for column in SIGHTINGS])
+    rows = DeltaTable(location).to_pyarrow_table().drop_columns([column.name for column in FIRST_SEEN])
     shutil.rmtree(location)
     write_deltalake(location, rows)
     warehouse = Warehouse(warehouse.root)  # the table is another one now

@@ -15,12 +15,12 @@ from election_replay.jobs.replay import replay
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.warehouse import FORM, Warehouse
 from election_replay.schemas import TABLES
-from election_replay.schemas.findings import SIGHTINGS
+from election_replay.schemas.findings import FIRST_SEEN
 from tests.jobs.nights import ALL, content
 
 RUN = "rocketmq-dledger/kill-leader-533"
 NEWER = {
-    "findings": [column.name for column in SIGHTINGS],
+    "findings": [column.name for column in FIRST_SEEN],
     "facts": [TABLES["facts"].columns[-1].name],
     "events": [TABLES["events"].columns[-2].name],
     "runs": ["held", "settings"],
