@@ -4,8 +4,6 @@ Its rows go from what is landed, what is judged and what people said of it. File
 that is kept names them: :mod:`jobs.upkeep` removes those, as it removes all files that nobody needs.
 """
 
-import sys
-
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -69,9 +67,3 @@ def forget_held(warehouse: Warehouse, cluster: str) -> None:
     if any(cluster in (row["held"] or ()) for row in rows):
         kept = [row | {"held": held_without(row, cluster)} for row in rows]
         warehouse.overwrite("runs", pa.Table.from_pylist(kept, TABLES["runs"].arrow_schema()))
-
-
-if __name__ == "__main__":
-    from election_replay.jobs.cli.app import main
-
-    sys.exit(main(["forget", *sys.argv[1:]]))

@@ -8,7 +8,6 @@ not found, with names in place of addresses.
 import getpass
 import json
 import os
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -181,9 +180,3 @@ def found_again(findings: Iterable[Row], finding: Row) -> Iterator[Row]:
     for row in findings:
         if (row["rule"], row["severity"]) == (finding["rule"], finding["severity"]):
             yield row
-
-
-if __name__ == "__main__":
-    from election_replay.jobs.cli.app import main
-
-    sys.exit(main(["review", *sys.argv[1:]]))

@@ -222,11 +222,6 @@ def perhaps_later(incident: Incident, source: str | None, at: datetime) -> str:
     )
 
 
-def in_order_of_terms(change: Row) -> tuple[str, int, datetime]:
-    """Where a change of leadership stands, whatever the clocks say."""
-    return change["protocol"], change["new_term"], change["changed_at"]
-
-
 def is_told(entry: StoryEntry, *, lesser: bool) -> bool:
     """Whether a finding belongs into the story; none that is critical is ever left out. ``lesser``: information too."""
     finding = entry.finding
