@@ -24,6 +24,9 @@ LOCALE_C = {"LC_ALL": "C", "LANG": "C"}
 NO_MEMORY = (500_000, 750_000, 1_500_000)
 """Bounds of the address space (kilobytes) that are too small: for libraries, for their threads, for a night."""
 
+CPU_SECONDS = 15
+"""So long such a night may compute: some libraries try again and again, for as long as they may."""
+
 ENGINES = amount(["local"], ["local", "spark"])
 
 
@@ -105,7 +108,7 @@ def test_a_night_with_too_little_memory_changes_nothing_and_the_next_one_makes_i
     warehouse = tmp_path / "warehouse"
     night(local, odd.root, Warehouse(str(warehouse)))
     odd.append("broker_default.log", election(100, 2))
-    code, said = told(odd, warehouse, "local", f"ulimit -v {kilobytes};")
+    code, said = told(odd, warehouse, "local", f"ulimit -v {kilobytes}; ulimit -t {CPU_SECONDS};")
     assert code, "so much is enough by now: try less"
     if code == 1 and "error: " in said:  # else a library has ended the process by itself
         assert said.strip().splitlines()[-1].startswith("error: there is not enough memory"), said
