@@ -86,6 +86,10 @@ def spans(steps: Sequence[Step], incarnations: Sequence[Incarnation], first_role
         for step, following in pairwise(of_incarnation):
             yield Span(step, following.at, max(following.by, step.at), following.event_id, following.cause)
         last = _last_span(of_incarnation[-1], incarnation) if of_incarnation else None
+        if last is not None and last.step.role == DOWN and incarnation.next_start is not None:
+            next_start = (incarnation.next_start, incarnation.next_start_by, incarnation.next_start_event)
+            yield Span(last.step, *next_start, "start")  # it says itself why it ended
+            continue
         if last is not None:
             yield last
         if incarnation.next_start is not None:

@@ -67,7 +67,8 @@ class Electorates:
             self._bounded.setdefault((fact.source_node, fact.term), []).append(fact)
         self._everybody = frozenset[str]().union(*self._known.values())
         self._groups = any(fact.groups for fact in every)
-        self._changed = any(_says_nothing(fact) for fact in every)
+        changed = (Moment(fact.since, fact.since_by, fact.source_node) for fact in every if _says_nothing(fact))
+        self._changes = sorted(changed, key=lambda moment: (moment.at, moment.source))
         self._lists = {(fact.voters, fact.voters_before) for fact in every if fact.voters}
         self._sizes = {(fact.voters_least, fact.voters_most) for fact in every if fact.term is None and _bounds(fact)}
 
@@ -111,9 +112,21 @@ class Electorates:
 
     def _in_force(self, led: Led, moment: Moment) -> list[Electorate]:
         """All electorates that may have been in force when a leader led: an empty one where no line says."""
-        if self._groups or self._changed:
+        if self._groups or self._changed(led, moment):
             return [()]
         return list(self._listed(led, moment)) if self._lists else [self._counted(led)]
+
+    def _changed(self, led: Led, moment: Moment) -> bool:
+        """Whether others may vote at a moment than when a leader began, and counted its supporters.
+
+        Its own log tells each change; of one that others tell only what surely came later says more.
+        """
+        before = self._clocks.surely_before
+        return any(
+            not before(moment, change)
+            and (not before(change, led.begin) if change.source == led.source else before(led.begin, change))
+            for change in self._changes
+        )
 
     def _listed(self, led: Led, moment: Moment) -> Iterator[Electorate]:
         before = list[VotersStated]()

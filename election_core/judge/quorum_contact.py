@@ -225,6 +225,11 @@ class QuorumTracker:
             earliest = self._may_be_earlier(tenure, left, earliest, target)
         if tenure.end_cause == DIED:
             earliest = self._missed_first(tenure, left, earliest, target)
+        told_late = any(loss.closed and self._had_left(left, loss.earliest) for loss in found)
+        if told_late and by_followers is not None and elapsed(by_followers.earliest, earliest)[0] > 0:
+            earliest = by_followers.earliest  # perhaps with those who had left before it could tell
+        if earliest.source == tenure.source and earliest.at < tenure.begin.at:  # nobody loses what was not there
+            earliest = replace(earliest, at=tenure.begin.at, by=max(earliest.by, tenure.begin.at))
         rounds = next((loss.rounds for loss in found if loss.rounds is not None), None)
         gone = self._lost_before_it_ended(tenure, self._still_voting(tenure, first.latest, left))
         lost = self._not_before_a_commit(tenure, QuorumLoss(earliest, first.latest, gone, rounds), target)
@@ -239,9 +244,10 @@ class QuorumTracker:
     def _lost_before_it_ended(self, tenure: Tenure, left: tuple[FollowerLost, ...]) -> tuple[FollowerLost, ...]:
         """Those who surely had left before their leader gave up, where they took its majority away: who may have heard
         of it to its end did not."""
-        before_end = tuple(member for member in left if self._group.clocks.elapsed(member.latest, tenure.end)[0] >= 0)
+        elapsed = self._group.clocks.elapsed
+        before_end = tuple(member for member in left if elapsed(member.latest, tenure.end)[0] >= 0)
         took_it = self._group.electorates.lost(tenure, tenure.end, {member.member for member in before_end})
-        return before_end if took_it else left
+        return before_end if took_it else tuple(m for m in left if elapsed(m.earliest, tenure.end)[1] >= 0)
 
     def _may_be_earlier(self, tenure: Tenure, left: Sequence[FollowerLost], at: Moment, target: Moment) -> Moment:
         """When a leader may have lost its majority at the earliest, by those who may have left: before a moment that it

@@ -7,7 +7,7 @@ which logs are quiet:
 
 - a process that died (a later start proves it) was alive until the others lost contact with it;
 - a log that simply ends goes on to the end of its group's logs, unless somebody lost contact and never had it again,
-  or the leader that wrote it was replaced;
+  the leader that wrote it was replaced, or the others list their voters without its member;
 - a hole in a log counts only where another leader was elected during it, or where a majority had left the leader that
   wrote it for longer than it could have led on without a word, or where the process itself noticed that it had not run;
   a short one that it noticed counts where another leader was elected in it.
@@ -16,7 +16,7 @@ which logs are quiet:
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, takewhile
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -35,6 +35,7 @@ from election_replay.election_core.model.facts import (
     QuorumLost,
     Role,
     Silence,
+    VotersStated,
 )
 from election_replay.election_core.model.timing import Timeout, Timing
 
@@ -109,6 +110,9 @@ def _last_signs(every: Sequence[Fact], source: str, clocks: Clocks) -> Iterator[
         sign = _last_sign(losses, source, last_line, following, clocks)
         if sign is None and following is None:
             sign = _end_of(every, source, clocks)
+            removed = _removed(every, names, source, last_line, clocks)
+            if sign is not None and removed is not None and removed < sign.at:
+                sign = LastSign(removed)
         replaced = _replaced(led, heard, life, clocks)
         if sign is not None and replaced is not None:
             sign = replace(sign, at=min(sign.at, replaced))
@@ -305,6 +309,28 @@ class _LastSigns(NamedTuple):
         number = bisect_right(self.runs, end, key=attrgetter("last"))
         life = self.runs[number - 1] if number else None
         return self.signs[life] if life is not None and end < max(life.last_by, life.last + 1) else LastSign(end)
+
+
+def _removed(every: Iterable[Fact], names: Set[str | None], source: str, last_line: int, clocks: Clocks) -> int | None:
+    """When, at the earliest on its own clock, voters were listed without a member whose log has ended; ``None``: never,
+    or not by all who list them last."""
+    lists: dict[str, list[VotersStated]] = {}
+    for fact in every:
+        if isinstance(fact, VotersStated) and fact.voters and fact.source_node != source:
+            lists.setdefault(fact.source_node, []).append(fact)
+    begins = list[int]()
+    for of_log in lists.values():
+        in_order = sorted(of_log, key=lambda stated: (stated.since, stated.ordinal), reverse=True)
+        without = [*takewhile(lambda stated: not names & _listed_in(stated), in_order)]
+        begin = _on_clock_of(source, without[-1], clocks)[0] if without else None
+        if begin is None:
+            return None
+        begins.append(begin)
+    return min((begin for begin in begins if begin > last_line), default=None)
+
+
+def _listed_in(stated: VotersStated) -> frozenset[str]:
+    return frozenset((*(stated.voters or ()), *(stated.voters_before or ()), *(stated.learners or ())))
 
 
 def _moved(fact: Fact, last_signs: _LastSigns) -> Fact:

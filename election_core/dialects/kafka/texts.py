@@ -123,6 +123,11 @@ QUORUM = under(
                 "Received user request to resign from the current epoch {term:int}",
                 "the leader was asked to resign",
             ),
+            Text(
+                "KAFKA_LEADER_REMOVED",
+                "Leader is not in the committed voter set {:text} resign from epoch {term:int}",
+                "the leader was removed from the voters, and resigns as that is committed",
+            ),
             Text("KAFKA_STOPPING", "Beginning graceful shutdown", "the process was told to stop", does=(Deed.STOPS,)),
             Text(
                 "KAFKA_PEER_GONE",

@@ -12,6 +12,7 @@ WHERE_LITTLE_IS_KNOWN = {
     "KAFKA_NO_QUORUM": "is not heard by a majority of the voters for {duration}, and resigns as leader",
     "KAFKA_CONTROLLER_KNOWN": "learns of epoch {term}[, whose leader is {peer}]",
     "KAFKA_RESIGNS": "is asked to resign as leader of epoch {term}",
+    "KAFKA_LEADER_REMOVED": "is removed from the voters, and resigns as leader of epoch {term}",
     "KAFKA_BROKER_FENCED": "fences broker {peer}: its session has timed out",
     "KAFKA_BROKER_STOPS": "broker {peer} asks for leave to stop",
     "KAFKA_UNCLEAN": "",

@@ -18,7 +18,7 @@ from election_replay.election_core.fold.contact import Contact
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.own_term import OwnTerm
 from election_replay.election_core.fold.role_log import RoleLog
-from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, OBSERVER, SEEN, Step, spans
+from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, OBSERVER, REMOVED, SEEN, Step, spans
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import (
     Fact,
@@ -181,6 +181,7 @@ class QuorumLog(RoleLog):
         """A leader that gave up; one that was killed starts again so."""
         self._now.cause = "start" if self._now.fresh else self._now.cause or "stepped_down"
         self._step(event, FOLLOWER, None, self._now.cause)
+        self._now.cause = None if self._now.cause == REMOVED else self._now.cause
 
     def _detach(self, event: FoldEvent) -> None:
         """The node knows no leader: it heard of a larger epoch, voted, or goes on to look for one."""
@@ -304,6 +305,9 @@ class QuorumLog(RoleLog):
     def _on_resigns(self, event: FoldEvent) -> None:
         self._now.cause = "stepped_down"
 
+    def _on_leader_removed(self, event: FoldEvent) -> None:
+        self._now.cause = REMOVED
+
     # -- the log ----------------------------------------------------------------------------------------
 
     def _on_committed(self, event: FoldEvent) -> None:
@@ -370,6 +374,7 @@ _HANDLERS: dict[str, Callable[[QuorumLog, FoldEvent], None]] = {
     "KAFKA_PEER_GONE": QuorumLog._on_peer_gone,
     "KAFKA_NO_QUORUM": QuorumLog._on_no_quorum,
     "KAFKA_RESIGNS": QuorumLog._on_resigns,
+    "KAFKA_LEADER_REMOVED": QuorumLog._on_leader_removed,
     "KAFKA_BOOT": QuorumLog._on_boot,
     "KAFKA_COMMITTED": QuorumLog._on_committed,
     "KAFKA_METADATA_CUT": QuorumLog._on_cut,

@@ -91,12 +91,9 @@ def _revision(fact: ClusterReplaced) -> int:
 def _forced(group: Group) -> Iterator[Finding]:
     """``CLUSTER_FORCED``: critical where a member of before still led afterwards, since then two clusters went on."""
     for fact in group.of(ForcedRestart):
-        members = {
-            voter
-            for stated in group.of(VotersStated)
-            for voter in stated.voters or ()
-            if group.clocks.elapsed(since(stated), since(fact))[0] > 0
-        }
+        before = [each for each in group.of(VotersStated) if group.clocks.elapsed(since(each), since(fact))[0] > 0]
+        own_lists = [stated for stated in before if stated.source_node == fact.source_node and stated.voters]
+        members = {voter for stated in own_lists[-1:] or before for voter in stated.voters or ()}
         beside = [
             tenure
             for tenure in group.tenures

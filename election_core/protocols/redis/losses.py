@@ -12,7 +12,7 @@ acknowledged no log says.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from election_replay.election_core.fold.roles import LEADER
 from election_replay.election_core.judge.group import Group, Tenure, since, until
@@ -97,8 +97,14 @@ def _overlap(group: Group, overlap: Overlap) -> Finding:
     stale, newer = overlap.stale, overlap.newer
     answer = _answer_to(group, stale, newer)
     asked = None if answer is not None and answer.from_index is not None else _asked_beyond(group, stale, newer)
+    all_of_it = _all_of_it(group, stale, newer) if asked is None and _bytes_of(answer) is None else None
+    asked = asked or all_of_it
     bytes_lost = _bytes_of(answer) if asked is None else asked.bytes
-    severity, certainty, consequence = _consequence(group, overlap, answer, bytes_lost)
+    severity, certainty, consequence = (
+        _consequence(group, overlap, answer, bytes_lost)
+        if all_of_it is None
+        else _nothing_kept(group, overlap, all_of_it)
+    )
     before, after = (answer.from_index, answer.to_index) if answer else (None, None)
     if asked is not None:
         before, after = asked.asked.to_index, asked.goes_on.to_index
@@ -125,14 +131,15 @@ def _overlap(group: Group, overlap: Overlap) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a former master asked for first, and how far the new one ``goes_on`` from the same history."""
+    """What a former master asked for first, and from where of the same history the new one ``goes_on``; or where that
+    history began, of which the new one has nothing."""
 
     asked: DataHeld
     goes_on: DataHeld
 
     @property
     def bytes(self) -> int:
-        return max((self.asked.to_index or 0) - (self.goes_on.to_index or 0), 0)
+        return max((self.asked.to_index or 0) - (self.goes_on.to_index or 1), 0)
 
     @property
     def evidence(self) -> tuple[str, ...]:
@@ -144,26 +151,61 @@ def _asked_beyond(group: Group, stale: Tenure, newer: Tenure) -> _Asked | None:
 
     Where a third one leads by then, the answer is that they have nothing in common: it knows the last two histories.
     """
-    held = list(group.of(DataHeld))
+    first, goes_on = _asks_first(group, stale), _goes_on(group, newer)
+    return _Asked(first, goes_on) if first is not None and goes_on is not None and goes_on.ids == first.ids else None
+
+
+def _all_of_it(group: Group, stale: Tenure, newer: Tenure) -> _Asked | None:
+    """All that a former master had, where it is known from its beginning, and the new one goes on from a history that
+    was never that one's: it took over before it had copied anything."""
+    first, goes_on = _asks_first(group, stale), _goes_on(group, newer)
+    if first is None or goes_on is None:
+        return None
+    held: dict[str, list[DataHeld]] = {stale.source: [], newer.source: []}
+    for fact in group.of(DataHeld):
+        held.setdefault(fact.source_node, []).append(fact)
+    begun = [fact for fact in held[stale.source] if (fact.message, fact.ids) == (BEGAN, first.ids)]
+    foreign = goes_on.ids not in {fact.ids for fact in held[stale.source]}
+    return (
+        _Asked(first, replace(begun[-1], since_event=None))
+        if begun and foreign and first.ids not in {f.ids for f in held[newer.source]}
+        else None
+    )
+
+
+def _asks_first(group: Group, stale: Tenure) -> DataHeld | None:
+    """What a former master asks for first, in the same life."""
     after = [
         fact
-        for fact in held
+        for fact in group.of(DataHeld)
         if (fact.source_node, fact.message) == (stale.source, ASKS)
         and fact.since >= stale.end.at
         and fact.to_index is not None
     ]
     first = min(after, key=lambda fact: (fact.since, fact.ordinal), default=None)
     begun = [role.since for role in group.roles if role.source_node == stale.source and role.cause in BEGINS]
-    if first is None or any(stale.end.at < at <= first.since for at in begun):
-        return None
-    goes_on = [
+    return None if first is None or any(stale.end.at < at <= first.since for at in begun) else first
+
+
+def _goes_on(group: Group, newer: Tenure) -> DataHeld | None:
+    """From which history a master goes on as it begins."""
+    near = (
         fact
-        for fact in held
-        if (fact.source_node, fact.message, fact.ids) == (newer.source, GOES_ON, first.ids)
+        for fact in group.of(DataHeld)
+        if (fact.source_node, fact.message) == (newer.source, GOES_ON)
         and abs(fact.since - newer.begin.at) < Timeout.REDIS_NEW_HISTORY.us
         and fact.to_index is not None
-    ]
-    return _Asked(first, goes_on[0]) if goes_on else None
+    )
+    return next(near, None)
+
+
+def _nothing_kept(group: Group, overlap: Overlap, asked: _Asked) -> tuple[str, str, str]:
+    """How grave it is, and how sure, that the new master has nothing of what the former one had."""
+    stale, newer = overlap.stale.node, overlap.newer.node
+    thrown = f"{newer} had copied nothing from {stale}, and all of its data, {asked.bytes:,} bytes, were thrown away"
+    if asked.bytes <= heartbeats(group, max(asked.asked.since - asked.goes_on.since, 0)):
+        return WARNING, DEFINITE, f"{thrown}; they may be heartbeats alone"
+    return CRITICAL, DEFINITE, f"{thrown}, more than heartbeats: {OF_CLIENTS}"
 
 
 def _bytes_of(answer: BytesRefused | None) -> int | None:

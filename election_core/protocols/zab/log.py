@@ -25,6 +25,7 @@ from election_replay.election_core.fold.own_term import OwnTerm
 from election_replay.election_core.fold.roles import (
     CANDIDATE,
     DOWN,
+    ENDED_ITSELF,
     FOLLOWER,
     LEADER,
     OBSERVER,
@@ -123,6 +124,7 @@ class Running:
     state: str | None = None
     epoch: int | None = None
     leader: str | None = None
+    suggested: str | None = None
     attempts: int = 0
     leading: FoldEvent | None = None
     learners_lost: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
@@ -309,10 +311,14 @@ class ZabLog:
         self._follow(event, OBSERVER)
 
     def _follow(self, event: FoldEvent, role: str) -> None:
-        leader = self._decided()
+        leader, self._now.suggested = self._decided() or self._now.suggested, None
         if role == FOLLOWER:
             self._note_ballot(leader, None, event)
         self._step(event, role, None, leader, "following")
+
+    def _on_leader_suggested(self, event: FoldEvent) -> None:
+        """A reconfiguration tells all servers whom to follow next, without votes; ``-1``: nobody."""
+        self._now.suggested = None if event.peer == "-1" else event.peer
 
     def _decided(self) -> str | None:
         """Whom the server follows: the winner of its own round, or the leader that others follow already."""
@@ -412,6 +418,11 @@ class ZabLog:
 
     def _on_exit(self, event: FoldEvent) -> None:
         self._step(event, DOWN, None, None, STOPPED)
+
+    def _on_process_end(self, event: FoldEvent) -> None:
+        """The process ends by its own decision (``QuorumPeerMain#main``, ``ServiceUtils``): no killed one says so."""
+        if self._now.role != DOWN:
+            self._step(event, DOWN, None, None, ENDED_ITSELF)
 
     # -- votes and epochs -------------------------------------------------------------------------------
 
@@ -587,6 +598,8 @@ _HANDLERS: dict[str, Callable[[ZabLog, FoldEvent], None]] = {
     "ZK_NOT_DESIGNATED": ZabLog._on_not_designated,
     "ZK_ROLE_END": ZabLog._on_role_end,
     "ZK_EXIT": ZabLog._on_exit,
+    "ZK_PROCESS_END": ZabLog._on_process_end,
+    "ZK_LEADER_SUGGESTED": ZabLog._on_leader_suggested,
     "ZK_VOTE": ZabLog._on_vote,
     "ZK_SYNC": ZabLog._on_sync,
     "ZK_TRUNCATED": ZabLog._on_truncated,

@@ -119,7 +119,9 @@ ONE_CLOCK = {
     "protocols/redis/losses.py": {
         "restarted": "the roles and a tenure of one server",
         "_refused_clients": "times of a master and of the next one in common time, for a length in a sentence",
-        "_asked_beyond": "what one server asked for behind its own tenure, and what another one said at its beginning",
+        "_asks_first": "what one server asked for behind its own tenure",
+        "_goes_on": "what one server said at the beginning of its tenure",
+        "_nothing_kept": "what one server asked for and when its history began",
         "_replaced": "what one server held; and for how long the group was logged, as a bound of its heartbeats",
         "_led_before": "the roles of one server and what it held",
     },

@@ -1,6 +1,7 @@
 """Times without a leader: found by looking at few tenures, as if at all of them."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +17,9 @@ from election_replay.election_core.judge.leaderless import Gap, gaps
 from election_replay.election_core.judge.outages import severity_of
 from election_replay.election_core.judge.overlap import at_once, overlaps
 from election_replay.election_core.model.facts import Alive, Fact, Role, Silence
+from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import SECOND
+from tests.election_core import story
 
 NODES = ("a", "b", "c")
 
@@ -129,3 +132,14 @@ def test_a_history_ten_times_as_long_takes_about_ten_times_as_much(monkeypatch: 
 )
 def test_how_grave_an_outage_is_depends_on_its_length(seconds: int, planned: bool, expected: str) -> None:
     assert severity_of(seconds * SECOND, planned=planned) == expected
+
+
+def test_who_learns_late_that_its_followers_left_may_have_lost_them_before() -> None:
+    """A frozen leader tells of closed connections when it goes on; where no line says who votes, the loss is as wide."""
+    path = Path(__file__).parents[2] / "scenarios/zab/frozen_leader_after_a_reconfiguration.txt"
+    learns = "02:20:12,000 [myid:3]"
+    other_voters = "02:12:00,000 [myid:3] - WARN  [QuorumPeer[myid=3]:QuorumPeer@1] - Restarting Leader Election"
+    text = path.read_text().replace(learns, f"{other_voters}\n{learns}")
+    rows = story.judge(story.facts_of(story.parse(text)))
+    outage = next(row for row in rows if isinstance(row, Finding) and row.rule == "LEADERLESS")
+    assert (outage.duration_min_ms or 0) <= 14_500 <= (outage.duration_max_ms or 0), outage.summary
