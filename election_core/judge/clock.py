@@ -25,6 +25,7 @@ from election_replay.election_core.judge.clock_segments import Segments
 from election_replay.election_core.judge.common_time import CommonTime
 from election_replay.election_core.judge.difference_constraints import UNBOUNDED, Edge, contradict, shortest_paths
 from election_replay.election_core.judge.moments import SLACK_US, Message, Moment, Segment, Span, Step
+from election_replay.election_core.model.timing import Timeout
 
 __all__ = [
     "UNBOUNDED",
@@ -172,6 +173,11 @@ class Clocks:
             if self.surely_before(moment, Moment(reading.at + by, reading.by + by, message.cause.source)):
                 return True
         return False
+
+    def placed(self, moment: Moment) -> bool:
+        """Whether it is known in common time when a moment was: of a clock in doubt only its own differences are."""
+        span = self._segments.span(moment)
+        return all(number not in self._wrong or _known(*self._bounds_of(number)) for number in {span.begin, span.end})
 
     def reading(self, moment: Moment) -> tuple[int, int]:
         """What the machine's clock showed at a moment: at least, and at most."""
@@ -455,6 +461,10 @@ _NARROW = 4 * SLACK_US
 
 def _wide(least: int | None, most: int | None) -> bool:
     return least is not None and most is not None and most - least > _NARROW
+
+
+def _known(least: int | None, most: int | None) -> bool:
+    return least is not None and most is not None and most - least <= Timeout.CLOCK_KNOWN.us
 
 
 def _as_known(least: int | None, most: int | None) -> int:

@@ -4,10 +4,24 @@ A machine's clock and that of whoever copied its files are two clocks, which may
 """
 
 from collections.abc import Collection, Mapping
+from typing import Protocol
 
 from election_replay.election_core.judge.difference_constraints import UNBOUNDED, Edges, Proven, shortest_paths
+from election_replay.election_core.model.timing import Timeout
 
 _COPIER = "/metadata"
+AGREE_US = Timeout.CLOCKS_AGREE.us
+"""Clocks that messages tie together as closely as this, beside their bounds, bear each other out."""
+
+
+class Meanwhile(Protocol):
+    """What messages tell of a segment since it was contradicted, and before."""
+
+    def compared(self, number: int, third: int, other: int) -> bool:
+        """Whether a segment was compared with a third one since another one contradicted it."""
+
+    def was_right(self, other: int, number: int) -> bool:
+        """Whether the other one's clock seemed right before that: it was set then, or the first one was."""
 
 
 def copier_of(source: str) -> str:
@@ -26,11 +40,17 @@ def is_copier(clock: str) -> bool:
 
 
 def not_to_trust(
-    clock_of: Mapping[int, str], bounds: Mapping[int, int], edges: Edges, was_set: Collection[str] = ()
+    clock_of: Mapping[int, str],
+    bounds: Mapping[int, int],
+    edges: Edges,
+    was_set: Collection[str] = (),
+    meanwhile: Meanwhile | None = None,
 ) -> list[int]:
     """The segments, by number, that messages prove to be outside of their configured bounds (microseconds).
 
-    Of two that contradict each other and nobody else, the one of a clock that ``was_set`` is to blame.
+    Of two that contradict each other and nobody else, the one of a clock that ``was_set`` is to blame. Where several
+    clocks are wrong, a segment that they contradict is trusted only if a third one bears it out ``meanwhile``; so is it
+    against one of which no line shows that it was set, and that seemed right before.
 
     What machines logged decides about machines. A clock by which files were copied is judged after that: it may be that
     of a machine which is found wrong, and copies of one round may all be of one clock. So copies alone do not say
@@ -39,7 +59,13 @@ def not_to_trust(
     machines = sorted(number for number, clock in clock_of.items() if not is_copier(clock))
     among = {pair: edge for pair, edge in edges.items() if set(pair) <= set(machines)}
     set_once = {number for number, clock in clock_of.items() if clock in was_set}
-    doubted = clock_blame(_contradictory(shortest_paths(machines, among), bounds), set_once)
+    compared = shortest_paths(machines, among)
+    pairs = _contradictory(compared, bounds)
+    doubted = clock_blame(pairs, set_once)
+    blamed = {clock_of[number] for number in doubted} | {*was_set}
+    if meanwhile is not None and (len(blamed) > 1 or not {*was_set}):
+        directly = {frozenset(pair) for pair, edge in among.items() if edge.most < -(bounds[pair[0]] + bounds[pair[1]])}
+        doubted += _alone(pairs, doubted, clock_of, bounds, compared, directly, meanwhile)
     if len(machines) == len(clock_of):
         return doubted
     proven = shortest_paths(clock_of, edges)
@@ -59,6 +85,43 @@ def not_to_trust(
 def may_show_the_same(segment: int, other: int, proven: Proven) -> bool:
     """Whether two clocks may have shown the same, as far as messages tell."""
     return all(proven.get(pair, UNBOUNDED) >= 0 for pair in ((segment, other), (other, segment)))
+
+
+def _alone(
+    pairs: list[tuple[int, int]],
+    doubted: Collection[int],
+    clock_of: Mapping[int, str],
+    bounds: Mapping[int, int],
+    compared: Proven,
+    directly: Collection[frozenset[int]],
+    meanwhile: Meanwhile,
+) -> list[int]:
+    """The segments that stand against those which are doubted, and no other clock with them: none that agrees with
+    them, and none that contradicts the same segment ``directly``, by messages of its own."""
+
+    def agree(number: int, other: int) -> bool:
+        within = bounds[number] + bounds[other] + AGREE_US
+        both = compared.get((number, other), UNBOUNDED), compared.get((other, number), UNBOUNDED)
+        return max(both) <= within
+
+    against: dict[int, list[int]] = {}
+    for pair in pairs:
+        for number, other in (pair, pair[::-1]):
+            if number not in doubted and other in doubted and meanwhile.was_right(other, number):
+                against.setdefault(number, []).append(other)
+    apart = {frozenset(pair) for pair in pairs}
+    trusted = [number for number in clock_of if number not in doubted and not is_copier(clock_of[number])]
+
+    def helped(number: int, third: int, other: int) -> bool:
+        if clock_of[third] in (clock_of[number], clock_of[other]) or {number, third} in apart:
+            return False
+        return {third, other} in directly or (agree(number, third) and meanwhile.compared(number, third, other))
+
+    return [
+        number
+        for number, others in sorted(against.items())
+        if not all(any(helped(number, third, other) for third in trusted) for other in others)
+    ]
 
 
 def _contradictory(proven: Proven, bounds: Mapping[int, int]) -> list[tuple[int, int]]:

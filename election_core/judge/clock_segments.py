@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from operator import attrgetter
 
-from election_replay.election_core.judge.clock_blame import not_to_trust
+from election_replay.election_core.judge.clock_blame import AGREE_US, not_to_trust
 from election_replay.election_core.judge.difference_constraints import (
     UNBOUNDED,
     Edge,
@@ -100,6 +100,7 @@ class Segments:
         else:
             self._give_up()
         self._cut_before_steps()
+        self._cut_where_alone()
         for source in sorted(self._compared):
             self._widen(source)
 
@@ -182,7 +183,24 @@ class Segments:
         """The segments that messages prove to be outside of their configured bounds."""
         clock_of = {number: self._all[number].source for number in self.numbers}
         bounds = {number: self.bound(number) for number in self.numbers}
-        return not_to_trust(clock_of, bounds, self.edges(), {step.source for step in self.steps})
+        was_set = {step.source for step in self.steps} | {jump.source for jump in self.jumps}
+        return not_to_trust(clock_of, bounds, self.edges(), was_set, self)
+
+    def compared(self, number: int, third: int, other: int) -> bool:
+        """Whether a segment was compared with a third one since another one contradicted it."""
+        with_other = self._compared_at(number, other)
+        return not with_other or max(self._compared_at(number, third), default=-UNBOUNDED) >= min(with_other)
+
+    def was_right(self, other: int, number: int) -> bool:
+        """Whether a clock seemed right before one of its segments was compared with another one."""
+        first = min(self._compared_at(other, number), default=UNBOUNDED)
+        near = self.bound(number) + self.bound(other) + AGREE_US
+        earlier = (placed for placed in self._of_segment(other) if placed.at(other) < first)
+        return self._put_back([other]) > 0 or any(abs(placed.most) <= near for placed in earlier)
+
+    def _compared_at(self, number: int, other: int) -> list[int]:
+        """When messages compare two segments, by the clock of the first."""
+        return [placed.at(number) for placed in self._placed if {placed.cause, placed.effect} == {number, other}]
 
     def sides_of_steps(self) -> Iterator[tuple[int, int]]:
         """The segments before and after each step that is larger than the bounds allow."""
@@ -367,6 +385,18 @@ class Segments:
                 back = shortest_paths(self.numbers, self.edges()).get((after, before))
                 size = step.size - (2 * self._bounds[step.source] + SLACK_US if back is None else back)
                 self._cut(before, [self._in_a_hole(before, (since, self._all[before].last), size)])
+
+    def _cut_where_alone(self) -> None:
+        """Cut a clock that others contradict behind the last message in which a third one bears it out: it may have
+        been set since then, as well as they."""
+        doubted = set(self.out_of_bounds())
+        for number in sorted(doubted, reverse=True):
+            placed = self._of_segment(number)
+            against = [one for one in placed if doubted & ({one.cause, one.effect} - {number})]
+            first = min((one.at(number) for one in against), default=None)
+            before = [one for one in placed if first is not None and one.at(number) < first]
+            if before and first is not None:
+                self._cut(number, [(before[-1].moment(number).at, first)])
 
     def _bounded(self, numbers: Iterable[int]) -> Edges:
         """The configured bounds of segments, by pairs."""

@@ -106,6 +106,12 @@ class Fates:
         if before.end_cause in _ENDED and not self._surely_led_on(before, target):
             return _ENDED[before.end_cause]
         lost = self._lost(before, target)
+        if not all(map(self._group.clocks.placed, (lost.latest, before.end))):
+            return Standing.WITHOUT_QUORUM if before.end_cause == QUORUM_LOST else Standing.UNKNOWN
+        return self._seen_by_others(before, following, lost)
+
+    def _seen_by_others(self, before: Tenure, following: Following | None, lost: QuorumLoss) -> Standing:
+        """What a leader was when it was lost, by its own log beside those of the others."""
         if self._disk_hung(before, lost.latest):
             return Standing.OVERLOADED
         hole = self._hole(before, lost.latest) if (lost.rounds or 0) < AWAKE_ROUNDS else None

@@ -124,6 +124,8 @@ def gaps(
             gap = replace(gap, unserved=tuple(_never_served(group, gap, unserved, service)))
         if gap is not None and majorities is not None and (gap.missed or not _nobody_else(group, gap)):
             gap = replace(gap, least=0) if gap.most >= MAX_INFO_GAP else None
+        if gap is not None and not any(map(group.clocks.placed, (gap.begin, gap.end))):
+            gap = replace(gap, least=0) if gap.most >= MAX_INFO_GAP else None  # it is not known when it was
         may_be_none = gap is None or (gap.least <= 0 and gap.most <= Timeout.BLURRED_END.us + gap.end.width)
         if gap is None or (inferred is not None and may_be_none and inferred(gap.before)):
             continue

@@ -147,6 +147,16 @@ class Timeout(Enum):
         1_000,
         "A line of another file may be written so long after the last line before a step, or before the first after.",
     )
+    CLOCKS_AGREE = Entry(
+        3_000,
+        "Clocks that messages tie together as closely as this, beside their bounds, bear each other out: whole seconds "
+        "and a heartbeat lie between.",
+    )
+    CLOCK_KNOWN = Entry(
+        10_000,
+        "When something was is known where the offset of its clock is known to within so much: whoever reads a time by "
+        "it finds the place in other logs.",
+    )
     MAX_ELECTION_TIMEOUT = Entry(
         15_000,
         "Nobody lets a leader be silent for longer without a suspicion; the default of Redis Cluster is the longest "
