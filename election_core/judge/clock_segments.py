@@ -12,7 +12,7 @@ it contradicts. A clock that goes back by more than its bounds allow, and is rig
 forward before: the region reaches back to the last message that shows it to be right.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
@@ -25,10 +25,24 @@ from election_replay.election_core.judge.difference_constraints import (
     Edges,
     Proven,
     contradict,
+    longest,
     shortest_paths,
     without,
 )
-from election_replay.election_core.judge.moments import SLACK_US, Jump, Message, Moment, Segment, Span, Step, moved
+from election_replay.election_core.judge.moments import (
+    SLACK_US,
+    STEPS_AT_MOST,
+    Jump,
+    Message,
+    Moment,
+    Segment,
+    Span,
+    Step,
+    between_steps,
+    cut_at,
+    lost,
+    moved,
+)
 from election_replay.election_core.model.timing import Timeout
 
 WANDER_US = Timeout.CLOCK_WANDER.us
@@ -38,8 +52,6 @@ A clock that is kept within its bound is slewed back and forth, a free one gains
 seconds blur more than that.
 """
 
-_STEPS_AT_MOST = 8
-"""A clock that was set more often than this in one group's logs is compared with none."""
 _CHOICES_AT_MOST = 500
 """So many sets of clocks are tried for the smallest one that explains a contradiction."""
 _TIGHT_US = 4 * SLACK_US
@@ -92,9 +104,9 @@ class Segments:
         self.steps = tuple(sorted(step for step in set(steps) if step.source in bounds_us))
         self.jumps: list[Jump] = []
         self._steps = {source: [step for step in self.steps if step.source == source] for source in bounds_us}
-        rows = {source: _cut_at(source, self._steps[source]) for source in sorted(bounds_us)}
+        rows = {source: cut_at(source, self._steps[source]) for source in sorted(bounds_us)}
         self._settle(rows)
-        for _ in range(_STEPS_AT_MOST * len(rows)):
+        for _ in range(STEPS_AT_MOST * len(rows)):
             if not self._cut_where_messages_contradict():
                 break
         else:
@@ -251,7 +263,7 @@ class Segments:
         whole = self._all[number]
         row = self._rows[whole.source]
         regions = [(after.first, before.last) for before, after in pairwise(row)]
-        cut = _between(whole.source, [*regions, *steps], self._steps[whole.source])
+        cut = between_steps(whole.source, [*regions, *steps], self._steps[whole.source])
         self._settle({**self._rows, whole.source: cut})
 
     def _cut_where_messages_contradict(self) -> bool:
@@ -328,7 +340,7 @@ class Segments:
         aside = set(choice) - {number}
         of_segment = [placed for placed in self._of_segment(number) if not aside & {placed.cause, placed.effect}]
         begin = 0
-        for _ in range(_STEPS_AT_MOST + 1):
+        for _ in range(STEPS_AT_MOST + 1):
             agreeing = _from_begin(of_segment[begin:], rest)
             end = begin + max(agreeing, 1)
             if end >= len(of_segment):
@@ -555,54 +567,17 @@ class Segments:
             {number for choice in self._fewest_that_stepped(edges) for number in choice} if contradict(edges) else set()
         )
         sources = {self._all[number].source for number in gone}
-        self._settle({source: _lost(source) if source in sources else row for source, row in self._rows.items()})
-
-
-def _lost(source: str) -> list[Segment]:
-    return [Segment(0, source, -UNBOUNDED, UNBOUNDED, known=False)]
-
-
-def _cut_at(source: str, steps: Sequence[Step]) -> list[Segment]:
-    """The segments of one clock between the steps that its lines show."""
-    return _between(source, [(step.at + 1, step.at) for step in steps], steps)
-
-
-def _between(source: str, regions: Iterable[tuple[int, int]], steps: Sequence[Step]) -> list[Segment]:
-    """The segments between the regions of a clock's steps; regions that overlap are one."""
-    apart: list[tuple[int, int]] = []
-    for first, last in sorted(regions):
-        if apart and first <= apart[-1][1]:
-            apart[-1] = (apart[-1][0], max(apart[-1][1], last))
-        else:
-            apart.append((first, last))
-    if len(apart) > _STEPS_AT_MOST:
-        return _lost(source)
-    begins = [-UNBOUNDED, *(first for first, _ in apart)]
-    ends = [*(last for _, last in apart), UNBOUNDED]
-    ahead = [sum(step.ahead for step in steps if step.at <= end) for end in (-UNBOUNDED, *ends[:-1])]
-    return [Segment(0, source, first, last, ahead=by) for first, last, by in zip(begins, ends, ahead, strict=True)]
-
-
-def _longest(most: int, agrees: Callable[[int], bool]) -> int:
-    """The largest count up to ``most`` for which something holds that holds for all smaller ones (and for none)."""
-    low, high = 0, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        if agrees(middle):
-            low = middle
-        else:
-            high = middle - 1
-    return low
+        self._settle({source: lost(source) if source in sources else row for source, row in self._rows.items()})
 
 
 def _from_begin(placed: Sequence[_Placed], rest: Edges) -> int:
     """How many of the first messages agree with each other and with the rest."""
-    return _longest(len(placed), lambda count: not contradict(_tightest(placed[:count], rest)))
+    return longest(len(placed), lambda count: not contradict(_tightest(placed[:count], rest)))
 
 
 def _to_end(placed: Sequence[_Placed], rest: Edges) -> int:
     """How many of the last messages agree with each other and with the rest."""
-    return _longest(len(placed), lambda count: not contradict(_tightest(placed[len(placed) - count :], rest)))
+    return longest(len(placed), lambda count: not contradict(_tightest(placed[len(placed) - count :], rest)))
 
 
 def _tightest(placed: Iterable[_Placed], others: Edges | None = None) -> Edges:

@@ -4,7 +4,7 @@ Their tightest consequences are shortest paths (Bellman 1958; Cormen et al., "Di
 paths").
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 UNBOUNDED = 1 << 60
@@ -60,3 +60,15 @@ def shortest_paths(numbers: Iterable[int], edges: Edges) -> dict[tuple[int, int]
                 if first + second < distance.get((a, b), UNBOUNDED):
                     distance[a, b] = first + second
     return distance
+
+
+def longest(most: int, agrees: Callable[[int], bool]) -> int:
+    """The largest count up to ``most`` for which something holds that holds for all smaller ones (and for none)."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if agrees(middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low

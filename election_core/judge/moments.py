@@ -1,6 +1,6 @@
 """Moments of machines, what ties them together, and the segments of a clock (:mod:`.clock_segments`)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from election_replay.election_core.judge.difference_constraints import UNBOUNDED
@@ -8,6 +8,9 @@ from election_replay.election_core.model.timing import Timeout
 
 SLACK_US = Timeout.CLOCK_SLACK.us
 """A line of another file may have been written so long after the last line before a step, or before the first after."""
+
+STEPS_AT_MOST = 8
+"""A clock that was set more often than this in one group's logs is compared with none."""
 
 
 @dataclass(slots=True, order=True, unsafe_hash=True)
@@ -88,6 +91,32 @@ class Span:
     at: int
     end: int
     by: int
+
+
+def lost(source: str) -> list[Segment]:
+    """A clock of which it is not clear where it was set."""
+    return [Segment(0, source, -UNBOUNDED, UNBOUNDED, known=False)]
+
+
+def cut_at(source: str, steps: Sequence[Step]) -> list[Segment]:
+    """The segments of one clock between the steps that its lines show."""
+    return between_steps(source, [(step.at + 1, step.at) for step in steps], steps)
+
+
+def between_steps(source: str, regions: Iterable[tuple[int, int]], steps: Sequence[Step]) -> list[Segment]:
+    """The segments between the regions of a clock's steps; regions that overlap are one."""
+    apart: list[tuple[int, int]] = []
+    for first, last in sorted(regions):
+        if apart and first <= apart[-1][1]:
+            apart[-1] = (apart[-1][0], max(apart[-1][1], last))
+        else:
+            apart.append((first, last))
+    if len(apart) > STEPS_AT_MOST:
+        return lost(source)
+    begins = [-UNBOUNDED, *(first for first, _ in apart)]
+    ends = [*(last for _, last in apart), UNBOUNDED]
+    ahead = [sum(step.ahead for step in steps if step.at <= end) for end in (-UNBOUNDED, *ends[:-1])]
+    return [Segment(0, source, first, last, ahead=by) for first, last, by in zip(begins, ends, ahead, strict=True)]
 
 
 def moved(row: Sequence[Segment], by: Mapping[int, int]) -> Iterator[Segment]:
