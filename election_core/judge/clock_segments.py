@@ -404,9 +404,9 @@ class Segments:
         doubted = set(self.out_of_bounds())
         for number in sorted(doubted, reverse=True):
             placed = self._of_segment(number)
-            against = [one for one in placed if doubted & ({one.cause, one.effect} - {number})]
-            first = min((one.at(number) for one in against), default=None)
-            before = [one for one in placed if first is not None and one.at(number) < first]
+            against = [message for message in placed if doubted & ({message.cause, message.effect} - {number})]
+            first = min((message.at(number) for message in against), default=None)
+            before = [message for message in placed if first is not None and message.at(number) < first]
             if before and first is not None:
                 self._cut(number, [(before[-1].moment(number).at, first)])
 
