@@ -88,6 +88,7 @@ ONE_CLOCK = {
         "_lost_names": "the hand-over and lines of one broker",
     },
     "protocols/kraft/partition_log.py": {
+        "_starts_unseen": "a fold: the lines of one broker",
         "note_set": "a fold: the lines of one broker",
         "_on_renounced": "a fold: the lines of one broker",
         "_cuts": "a fold: the lines of one broker",
