@@ -20,7 +20,7 @@ from election_replay.election_core.judge.quiescent import (
     may_be_quiescent,
 )
 from election_replay.election_core.model.catalogue import RuleId
-from election_replay.election_core.model.facts import Alive, Committed, Fact, Growth, KnownCommitted, Role
+from election_replay.election_core.model.facts import Alive, Committed, Fact, KnownCommitted, Role
 from election_replay.election_core.model.rows import Row, RuleCoverage
 from election_replay.election_core.replay.group_judge import as_ended, judged
 from election_replay.election_core.simulate.catalogue import SCENARIOS
@@ -65,12 +65,17 @@ def gone_on(facts: list[Fact], more: int, chance: random.Random) -> list[Fact]:
         if fact.moves and fact.until is not None and fact.until_by is not None:
             found.append(replace(fact, until=fact.until + end, until_by=fact.until_by + end))
         elif isinstance(fact, Committed | KnownCommitted) and fact.grows:
-            later = fact.since + end
-            index = (fact.to_index or 0) + end // SECOND
-            found.append(fact.grown(Growth(later, index, later + SECOND, later + 2 * SECOND, f"e{later}", index + 1)))
+            found.append(grown(fact, fact.since + end, (fact.to_index or 0) + end // SECOND))
         else:
             found.append(fact)
     return found
+
+
+def grown(fact: Committed | KnownCommitted, later: int, index: int) -> Fact:
+    """What the fact says after a later line, by which its index has gone on."""
+    since = later if isinstance(fact, Committed) else later + SECOND
+    went_on = replace(fact, since=since, since_by=later + 2 * SECOND, since_event=f"e{later}", to_index=index + 1)
+    return replace(went_on, from_index=index) if isinstance(went_on, Committed) else went_on
 
 
 def told(rows: Iterable[Row]) -> Iterator[Row]:
