@@ -137,7 +137,8 @@ CONTROLLER: tuple[Rule, ...] = (
     Rule(
         id=RuleId.POSSIBLE_DATA_LOSS,
         severity=(
-            "warning; critical if a master came back without its data; info if nobody can have had an acknowledgement"
+            "critical if clients' writes were acknowledged by the settings or the protocol in the logs, or if a master "
+            "came back without its data; warning if no line says so; info if nobody can have had an acknowledgement"
         ),
         meaning=(
             "A former master cut messages off its log that the new master never had. The logs do not say whether they "

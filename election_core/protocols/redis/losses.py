@@ -301,7 +301,13 @@ def _refused_clients(group: Group, stale: Tenure, newer: Tenure) -> str:
 
 
 def losses(group: Group, found: Sequence[Finding]) -> Iterator[Finding]:
-    """``POSSIBLE_DATA_LOSS``: bytes that replicas threw away, and masters that came back empty."""
+    """``POSSIBLE_DATA_LOSS``: bytes that replicas threw away, and masters that came back empty.
+
+    A master answers its clients before any replica has their writes: bytes that are more than all heartbeats of the
+    time in the logs are as grave as those of two masters at once. Sentinels hold heartbeats back for a frozen one.
+    """
+    times = [fact.since for fact in group.facts]
+    all_the_time = max(times, default=0) - min(times, default=0)
     for fact, lost in refused(group):
         if lost is None or lost <= 0 or any(_tells_of(finding, fact) for finding in found):
             continue
@@ -309,14 +315,21 @@ def losses(group: Group, found: Sequence[Finding]) -> Iterator[Finding]:
         because = next(of_others, None)
         master, former = name_of(fact.node, fact.source_node), fact.peer or "A server that no line names"
         client = lost > heartbeats(group, Timeout.REDIS_TOLD.us)
+        surely = lost > heartbeats(group, all_the_time) and not like_held_back(group, lost, all_the_time)
         yield group.finding(
             RuleId.POSSIBLE_DATA_LOSS,
             (fact.peer, fact.from_index, fact.to_index, fact.source_node),
-            severity=WARNING if client and because is None else INFO,
+            severity=INFO if because is not None or not client else CRITICAL if surely else WARNING,
             nodes=tuple(name for name in (fact.peer, fact.node) if name),
             when=fact.since,
             summary=f"{former} had {lost:,} bytes that its new master {master} never had: they were thrown away"
-            + ("." if client else ", and may be heartbeats alone."),
+            + (
+                f", more than heartbeats: {OF_CLIENTS}."
+                if surely
+                else "."
+                if client
+                else ", and may be heartbeats alone."
+            ),
             evidence=[fact.since_event],
             bytes_lost=lost,
             offset_before=fact.from_index,
