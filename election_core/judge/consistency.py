@@ -15,7 +15,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, product
 from operator import attrgetter
 
 from election_replay.election_core.fold.roles import ACTING, DIED, LEADER, SEEN, STOPPED
@@ -135,6 +135,18 @@ class Verdict:
         at = min(_end(row), self.written.get((row.protocol, source), 0))
         return Moment(at, at, source)
 
+    def around_step(self, before: RoleInterval, after: RoleInterval) -> bool:
+        """Whether a role of a log ended, or the next one began, around a step of its clock: then lines order them."""
+        source = before.source_node or ""
+        ended = Moment(before.end_time or before.start_time, before.end_time or before.start_time, source)
+        return any(map(self.clocks.near_step, (ended, _begin_of(after, source))))
+
+    def may_part(self, finding: Finding) -> int:
+        """How far the times of a finding may be off from each other: clocks of its members may be known badly."""
+        roles = (role for role in self.roles.get(finding.protocol, ()) if role.node in finding.nodes)
+        sources = {role.source_node for role in roles if role.source_node is not None}
+        return max([2 * self.slack, *(self.clocks.most_ahead(*pair) for pair in product(sources, repeat=2))])
+
     def says(self, rules: Iterable[RuleId], *members: Iterable[str | None]) -> bool:
         """Whether a finding of one of these rules is about each of these members, of whom any name counts."""
         wanted = frozenset[str](rules)
@@ -182,7 +194,7 @@ def roles_at_once(verdict: Verdict) -> Iterator[Contradiction]:
                 of_log[role.source_node, role.node].append(role)
         for (source, node), rows in of_log.items():
             for before, after in pairwise(sorted(rows, key=lambda row: (row.start_time, _end(row)))):
-                if _end(before) > _begun_by(after):
+                if _end(before) > _begun_by(after) and not verdict.around_step(before, after):
                     says = f"{source} is {before.role} and {after.role} at once"
                     yield Contradiction(protocol, says, after.start_time, nodes=(node,))
 
@@ -339,7 +351,7 @@ def parts_in_wholes(verdict: Verdict) -> Iterator[Contradiction]:
                 continue
             if most is not None and least > most:
                 yield _of(finding, f"at least {seconds(least * 1000)} are at most {seconds(most * 1000)}")
-            elif lasts is not None and least * 1000 > lasts + 2 * verdict.slack:
+            elif lasts is not None and least * 1000 > lasts + verdict.may_part(finding):
                 yield _of(finding, f"at least {seconds(least * 1000)} lie in {seconds(lasts)}")
         if " s of " in finding.summary:
             yield from _shares(finding)

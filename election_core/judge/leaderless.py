@@ -124,8 +124,6 @@ def gaps(
             gap = replace(gap, unserved=tuple(_never_served(group, gap, unserved, service)))
         if gap is not None and majorities is not None and (gap.missed or not _nobody_else(group, gap)):
             gap = replace(gap, least=0) if gap.most >= MAX_INFO_GAP else None
-        if gap is not None and not any(map(group.clocks.placed, (gap.begin, gap.end))):
-            gap = replace(gap, least=0) if gap.most >= MAX_INFO_GAP else None  # it is not known when it was
         may_be_none = gap is None or (gap.least <= 0 and gap.most <= Timeout.BLURRED_END.us + gap.end.width)
         if gap is None or (inferred is not None and may_be_none and inferred(gap.before)):
             continue
@@ -285,9 +283,11 @@ def _gap(
     most = min(group.clocks.elapsed(end.earliest, target)[1] for end in ends)
     least = min(least, most)  # a leader that was missed before its last line led until that line
     uncertain = any(end.lost is not None or end.tenure.end_cause in (DIED, SILENT) for end in ends[-1:])
+    end = min(reversed(ends), key=lambda e: group.clocks.elapsed(e.latest, target)[0])
+    if _in_doubt(group.clocks, end, target):
+        least, uncertain = min(least, 0), True
     if least < MIN_REPORTED and not (uncertain and after is not None and most >= MAX_INFO_GAP):
         return None
-    end = min(reversed(ends), key=lambda e: group.clocks.elapsed(e.latest, target)[0])
     # A stale leader that stepped down for one already elected creates no gap.
     before = end.tenure if ends[-1].tenure.end_cause == HIGHER_NODE else ends[-1].tenure
     begin = end.earliest
@@ -307,6 +307,13 @@ def _gap(
     planned = before.end_cause in PLANNED
     evidence = tuple(dict.fromkeys(e for e in ids if e))
     return Gap(before, after, begin, target, least, most, planned, evidence, lost, missed=end.missed, all_down=all_down)
+
+
+def _in_doubt(clocks: Clocks, end: _End, target: Moment) -> bool:
+    """Whether clocks in doubt leave open how long it was from an end to what follows, or when that was."""
+    of_one_clock = end.latest.source == target.source
+    known = of_one_clock or all(map(clocks.placed, (end.latest, target)))
+    return not known or not any(map(clocks.placed, (end.earliest, target)))
 
 
 def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: ByTime[Moment]) -> _End:

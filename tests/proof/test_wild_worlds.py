@@ -39,12 +39,16 @@ ONCE = [
     ("dledger-wild-clocks", 86),
     ("raft-wild-clocks", 38),
     ("zab-wild-clocks", 27),
+    ("dledger-wild-clocks", 29),
 ]
 """Worlds that were judged wrongly: who had left and came back to its leader, and all ended before anybody missed it; a
 short freeze told as cut off; a master that served for a second; leaders of epochs that went back; a follower that came
 without printing its epoch; a majority that was lost and made good before the leader died; a clock that was set forward
 told as frozen, or as cut off; clocks of which one was called right, although several were set, and no other bore it out;
 times told by a clock of which it is not known how far it was off."""
+
+DOUBTED = [("dledger-wild-clocks", 60), ("dledger-wild-clocks", 62), ("raft-wild-clocks", 84), ("zab-wild-clocks", 27)]
+"""Worlds of which a verdict seemed to contradict itself, while clocks were set again and again beside other faults."""
 
 FALSE_AT_MOST = 0.02
 """What part of the findings on worlds whose clocks were set may be false until they are told better."""
@@ -77,8 +81,8 @@ def test_a_wild_world_is_wild_and_repeats() -> None:
 
 
 def test_no_verdict_on_a_wild_world_contradicts_itself() -> None:
-    """But where clocks are set again and again beside other faults."""
-    for name, seed in product((name for name in WILD if not name.endswith("clocks")), range(2)):
+    """Times of clocks of which little is known may be far from each other: that is no contradiction."""
+    for name, seed in [*product(WILD, range(2)), *DOUBTED]:
         assert not [row.summary for row in findings_of(played(WILD[name], seed), name) if row.rule == "NOT_JUDGED"], (
             name
         )
