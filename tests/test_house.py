@@ -302,7 +302,7 @@ FORMER_MODULES = {
     "leadership": "one file a rule",
     "idle_sources": "judging",
     "held_back": "publishing.runs",
-    "selection": "nothing_new",
+    "selection": "plan",
     "work": "plan",
     "news": "source_delta",
 }

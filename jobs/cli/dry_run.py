@@ -15,7 +15,8 @@ from election_replay.jobs.landing.masking import masked
 from election_replay.jobs.landing.pseudonyms import pseudonyms_of
 from election_replay.jobs.landing.recognising import dialect_of, looked_at, texts_of
 from election_replay.jobs.landing.understanding import Understanding
-from election_replay.jobs.replaying.nothing_new import EVERYTHING, Selection, batch_published, held_by, selected
+from election_replay.jobs.replaying.nothing_new import EVERYTHING, Selection, batch_published, held_by
+from election_replay.jobs.replaying.plan import selected
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.table_sets import clusters_of
 from election_replay.jobs.warehouse.warehouse import Warehouse

@@ -12,7 +12,6 @@ from typing import Any
 from election_replay.election_core import FACTS_VERSION, RULES_VERSION
 from election_replay.election_core.model.inventory import NO_INVENTORY, Inventory
 from election_replay.jobs import JobError
-from election_replay.jobs.engines.engine import Engine, OneOf, Rows
 from election_replay.jobs.warehouse.table_sets import unchanged_since
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
@@ -80,20 +79,3 @@ class Selection:
 
 
 EVERYTHING = Selection()
-
-
-NOTHING_SELECTED = "no event is landed of the clusters and nights that were asked for"
-
-
-def selected(engine: Engine, warehouse: Warehouse, events: Rows, selection: Selection) -> list[str]:
-    """The clusters that a selection names, of those that have events. Raises :class:`JobError` if there are none."""
-    if selection.clusters is not None:
-        events = events.where(OneOf("cluster", selection.clusters))
-    first, last = selection.since or date.min, selection.until or date.max
-    sql = (
-        f"SELECT DISTINCT cluster FROM {{rows}} WHERE CAST(event_time AS DATE) BETWEEN DATE '{first}' AND DATE '{last}'"
-    )
-    found = engine.answer(warehouse, sql, events.select(("cluster", "event_time"))).column("cluster").to_pylist()
-    if not found:
-        raise JobError(NOTHING_SELECTED)
-    return sorted(found)

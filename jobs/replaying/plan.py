@@ -2,13 +2,14 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from election_replay.election_core.model.inventory import Inventory
+from election_replay.jobs import JobError
 from election_replay.jobs.engines.engine import Among, Engine, NamedBy, OneOf, Rows, UpTo
 from election_replay.jobs.replaying.introducing import introduced_clusters, with_introductions
-from election_replay.jobs.replaying.nothing_new import EVERYTHING, Selection, batch_published, held_by, selected
+from election_replay.jobs.replaying.nothing_new import EVERYTHING, Selection, batch_published, held_by
 from election_replay.jobs.replaying.source_delta import (
     CHECKPOINTS,
     OF_RULES,
@@ -27,6 +28,8 @@ from election_replay.jobs.warehouse.pointer import OF_GROUP, PUBLISHED
 from election_replay.jobs.warehouse.replacing import DeletedKeys
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
+
+NOTHING_SELECTED = "no event is landed of the clusters and nights that were asked for"
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,3 +211,17 @@ def work_of(
         started_at=plan.started_at,
         pointer=plan.pointer,
     )
+
+
+def selected(engine: Engine, warehouse: Warehouse, events: Rows, selection: Selection) -> list[str]:
+    """The clusters that a selection names, of those that have events. Raises :class:`JobError` if there are none."""
+    if selection.clusters is not None:
+        events = events.where(OneOf("cluster", selection.clusters))
+    first, last = selection.since or date.min, selection.until or date.max
+    sql = (
+        f"SELECT DISTINCT cluster FROM {{rows}} WHERE CAST(event_time AS DATE) BETWEEN DATE '{first}' AND DATE '{last}'"
+    )
+    found = engine.answer(warehouse, sql, events.select(("cluster", "event_time"))).column("cluster").to_pylist()
+    if not found:
+        raise JobError(NOTHING_SELECTED)
+    return sorted(found)
