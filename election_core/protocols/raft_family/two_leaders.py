@@ -109,7 +109,8 @@ def overlap_findings(group: Group, clock: str = "term") -> Iterator[Finding]:
 def _of_overlap(group: Group, overlap: Overlap, clock: str) -> Finding:
     stale, newer = overlap.stale, overlap.newer
     commit = commit_after(group, overlap)
-    severity, certainty = INFO, overlap.certainty
+    # Whose log tells no role after that one may have lost it, or been started anew, by lines that are missing.
+    severity, certainty = INFO, POSSIBLE if stale.ends_with_its_process else DEFINITE
     if commit is not None:
         entries = f"entries {commit.from_index} to {commit.to_index}"
         silence = _unshown_silence(group, overlap, commit)

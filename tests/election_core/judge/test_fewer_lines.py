@@ -115,6 +115,8 @@ def test_part_of_a_real_run_that_proved_too_much_once(corpora: Path, run: str, s
 
 
 BY_NUMBER = [
+    ("etcd/kill-leader-33", 43),
+    ("other-clusters/rocketmq-550-unclean", 7),
     ("kafka-kraft/rolling", 8),
     ("rocketmq-controller/jraft", 7),
     ("rocketmq-controller/jraft", 34),
@@ -126,7 +128,8 @@ BY_NUMBER = [
     ("rocketmq-dledger/restarted-leads-533", 7),
     ("rocketmq-dledger/restarted-leads-533", 21),
 ]
-"""Real runs and cuts that proved more than the whole: a start that only the file shows that is missing; no master to the
+"""Real runs and cuts that proved more than the whole: a leader that led on without a quorum, of whose next start the
+lines are missing; a start that only the file shows that is missing; no master to the
 end of the logs, though the controllers elected one whose log is missing; a first leader that had lost another one; an
 epoch that went on though nobody followed any more; a hole between two files for which a master was called silent; a leader "frozen" in whose hole its next start was, without its lines; a
 candidate "since its start", of whose time as a follower the lines are missing."""
