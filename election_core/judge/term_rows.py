@@ -131,14 +131,26 @@ def _cause(
     handed_over = last is not None and last.end_cause == TRANSFER and last.term + 1 >= tenure.term
     if tenure.begin.event_id in by_transfer or handed_over:
         return PREFERRED if last is not None and last.end_cause == PREFERRED else TRANSFER
-    begun = [campaign for campaign in campaigns if campaign.since <= tenure.begin.by]
+    begun = [campaign for campaign in campaigns if campaign.since <= tenure.begin.by and _led_to(campaign, tenure)]
     if begun and (cause := max(begun, key=lambda campaign: campaign.since).cause):
-        return cause
+        return "unknown" if cause == "election_timeout" and _begins_the_log(group, begun) else cause
     roles = group.roles_of(tenure.source, tenure.begin.at)
-    before = next((role for role in reversed(roles) if role.role == CANDIDATE), None)
+    before = next((role for role in reversed(roles) if role.role == CANDIDATE and _led_to(role, tenure)), None)
     if before is None or (before.cause == "start" and _may_have_followed(group, before, last)):
         return "unknown"  # how it came to look for a leader once more is not in its log
     return "unknown" if before.cause in (None, SEEN) else before.cause
+
+
+def _begins_the_log(group: Group, campaigns: Sequence[Candidacy]) -> bool:
+    """Whether a log begins as its member asks for votes: another one may have told it to, in a line that is missing."""
+    first = min(campaigns, key=lambda campaign: campaign.since)
+    begun = group.begun.get(first.source_node)
+    return begun is not None and first.since <= begun.by
+
+
+def _led_to(asked: Candidacy | Role, tenure: Tenure) -> bool:
+    """Whether a member asked for votes before its tenure, and not after that: one second may hold both."""
+    return asked.until_event == tenure.begin.event_id or asked.since < tenure.end.at
 
 
 def _may_have_followed(group: Group, start: Role, last: Tenure | None) -> bool:

@@ -123,12 +123,14 @@ BY_NUMBER = [
     ("rocketmq-controller/jraft", 55),
     ("rocketmq-controller/master-by-hand", 19),
     ("rocketmq-controller/master-by-hand", 55),
+    ("rocketmq-controller/controller-leader-lost", 43),
+    ("rocketmq-dledger/chaos-533", 43),
     ("rocketmq-dledger/kill-leader-520", 7),
     ("rocketmq-dledger/kill-leader-520", 31),
     ("rocketmq-dledger/restarted-leads-533", 7),
     ("rocketmq-dledger/restarted-leads-533", 21),
 ]
-"""Real runs and cuts that proved more than the whole: a leader that led on without a quorum, of whose next start the
+"""Real runs and cuts that proved more than the whole: an election "because" its leader lost its quorum afterwards; a leader that led on without a quorum, of whose next start the
 lines are missing; a start that only the file shows that is missing; no master to the
 end of the logs, though the controllers elected one whose log is missing; a first leader that had lost another one; an
 epoch that went on though nobody followed any more; a hole between two files for which a master was called silent; a leader "frozen" in whose hole its next start was, without its lines; a
