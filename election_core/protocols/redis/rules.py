@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
 
-from election_replay.election_core.fold.roles import LEADER, STOPPED, TRANSFER
+from election_replay.election_core.fold.roles import FOLLOWER, LEADER, STOPPED, TRANSFER
 from election_replay.election_core.judge.availability import common_coverage
 from election_replay.election_core.judge.clock import Clocks, Moment
 from election_replay.election_core.judge.coverage import (
@@ -151,7 +151,18 @@ def _terms(group: Group, epochs: Epochs) -> Iterator[Term]:
 
     def cause(epoch: int, tenures: list[Tenure]) -> str:
         begun = next((taken[t.source, t.begin.at] for t in tenures if (t.source, t.begin.at) in taken), None)
-        return begun or causes.get(epoch) or ("first_leader" if epoch == first else "unknown")
+        return (
+            begun
+            or causes.get(epoch)
+            or ("first_leader" if epoch == first and not led_by_others(tenures) else "unknown")
+        )
+
+    def led_by_others(tenures: list[Tenure]) -> bool:
+        """Whether a master followed another one before, by its own log."""
+        begin = {tenure.source: tenure.begin.at for tenure in tenures}
+        return any(
+            role.role == FOLLOWER and role.since < begin.get(role.source_node, role.since) for role in group.roles
+        )
 
     for (epoch, node), tenures in sorted(held.items()):
         yield term_held(group, epoch, node, tenures, cause(epoch, tenures))

@@ -76,10 +76,20 @@ class ServerLog(RoleLog):
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line of this log."""
+        if event.kind in _OF_A_CLUSTER and not self.cluster:
+            self._is_of_a_cluster()
         _HANDLERS[event.kind](self, event)
         if event.kind in _TELLS_ROLE:
             self._by_letter(event)
         self._last = event
+
+    def _is_of_a_cluster(self) -> None:
+        """Where the line of its mode is missing, others show it: then no start made it master of anything."""
+        self.cluster = True
+        self.steps[:] = [
+            replace(step, role=UNKNOWN, leader=None) if (step.role, step.cause) == (LEADER, "start") else step
+            for step in self.steps
+        ]
 
     # -- roles ------------------------------------------------------------------------------------------------------
 
@@ -447,6 +457,8 @@ _HANDLERS: dict[str, Callable[[ServerLog, FoldEvent], None]] = {
 
 KINDS = frozenset(_HANDLERS)
 """The lines of a server that are read."""
+_OF_A_CLUSTER = frozenset(kind for kind in KINDS if kind.startswith("RC_"))
+"""What only a node of a cluster prints."""
 _HAS_SLOTS = frozenset({"RD_ASKED", "RC_GRANTED"})
 """What only a master with slots, or with a replica, does."""
 _TELLS_ROLE = frozenset({"RD_ASKED", "RD_BACKLOG", "RD_REFUSED", "RD_ACCEPTED", "RD_MISMATCH", "RC_GRANTED"})
