@@ -750,10 +750,12 @@ def _gap_finding(group: Group, services: _Services, gap: Gap, rule: RuleId, caus
 
 
 def _others_tell(group: Group, gap: Gap) -> bool:
-    """Whether another log has lines from before a time without service to its end: it would show who served."""
-    return any(
-        source != gap.before.source and covers(group, source, gap.begin, gap.end) for source in sorted(group.written)
-    )
+    """Whether another log has lines from before a time without service to its end: it would show who served. At the end
+    of the logs that one may have begun to serve whose log ends before, by no line of its own."""
+    others = sorted(set(group.written) - {gap.before.source})
+    telling = [source for source in others if covers(group, source, gap.begin, gap.end)]
+    stopped = {role.source_node for role in group.roles if role.end_cause == STOPPED and role.node != gap.before.node}
+    return bool(telling) and (gap.after is not None or {*telling, *stopped}.issuperset(others))
 
 
 # -- pre-online --------------------------------------------------------------------------------------------------
