@@ -38,11 +38,17 @@ def _terms(group: Group) -> Iterator[Term]:
         led.setdefault((tenure.term, tenure.node), []).append(tenure)
     in_terms = sorted(group.tenures, key=lambda tenure: (tenure.term, tenure.begin))
     by_hearsay = list(terms_by_hearsay(group, {term for term, _ in led}))
-    unled = _unled(group)
+    heard_of = {
+        role.term
+        for role in group.roles
+        if role.term is not None and (role.leader is not None or role.cause == "leader_lost")
+    }
+    unled = _unled(group, heard_of)
     for (term, leader), tenures in sorted(led.items()):
         first = min(tenures, key=lambda tenure: tenure.begin)
         last = _last_before(group, first, in_terms)
-        if last is None and unled.issuperset(range(_FIRST_TERM.get(group.protocol, 1), term)):
+        before = range(_FIRST_TERM.get(group.protocol, 1), term)
+        if last is None and unled.issuperset(before) and not any(known < term for known in heard_of):
             cause = "first_leader"
         else:
             cause = _cause(group, first, last, by_transfer, campaigns.get((leader, term), []))
@@ -103,12 +109,11 @@ def _last_before(group: Group, tenure: Tenure, in_terms: Sequence[Tenure]) -> Te
     return next((found[-1] for found in (of_term, of_smaller) if found), None)
 
 
-def _unled(group: Group) -> set[int]:
+def _unled(group: Group, heard_of: Set[int]) -> set[int]:
     """Terms of which nobody is known to have led them and that had rounds, or in which a member started.
 
-    Of all others a leader may be missing in these logs.
+    Of all others a leader may be missing in these logs. Some are known to have had one, of whom members ``heard_of``.
     """
-    heard_of = {role.term for role in group.roles if role.leader is not None or role.cause == "leader_lost"}
     terms = {role.term for role in group.roles if role.cause == "start"}
     if group.protocol == "raft":  # DLedger holds its first round of votes in the term of the leader that it missed
         terms |= {campaign.term for campaign in group.of(Candidacy) if campaign.outcome != "won"}

@@ -116,25 +116,32 @@ def test_part_of_a_real_run_that_proved_too_much_once(corpora: Path, run: str, s
 
 BY_NUMBER = [
     ("etcd/kill-leader-33", 43),
-    ("other-clusters/rocketmq-550-unclean", 7),
     ("kafka-kraft/rolling", 8),
+    ("other-clusters/rocketmq-452-dledger", 1),
+    ("other-clusters/rocketmq-550-unclean", 7),
+    ("redis-cluster/isolate-a-master", 44),
+    ("redis-sentinel/kill-master-62", 41),
+    ("rocketmq-acting-master/locks-nonstrict-cut", 39),
+    ("rocketmq-controller/controller-leader-lost", 43),
     ("rocketmq-controller/jraft", 7),
     ("rocketmq-controller/jraft", 34),
     ("rocketmq-controller/jraft", 55),
     ("rocketmq-controller/master-by-hand", 19),
     ("rocketmq-controller/master-by-hand", 55),
-    ("rocketmq-controller/controller-leader-lost", 43),
     ("rocketmq-dledger/chaos-533", 43),
     ("rocketmq-dledger/kill-leader-520", 7),
     ("rocketmq-dledger/kill-leader-520", 31),
     ("rocketmq-dledger/restarted-leads-533", 7),
     ("rocketmq-dledger/restarted-leads-533", 21),
 ]
-"""Real runs and cuts that proved more than the whole: an election "because" its leader lost its quorum afterwards; a leader that led on without a quorum, of whose next start the
-lines are missing; a start that only the file shows that is missing; no master to the
-end of the logs, though the controllers elected one whose log is missing; a first leader that had lost another one; an
-epoch that went on though nobody followed any more; a hole between two files for which a master was called silent; a leader "frozen" in whose hole its next start was, without its lines; a
-candidate "since its start", of whose time as a follower the lines are missing."""
+"""Real runs and cuts that proved more than the whole: a leader that led on without a quorum, of whose next start the
+lines are missing; a first leader before which others followed one, by their own logs; a node of a cluster that was
+master "since its start", since the line of its mode is missing; nobody who served to the end of the logs, of which the
+log of whoever acted ended before; an election "because" its leader lost its quorum afterwards; a start that only the
+file shows that is missing; no master to the end of the logs, though the controllers elected one whose log is missing;
+an epoch that went on though nobody followed any more; a hole between two files for which a master was called silent; a
+leader "frozen" in whose hole its next start was, without its lines; a candidate "since its start", of whose time as a
+follower the lines are missing."""
 
 
 @pytest.mark.slow
