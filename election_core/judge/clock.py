@@ -426,6 +426,11 @@ class Clocks:
         for before, after in self._segments.sides_of_steps():
             if before not in doubted and after not in doubted:
                 doubted += [before, after]
+        for jump in self._segments.jumps:
+            of_it = [one.number for source in (jump.source, *jump.or_else) for one in self._segments.of(source)]
+            within = 2 * max(map(self._segments.bound, of_it)) + SLACK_US
+            if jump.at_least > within and not set(of_it) & set(doubted):
+                doubted += of_it
         untold = dict(self._segments.untold())
         known = self._combined([*doubted, *untold])
         return doubted + [

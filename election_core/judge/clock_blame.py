@@ -3,15 +3,26 @@
 A machine's clock and that of whoever copied its files are two clocks, which may be one.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import combinations
 from typing import Protocol
 
-from election_replay.election_core.judge.difference_constraints import UNBOUNDED, Edges, Proven, shortest_paths
+from election_replay.election_core.judge.difference_constraints import (
+    UNBOUNDED,
+    Edges,
+    Proven,
+    contradict,
+    shortest_paths,
+    without,
+)
 from election_replay.election_core.model.timing import Timeout
 
 _COPIER = "/metadata"
 AGREE_US = Timeout.CLOCKS_AGREE.us
 """Clocks that messages tie together as closely as this, beside their bounds, bear each other out."""
+
+_CHOICES_AT_MOST = 500
+"""So many sets of segments are tried for the smallest one that explains a contradiction."""
 
 
 class Meanwhile(Protocol):
@@ -147,3 +158,37 @@ def clock_blame(pairs: list[tuple[int, int]], set_once: Collection[int] = ()) ->
         dropped += gone
         left = [pair for pair in left if not set(pair) & set(gone)]
     return dropped
+
+
+def fewest_to_blame(
+    numbers: Iterable[int],
+    edges: Edges,
+    put_back: Callable[[Sequence[int]], int],
+    steps_of: Callable[[Sequence[int]], int],
+) -> list[tuple[int, ...]]:
+    """The smallest sets of segments without which messages contradict each other no more: of these, those of which
+    most are of clocks whose lines show that they were ``put_back``.
+
+    Where none was, larger sets are as likely whose clocks were set no more often altogether, by ``steps_of``.
+    """
+    every = tuple(numbers)
+    paths = shortest_paths(every, edges)
+    suspects = [number for number in every if paths.get((number, number), 0) < 0]
+    found: list[tuple[int, ...]] = []
+    count, tried, steps = 0, 0, len(suspects)
+    while count < steps:
+        count += 1
+        choices = []
+        for choice in combinations(suspects, count):
+            tried += 1
+            if not any(set(fewer) <= set(choice) for fewer in found) and not contradict(without(edges, choice)):
+                choices.append(choice)
+            if tried > _CHOICES_AT_MOST:
+                return found or choices or [tuple(suspects)]
+        if found:
+            found += [choice for choice in choices if steps_of(choice) <= steps]
+        elif choices:
+            back = max(map(put_back, choices))
+            found = [choice for choice in choices if put_back(choice) == back]
+            steps = 0 if back else min(map(steps_of, found))
+    return found or [tuple(suspects)]

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from operator import attrgetter
 
-from election_replay.election_core.judge.clock_blame import AGREE_US, not_to_trust
+from election_replay.election_core.judge.clock_blame import AGREE_US, fewest_to_blame, not_to_trust
 from election_replay.election_core.judge.difference_constraints import (
     UNBOUNDED,
     Edge,
@@ -52,8 +52,6 @@ A clock that is kept within its bound is slewed back and forth, a free one gains
 seconds blur more than that.
 """
 
-_CHOICES_AT_MOST = 500
-"""So many sets of clocks are tried for the smallest one that explains a contradiction."""
 _TIGHT_US = 4 * SLACK_US
 """A message that leaves the offset of a clock open by no more than this shows that it was not set before."""
 
@@ -207,7 +205,8 @@ class Segments:
         """Whether a clock seemed right before one of its segments was compared with another one."""
         first = min(self._compared_at(other, number), default=UNBOUNDED)
         near = self.bound(number) + self.bound(other) + AGREE_US
-        earlier = (placed for placed in self._of_segment(other) if placed.at(other) < first)
+        row = (segment.number for segment in self._rows[self._all[other].source] if segment.number <= other)
+        earlier = (placed for each in row for placed in self._of_segment(each) if placed.at(each) < first)
         return self._put_back([other]) > 0 or any(abs(placed.most) <= near for placed in earlier)
 
     def _compared_at(self, number: int, other: int) -> list[int]:
@@ -288,26 +287,24 @@ class Segments:
         return True
 
     def _fewest_that_stepped(self, edges: Edges) -> list[tuple[int, ...]]:
-        """The smallest sets of segments without which the messages contradict each other no more; often just one.
+        """The sets of segments of clocks that were set fewest times, if messages are true; often just one.
 
         A clock whose own lines show that it was put back was set right again, or set once more: where it explains the
         messages as well as another one does, that one was not set.
         """
-        paths = shortest_paths(self.numbers, edges)
-        suspects = [number for number in self.numbers if paths.get((number, number), 0) < 0]
-        tried = 0
-        for count in range(1, len(suspects) + 1):
-            choices = []
-            for choice in combinations(suspects, count):
-                tried += 1
-                if not contradict(without(edges, choice)):
-                    choices.append(choice)
-                if tried > _CHOICES_AT_MOST:
-                    return choices or [tuple(suspects)]
-            if choices:
-                set_before = [self._put_back(choice) for choice in choices]
-                return [choice for choice, count in zip(choices, set_before, strict=True) if count == max(set_before)]
-        return [tuple(suspects)]
+        return fewest_to_blame(self.numbers, edges, self._put_back, self._steps_of)
+
+    def _steps_of(self, choice: Sequence[int]) -> int:
+        """How often clocks were set, at least, if it was those. Clocks that agree with each other after that were not
+        set alike by accident."""
+        regions = {number: list(self._regions(number, choice)) for number in choice}
+        since = {number: of_number[0][1] for number, of_number in regions.items() if of_number}
+        after = [placed for placed in self._placed if {placed.cause, placed.effect} <= set(since)]
+        after = [one for one in after if all(one.at(number) >= since[number] for number in (one.cause, one.effect))]
+        paths = shortest_paths(choice, _tightest(after))
+        apart = [paths.get((a, b), UNBOUNDED) + paths.get((b, a), UNBOUNDED) for a, b in combinations(choice, 2)]
+        alike = bool(apart) and max(apart) <= AGREE_US
+        return UNBOUNDED if alike else sum(map(len, regions.values()))
 
     def _put_back(self, numbers: Iterable[int]) -> int:
         """How many of the segments are those of a clock whose lines show a step."""

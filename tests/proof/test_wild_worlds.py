@@ -40,6 +40,11 @@ ONCE = [
     ("raft-wild-clocks", 38),
     ("zab-wild-clocks", 27),
     ("dledger-wild-clocks", 29),
+    ("dledger-wild-clocks", 14),
+    ("raft-wild-clocks", 7),
+    ("raft-wild-clocks", 52),
+    ("raft-wild-clocks", 57),
+    ("zab-wild-clocks", 33),
 ]
 """Worlds that were judged wrongly: who had left and came back to its leader, and all ended before anybody missed it; a
 short freeze told as cut off; a master that served for a second; leaders of epochs that went back; a follower that came

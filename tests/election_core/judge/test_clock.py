@@ -136,6 +136,29 @@ def test_a_step_of_one_of_two_clocks_is_blamed_on_none() -> None:
     assert (wrong.source, wrong.or_else) == ("a", ("b",))
 
 
+def test_two_clocks_that_were_set_once_are_as_likely_as_one_that_was_set_twice() -> None:
+    """All agree at first. Then b is in touch with a alone, which is ahead, and then with c alone, which is further
+    ahead: b was put back twice, or each of them was set forward. Not so if a and c agree meanwhile."""
+
+    def sent(second: int, one: str, by: int, other: str) -> Message:
+        return Message(Moment(second * SECOND, second * SECOND, one), Moment(by * SECOND, by * SECOND, other))
+
+    def touched(at: int, other: str, ahead: int) -> list[Message]:
+        begins = (at, at + 3)
+        to_it = [sent(begin, "b", begin + ahead, other) for begin in begins]
+        return to_it + [sent(begin + ahead, other, begin + 1, "b") for begin in begins]
+
+    bounds = dict.fromkeys(SOURCES, SECOND)
+    messages = [sent(0, one, 1, other) for one, other in permutations(SOURCES, 2)]
+    messages += [*touched(100, "a", 40), *touched(200, "c", 70)]
+    agreed = [sent(at, one, at, other) for at in (140, 240, 275) for one, other in ("ac", "ca")]
+    either, back = Clocks(bounds, messages), Clocks(bounds, [*messages, *agreed])
+    assert [wrong.or_else for wrong in either.wrong if wrong.source == "b"] == [("a", "c")]
+    assert [(wrong.source, wrong.or_else) for wrong in back.wrong] == [("b", ())]
+    late = Moment(150 * SECOND, 150 * SECOND, "a")
+    assert (either.placed(late), back.placed(late)) == (False, True)
+
+
 def test_one_machine_needs_no_bounds() -> None:
     """Two moments of one clock are apart by what it shows."""
     clocks = Clocks({"a": 10 * SECOND}, [])
