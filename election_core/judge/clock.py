@@ -427,7 +427,7 @@ class Clocks:
             if before not in doubted and after not in doubted:
                 doubted += [before, after]
         for jump in self._segments.jumps:
-            of_it = [one.number for source in (jump.source, *jump.or_else) for one in self._segments.of(source)]
+            of_it = [part.number for source in (jump.source, *jump.or_else) for part in self._segments.of(source)]
             within = 2 * max(map(self._segments.bound, of_it)) + SLACK_US
             if jump.at_least > within and not set(of_it) & set(doubted):
                 doubted += of_it
@@ -481,9 +481,8 @@ def _as_known(least: int | None, most: int | None) -> int:
 
 
 def _set_by(before: Segment, after: Segment) -> int:
-    """By how much a clock was set between two segments, if that took no time."""
-    passed = after.first - before.last - 1 if after.first > before.last else before.last - after.first
-    return passed - (after.ahead - before.ahead)
+    """By how much a clock was set between two segments, if that took no time, as far as its log shows it."""
+    return max(after.first - before.last - 1, 0) - (after.ahead - before.ahead)
 
 
 def _within(offset: int, limits: tuple[int | None, int | None]) -> int:

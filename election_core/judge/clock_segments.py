@@ -299,8 +299,11 @@ class Segments:
         set alike by accident."""
         regions = {number: list(self._regions(number, choice)) for number in choice}
         since = {number: of_number[0][1] for number, of_number in regions.items() if of_number}
-        after = [placed for placed in self._placed if {placed.cause, placed.effect} <= set(since)]
-        after = [one for one in after if all(one.at(number) >= since[number] for number in (one.cause, one.effect))]
+        after = [
+            placed
+            for placed in self._placed
+            if all(placed.at(end) >= since.get(end, UNBOUNDED) for end in (placed.cause, placed.effect))
+        ]
         paths = shortest_paths(choice, _tightest(after))
         apart = [paths.get((a, b), UNBOUNDED) + paths.get((b, a), UNBOUNDED) for a, b in combinations(choice, 2)]
         alike = bool(apart) and max(apart) <= AGREE_US

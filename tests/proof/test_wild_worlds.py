@@ -44,6 +44,7 @@ ONCE = [
     ("raft-wild-clocks", 7),
     ("raft-wild-clocks", 52),
     ("raft-wild-clocks", 57),
+    ("raft-wild-clocks", 67),
     ("zab-wild-clocks", 33),
 ]
 """Worlds that were judged wrongly: who had left and came back to its leader, and all ended before anybody missed it; a
@@ -75,6 +76,11 @@ def test_no_time_without_a_quorum_is_told_that_a_world_of_other_voters_had(name:
     """Two, four, five and seven voters, and members that come and go: nobody committed meanwhile."""
     of_worlds = (breach for seed in range(amount(2, 25)) for breach in audited_world(name, seed))
     assert not [breach for breach in of_worlds if (breach.kind, breach.check) == (FALSE, "bounds")]
+
+
+def test_who_led_by_a_clock_in_doubt_led_when_it_showed() -> None:
+    """A clock that may have been set forward by any amount is taken at its word until then, not by the largest."""
+    assert not [breach for breach in audited_world("dledger-wild-clocks", 9) if breach.check == "leaders"]
 
 
 def test_a_wild_world_is_wild_and_repeats() -> None:
