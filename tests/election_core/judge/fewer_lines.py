@@ -162,9 +162,15 @@ def _two_spans(lines: Lines, source: random.Random) -> Cut:
 
 
 def _one_file_a_member(lines: Lines, source: random.Random) -> Cut:
-    """All that one member printed, as its container's output: the lines of its logs in order of time, in one file."""
+    """All that one member printed, as its container's output: the lines of its logs in order of time, in one file; of
+    one log in the order in which they were written, also where its clock was set back."""
     node = source.choice(sorted(lines))
-    merged = [_in_file("container.log", line) for line in sorted(lines[node], key=lambda line: line.time)]
+    latest: dict[str, int] = {}
+    timed = []
+    for line in lines[node]:
+        latest[line.stream] = max(line.time, latest.get(line.stream, line.time))
+        timed.append((latest[line.stream], line))
+    merged = [_in_file("container.log", line) for _, line in sorted(timed, key=lambda at: at[0])]
     others = {} if source.random() < 0.5 else lines
     return Cut(f"{node} in one file, {'others too' if others else 'alone'}", {**others, node: merged})
 
@@ -262,9 +268,12 @@ of whoever stops or dies."""
 
 
 def _about_one_thing(whole: Finding, part: Finding, nodes: set[str], others: set[str]) -> bool:
-    """Whether two findings of a rule may be about one thing: of one group where both are known, and at one time."""
+    """Whether two findings of a rule may be about one thing: of one group where both are known, and at one time; or by
+    one line, wherever clocks place it of which a part knows less."""
     if part.rule != "LEADERLESS" and nodes and others and not nodes & others:
         return False
+    if others and nodes >= others and whole.terms == part.terms and {*whole.evidence} & {*part.evidence}:
+        return True
     begin, end = part.start_time, part.end_time
     after = whole.end_time is not None and begin is not None and whole.end_time < begin - SLACK_US
     before = end is not None and whole.start_time is not None and whole.start_time > end + SLACK_US

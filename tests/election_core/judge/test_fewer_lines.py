@@ -115,6 +115,8 @@ def test_part_of_a_real_run_that_proved_too_much_once(corpora: Path, run: str, s
 
 
 BY_NUMBER = [
+    ("compound-clusters/chaos-wh-533", 39),
+    ("compound-clusters/restore-3616", 37),
     ("etcd/kill-leader-33", 43),
     ("kafka-kraft/rolling", 8),
     ("other-clusters/rocketmq-452-dledger", 1),
@@ -134,14 +136,14 @@ BY_NUMBER = [
     ("rocketmq-dledger/restarted-leads-533", 7),
     ("rocketmq-dledger/restarted-leads-533", 21),
 ]
-"""Real runs and cuts that proved more than the whole: a leader that led on without a quorum, of whose next start the
-lines are missing; a first leader before which others followed one, by their own logs; a node of a cluster that was
-master "since its start", since the line of its mode is missing; nobody who served to the end of the logs, of which the
-log of whoever acted ended before; an election "because" its leader lost its quorum afterwards; a start that only the
-file shows that is missing; no master to the end of the logs, though the controllers elected one whose log is missing;
-an epoch that went on though nobody followed any more; a hole between two files for which a master was called silent; a
-leader "frozen" in whose hole its next start was, without its lines; a candidate "since its start", of whose time as a
-follower the lines are missing."""
+"""Real runs and cuts that proved more than the whole: what a clock that was set tells, at another time; a leader that
+led on without a quorum, of whose next start the lines are missing; a first leader before which others followed one, by
+their own logs; a node of a cluster that was master "since its start", since the line of its mode is missing; nobody
+who served to the end of the logs, of which the log of whoever acted ended before; an election "because" its leader
+lost its quorum afterwards; a start that only the file shows that is missing; no master to the end of the logs, though
+the controllers elected one whose log is missing; an epoch that went on though nobody followed any more; a hole between
+two files for which a master was called silent; a leader "frozen" in whose hole its next start was, without its lines;
+a candidate "since its start", of whose time as a follower the lines are missing."""
 
 
 @pytest.mark.slow
@@ -177,6 +179,15 @@ def test_what_the_whole_says_too_is_no_breach() -> None:
 def test_a_new_finding_is_a_breach() -> None:
     finding, _ = rows()
     assert [breach[:3] for breach in breaches([], [finding])] == ["new"]
+
+
+def test_what_one_line_says_is_one_thing_at_whatever_time_and_of_nobody_else() -> None:
+    finding, _ = rows()
+    later = replace(finding, start_time=10**18, end_time=10**18)
+    assert finding.evidence
+    assert not list(breaches([finding], [later]))
+    assert list(breaches([finding], [replace(later, evidence=("other.log:1",))]))
+    assert list(breaches([finding], [replace(later, nodes=(*later.nodes, "x"))]))
 
 
 def test_a_certainty_that_rises_is_a_breach() -> None:
