@@ -118,15 +118,15 @@ def _silent_at(group: Group, tenure: Tenure, moment: Moment) -> bool:
 _NO_ACCIDENT = frozenset({"first_master", "master_stopped", "requested"})
 
 
-def unplanned(group: Group, decided: list[Decision]) -> list[Moment]:
-    """Elections after the first that nobody asked for, and that did not follow a clean stop of the master.
+def unplanned(group: Group, decided: list[Decision]) -> dict[int, Moment]:
+    """By term the elections after the first that nobody asked for, and that did not follow a clean stop of the master.
 
     One that follows an election that found nobody ends what that one had begun.
     """
-    return [
-        since(fact)
+    return {
+        fact.term: since(fact)
         for fact in elections_of(decided)[1:]
         if fact.term is not None
         and fact.term - 1 not in unled(group)
         and cause(group, fact.term, fact) not in _NO_ACCIDENT
-    ]
+    }

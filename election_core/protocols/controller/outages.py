@@ -31,7 +31,7 @@ from election_replay.election_core.judge.outages import change_of, outage, sever
 from election_replay.election_core.judge.overlap import overlaps
 from election_replay.election_core.judge.storm import storm
 from election_replay.election_core.judge.wording import between, listed, seconds
-from election_replay.election_core.model.catalogue import RuleId
+from election_replay.election_core.model.catalogue import POSSIBLE, RuleId
 from election_replay.election_core.model.facts import Alive, ContactLost, Role
 from election_replay.election_core.model.measures import Scope
 from election_replay.election_core.model.rows import Finding, RuleCoverage
@@ -57,7 +57,7 @@ def availability(
     served = _as_served(group)
     found = [_as_shown(served, gap) for gap in gaps(served, last_heard(group), fenced=True)] if sure else []
     found += _brief(served, {(gap.before, gap.after) for gap in found}) if sure else []
-    storms = list(storm(group, unplanned(group, decided)))
+    storms = _storms(group, decided)
     without = [_without_master(served, gap, decided, sets) for gap in found]
     without += _unreachable(served) if sure else []
     yield from without
@@ -65,6 +65,16 @@ def availability(
     yield from log_gaps(group)
     outside = [finding for finding in judged if finding.rule == RuleId.LEADERLESS]
     yield from common_coverage(served, [*outside, *without], len(storms), len(outside))
+
+
+def _storms(group: Group, decided: list[Decision]) -> list[Finding]:
+    """Elections that came too often: possible where a master before them has no log, which may tell of a clean stop."""
+    by_term = unplanned(group, decided)
+    with_log = {tenure.term for tenure in group.tenures}
+    storms = list(storm(group, by_term.values()))
+    if any(storm(group, [moment for term, moment in by_term.items() if term - 1 in with_log])):
+        return storms
+    return [replace(found, certainty=POSSIBLE) for found in storms]
 
 
 def _as_shown(group: Group, gap: Gap) -> Gap:

@@ -260,11 +260,12 @@ _NO_REASON = {None, "unknown", "term_raised"}
 """Causes that say how a term came, and not why."""
 _MORE_EXACT = {
     "leadership_transfer": {"preferred_leader"},
+    "leader_lost": {"leadership_transfer"},
     "master_inactive": {"master_lost", "master_stopped", "master_silent"},
     "moved": {"leader_stopped"},
 }
-"""Causes of which the whole may know more: one that hands over by itself hands over, and controllers lose the heartbeats
-of whoever stops or dies."""
+"""Causes of which the whole may know more: one that hands over by itself hands over, followers lose whoever hands over,
+and controllers lose the heartbeats of whoever stops or dies."""
 
 
 def _about_one_thing(whole: Finding, part: Finding, nodes: set[str], others: set[str]) -> bool:

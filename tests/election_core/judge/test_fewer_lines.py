@@ -17,6 +17,7 @@ from tests.election_core.judge.fewer_lines import Lines, breaches, cut, cuts, fi
 from tests.proving import amount
 
 SYSTEMS = (
+    "compound-clusters",
     "etcd",
     "kafka-kraft",
     "redis-cluster",
@@ -120,7 +121,9 @@ BY_NUMBER = [
     ("etcd/kill-leader-33", 43),
     ("kafka-kraft/rolling", 8),
     ("other-clusters/rocketmq-452-dledger", 1),
+    ("other-clusters/rocketmq-510-controllers", 18),
     ("other-clusters/rocketmq-550-unclean", 7),
+    ("other-clusters/zookeeper-395-reconfigured", 47),
     ("redis-cluster/isolate-a-master", 44),
     ("redis-sentinel/kill-master-62", 41),
     ("rocketmq-acting-master/locks-nonstrict-cut", 39),
