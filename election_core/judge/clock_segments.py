@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from operator import attrgetter
 
-from election_replay.election_core.judge.clock_blame import AGREE_US, fewest_to_blame, not_to_trust
+from election_replay.election_core.judge.clock_blame import AGREE_US, fewest_to_blame, not_to_trust, owner_of
 from election_replay.election_core.judge.difference_constraints import (
     UNBOUNDED,
     Edge,
@@ -124,6 +124,10 @@ class Segments:
     def of(self, source: str) -> list[Segment]:
         """The segments of a clock, in the order of its log."""
         return self._rows[source]
+
+    def _owner(self, number: int) -> str:
+        """Whose clock a segment is of: copies of its own files bear a clock out, and contradict none."""
+        return owner_of(self._all[number].source)
 
     def bound(self, number: int) -> int:
         """The configured bound of a segment's clock, in microseconds."""
@@ -404,7 +408,8 @@ class Segments:
         doubted = set(self.out_of_bounds())
         for number in sorted(doubted, reverse=True):
             placed = self._of_segment(number)
-            against = [message for message in placed if doubted & ({message.cause, message.effect} - {number})]
+            others = {each for each in doubted if self._owner(each) != self._owner(number)}
+            against = [message for message in placed if others & {message.cause, message.effect}]
             first = min((message.at(number) for message in against), default=None)
             before = [message for message in placed if first is not None and message.at(number) < first]
             if before and first is not None:
