@@ -212,10 +212,16 @@ def _kept(group: Group) -> Iterator[Finding]:
 
 
 def _replaced(group: Group, tenure: Tenure, stall: RefusedWrites) -> bool:
-    """Whether a leader that stood still lost its role as it went on, or somebody led a larger term by then."""
+    """Whether a leader that stood still lost its role as it went on, or somebody led a larger term by then, or the same
+    one: writes went there."""
     awake = until(stall) or since(stall)
     went_on = group.clocks.elapsed(awake, tenure.end)[0] > Timeout.ON_ITS_WAY.us
-    return not went_on or group.once(LaterTerms).begun(tenure.term, awake)
+    beside = (other for other in group.tenures if other.term == tenure.term and other.source != tenure.source)
+    return (
+        not went_on
+        or group.once(LaterTerms).begun(tenure.term, awake)
+        or any(group.clocks.surely_before(other.begin, awake) for other in beside)
+    )
 
 
 def _last(fact: RefusedWrites) -> int:
