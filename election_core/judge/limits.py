@@ -6,13 +6,13 @@ log    |||||||||          |||||||||      a hole of ten seconds and more inside o
 from collections.abc import Iterator
 
 from election_replay.election_core.judge.coverage import counted
-from election_replay.election_core.judge.group import Group
+from election_replay.election_core.judge.group import Group, since, until
 from election_replay.election_core.judge.rhythm import Rhythms, gap_of, starting
 from election_replay.election_core.judge.wording import seconds
 from election_replay.election_core.model.catalogue import INFO, RuleId
 from election_replay.election_core.model.facts import Alive, Silence
 from election_replay.election_core.model.rows import Finding, RuleCoverage
-from election_replay.election_core.model.timing import SECOND
+from election_replay.election_core.model.timing import SECOND, Timeout
 
 
 def log_gaps(group: Group) -> Iterator[Finding]:
@@ -51,9 +51,11 @@ def _silences(group: Group) -> Iterator[Silence]:
 
 
 def _holes(group: Group) -> Iterator[Silence]:
-    """The holes of logs that have lines all the time otherwise."""
+    """The holes of logs that have lines all the time otherwise: a clock that was set forward makes none."""
     rhythms = group.once(Rhythms)
     for hole in _silences(group):
-        gap = gap_of(hole)
-        if gap is not None and rhythms.stopped(hole.source_node, gap):
+        gap, end = gap_of(hole), until(hole)
+        if gap is None or end is None or not rhythms.stopped(hole.source_node, gap):
+            continue
+        if group.clocks.elapsed(since(hole), end)[0] >= Timeout.SEGMENT_GAP.us:
             yield hole

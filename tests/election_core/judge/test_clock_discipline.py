@@ -133,7 +133,11 @@ ONE_CLOCK = {
         "_on_epoch": "a fold: the lines of one server",
         "_manual_before": "a fold: the lines of one server",
     },
-    "judge/term_rows.py": {"_cause": "the campaigns and the tenure of one node"},
+    "judge/term_rows.py": {
+        "_cause": "the campaigns and the tenure of one node",
+        "_begins_the_log": "the campaigns of one node, and where its log begins",
+        "_led_to": "a campaign and the tenure of one node",
+    },
     "protocols/highest_id/rules.py": {
         "_in_order": "widened by the bounds of both clocks: what messages prove of them needs the order first",
         "_leaders_of": "widened by the bounds of both clocks",
