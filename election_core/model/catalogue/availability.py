@@ -92,10 +92,10 @@ AVAILABILITY: tuple[Rule, ...] = (
         id=RuleId.WRITES_REFUSED,
         severity="warning; info below two seconds",
         meaning=(
-            "A leader kept its role but took no writes, for a reason that it prints: the disk is too full, a transfer "
-            "of leadership does not end, other replicas do not acknowledge, too few replicas are in sync, its disk "
-            "hangs, or an alarm forbids writes on all members. Clients see the same as in a time without a leader, "
-            "and no election ends it."
+            "A leader kept its role but took no writes, and its lines say why: the disk is too full, a transfer of "
+            "leadership does not end, other replicas do not acknowledge, or too few replicas are in sync. In etcd "
+            "also: its disk hangs, its loop stood still, or an alarm forbids writes on all members. Clients see the "
+            "same as in a time without a leader, and no election ends it."
         ),
         source=(
             "RocketMQ DefaultMessageStore (CleanCommitLogService#isSpaceToDelete), GroupTransferService; DLedger "
