@@ -74,9 +74,9 @@ def register_table(spark: SparkSession, location: str, table: Table, done: Regis
     name = name_of(table)
     if not known:
         spark.sql(f"CREATE TABLE {quoted(name)} USING delta LOCATION {spark_text(location)}")
-    [(start,)] = spark.sql(f"DESCRIBE DETAIL {quoted(name)}").select("location").collect()
-    if start.removeprefix("file:").rstrip("/") != location:
-        raise JobError(f"the table {name} of the schema stands at {start}, not at {location}: take another schema")
+    [(place,)] = spark.sql(f"DESCRIBE DETAIL {quoted(name)}").select("location").collect()
+    if place.removeprefix("file:").rstrip("/") != location:
+        raise JobError(f"the table {name} of the schema stands at {place}, not at {location}: take another schema")
     done.tables.append(name)
     if table.key and not known and KEYS not in done.refused:
         key = ", ".join(map(quoted, (*table.key, "run_id") if table.by_run else table.key))

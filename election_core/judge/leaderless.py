@@ -491,7 +491,7 @@ def leaderless(
             led=(gap.before, gap.after),
             when=(gap.begin.at, gap.end.at if gap.after else None),
             summary=f"No {title} for {lasted}: {who} {how}, {then}.",
-            evidence=[*gap.evidence, *_elected_in_vain(gap)],
+            evidence=[*gap.evidence, *_elections_without_service(gap)],
             scope=Scope.NO_LEADER,
             **change_of(group, gap.before, gap.after, gap.end),
         )
@@ -540,7 +540,7 @@ def _failed_elections(gap: Gap, clock: str) -> str:
     return f". Elected meanwhile, and never served: {', '.join(who)}"
 
 
-def _elected_in_vain(gap: Gap) -> Iterator[str | None]:
+def _elections_without_service(gap: Gap) -> Iterator[str | None]:
     """The lines in which those who never served were elected, and began to change their role."""
     for tenure, tried in gap.unserved:
         yield tenure.begin.event_id

@@ -49,7 +49,7 @@ class LocalEngine:
         self.tasks = cores or usable_cores()
         self._memory, self._preload = memory, list(preload)
         self._pool: ProcessPoolExecutor | None = None
-        self._start: Future[Any] = Future()
+        self._pool_ready: Future[Any] = Future()
         self._done = self._all = 0
 
     @property
@@ -78,7 +78,7 @@ class LocalEngine:
     def ready(self) -> None:
         """Wait until the processes of the pool have started; who does not, works meanwhile in this one."""
         self._started()
-        self._start.result()
+        self._pool_ready.result()
 
     def close(self) -> None:
         """End the processes of the pool."""
@@ -118,7 +118,7 @@ class LocalEngine:
         self._done = self._all = 0
         if alone:
             return [work(item) for item in items]
-        pool, start = self._started(), self._start
+        pool, ready = self._started(), self._pool_ready
         here: Future[Answer] = Future()
         futures: list[Future[Answer]] = []
         open_ones: set[Future[Answer]] = set()
@@ -126,10 +126,10 @@ class LocalEngine:
             for item in items:
                 self._all += 1
                 if here in open_ones:
-                    wait((here, start), return_when=FIRST_COMPLETED)
+                    wait((here, ready), return_when=FIRST_COMPLETED)
                 while len(open_ones) > 2 * self.tasks or (here in open_ones and here.done()):
                     open_ones = self._waited(open_ones)
-                if start.done():
+                if ready.done():
                     futures.append(pool.submit(work, item))
                 else:
                     futures.append(here := in_thread(work, item))
@@ -158,18 +158,18 @@ class LocalEngine:
             context = multiprocessing.get_context("forkserver")
             context.set_forkserver_preload([__name__, *self._preload])
             self._pool = ProcessPoolExecutor(self.tasks, context, begin_process)
-            self._start = Future()
-            Thread(target=begin_pool, args=(self._pool, self.tasks, self._start), daemon=True).start()
+            self._pool_ready = Future()
+            Thread(target=begin_pool, args=(self._pool, self.tasks, self._pool_ready), daemon=True).start()
         return self._pool
 
 
-def begin_pool(pool: ProcessPoolExecutor, count: int, start: Future[None]) -> None:
+def begin_pool(pool: ProcessPoolExecutor, count: int, ready: Future[None]) -> None:
     """Start so many processes of a pool. Those that cannot be started show with the next hand."""
     try:
         with suppress(BrokenProcessPool, RuntimeError):  # it was closed meanwhile
             wait([pool.submit(int) for _ in range(count)])
     finally:
-        start.set_result(None)
+        ready.set_result(None)
 
 
 def in_thread(work: Callable[[Item], Answer], item: Item) -> Future[Answer]:

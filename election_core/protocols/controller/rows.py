@@ -58,8 +58,13 @@ def _as_followed(row: Term, heard: Term | None) -> Term:
     decisions once more."""
     if heard is None or heard.start_time >= row.start_time:
         return row
-    begin = {"start_time": heard.start_time, "start_event_id": heard.start_event_id}
-    return replace(row, **begin, end_time=heard.end_time, end_event_id=heard.end_event_id)  # type: ignore[arg-type]
+    return replace(
+        row,
+        start_time=heard.start_time,
+        start_event_id=heard.start_event_id,
+        end_time=heard.end_time,
+        end_event_id=heard.end_event_id,
+    )
 
 
 def _term_held(group: Group, epoch: int, master: str, tenures: list[Tenure], elected: list[Decision]) -> Term:

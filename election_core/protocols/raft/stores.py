@@ -29,7 +29,7 @@ def judge(group: Group, back: Sequence[Finding]) -> Iterator[Row]:
     for rule in (RuleId.CLUSTER_RESTORED, RuleId.CLUSTER_FORCED, RuleId.STORE_WENT_BACK, RuleId.STORES_DIFFER):
         broken = sum(1 for finding in found if finding.rule == rule)
         yield counted(group, rule, found, max(statements, broken))
-    refused = [*_refused(group), *_kept(group)]
+    refused = [*_refused(group), *_stalled_leaders(group)]
     yield from refused
     yield counted(group, RuleId.WRITES_REFUSED, refused, len(refused))
 
@@ -185,7 +185,7 @@ _KEPT = (Refusal.DISK_HANGS, Refusal.STOOD_STILL)
 """Why a leader takes no writes and keeps its role, the better reason first."""
 
 
-def _kept(group: Group) -> Iterator[Finding]:
+def _stalled_leaders(group: Group) -> Iterator[Finding]:
     """``WRITES_REFUSED``: a leader that waits for its disk, or does not run, sends nothing on and answers nobody."""
     of_source: dict[str, list[RefusedWrites]] = {}
     for why in _KEPT:

@@ -103,7 +103,7 @@ def _overlap(group: Group, overlap: Overlap) -> Finding:
     severity, certainty, consequence = (
         _consequence(group, overlap, answer, bytes_lost)
         if all_of_it is None
-        else _nothing_kept(group, overlap, all_of_it)
+        else _everything_lost(group, overlap, all_of_it)
     )
     before, after = (answer.from_index, answer.to_index) if answer else (None, None)
     if asked is not None:
@@ -199,7 +199,7 @@ def _goes_on(group: Group, newer: Tenure) -> DataHeld | None:
     return next(near, None)
 
 
-def _nothing_kept(group: Group, overlap: Overlap, asked: _Asked) -> tuple[str, str, str]:
+def _everything_lost(group: Group, overlap: Overlap, asked: _Asked) -> tuple[str, str, str]:
     """How grave it is, and how sure, that the new master has nothing of what the former one had."""
     stale, newer = overlap.stale.node, overlap.newer.node
     thrown = f"{newer} had copied nothing from {stale}, and all of its data, {asked.bytes:,} bytes, were thrown away"
@@ -309,27 +309,20 @@ def losses(group: Group, found: Sequence[Finding]) -> Iterator[Finding]:
     times = [fact.since for fact in group.facts]
     all_the_time = max(times, default=0) - min(times, default=0)
     for fact, lost in refused(group):
-        if lost is None or lost <= 0 or any(_tells_of(finding, fact) for finding in found):
+        if lost is None or lost <= 0 or any(_covers(finding, fact) for finding in found):
             continue
         of_others = (each for each in found if fact.node in each.nodes and fact.peer not in each.nodes)
         because = next(of_others, None)
         master, former = name_of(fact.node, fact.source_node), fact.peer or "A server that no line names"
-        client = lost > heartbeats(group, Timeout.REDIS_TOLD.us)
-        surely = lost > heartbeats(group, all_the_time) and not like_held_back(group, lost, all_the_time)
+        severity, explained = _beyond_heartbeats(group, lost, all_the_time)
         yield group.finding(
             RuleId.POSSIBLE_DATA_LOSS,
             (fact.peer, fact.from_index, fact.to_index, fact.source_node),
-            severity=INFO if because is not None or not client else CRITICAL if surely else WARNING,
+            severity=INFO if because is not None else severity,
             nodes=tuple(name for name in (fact.peer, fact.node) if name),
             when=fact.since,
-            summary=f"{former} had {lost:,} bytes that its new master {master} never had: they were thrown away"
-            + (
-                f", more than heartbeats: {OF_CLIENTS}."
-                if surely
-                else "."
-                if client
-                else ", and may be heartbeats alone."
-            ),
+            summary=f"{former} had {lost:,} bytes that its new master {master} never had: they were thrown "
+            f"away{explained}.",
             evidence=[fact.since_event],
             bytes_lost=lost,
             offset_before=fact.from_index,
@@ -339,7 +332,16 @@ def losses(group: Group, found: Sequence[Finding]) -> Iterator[Finding]:
     yield from _wiped(group)
 
 
-def _tells_of(finding: Finding, fact: BytesRefused) -> bool:
+def _beyond_heartbeats(group: Group, lost: int, all_the_time: int) -> tuple[str, str]:
+    """How grave it is that so many bytes were thrown away, and what explains them, in logs of so many microseconds."""
+    if lost <= heartbeats(group, Timeout.REDIS_TOLD.us):
+        return INFO, ", and may be heartbeats alone"
+    if lost <= heartbeats(group, all_the_time) or like_held_back(group, lost, all_the_time):
+        return WARNING, ""
+    return CRITICAL, f", more than heartbeats: {OF_CLIENTS}"
+
+
+def _covers(finding: Finding, fact: BytesRefused) -> bool:
     """Whether an overlap tells what became of these bytes: those of its masters, at its end. A new master that is
     started again with older data lacks more of them later."""
     if {fact.peer, fact.node} != {*finding.nodes} or fact.since < finding.start_time:

@@ -122,7 +122,7 @@ ONE_CLOCK = {
         "_refused_clients": "times of a master and of the next one in common time, for a length in a sentence",
         "_asks_first": "what one server asked for behind its own tenure",
         "_goes_on": "what one server said at the beginning of its tenure",
-        "_nothing_kept": "what one server asked for and when its history began",
+        "_everything_lost": "what one server asked for and when its history began",
         "_replaced": "what one server held; and for how long the group was logged, as a bound of its heartbeats",
         "_led_before": "the roles of one server and what it held",
     },
