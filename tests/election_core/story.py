@@ -40,6 +40,7 @@ from election_replay.election_core.replay.group_judge import rows_of_group
 from election_replay.election_core.replay.registry import PROTOCOLS
 from election_replay.election_core.replay.source_fold import INTERESTING, SourceLog
 
+INTRODUCING = frozenset[str]().union(*(protocol.introducing for protocol in PROTOCOLS))
 RULE = "----"
 DAY = "2026-03-01"
 CLUSTER = "story"
@@ -276,7 +277,7 @@ def folder_facts(
     source = SourceLog(cluster, folder, BOUND_MS, introduced=introduced or {})
     for line in lines:
         source.seen(line.stream, line.time, line.by)
-        if line.event is not None:
+        if line.event is not None and line.event.kind in INTERESTING:
             source.on(line.event)
     return list(source.facts())
 
@@ -360,7 +361,7 @@ def _logged(folder: str, stream: str, lines: list[str], number: int, dialect: An
         after.append(line)
     record = Record(lines[number - 1].rstrip("\r"), tuple(after), stream, dialect.utc_offset_minutes)
     event = dialect.parse(record)
-    if event is None or event.kind not in INTERESTING:
+    if event is None or event.kind not in INTERESTING | INTRODUCING:
         return None
     columns: dict[str, Any] = {name: getattr(event, name) for name in LINE_FIELDS}
     if columns["epoch_entries"] is not None:

@@ -9,6 +9,7 @@ together. Where lines are missing counts may be equal by accident. A role whose 
 orders it.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -82,6 +83,7 @@ def _promotions(facts: Iterable[Fact]) -> dict[tuple[int, str], SentinelSaid]:
 def _promoted(leading: list[Role], promotions: dict[tuple[int, str], SentinelSaid], clocks: Clocks) -> dict[Place, int]:
     """The epochs of roles that a server took because it was told to."""
     known: dict[Place, int] = {}
+    first_words = sorted(((epoch, word) for (epoch, _), word in promotions.items()), key=lambda promotion: promotion[0])
     taken: dict[str, list[Role]] = {}
     for role in leading:
         if role.cause == BY_COMMAND and role.node is not None:
@@ -90,22 +92,32 @@ def _promoted(leading: list[Role], promotions: dict[tuple[int, str], SentinelSai
         epochs = sorted(epoch for epoch, of in promotions if of == address)
         in_turn = list(zip(roles, epochs, strict=False)) if len(epochs) == len(roles) > 1 else []
         apart = [_apart(role, promotions[epoch, address], clocks) for role, epoch in in_turn]
-        if apart and belong_together(apart, Timeout.REDIS_PROMOTION.us):
+        later = any(_came_later(role, epoch, first_words, clocks) for role, epoch in in_turn)
+        if apart and not later and belong_together(apart, Timeout.REDIS_PROMOTION.us):
             known |= {place_of(role): epoch for role, epoch in in_turn}
             continue
-        known |= _nearest(roles, {epoch: promotions[epoch, address] for epoch in epochs}, clocks)
+        promoted = {epoch: promotions[epoch, address] for epoch in epochs}
+        known |= _nearest(roles, promoted, first_words, clocks)
     return known
 
 
-def _nearest(roles: list[Role], promoted: dict[int, SentinelSaid], clocks: Clocks) -> dict[Place, int]:
+def _nearest(
+    roles: list[Role], promoted: dict[int, SentinelSaid], first_words: list[tuple[int, SentinelSaid]], clocks: Clocks
+) -> dict[Place, int]:
     """The epochs of roles that are nearest in time to a promotion, which is nearest to them: others' have no line."""
     found: dict[Place, tuple[int, int]] = {}
     for epoch, word in promoted.items():
         apart, role = min(((abs(_apart(role, word, clocks)), role) for role in roles), key=lambda near: near[0])
         place = place_of(role)
-        if apart < Timeout.REDIS_PROMOTION.us:
+        if apart < Timeout.REDIS_PROMOTION.us and not _came_later(role, epoch, first_words, clocks):
             found[place] = min(found.get(place, (apart, epoch)), (apart, epoch))
     return {place: epoch for place, (_, epoch) in found.items()}
+
+
+def _came_later(role: Role, epoch: int, first_words: list[tuple[int, SentinelSaid]], clocks: Clocks) -> bool:
+    """Whether somebody was promoted in a lower epoch after a server became master: that one's is lower still."""
+    lower = bisect_left(first_words, epoch, key=lambda promotion: promotion[0]) - 1
+    return lower >= 0 and clocks.elapsed(since(role), since(first_words[lower][1]))[0] > 0
 
 
 def _apart(role: Role, promotion: SentinelSaid, clocks: Clocks) -> int:
@@ -133,7 +145,7 @@ def _kept(facts: Iterable[Fact], known: dict[Place, int], first: Fact | None, cl
         elif role.role == LEADER and role.term is None:
             found = known.get(place_of(role))
             if found is None and role.cause != BY_COMMAND:
-                of_first = first is not None and clocks.elapsed(since(role), since(first))[1] > 0
+                of_first = first is not None and clocks.elapsed(since(role), since(first))[0] > 0
                 found = epoch.get(source, 0 if of_first else None)
                 if found is not None:
                     kept[place_of(role)] = found

@@ -10,7 +10,8 @@ its master's address, those of its replicas, and the ids of histories of data, w
 
 In a cluster the servers that copy from each other are a shard. It bears the name of the first of its sources, as they
 are sorted. A replica that goes over to another shard is of that one from then on, if it says that it migrates, or
-copies a history that the other shard's master has made: an address alone may be another server's by now.
+copies a history that the other shard has: an address alone may be another server's by now, and whoever has it, without
+a log here, may have gone over itself. A master that had a replica has a shard, whoever's log is missing.
 """
 
 import re
@@ -39,6 +40,45 @@ _NAMES_OWN = frozenset({"RC_ID", "RC_NEW_ID", "RC_RESET_ID"})
 
 
 @dataclass(slots=True)
+class Copy:
+    """When a server began to copy from an address, whether it says that it migrates, and the histories that it got."""
+
+    at: int
+    place: Place
+    master: str
+    moves: bool
+    histories: set[str] = field(default_factory=set)
+
+
+@dataclass(eq=False, slots=True)
+class Shard:
+    """The servers that ``began`` in a shard, the addresses of those that have no log, and the histories that were
+    copied there; or the shard that it turned out to be a part of."""
+
+    began: set[Place] = field(default_factory=set)
+    addresses: set[str] = field(default_factory=set)
+    histories: set[str] = field(default_factory=set)
+    part_of: "Shard | None" = None
+
+    @property
+    def whole(self) -> "Shard":
+        """The shard that it is."""
+        return self if self.part_of is None else self.part_of.whole
+
+    @property
+    def name(self) -> str:
+        """The name of its first source."""
+        return f"{SHARD}{min(self.began)[0] if self.began else min(self.addresses)}"
+
+    def join(self, other: "Shard") -> None:
+        """The other one turns out to be this one."""
+        self.began |= other.began
+        self.addresses |= other.addresses
+        self.histories |= other.histories
+        other.part_of = self
+
+
+@dataclass(slots=True)
 class Server:
     """What one log says of its server, and of others."""
 
@@ -49,9 +89,9 @@ class Server:
     node_id: str | None = None
     addresses_told: set[str] = field(default_factory=set)
     named: set[str] = field(default_factory=set)
-    masters: list[tuple[int, str, bool]] = field(default_factory=list)
+    copies: list[Copy] = field(default_factory=list)
     made: set[str] = field(default_factory=set)
-    copied: set[tuple[str, str]] = field(default_factory=set)
+    had_replica: int | None = None
     won: bool = False
     _moves: bool = False
 
@@ -63,11 +103,13 @@ class Server:
         if other is not None:
             self.named.add(other)
             if kind in _FOLLOWS:
-                self.masters.append((line.at, other, self._moves))
-        if line.value and kind in _COPIES and self.masters:
-            self.copied.add((self.masters[-1][1], line.value))
+                self.copies.append(Copy(line.at, self.place, other, self._moves))
+        if line.value and kind in _COPIES and self.copies:
+            self.copies[-1].histories.add(line.value)
         if line.value and kind in _MAKES:
             self.made.add(line.value)
+        if kind == "RD_BACKLOG" and self.had_replica is None:
+            self.had_replica = line.at
         self._of_cluster(line)
 
     def _of_cluster(self, line: Introduction) -> None:
@@ -105,7 +147,7 @@ def introduce(lines: Iterable[Introduction]) -> Mapping[Place, Introduced]:
     sentinels = {place for place, server in servers.items() if not (server.named or server.made or server.node_id)}
     known = [server for place, server in sorted(servers.items()) if place not in sentinels or server.own_addresses]
     addresses = _addresses(known)
-    groups = _groups(known, addresses, watched)
+    groups, moved = _groups(known, addresses, watched)
     _last_one(known, addresses, groups, watched)
     ids = {
         address: server.node_id
@@ -113,7 +155,6 @@ def introduce(lines: Iterable[Introduction]) -> Mapping[Place, Introduced]:
         if server.node_id is not None and (address := addresses.get(server.place)) is not None
     }
     shards = {server.node_id: groups[server.place] for server in known if server.node_id and server.place in groups}
-    moved = _moves(known, addresses, groups)
     moves = {server.node_id: moved[server.place] for server in known if server.node_id and server.place in moved}
     return {
         server.place: Introduced(
@@ -135,9 +176,10 @@ def _addresses(servers: list[Server]) -> dict[Place, str]:
             makers.setdefault(history, []).append(server)
     by_history: dict[Place, set[str]] = {}
     for server in servers:
-        for address, history in server.copied:
-            if len(made_by := makers.get(history, [])) == 1 and made_by[0] is not server:
-                by_history.setdefault(made_by[0].place, set()).add(address)
+        for copy in server.copies:
+            for made_by in (makers.get(history, []) for history in copy.histories):
+                if len(made_by) == 1 and made_by[0] is not server:
+                    by_history.setdefault(made_by[0].place, set()).add(copy.master)
     taken = set(found.values())
     for place, addresses in sorted(by_history.items()):
         if place not in found and len(addresses - taken) == 1:
@@ -145,7 +187,13 @@ def _addresses(servers: list[Server]) -> dict[Place, str]:
     return found
 
 
-def _groups(servers: list[Server], addresses: Mapping[Place, str], watched: Mapping[str, set[str]]) -> dict[Place, str]:
+Moves = dict[Place, list[tuple[int, str]]]
+"""When servers went over to other shards, and to which."""
+
+
+def _groups(
+    servers: list[Server], addresses: Mapping[Place, str], watched: Mapping[str, set[str]]
+) -> tuple[dict[Place, str], Moves]:
     """The group of each server: that of its address, of those that it names, or the shard that it belongs to."""
     found: dict[Place, str] = {}
     for server in servers:
@@ -153,53 +201,70 @@ def _groups(servers: list[Server], addresses: Mapping[Place, str], watched: Mapp
             names = {group for group, members in watched.items() if members & about}
             if len(names) == 1 and not server.cluster:
                 found.setdefault(server.place, next(iter(names)))
-    rest = [server for server in servers if server.place not in found]
-    return found | _shards(rest, addresses)
+    shards = _Shards([server for server in servers if server.place not in found], addresses)
+    return found | shards.home, shards.moves
 
 
-def _copies(servers: Iterable[Server]) -> list[tuple[int, Place, str, bool]]:
-    """When each server began to copy from which address, in order, and whether it says that it migrates."""
-    return sorted((when, server.place, master, moves) for server in servers for when, master, moves in server.masters)
+class _Shards:
+    """Servers that copy from each other, and those that went from one shard to another."""
 
+    def __init__(self, servers: list[Server], addresses: Mapping[Place, str]) -> None:
+        self._servers = {server.place: server for server in servers}
+        self._at = {address: place for place, address in addresses.items()}
+        self._first = {server.place: Shard({server.place}) for server in servers}
+        self._now = dict(self._first)
+        self._unlogged: dict[str, Shard] = {}
+        self._moved: dict[Place, list[tuple[int, Shard]]] = {}
+        for copy in sorted((copy for of in servers for copy in of.copies), key=lambda copy: (copy.at, copy.place)):
+            self._on(copy)
+        self.home = {place: shard.whole.name for place, shard in self._first.items()}
+        self.moves: Moves = {}
+        for place, moved in self._moved.items():
+            last = self.home[place]
+            for at, shard in moved:
+                if shard.whole.name != last:
+                    last = shard.whole.name
+                    self.moves.setdefault(place, []).append((at, last))
 
-def _shards(servers: list[Server], addresses: Mapping[Place, str]) -> dict[Place, str]:
-    """Servers that copy from each other, under the name of the first source."""
-    at = {address: place for place, address in addresses.items()}
-    of = {server.place: {server.place} for server in servers}
-    by_address: dict[str, set[Place]] = {}
-    won = {server.place: server.won for server in servers}
-    for _, place, master, moves in _copies(servers):
-        target = at.get(master)
-        shard = of[place]
-        other = of.get(target) if target is not None else by_address.setdefault(master, set())
-        if other is None or moves or shard is other:
-            continue
-        both_settled = len(shard) > 1 and len(other) > 1
-        if both_settled or (len(shard) > 1 and target is not None and not won[target]):
-            continue
-        joined = shard | other
-        for member in joined:
-            of[member] = joined
-        if target is None:
-            by_address[master] = joined
-    return {place: f"{SHARD}{min(shard)[0]}" for place, shard in of.items()}
+    def _on(self, copy: Copy) -> None:
+        target = self._at.get(copy.master)
+        if target is not None and target not in self._now:
+            return
+        here, there = self._now[copy.place].whole, self._shard_at(copy, target)
+        known = copy.histories & (there.histories if target is None else self._servers[target].made)
+        if here is there:
+            here.histories |= copy.histories
+        elif not copy.moves and self._may_be_one(copy, here, there, target):
+            here.join(there)
+            here.histories |= copy.histories
+        elif (copy.moves or known or (target is None and not there.began)) and self._servers[copy.place].cluster:
+            there.histories |= copy.histories
+            self._now[copy.place] = there
+            self._moved.setdefault(copy.place, []).append((copy.at, there))
 
+    def _shard_at(self, copy: Copy, target: Place | None) -> Shard:
+        """The shard of who has an address: of whoever's log is missing, the one that has the history which it gives."""
+        if target is not None:
+            return self._now[target].whole
+        shards = (shard.whole for shard in (*self._first.values(), *self._unlogged.values()))
+        unlogged = self._unlogged.setdefault(copy.master, Shard(addresses={copy.master})).whole
+        return next((shard for shard in shards if shard.histories & copy.histories), unlogged)
 
-def _moves(
-    servers: Iterable[Server], addresses: Mapping[Place, str], groups: Mapping[Place, str]
-) -> dict[Place, list[tuple[int, str]]]:
-    """When each node of a cluster went over to another shard."""
-    of_cluster = {server.place: server for server in servers if server.cluster}
-    at = {addresses[place]: server for place, server in of_cluster.items() if place in addresses}
-    now, found = dict(groups), dict[Place, list[tuple[int, str]]]()
-    for when, place, address, migrates in _copies(of_cluster.values()):
-        master = at.get(address)
-        if master is None or now[master.place] == now[place]:
-            continue
-        if migrates or any((address, history) in of_cluster[place].copied for history in master.made):
-            now[place] = now[master.place]
-            found.setdefault(place, []).append((when, now[place]))
-    return found
+    def _may_be_one(self, copy: Copy, here: Shard, there: Shard, target: Place | None) -> bool:
+        """Whether two shards are one, of which somebody's log is missing."""
+        if not self._settled(here, copy.at):
+            return True
+        if self._settled(there, copy.at):
+            return False
+        if target is not None:
+            return len(here.began) == 1 or self._servers[target].won
+        was_master = self._servers[copy.place].copies[0] is copy
+        return not copy.histories or bool(there.histories & copy.histories) or (was_master and not there.histories)
+
+    def _settled(self, shard: Shard, at: int) -> bool:
+        """Whether a shard is known to have a master and a replica."""
+        had = (self._servers[place].had_replica for place in shard.began)
+        return len(shard.began) + len(shard.addresses) > 1 or any(time is not None and time < at for time in had)
 
 
 def _last_one(

@@ -8,16 +8,21 @@ sentinel  ......................            names each new master, as long as it
 from collections.abc import Iterator
 from dataclasses import replace
 
-from election_replay.election_core.fold.roles import FOLLOWER, OBSERVER
+from election_replay.election_core.fold.roles import FOLLOWER, OBSERVER, UNKNOWN
 from election_replay.election_core.judge.group import Group, since, until
 from election_replay.election_core.judge.leaderless import Gap
 from election_replay.election_core.judge.led_between import covers
-from election_replay.election_core.protocols.redis.facts import SentinelSaid
+from election_replay.election_core.protocols.redis.facts import BytesRefused, SentinelSaid
 
 
 def shown(group: Group, gap: Gap) -> Gap:
-    """The time without a master; what may be none has no least."""
-    return gap if _nobody_came(group, gap) else replace(gap, least=min(gap.least, 0))
+    """The time without a master; what may be none has no least. To the end of the logs it may have ended with the next
+    start of a node of a cluster of which no line says what it is."""
+    if not _nobody_came(group, gap):
+        return replace(gap, least=min(gap.least, 0))
+    started = (role for role in group.roles if role.role == UNKNOWN and role.until is None and gap.after is None)
+    least = (group.clocks.elapsed(gap.begin, since(role))[0] for role in started)
+    return replace(gap, least=min(gap.least, *(us for us in least if us > 0), gap.least))
 
 
 def _nobody_came(group: Group, gap: Gap) -> bool:
@@ -34,6 +39,9 @@ def _nobody_came(group: Group, gap: Gap) -> bool:
         sources.setdefault(role.node or role.address or role.source_node, set()).add(role.source_node)
         if role.leader is not None:
             sources.setdefault(role.leader, set())
+    for fact in group.of(BytesRefused):  # a replica that asked a master, of whose own log nothing is left
+        if fact.peer is not None:
+            sources.setdefault(fact.peer, set())
     servers = [of_server for server, of_server in sources.items() if server != gap.before.node]
     return bool(servers) and all(of_server & there for of_server in servers)
 

@@ -158,10 +158,13 @@ def _terms(group: Group, epochs: Epochs) -> Iterator[Term]:
         )
 
     def led_by_others(tenures: list[Tenure]) -> bool:
-        """Whether a master followed another one before, by its own log."""
+        """Whether a master followed another one before, by its own log, or somebody made it master."""
         begin = {tenure.source: tenure.begin.at for tenure in tenures}
         return any(
-            role.role == FOLLOWER and role.since < begin.get(role.source_node, role.since) for role in group.roles
+            role.since == begin.get(role.source_node) and role.cause in _CHOSEN
+            if role.role != FOLLOWER
+            else role.since < begin.get(role.source_node, role.since)
+            for role in group.roles
         )
 
     for (epoch, node), tenures in sorted(held.items()):
@@ -497,6 +500,9 @@ def _refusing(group: Group) -> Iterator[Finding]:
             if tenure.source == fact.source_node and tenure.begin.at <= fact.since and fact.since < tenure.end.by
         ]
         least, most = group.clocks.elapsed(begin, end)
+        if led and not ended:  # of what follows its own last word as master nothing is known
+            last = group.written.get(fact.source_node, end)
+            least = min(least, *(group.clocks.elapsed(begin, at)[0] for at in (last, led[-1].end)))
         if not led or most < Timeout.MIN_REPORTED.us:
             continue
         tenure = led[-1]
@@ -518,11 +524,15 @@ def _refusing(group: Group) -> Iterator[Finding]:
 def _unplanned(group: Group) -> list[Moment]:
     """Changes of the master that nobody asked for."""
     by_request = {campaign.term for campaign in group.of(Candidacy) if campaign.cause == BY_REQUEST}
+    taken = {(role.source_node, role.since) for role in group.roles if role.cause in _TAKEN}
     ordered = sorted(group.tenures, key=lambda tenure: tenure.begin)
     return [
         tenure.begin
         for before, tenure in pairwise(ordered)
-        if before.node != tenure.node and tenure.term not in by_request and before.end_cause != STOPPED
+        if before.node != tenure.node
+        and tenure.term not in by_request
+        and (tenure.source, tenure.begin.at) not in taken
+        and before.end_cause != STOPPED
     ]
 
 

@@ -271,6 +271,8 @@ and controllers lose the heartbeats of whoever stops or dies."""
 def _about_one_thing(whole: Finding, part: Finding, nodes: set[str], others: set[str]) -> bool:
     """Whether two findings of a rule may be about one thing: of one group where both are known, and at one time; or by
     one line, wherever clocks place it of which a part knows less."""
+    if not any(map(_is_address, nodes)):
+        others = {name for name in others if not _is_address(name)}
     if part.rule != "LEADERLESS" and nodes and others and not nodes & others:
         return False
     if others and nodes >= others and whole.terms == part.terms and {*whole.evidence} & {*part.evidence}:

@@ -115,7 +115,20 @@ def test_part_of_a_real_run_that_proved_too_much_once(corpora: Path, run: str, s
     assert not [breach for part in chosen for breach in breaches(whole, judged(run, part.lines))]
 
 
+@pytest.mark.parametrize("protocol", ["redis"])
+def test_a_story_without_one_log_proves_nothing_that_the_whole_does_not(protocol: str) -> None:
+    found = []
+    for file in sorted((Path(__file__).parents[2] / "scenarios" / protocol).glob("*.txt")):
+        logs = story.parse(file.read_text())
+        whole = story.judge(story.facts_of(logs))
+        for gone in sorted({node for node, _ in logs} - {story.INVENTORY[0]}):
+            part = story.judge(story.facts_of({place: of for place, of in logs.items() if place[0] != gone}))
+            found += [f"{file.stem} without {gone}: {breach}" for breach in breaches(whole, part)]
+    assert not found, "\n".join(found)
+
+
 BY_NUMBER = [
+    ("redis-cluster/isolate-a-master", 43),
     ("compound-clusters/chaos-wh-533", 39),
     ("compound-clusters/restore-3616", 37),
     ("etcd/kill-leader-33", 43),
