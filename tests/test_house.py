@@ -135,7 +135,6 @@ LONG_FILES = {
     "election_core/protocols/zab/log.py": LOG,
     "election_core/simulate/acting_master/machine.py": MACHINE,
     "election_core/simulate/controller/broker_machine.py": MACHINE,
-    "election_core/simulate/controller/truth.py": "what really happened in each scenario of one protocol",
     "election_core/simulate/dledger/machine.py": MACHINE,
     "election_core/simulate/raft/machine.py": MACHINE,
     "election_core/simulate/zab/machine.py": MACHINE,

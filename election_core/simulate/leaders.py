@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from election_replay.election_core.model.catalogue import INFO
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.simulate.truth import (
     Claim,
@@ -10,9 +11,9 @@ from election_replay.election_core.simulate.truth import (
     clocks_agree,
     ends_at,
     kept,
+    of_node,
     overlap_us,
     pairs_of_reigns,
-    value,
 )
 from election_replay.election_core.simulate.world import SECOND, Leadership, Line, World
 
@@ -24,33 +25,42 @@ _AT_ONCE_US = SECOND // 10
 class Signs:
     """The kinds of lines in which a member says that it begins to lead, and that it leads no more.
 
+    ``word`` is what the protocol calls a term. ``sure_us``: two leaders that are at once for longer surely show.
     ``silent_while_leading``: nothing shows that it goes on leading, so that a log without an end proves nothing after
-    its last line.
+    its last line. ``unwritten`` are the severities of two leaders of which the older one committed nothing.
     """
 
     begins: tuple[str, ...]
     ends: tuple[str, ...]
+    word: str
+    sure_us: int
     silent_while_leading: bool = False
+    unwritten: tuple[str, ...] = (INFO,)
 
     def shows_begin(self, world: World, reign: Leadership) -> bool:
         """Whether a kept line says when a reign began."""
-        return any(abs(line.true_us - reign.begin_us) < _AT_ONCE_US for line in kept(world, reign.node, *self.begins))
+        return any(near(line, reign.begin_us) for line in kept(world, reign.node, *self.begins))
 
     def shows_end(self, world: World, reign: Leadership) -> bool:
         """Whether a kept line says when a reign ended, unless it lasts to the end; a killed leader says nothing."""
         if reign.end_us is None:
             return True
-        return any(abs(line.true_us - reign.end_us) < _AT_ONCE_US for line in kept(world, reign.node, *self.ends))
+        return any(near(line, reign.end_us) for line in kept(world, reign.node, *self.ends))
 
 
-def about(nodes: Iterable[str], terms: Iterable[int]) -> Claim:
-    """A finding is about just these nodes and terms."""
-    wanted = (set(nodes), set(terms))
-    return lambda finding: (set(finding.nodes), set(finding.terms)) == wanted
+def near(line: Line, time_us: int) -> bool:
+    """Whether a line was said in the step in which something happened."""
+    return abs(line.true_us - time_us) < _AT_ONCE_US
 
 
-def same_term(world: World, signs: Signs, word: str) -> Iterator[Truth]:
-    """``SPLIT_BRAIN_SAME_TERM``: two members led one term or epoch (``word``)."""
+def two_leaders(world: World, signs: Signs, bound_us: int) -> Iterator[Truth]:
+    """Two leaders of one term, and of two terms at once."""
+    yield from _same_term(world, signs)
+    yield from _overlaps(world, signs, bound_us)
+
+
+def _same_term(world: World, signs: Signs) -> Iterator[Truth]:
+    """``SPLIT_BRAIN_SAME_TERM``: two members led one term or epoch."""
     pairs: dict[tuple[int, str, str], bool] = {}
     shown = {id(reign): signs.shows_begin(world, reign) for reign in world.reigns}
     for left, right in pairs_of_reigns(world):
@@ -60,51 +70,47 @@ def same_term(world: World, signs: Signs, word: str) -> Iterator[Truth]:
             pairs[left.term, first, second] = pairs.get((left.term, first, second), False) or both
     for (term, first, second), provable in pairs.items():
         begin = min(reign.begin_us for reign in world.reigns if reign.term == term)
-        words = f"{first} and {second} both led {word} {term}."
-        covers = about((first, second), (term,))
-        yield Truth("SPLIT_BRAIN_SAME_TERM", (first, second), (term,), begin, None, provable, words, covers)
+        words = f"{first} and {second} both led {signs.word} {term}."
+        yield Truth("SPLIT_BRAIN_SAME_TERM", (first, second), (term,), begin, None, provable, words)
 
 
-def overlaps(world: World, signs: Signs, word: str, sure_us: int, bound_us: int) -> Iterator[Truth]:
-    """``SPLIT_BRAIN_OVERLAP``: two leaders of different terms at once; what is longer than ``sure_us`` shows."""
+def _overlaps(world: World, signs: Signs, bound_us: int) -> Iterator[Truth]:
+    """``SPLIT_BRAIN_OVERLAP``: two leaders of different terms at once."""
     for stale, newer in pairs_of_reigns(world):
         ends = (ends_at(world, stale), ends_at(world, newer))
         lasted = overlap_us((stale.begin_us, ends[0]), (newer.begin_us, ends[1]))
         if stale.term == newer.term or lasted == 0:
             continue
-        committed = any(time > newer.begin_us for time in stale.grew)
         shown = all(signs.shows_begin(world, reign) and signs.shows_end(world, reign) for reign in (stale, newer))
-        ends_unseen = (
-            signs.silent_while_leading and stale.end_us is None
-        )  # a quiet log tells of a leader up to its last line alone
-        shown = shown and not ends_unseen
+        # A quiet log tells of a leader up to its last line alone.
+        ends_unseen = signs.silent_while_leading and stale.end_us is None
         agree = clocks_agree(world, bound_us)
-        old, new = f"{stale.node} ({word} {stale.term})", f"{newer.node} ({word} {newer.term})"
+        old, new = f"{stale.node} ({signs.word} {stale.term})", f"{newer.node} ({signs.word} {newer.term})"
         yield Truth(
             "SPLIT_BRAIN_OVERLAP",
             (stale.node, newer.node),
             (stale.term, newer.term),
             newer.begin_us,
             newer.begin_us + lasted,
-            lasted > sure_us and shown and agree,
+            lasted > signs.sure_us and shown and not ends_unseen and agree,
             f"{old} and {new} led at once for {lasted / SECOND:.1f} s.",
-            _overlap_of(stale, newer, committed, (lasted, 0 if ends_unseen else lasted), agree),
+            _overlap_of(stale, newer, signs, (lasted, 0 if ends_unseen else lasted), agree),
         )
 
 
-def _overlap_of(
-    stale: Leadership, newer: Leadership, committed: bool, lasted_us: tuple[int, int], agree: bool
-) -> Claim:
-    """A claim must have the right length, and be critical only where the stale leader committed.
+def _overlap_of(stale: Leadership, newer: Leadership, signs: Signs, lasted_us: tuple[int, int], agree: bool) -> Claim:
+    """A claim must have the right length, and be grave only where the stale leader committed.
 
     ``lasted_us`` is the true length, and the shortest ``most`` that a claim may have (0: any).
     """
-    covers_both = about((stale.node, newer.node), (stale.term, newer.term))
+    nodes, terms = {stale.node, newer.node}, {stale.term, newer.term}
+    committed = any(time > newer.begin_us for time in stale.grew)
 
     def covers(finding: Finding) -> bool:
         least, most = (finding.overlap_min_ms or 0) * 1000, (finding.overlap_max_ms or 0) * 1000
+        of_both = (set(finding.nodes), set(finding.terms)) == (nodes, terms)
         fits = not agree or (least <= lasted_us[0] and lasted_us[1] <= most)
-        return covers_both(finding) and fits and (committed or finding.severity == "info")
+        return of_both and fits and (committed or finding.severity in signs.unwritten)
 
     return covers
 
@@ -119,24 +125,22 @@ def double_votes(given: Iterable[tuple[str, int, str, Line]]) -> Iterator[Truth]
         first.setdefault((voter, term), line.true_us)
     for (voter, term), heard in votes.items():
         if len(heard) > 1:
-            yield Truth(
-                "DOUBLE_VOTE",
-                (voter, *sorted(heard)),
-                (term,),
-                first[voter, term],
-                None,
-                sum(heard.values()) > 1,
-                f"{voter} voted in term {term} for {' and for '.join(sorted(heard))}.",
-                _vote_of(voter, term),
-            )
+            nodes, begin, provable = (voter, *sorted(heard)), first[voter, term], sum(heard.values()) > 1
+            words = f"{voter} voted in term {term} for {' and for '.join(sorted(heard))}."
+            yield Truth("DOUBLE_VOTE", nodes, (term,), begin, None, provable, words, _vote_of(voter, term))
 
 
 def _vote_of(voter: str, term: int) -> Claim:
     return lambda finding: finding.nodes[0] == voter and finding.terms == (term,)
 
 
+def went_back(node: str, terms: tuple[int, int], line: Line, *, shown: bool, words: str) -> Truth:
+    """``TERM_REGRESSION``: by a line a member is in a smaller term than before."""
+    return Truth("TERM_REGRESSION", (node,), terms, line.true_us, None, line.kept and shown, words, of_node(node))
+
+
 def line_breaks(rule: str, line: Line, words: str) -> Truth:
     """A rule that one line breaks."""
-    term = value(line, "term")
+    term = line.value("term")
     terms = (term,) if isinstance(term, int) else ()
-    return Truth(*(rule, (line.node,), terms, line.true_us, line.true_us, line.kept, words), about((line.node,), terms))
+    return Truth(rule, (line.node,), terms, line.true_us, line.true_us, line.kept, words)

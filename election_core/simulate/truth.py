@@ -5,7 +5,7 @@ that is true and that the kept lines prove *must* be found; a thing that is true
 else may be claimed.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, permutations
 
@@ -21,7 +21,7 @@ LEADS_AGAIN_US = SECOND // 10
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """One true thing: the rule it breaks, who, when, in words; ``covers`` tells whether a finding claims just this."""
+    """One true thing: the rule it breaks, who, when, in words; ``claim`` tells whether a finding claims just this."""
 
     rule: str
     nodes: tuple[str, ...]
@@ -30,7 +30,13 @@ class Truth:
     end_us: int | None
     provable: bool
     words: str
-    covers: Claim
+    claim: Claim | None = None
+
+    def covers(self, finding: Finding) -> bool:
+        """Whether a finding claims just this: by ``claim``, else by the nodes and terms that it names."""
+        if self.claim is not None:
+            return self.claim(finding)
+        return (set(finding.nodes), set(finding.terms)) == (set(self.nodes), set(self.terms))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,23 +112,22 @@ def up_during(world: World, begin_us: int, end_us: int) -> int:
 
 def kept(world: World, node: str, *kinds: str) -> list[Line]:
     """The lines of a node and of these kinds that the appender did not drop."""
-    return [line for line in world.lines if line.kept and line.node == node and line.say and line.say.kind in kinds]
+    return [line for line in world.lines if line.kept and line.node == node and line.kind in kinds]
 
 
-def value(line: Line, name: str) -> object:
-    """A value that a line says."""
-    return dict(line.say.values).get(name) if line.say else None
+def lossless(world: World, *nodes: str) -> bool:
+    """Whether no line of these nodes was lost; of all, where none is named."""
+    return all(line.kept for line in world.lines if not nodes or line.node in nodes)
 
 
-def number_of(line: Line, name: str) -> int:
-    """A number that a line says; -1 where it says none."""
-    known = value(line, name)
-    return known if isinstance(known, int) else -1
+def of_node(node: str) -> Claim:
+    """A finding is about just this node."""
+    return lambda finding: finding.nodes == (node,)
 
 
 def lines_of(world: World, *kinds: str) -> Iterator[Line]:
     """The lines that say something of these kinds, kept or not."""
-    return (line for line in world.lines if line.say is not None and line.say.kind in kinds)
+    return (line for line in world.lines if line.kind in kinds)
 
 
 def clocks_agree(world: World, bound_us: int) -> bool:
@@ -136,7 +141,7 @@ def in_names(truths: Iterable[Truth], names: Mapping[str, str]) -> list[Truth]:
     def named(covers: Claim) -> Claim:
         return lambda finding: covers(replace(finding, nodes=tuple(names.get(node, node) for node in finding.nodes)))
 
-    return [replace(truth, covers=named(truth.covers)) for truth in truths]
+    return [replace(truth, claim=named(truth.covers)) for truth in truths]
 
 
 # -- what is true of every protocol with leaders -----------------------------------------------------------------------
@@ -149,26 +154,17 @@ def log_gaps(world: World, shows: Callable[[str, int, int], bool]) -> Iterable[T
     """
     for node, begin, end in spans(world, FROZEN):
         resumed = any(condition == UP for condition in _after(world, node, end))
-        yield Truth(
-            "LOG_GAP",
-            (node,),
-            (),
-            begin,
-            end,
-            resumed and not _stepped(world, node) and shows(node, begin, end),
-            f"{node} was frozen for {_seconds(end - begin)}.",
-            _hole_in_log_of(node),
-        )
+        provable = resumed and not _stepped(world, node) and shows(node, begin, end)
+        words = f"{node} was frozen for {_seconds(end - begin)}."
+        yield Truth("LOG_GAP", (node,), (), begin, end, provable, words, of_node(node))
     for fault in world.faults:
         if fault.action == "clock set" and fault.node is not None:
             words = f"The clock of {fault.node} was set {fault.detail}."
-            yield Truth(
-                "LOG_GAP", (fault.node,), (), fault.true_us, None, False, words, _hole_in_log_of(fault.node)
-            )  # fmt: skip
+            yield Truth("LOG_GAP", (fault.node,), (), fault.true_us, None, False, words, of_node(fault.node))
     for node in world.names():
-        if any(not line.kept and line.node == node for line in world.lines):
+        if not lossless(world, node):
             words = f"Lines of {node} were lost."
-            yield Truth("LOG_GAP", (node,), (), world.began_us, None, False, words, _hole_in_log_of(node))
+            yield Truth("LOG_GAP", (node,), (), world.began_us, None, False, words, of_node(node))
 
 
 def _after(world: World, node: str, time_us: int) -> list[str]:
@@ -177,10 +173,6 @@ def _after(world: World, node: str, time_us: int) -> list[str]:
 
 def _stepped(world: World, node: str) -> bool:
     return any(fault.action == "clock set" and fault.node == node for fault in world.faults)
-
-
-def _hole_in_log_of(node: str) -> Claim:
-    return lambda finding: finding.nodes == (node,)
 
 
 def leaderless(world: World, provable: Callable[[Gap], bool], *, by_majority: bool = False) -> Iterable[Truth]:
@@ -198,16 +190,10 @@ def leaderless(world: World, provable: Callable[[Gap], bool], *, by_majority: bo
         terms = (gap.before.term, *((gap.after.term,) if gap.after else ()))
         nodes = (gap.before.node, *((gap.after.node,) if gap.after else ()))
         words = f"Nobody led for {_seconds(gap.lasted_us)} after {gap.before.node} (term {gap.before.term})."
-        yield Truth(
-            "LEADERLESS",
-            nodes,
-            terms,
-            gap.begin_us,
-            gap.end_us,
-            gap.after is not gap.before and up_us >= 5 * SECOND and provable(gap),  # else LOG_GAP tells of a freeze
-            words,
-            _as_long_as(gap, clocks_agree(world, SECOND // 2), unwritten_us(world, gap.end_us) if by_majority else 0),
-        )
+        shown = gap.after is not gap.before and up_us >= 5 * SECOND and provable(gap)  # else LOG_GAP tells of a freeze
+        unwritten = unwritten_us(world, gap.end_us) if by_majority else 0
+        claim = _as_long_as(gap, clocks_agree(world, SECOND // 2), unwritten)
+        yield Truth("LEADERLESS", nodes, terms, gap.begin_us, gap.end_us, shown, words, claim)
 
 
 def unwritten_us(world: World, time_us: int) -> int:
@@ -275,23 +261,29 @@ def storms(world: World) -> Iterable[Truth]:
 
     What proves that a term was tried in vain is left open: an isolated member tries alone.
     """
-    planned = [fault.true_us for fault in world.faults if fault.action in ("stop", "operator asks")]
     in_turn = list(pairwise(sorted(world.reigns, key=lambda reign: reign.begin_us)))
-    begins = [
-        after.begin_us
-        for before, after in in_turn
-        if before.how_ended != "stopped" and not any(0 <= after.begin_us - time < 10 * SECOND for time in planned)
-    ]
+    begins = unplanned(world, [after.begin_us for before, after in in_turn if before.how_ended != "stopped"])
     in_vain = sum(max(after.term - before.term - 1, 0) for before, after in in_turn)
     if begins and len(begins) + in_vain >= 3:
-        apart = [begins[0]]
-        for begin in begins[1:]:
-            if begin - apart[-1] >= 13 * SECOND:
-                apart.append(begin)
-        spread = [later - earlier <= 280 * SECOND for earlier, later in pairwise(apart)]
-        provable = len(apart) >= 3 and all(spread) and not any(not line.kept for line in world.lines)
         words = f"{len(begins)} elections that nobody planned, and {in_vain} terms without a leader."
-        yield Truth("ELECTION_STORM", (), (), begins[0], begins[-1], provable, words, lambda _: True)
+        yield storm_of(world, begins, begins, words)
+
+
+def unplanned(world: World, times_us: Iterable[int]) -> list[int]:
+    """Those of these times before which no operator did anything that may change a leader."""
+    planned = [fault.true_us for fault in world.faults if fault.action in ("stop", "operator asks")]
+    return [time for time in times_us if not any(0 <= time - at < 10 * SECOND for at in planned)]
+
+
+def storm_of(world: World, elections_us: Sequence[int], shown_us: Iterable[int], words: str) -> Truth:
+    """A storm of elections, of which the logs show some; what comes within seconds of one is one disturbance."""
+    apart: list[int] = []
+    for time in sorted(shown_us):
+        if not apart or time - apart[-1] >= 13 * SECOND:
+            apart.append(time)
+    near = all(later - earlier <= 280 * SECOND for earlier, later in pairwise(apart))
+    provable = len(apart) >= 3 and near and lossless(world)
+    return Truth("ELECTION_STORM", (), (), elections_us[0], elections_us[-1], provable, words, lambda _: True)
 
 
 def skews(world: World, pairs: Iterable[tuple[Line, Line]], bound_us: int) -> Iterable[Truth]:
@@ -311,11 +303,8 @@ def skews(world: World, pairs: Iterable[tuple[Line, Line]], bound_us: int) -> It
         if most_us > bound_us:
             provable = (ahead, behind) in proven and not _stepped(world, ahead) and not _stepped(world, behind)
             words = f"The clock of {ahead} was up to {_seconds(most_us)} ahead of the clock of {behind}."
-            wrong = {name: clocks[name] for name in (ahead, behind)}
-            yield Truth(
-                "CLOCK_SKEW", (ahead, behind), (), world.began_us, None, provable, words,
-                wrong_clock(wrong, world.now_us, bound_us),
-            )  # fmt: skip
+            claim = wrong_clock({name: clocks[name] for name in (ahead, behind)}, world.now_us, bound_us)
+            yield Truth("CLOCK_SKEW", (ahead, behind), (), world.began_us, None, provable, words, claim)
     for name, clock in clocks.items():
         for by_us in clock.steps:
             words = f"The clock of {name} was set by {_seconds(by_us)}."

@@ -53,6 +53,25 @@ class Line:
     say: Say | None
     kept: bool
 
+    @property
+    def kind(self) -> str:
+        """What the line says, as the kind of an event; empty where no machine says it."""
+        return self.say.kind if self.say else ""
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The columns of the event that it says."""
+        return dict(self.say.values) if self.say else {}
+
+    def value(self, name: str) -> Any:
+        """One of these values; ``None`` where the line says none."""
+        return self.values.get(name)
+
+    def number(self, name: str) -> int:
+        """A value that is a number; -1 where the line says none."""
+        known = self.value(name)
+        return known if isinstance(known, int) else -1
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:

@@ -13,11 +13,12 @@ from election_replay.election_core.simulate.truth import (
     clocks_agree,
     ends_at,
     gaps,
+    lines_of,
+    lossless,
     overlap_us,
     pairs_of_reigns,
     spans,
     up_during,
-    value,
     wrong_clock,
 )
 from election_replay.election_core.simulate.world import FROZEN, MILLISECOND, SECOND, UP, Leadership, Line, World
@@ -33,16 +34,7 @@ _BLUR_US = 4 * SECOND
 def truths(world: World) -> list[Truth]:
     """Everything that a reviewer should hear of a world."""
     parts = (
-        _overlaps,
-        _against_minimum,
-        _others_knew,
-        _writable,
-        _gaps,
-        _read_only,
-        _stuck,
-        _skipped,
-        _log_gaps,
-        _skews,
+        *(_overlaps, _against_minimum, _others_knew, _writable, _gaps, _read_only, _stuck, _skipped, _log_gaps, _skews),
     )
     found = [truth for part in parts for truth in part(world)]
     return sorted(found, key=lambda truth: (truth.begin_us, truth.rule, truth.nodes, truth.words))
@@ -53,8 +45,12 @@ def number_of(node: str) -> str:
     return node.rpartition("-")[2] if is_broker(node) else node
 
 
+def _numbers(*nodes: str) -> tuple[str, ...]:
+    return tuple(number_of(node) for node in nodes)
+
+
 def _about(*nodes: str) -> Claim:
-    wanted = {number_of(node) for node in nodes}
+    wanted = {*_numbers(*nodes)}
     return lambda finding: set(finding.nodes) == wanted
 
 
@@ -66,10 +62,6 @@ def _awake_us(world: World, node: str, begin_us: int, end_us: int) -> int:
     return sum(overlap_us((begin_us, end_us), span[1:]) for span in spans(world, UP, node))
 
 
-def _lossless(world: World, *nodes: str) -> bool:
-    return all(line.kept for line in world.lines if line.node in nodes)
-
-
 def _overlaps(world: World) -> Iterator[Truth]:
     for left, right in pairs_of_reigns(world):
         first, second = sorted((left, right), key=lambda reign: reign.begin_us)
@@ -79,22 +71,18 @@ def _overlaps(world: World) -> Iterator[Truth]:
         awake = min(_awake_us(world, reign.node, begin, end) for reign in (first, second))
         provable = awake > NOTICE_US + _BLUR_US and _overlap_shows(world, first, second)
         words = f"{first.node} and {second.node} both ran the special services for {(end - begin) / SECOND:.1f} s."
-        yield Truth(
-            "ACTING_MASTER_OVERLAP",
-            (number_of(first.node), number_of(second.node)),
-            (),
-            begin,
-            end,
-            provable,
-            words,
-            _overlap_of(world, first, second, end - begin, awake),
-        )
+        nodes, claim = _numbers(first.node, second.node), _overlap_of(world, first, second, end - begin, awake)
+        yield Truth("ACTING_MASTER_OVERLAP", nodes, (), begin, end, provable, words, claim)
 
 
 def _overlap_shows(world: World, first: Leadership, second: Leadership) -> bool:
-    lossless = _lossless(world, first.node, second.node)
     ends = all(reign.how_ended in ("stepped down", "end") for reign in (first, second))
-    return lossless and ends and clocks_agree(world, BOUND_US)
+    return ends and _telling(world, first.node, second.node)
+
+
+def _telling(world: World, *nodes: str) -> bool:
+    """Whether all lines of these nodes, or of all, are there, and all clocks right."""
+    return lossless(world, *nodes) and clocks_agree(world, BOUND_US)
 
 
 def _overlap_of(world: World, first: Leadership, second: Leadership, lasted_us: int, awake_us: int) -> Claim:
@@ -114,23 +102,19 @@ def _overlap_of(world: World, first: Leadership, second: Leadership, lasted_us: 
 def _against_minimum(world: World) -> Iterator[Truth]:
     """A slave that starts to act in the moment in which it hears of a smaller id."""
     last: dict[str, Line] = {}
-    for line in world.lines:
-        kind = line.say.kind if line.say else None
-        if kind == "BRK_MIN_CHANGED":
+    for line in lines_of(world, "BRK_MIN_CHANGED", "BRK_SCHEDULE"):
+        if line.kind == "BRK_MIN_CHANGED":
             last[line.node] = line
-        elif kind == "BRK_SCHEDULE" and value(line, "flag") and line.node in last:
+        elif line.value("flag") and line.node in last:
             heard = last[line.node]
-            smallest = _after(heard)
-            if heard.true_us == line.true_us and is_smaller(smallest, number_of(line.node)):
-                provable = heard.kept and line.kept and _lossless(world, line.node)
-                words = f"{line.node} began to act although it knew that {smallest} lives."
-                yield _not_minimum(line.node, line.true_us, line.true_us, provable, words)
+            if heard.true_us == line.true_us and is_smaller(_after(heard), number_of(line.node)):
+                words = f"{line.node} began to act although it knew that {_after(heard)} lives."
+                yield _not_minimum(line.node, line.true_us, line.true_us, lossless(world, line.node), words)
 
 
 def _after(line: Line) -> str:
     """The id that a slave hears to be the smallest."""
-    after = value(line, "after")
-    return str(after[0]) if isinstance(after, tuple) else ""
+    return str(line.value("after")[0])
 
 
 def _others_knew(world: World) -> Iterator[Truth]:
@@ -139,32 +123,22 @@ def _others_knew(world: World) -> Iterator[Truth]:
         number = number_of(reign.node)
         if number == MASTER_ID:
             continue
-        for line in world.lines:
+        for line in lines_of(world, "BRK_MIN_CHANGED"):
             smaller = line.node != reign.node and is_smaller(_after(line), number)
-            if line.say is None or line.say.kind != "BRK_MIN_CHANGED" or not smaller:
-                continue
-            if not reign.begin_us <= line.true_us < ends_at(world, reign):
+            if not smaller or not reign.begin_us <= line.true_us < ends_at(world, reign):
                 continue
             until = min(ends_at(world, reign), _next_change(world, line))
             if until - line.true_us > NOTICE_US:
-                lossless = _lossless(world, reign.node, line.node) and clocks_agree(world, BOUND_US)
                 sure = until - line.true_us > NOTICE_US + _BLUR_US and line.true_us - reign.begin_us > _BLUR_US
-                provable = lossless and sure and reign.how_ended == "stepped down"
+                provable = sure and reign.how_ended == "stepped down" and _telling(world, reign.node, line.node)
                 words = f"{reign.node} acted on although {line.node} knew that {_after(line)} lives."
                 yield _not_minimum(reign.node, line.true_us, until, provable, words)
 
 
 def _next_change(world: World, line: Line) -> int:
     """When a member next heard of another smallest id, or the end of the world."""
-    later = (
-        change.true_us
-        for change in world.lines
-        if change.node == line.node
-        and change.true_us > line.true_us
-        and change.say
-        and change.say.kind == "BRK_MIN_CHANGED"
-    )
-    return next(later, world.now_us)
+    changes = (change.true_us for change in lines_of(world, "BRK_MIN_CHANGED") if change.node == line.node)
+    return next((change for change in changes if change > line.true_us), world.now_us)
 
 
 def _not_minimum(node: str, begin_us: int, end_us: int, provable: bool, words: str) -> Truth:
@@ -178,29 +152,16 @@ def _not_minimum(node: str, begin_us: int, end_us: int, provable: bool, words: s
 
 def _writable(world: World) -> Iterator[Truth]:
     """A name server without a master shows a topic that a slave registers as writable."""
-    for line in world.lines:
-        if line.say is None or line.say.kind not in ("NS_TOPIC_NEW", "NS_TOPIC_CHANGED"):
-            continue
-        permission, number = value(line, "permission"), value(line, "number")
-        if number == MASTER_ID or not isinstance(permission, int) or not permission & WRITE:
+    for line in lines_of(world, "NS_TOPIC_NEW", "NS_TOPIC_CHANGED"):
+        if line.value("number") == MASTER_ID or not line.value("permission") & WRITE:
             continue
         for reign in world.reigns:
             apart = min(line.true_us - reign.begin_us, ends_at(world, reign) - line.true_us)
             if number_of(reign.node) != MASTER_ID and apart > 0:
-                lossless = _lossless(world, *world.names()) and clocks_agree(world, BOUND_US)
-                provable = lossless and apart > NOTICE_US + _BLUR_US and reign.how_ended == "stepped down"
-                words = f"{line.node} showed {value(line, 'topic')} as writable while {reign.node} acted."
-                begin = line.true_us
-                yield Truth(
-                    "ACTING_MASTER_WRITABLE",
-                    (number_of(reign.node),),
-                    (),
-                    begin,
-                    begin,
-                    provable,
-                    words,
-                    _shown_at(world, reign.node, begin),
-                )
+                provable = _telling(world) and apart > NOTICE_US + _BLUR_US and reign.how_ended == "stepped down"
+                words = f"{line.node} showed {line.value('topic')} as writable while {reign.node} acted."
+                nodes, at, claim = _numbers(reign.node), line.true_us, _shown_at(world, reign.node, line.true_us)
+                yield Truth("ACTING_MASTER_WRITABLE", nodes, (), at, at, provable, words, claim)
 
 
 def _shown_at(world: World, node: str, time_us: int) -> Claim:
@@ -221,21 +182,12 @@ def _change_us(world: World) -> int:
 def _gaps(world: World) -> Iterator[Truth]:
     for gap in gaps(world):
         up_us = up_during(world, gap.begin_us, gap.end_us)
-        nodes = (gap.before.node, *((gap.after.node,) if gap.after else ()))
+        nodes = _numbers(gap.before.node, *((gap.after.node,) if gap.after else ()))
         words = f"Nobody served for {gap.lasted_us / SECOND:.1f} s after {gap.before.node}."
         for rule, long_us in (("SPECIAL_SERVICE_GAP", 0), ("LEADERLESS", _change_us(world))):
             if gap.lasted_us > long_us:
                 provable = gap.lasted_us > long_us + 15 * SECOND and up_us > 5 * SECOND and _gap_shows(world, gap)
-                yield Truth(
-                    rule,
-                    tuple(number_of(node) for node in nodes),
-                    (),
-                    gap.begin_us,
-                    gap.end_us,
-                    provable,
-                    words,
-                    _gap_of(world, gap),
-                )
+                yield Truth(rule, nodes, (), gap.begin_us, gap.end_us, provable, words, _gap_of(world, gap))
 
 
 def _gap_shows(world: World, gap: Gap) -> bool:
@@ -245,9 +197,7 @@ def _gap_shows(world: World, gap: Gap) -> bool:
     """
     if gap.begin_us != ends_at(world, gap.before):
         return False
-    if gap.after is None or not clocks_agree(world, BOUND_US) or not _lossless(world, *world.names()):
-        return False
-    return gap.before.how_ended in ("stopped", "killed")
+    return gap.after is not None and gap.before.how_ended in ("stopped", "killed") and _telling(world)
 
 
 def _gap_of(world: World, gap: Gap) -> Claim:
@@ -269,24 +219,18 @@ def _gap_of(world: World, gap: Gap) -> Claim:
 def _read_only(world: World) -> Iterator[Truth]:
     """``LEADERLESS``: slaves act for a master that is gone, or that the name servers lost, and take no writes."""
     masters = [reign for reign in world.reigns if number_of(reign.node) == MASTER_ID]
+    slaves = [reign for reign in world.reigns if number_of(reign.node) != MASTER_ID]
     for master in masters:
-        after = min(
-            (next_reign.begin_us for next_reign in masters if next_reign.begin_us > master.begin_us),
-            default=world.now_us,
-        )
-        acting = [
-            reign
-            for reign in world.reigns
-            if number_of(reign.node) != MASTER_ID and master.begin_us < reign.begin_us <= after
-        ]
-        gone = [reign for reign in acting if ends_at(world, master) < ends_at(world, reign)]
+        after = min((later.begin_us for later in masters if later.begin_us > master.begin_us), default=world.now_us)
+        acting = [reign for reign in slaves if master.begin_us < reign.begin_us <= after]
+        ended = ends_at(world, master)
+        gone = [reign for reign in acting if ended < ends_at(world, reign)]
         if gone:
-            shown = [reign for reign in gone if reign.begin_us > ends_at(world, master) - _BLUR_US]
-            yield _without_writes(world, master, gone, ends_at(world, master), after, bool(shown))
+            shown = any(reign.begin_us > ended - _BLUR_US for reign in gone)
+            yield _without_writes(world, master, gone, ended, after, shown)
         for reign in acting:
-            yield _without_writes(
-                world, master, [reign], reign.begin_us - _change_us(world), ends_at(world, reign), False
-            )
+            begin, end = reign.begin_us - _change_us(world), ends_at(world, reign)
+            yield _without_writes(world, master, [reign], begin, end, False)
 
 
 _BRIEF_US, _LONG_US = 2 * SECOND, 30 * SECOND
@@ -298,9 +242,8 @@ def _without_writes(
 ) -> Truth:
     acted = max(overlap_us((begin_us, end_us), (reign.begin_us, ends_at(world, reign))) for reign in acting)
     long = acted > 15 * SECOND and acting[0].begin_us - master.begin_us > _BLUR_US
-    lossless = clocks_agree(world, BOUND_US) and _lossless(world, *world.names())
-    provable = shown and long and lossless and master.how_ended in ("stopped", "killed")
-    nodes = {number_of(master.node), *(number_of(reign.node) for reign in acting)}
+    provable = shown and long and master.how_ended in ("stopped", "killed") and _telling(world)
+    nodes = {*_numbers(master.node, *(reign.node for reign in acting))}
 
     def covers(finding: Finding) -> bool:
         least = (finding.duration_min_ms or 0) * 1000
@@ -324,11 +267,10 @@ def _stuck(world: World) -> Iterator[Truth]:
     for node in world.names():
         failures: list[Line] = []
         for line in (of_node for of_node in world.lines if of_node.node == node):
-            kind = line.say.kind if line.say else None
-            if kind in _FAILED:
+            if line.kind in _FAILED:
                 failures.append(line)
-            elif kind in ("PRE_BEGIN", *_SERVED):
-                yield from _stuck_until(world, failures, line if kind in _SERVED else None)
+            elif line.kind in ("PRE_BEGIN", *_SERVED):
+                yield from _stuck_until(world, failures, line if line.kind in _SERVED else None)
                 failures = []
         yield from _stuck_until(world, failures, None)
 
@@ -340,7 +282,7 @@ def _stuck_until(world: World, failures: list[Line], served: Line | None) -> Ite
     end = served.true_us if served is not None else failures[-1].true_us
     shown = failures[-1].true_us - begin
     if end - begin > 29 * SECOND:
-        provable = shown > 31 * SECOND and clocks_agree(world, BOUND_US) and _lossless(world, node)
+        provable = shown > 31 * SECOND and _telling(world, node)
         words = f"{node} could not come online for {(end - begin) / SECOND:.1f} s."
         yield Truth("PRE_ONLINE_STUCK", (number_of(node),), (), begin, end, provable, words, _either_name(node))
 
@@ -349,28 +291,18 @@ def _skipped(world: World) -> Iterator[Truth]:
     """``PRE_ONLINE_SKIPPED``: a broker serves without having asked anybody, while another one acts."""
     last: dict[str, str] = {}
     for line in world.lines:
-        kind = line.say.kind if line.say else ""
+        kind = line.kind
         if kind.startswith("PRE_"):
             last[line.node] = kind
         if kind not in _SERVED or (kind == "BRK_SERVICE_ON_MIN" and last.get(line.node) != "PRE_ALONE"):
             continue
         for reign in world.reigns:
-            near = reign.begin_us - 2 * SECOND <= line.true_us <= ends_at(world, reign)
-            if near and is_smaller(number_of(line.node), number_of(reign.node)):
+            near, both = reign.begin_us - 2 * SECOND <= line.true_us <= ends_at(world, reign), (line.node, reign.node)
+            if near and is_smaller(*_numbers(*both)):
                 words = f"{line.node} came back without asking {reign.node}, which acted."
-                nodes = (number_of(line.node), number_of(reign.node))
                 sure = line.true_us - reign.begin_us > _BLUR_US and reign.how_ended == "stepped down"
-                provable = sure and _lossless(world, line.node, reign.node) and clocks_agree(world, BOUND_US)
-                yield Truth(
-                    "PRE_ONLINE_SKIPPED",
-                    nodes,
-                    (),
-                    line.true_us,
-                    None,
-                    provable,
-                    words,
-                    _about(line.node, reign.node),
-                )
+                provable, claim = sure and _telling(world, *both), _about(*both)
+                yield Truth("PRE_ONLINE_SKIPPED", _numbers(*both), (), line.true_us, None, provable, words, claim)
 
 
 # -- what limits the verdict ----------------------------------------------------------------------------------------
@@ -384,12 +316,12 @@ def _log_gaps(world: World) -> Iterator[Truth]:
         for _, begin, end in spans(world, FROZEN, node):
             resumed = any(span[1] == end for span in spans(world, UP, node))
             steady = not world.processes[node].clock.steps
-            provable = end - begin >= 16 * SECOND and resumed and steady and _lossless(world, node)
+            provable = end - begin >= 16 * SECOND and resumed and steady and lossless(world, node)
             yield _hole(node, begin, end, provable, f"{node} was frozen for {(end - begin) / SECOND:.1f} s.")
         for fault in world.faults:
             if fault.action == "clock set" and fault.node == node:
                 yield _hole(node, fault.true_us, None, False, f"The clock of {node} was set {fault.detail}.")
-        if not _lossless(world, node):
+        if not lossless(world, node):
             yield _hole(node, world.began_us, None, False, f"Lines of {node} were lost.")
 
 
@@ -409,13 +341,5 @@ def _skews(world: World) -> Iterator[Truth]:
             words = f"The clock of {name} was set by {by_us / SECOND:.1f} s."
             # Three lines of a file show a step, and a monitor makes one every five seconds.
             provable = by_us < -22 * SECOND and len(process.clock.steps) == 1 and is_broker(name)
-            yield Truth(
-                "CLOCK_SKEW",
-                (number_of(name),),
-                (),
-                world.began_us,
-                None,
-                provable,
-                words,
-                wrong_clock({number_of(name): process.clock}, world.now_us, BOUND_US),
-            )
+            claim = wrong_clock({number_of(name): process.clock}, world.now_us, BOUND_US)
+            yield Truth("CLOCK_SKEW", _numbers(name), (), world.began_us, None, provable, words, claim)

@@ -11,7 +11,7 @@ from typing import Any
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.controller.tables import ID_INVALID, NOT_REGISTERED
 from election_replay.election_core.simulate.controller.record import APPLIED, CLEANED, MOVED, Decision, decisions
-from election_replay.election_core.simulate.truth import Truth, clocks_agree, lines_of, overlap_us, value
+from election_replay.election_core.simulate.truth import Claim, Truth, clocks_agree, lines_of, overlap_us
 from election_replay.election_core.simulate.world import DOWN, SECOND, Line, World
 
 BOUND_US = SECOND // 2
@@ -34,18 +34,15 @@ def _unacknowledged(world: World) -> Iterator[Truth]:
     waited: dict[str, list[int]] = {}
     for line in lines_of(world, "HA_ACK_TIMEOUT"):
         waited.setdefault(line.node, []).append(line.true_us)
-    longest_us = max((max(times) - min(times) for times in waited.values()), default=None)
-    if longest_us is not None:
-        yield Truth(
-            "WRITES_REFUSED",
-            tuple(waited),
-            (),
-            min(map(min, waited.values())),
-            max(map(max, waited.values())),
-            False,
-            f"{', '.join(waited)} waited in vain for acknowledgements.",
-            lambda finding: (finding.duration_min_ms or 0) * 1000 <= longest_us + Timeout.CONTROLLER_ACK.us + SECOND,
-        )
+    if waited:
+        begin, end = min(map(min, waited.values())), max(map(max, waited.values()))
+        longest_us = max(max(times) - min(times) for times in waited.values()) + Timeout.CONTROLLER_ACK.us + SECOND
+        words = f"{', '.join(waited)} waited in vain for acknowledgements."
+        yield Truth("WRITES_REFUSED", tuple(waited), (), begin, end, False, words, _no_longer_than(longest_us))
+
+
+def _no_longer_than(longest_us: int) -> Claim:
+    return lambda finding: (finding.duration_min_ms or 0) * 1000 <= longest_us
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +60,12 @@ def _owned(world: World) -> list[Owned]:
     found = []
     proposed: dict[str, Line] = {}
     for line in lines_of(world, "BRK_REG_TEMP", "BRK_REG_APPLIED"):
-        identity: Any = value(line, "identity")
-        if line.say is not None and line.say.kind == "BRK_REG_TEMP":
+        identity = line.value("identity")
+        if line.kind == "BRK_REG_TEMP":
             proposed[line.node] = line
             continue
         before = proposed.get(line.node)
-        of: Any = value(before, "identity") if before else None
+        of: Any = before.value("identity") if before else None
         fits = before is not None and of.broker_id == identity.broker_id
         shown = line.kept and fits and before is not None and before.kept
         found.append(Owned(line.node, str(identity.broker_id), of.code if fits else None, line, shown))
@@ -76,8 +73,7 @@ def _owned(world: World) -> list[Owned]:
 
 
 def _truth(rule: str, nodes: tuple[str, ...], line: Line, provable: bool, words: str) -> Truth:
-    at = line.true_us
-    return Truth(rule, nodes, (), at, None, provable, words, lambda finding: set(finding.nodes) == set(nodes))
+    return Truth(rule, nodes, (), line.true_us, None, provable, words, lambda finding: {*finding.nodes} == {*nodes})
 
 
 def _removed(world: World, broker_id: str) -> bool:
@@ -122,11 +118,11 @@ def _lost_answers(world: World) -> Iterator[Truth]:
     accepted = {made.event["registerCheckCode"]: made for made in decisions(world) if made.outcome == APPLIED}
     proposed: dict[str, Line] = {}
     for line in lines_of(world, "BRK_REG_TEMP", "BRK_REG_RESET"):
-        if line.say is not None and line.say.kind == "BRK_REG_TEMP":
+        if line.kind == "BRK_REG_TEMP":
             proposed[line.node] = line
             continue
         before = proposed.pop(line.node, None)
-        of: Any = value(before, "identity") if before else None
+        of: Any = before.value("identity") if before else None
         decision = accepted.get(of.code) if of else None
         if before is not None and decision is not None:
             words = f"{line.node} did not hear that it owns the id {of.broker_id}."
@@ -138,7 +134,7 @@ def _forgotten(world: World) -> Iterator[Truth]:
     """A broker whose id the controllers do not know, and that never registers."""
     for node in world.names():
         refused = [line for line in lines_of(world, "BRK_REG_SEND_ERR") if line.node == node]
-        refused = [line for line in refused if value(line, "code") == NOT_REGISTERED]
+        refused = [line for line in refused if line.value("code") == NOT_REGISTERED]
         done = [line.true_us for line in lines_of(world, "BRK_REG_DONE") if line.node == node]
         since = max((time for time in done if refused and time < refused[-1].true_us), default=0)
         row = [line for line in refused if line.true_us > since]
@@ -147,11 +143,13 @@ def _forgotten(world: World) -> Iterator[Truth]:
         lasted = row[-1].wall_us - row[0].wall_us
         if lasted > FOR_GOOD_US - SECOND:
             words = f"The controllers do not know {node}, which tried for {lasted / SECOND:.1f} s."
-            yield Truth(
-                *("BROKER_IDENTITY_RESET", (node,), (), row[0].true_us, None),
-                *(lasted > FOR_GOOD_US + SECOND and all(line.kept for line in row), words),
-                lambda finding, node=node: f"({node})" in finding.summary or finding.nodes == (node,),  # type: ignore[misc]
-            )
+            provable = lasted > FOR_GOOD_US + SECOND and all(line.kept for line in row)
+            claim = _names(node)
+            yield Truth("BROKER_IDENTITY_RESET", (node,), (), row[0].true_us, None, provable, words, claim)
+
+
+def _names(node: str) -> Claim:
+    return lambda finding: f"({node})" in finding.summary or finding.nodes == (node,)
 
 
 # -- ids that are two brokers' ---------------------------------------------------------------------------------------
@@ -176,17 +174,14 @@ def _runs(world: World) -> Iterator[tuple[Line, str, int, int, bool]]:
         end = min((time for time in ends if time > line.true_us), default=world.now_us)
         if (line.node, end) not in seen:
             seen.add((line.node, end))
-            yield line, str(value(line, "node")), line.true_us, end, line.kept
+            yield line, str(line.value("node")), line.true_us, end, line.kept
 
 
 def _owned_twice(world: World) -> Iterator[Truth]:
     """Two brokers that own one id, each with a code of its own."""
     for earlier, later in combinations(_owned(world), 2):
-        if (
-            earlier.broker_id == later.broker_id
-            and earlier.code != later.code
-            and None not in (earlier.code, later.code)
-        ):
+        codes = {earlier.code, later.code}
+        if earlier.broker_id == later.broker_id and len(codes) == 2 and None not in codes:
             words = f"{earlier.node} and {later.node} both own the id {earlier.broker_id}."
             provable = earlier.shown and later.shown and not _removed(world, earlier.broker_id)
             yield _truth("BROKER_ID_CONFLICT", (earlier.broker_id,), later.line, provable, words)
@@ -229,11 +224,11 @@ def _refused(world: World) -> Iterator[Truth]:
     """An id that was applied for with another code than its owner's; the refusal is an error, which is never lost."""
     proposed: dict[str, Line] = {}
     for line in lines_of(world, "BRK_REG_TEMP", "BRK_REG_APPLY_ERR"):
-        if line.say is not None and line.say.kind == "BRK_REG_TEMP":
+        if line.kind == "BRK_REG_TEMP":
             proposed[line.node] = line
-        elif value(line, "code") == ID_INVALID:
+        elif line.value("code") == ID_INVALID:
             before = proposed.get(line.node)
-            broker_id = str(value(line, "value"))
+            broker_id = str(line.value("value"))
             words = f"{line.node} applied for the id {broker_id} and was refused."
             provable = before is not None and before.kept
             yield _truth("REGISTER_CODE_MISMATCH", (broker_id,), line, provable, words)
@@ -243,11 +238,11 @@ def _single_lines(world: World) -> Iterator[Truth]:
     """Lines that say it all, of each broker the first; they are errors, which are never lost."""
     seen: set[tuple[str, str]] = set()
     for line in lines_of(world, "BRK_REG_FILE_INVALID", "BRK_REG_NEXT_ERR"):
-        kind = line.say.kind if line.say else ""
-        if (line.node, kind) in seen or (kind == "BRK_REG_NEXT_ERR" and value(line, "code") != _NOT_SUPPORTED):
+        other = line.kind == "BRK_REG_NEXT_ERR" and line.value("code") != _NOT_SUPPORTED
+        if other or (line.node, line.kind) in seen:
             continue
-        seen.add((line.node, kind))
-        rule, words = _SAYS[kind]
+        seen.add((line.node, line.kind))
+        rule, words = _SAYS[line.kind]
         yield _truth(rule, (line.node,), line, line.kept, words.format(line.node))
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import zip_longest
 from typing import Any
 
 from election_replay.election_core.protocols.controller.tables import Recorded
@@ -47,17 +47,13 @@ def decisions(world: World) -> list[Decision]:
 
 
 def _decisions(world: World) -> Iterator[Decision]:
-    lines = [line for line in world.lines if line.say and line.say.kind in ("CTL_EVENT", "CTL_APPLIED")]
-    for line, following in pairwise([*lines, None]):
-        if line is None or line.say is None:
-            continue
-        values = dict(line.say.values)
-        applied = following is not None and following.say is not None and following.say.kind == "CTL_APPLIED"
-        for name, *of in values.get("events", ()):
+    lines = [line for line in world.lines if line.kind in ("CTL_EVENT", "CTL_APPLIED")]
+    for line, following in zip_longest(lines, lines[1:]):
+        shown = line.kept and following is not None and following.kind == "CTL_APPLIED" and following.kept
+        for name, *of in line.value("events") or ():
             event = dict(of)
-            shown = line.kept and applied and following is not None and following.kept
             outcome = _EVENTS.get(name) or (ELECTED if event["newMasterElected"] else NOBODY)
-            yield Decision(line, outcome, event, values["recorded"], shown)
+            yield Decision(line, outcome, event, line.value("recorded"), shown)
 
 
 def elections(world: World) -> list[Decision]:

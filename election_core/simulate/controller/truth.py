@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise, zip_longest
 from typing import Any
 
-from election_replay.election_core.model.catalogue import CRITICAL, INFO
+from election_replay.election_core.model.catalogue import CRITICAL, INFO, WARNING
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.simulate.broker_identity import truth as identity_truth
 from election_replay.election_core.simulate.broker_identity.machine import IDENTITY_FILE, Identity
@@ -20,6 +20,7 @@ from election_replay.election_core.simulate.controller.record import (
     elections,
     sets,
 )
+from election_replay.election_core.simulate.leaders import Signs, line_breaks, near, two_leaders
 from election_replay.election_core.simulate.truth import (
     Claim,
     Gap,
@@ -30,14 +31,17 @@ from election_replay.election_core.simulate.truth import (
     in_names,
     kept,
     leaderless,
+    lines_of,
     log_gaps,
+    lossless,
     overlap_us,
     pairs_of_reigns,
     skews,
     spans,
-    value,
+    storm_of,
+    unplanned,
 )
-from election_replay.election_core.simulate.world import FROZEN, MILLISECOND, SECOND, Leadership, Line, World
+from election_replay.election_core.simulate.world import FROZEN, MILLISECOND, SECOND, Line, World
 
 BOUND_US = SECOND // 2
 """The clock bound with which worlds are judged."""
@@ -51,6 +55,7 @@ SILENCE_US = 18 * SECOND
 
 _BEGINS = ("BRK_MASTER_BEGIN", "HA_MASTER", "HA_MASTER_AGAIN")
 _ENDS = (*_BEGINS, "BRK_SLAVE_BEGIN", "HA_SLAVE", "HA_SLAVE_AGAIN")
+_SIGNS = Signs(_BEGINS, _ENDS, "epoch", SURE_US, unwritten=(INFO, WARNING))
 _SAME_SET = 2013
 
 
@@ -67,17 +72,11 @@ def _owners(world: World) -> dict[str, list[str]]:
     """``broker id -> processes`` that ever had it; two have one where an identity was copied or given twice."""
     owners: dict[str, list[str]] = {}
     for name, process in world.processes.items():
-        applied = (
-            value(line, "identity") for line in world.lines if line.node == name and _is(line, "BRK_REG_APPLIED")
-        )
+        applied = (line.value("identity") for line in lines_of(world, "BRK_REG_APPLIED") if line.node == name)
         for identity in (*applied, process.files.get(IDENTITY_FILE)):
             if isinstance(identity, Identity) and name not in owners.setdefault(str(identity.broker_id), []):
                 owners[str(identity.broker_id)].append(name)
     return owners
-
-
-def _is(line: Line, kind: str) -> bool:
-    return line.say is not None and line.say.kind == kind
 
 
 def names_of(world: World) -> dict[str, str]:
@@ -93,15 +92,9 @@ def _in_names(world: World, found: list[Truth]) -> list[Truth]:
     twins = [(number, name) for number, owners in _owners(world).items() if len(owners) > 1 for name in owners]
     readings = [in_names(found, names), *(in_names(found, names | {number: name}) for number, name in twins)]
     return [
-        replace(truth, covers=lambda finding, several=several: any(other.covers(finding) for other in several))
+        replace(truth, claim=lambda finding, several=several: any(other.covers(finding) for other in several))
         for truth, *several in zip(found, *readings, strict=True)
     ]
-
-
-def about(nodes: Iterable[str], terms: Iterable[int]) -> Claim:
-    """Claims about just these nodes, named as a world names them, and these epochs."""
-    wanted = (set(nodes), set(terms))
-    return lambda finding: (set(finding.nodes), set(finding.terms)) == wanted
 
 
 def _named(world: World, ids: Iterable[str | None]) -> tuple[str, ...]:
@@ -109,70 +102,7 @@ def _named(world: World, ids: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(names.get(broker_id, broker_id) for broker_id in ids if broker_id is not None)
 
 
-def _near(line: Line, time_us: int) -> bool:
-    return abs(line.true_us - time_us) < SECOND // 10
-
-
 # -- masters --------------------------------------------------------------------------------------------------------
-
-
-def _shows_begin(world: World, reign: Leadership) -> bool:
-    return any(_near(line, reign.begin_us) for line in kept(world, reign.node, *_BEGINS))
-
-
-def _shows_end(world: World, reign: Leadership) -> bool:
-    if reign.end_us is None:
-        return True
-    return any(_near(line, reign.end_us) for line in kept(world, reign.node, *_ENDS))
-
-
-def _same_epoch(world: World) -> Iterator[Truth]:
-    pairs: dict[tuple[int, str, str], bool] = {}
-    for left, right in pairs_of_reigns(world):
-        if left.term == right.term:
-            first, second = sorted((left.node, right.node))
-            shown = _shows_begin(world, left) and _shows_begin(world, right)
-            pairs[left.term, first, second] = pairs.get((left.term, first, second), False) or shown
-    for (epoch, first, second), provable in pairs.items():
-        begin = min(reign.begin_us for reign in world.reigns if reign.term == epoch)
-        words = f"{first} and {second} were both master of epoch {epoch}."
-        nodes = (first, second)
-        yield Truth(
-            "SPLIT_BRAIN_SAME_TERM", nodes, (epoch,), begin, None, provable, words, about(nodes, (epoch,))
-        )  # fmt: skip
-
-
-def _overlaps(world: World) -> Iterator[Truth]:
-    for stale, newer in pairs_of_reigns(world):
-        lasted = overlap_us((stale.begin_us, ends_at(world, stale)), (newer.begin_us, ends_at(world, newer)))
-        if stale.term == newer.term or lasted == 0:
-            continue
-        shown = all(_shows_begin(world, reign) and _shows_end(world, reign) for reign in (stale, newer))
-        agree = clocks_agree(world, BOUND_US)
-        old, new = f"{stale.node} (epoch {stale.term})", f"{newer.node} (epoch {newer.term})"
-        yield Truth(
-            "SPLIT_BRAIN_OVERLAP",
-            (stale.node, newer.node),
-            (stale.term, newer.term),
-            newer.begin_us,
-            newer.begin_us + lasted,
-            lasted > SURE_US and shown and agree,
-            f"{old} and {new} were both master for {lasted / SECOND:.1f} s.",
-            _overlap_of(stale, newer, lasted, agree),
-        )
-
-
-def _overlap_of(stale: Leadership, newer: Leadership, lasted_us: int, agree: bool) -> Claim:
-    """A claim must have the right length, and be critical only where the stale master acknowledged something."""
-    fits = about((stale.node, newer.node), (stale.term, newer.term))
-    acknowledged = any(time > newer.begin_us for time in stale.grew)
-
-    def covers(finding: Finding) -> bool:
-        least, most = (finding.overlap_min_ms or 0) * 1000, (finding.overlap_max_ms or 0) * 1000
-        right = not agree or least <= lasted_us <= most
-        return fits(finding) and right and (acknowledged or finding.severity != CRITICAL)
-
-    return covers
 
 
 def _unreachable(world: World) -> Iterator[Truth]:
@@ -182,21 +112,19 @@ def _unreachable(world: World) -> Iterator[Truth]:
         if stale.term != newer.term and stale.begin_us < newer.begin_us < ended:
             nodes, epochs = (stale.node, newer.node), (stale.term, newer.term)
             words = f"Whoever could not reach {stale.node} had no master until {newer.node} served."
-            yield Truth(
-                *("LEADERLESS", nodes, epochs, stale.begin_us, newer.begin_us, False, words),
-                _perhaps_none(about(nodes, epochs)),
-            )
+            truth = Truth("LEADERLESS", nodes, epochs, stale.begin_us, newer.begin_us, False, words)
+            yield replace(truth, claim=_perhaps_none(truth))
 
 
-def _perhaps_none(fits: Claim) -> Claim:
-    return lambda finding: fits(finding) and finding.severity == INFO and not finding.duration_min_ms
+def _perhaps_none(truth: Truth) -> Claim:
+    return lambda finding: truth.covers(finding) and finding.severity == INFO and not finding.duration_min_ms
 
 
 def _gap_shows(world: World, gap: Gap) -> bool:
     """Whether lines prove a gap: the next master says when it began, the last one's end is known from others."""
     if gap.after is None or not clocks_agree(world, BOUND_US) or gap.lasted_us < SURE_US:
         return False
-    if any(not line.kept for line in world.lines) or _followed_unseen(world):
+    if not lossless(world) or _followed_unseen(world):
         return False
     ended = (gap.before.how_ended == "killed" and _missed(world, gap)) or _fell_silent(world, gap)
     return ended and _others_up(world, gap)
@@ -213,17 +141,15 @@ def _fell_silent(world: World, gap: Gap) -> bool:
 def _followed_unseen(world: World) -> bool:
     """Whether a broker followed a master that never was one: a dead one, elected by a heartbeat that came late."""
     led = {reign.term for reign in world.reigns}
-    return any(
-        value(line, "term") not in led for name in world.names() for line in kept(world, name, "BRK_SLAVE_BEGIN")
-    )
+    return any(line.kept and line.value("term") not in led for line in lines_of(world, "BRK_SLAVE_BEGIN"))
 
 
 def _missed(world: World, gap: Gap) -> bool:
     """Whether the controller saw the connection of the last master close when it was killed."""
-    lines = (line for name in world.names() for line in kept(world, name, "CTL_BROKER_CHANNEL_CLOSED"))
+    lines = (line for line in lines_of(world, "CTL_BROKER_CHANNEL_CLOSED") if line.kept)
     names = names_of(world)
     return any(
-        names.get(str(value(line, "broker_id"))) == gap.before.node and _near(line, gap.begin_us) for line in lines
+        names.get(str(line.value("broker_id"))) == gap.before.node and near(line, gap.begin_us) for line in lines
     )
 
 
@@ -247,36 +173,25 @@ def _unclean(world: World) -> Iterator[Truth]:
             continue
         (winner,) = _named(world, [after.winner])
         cut = any(lost > 0 and line.true_us > after.line.true_us for line, _, lost in _cuts(world))
-        words = f"{winner} was elected for epoch {after.recorded.epoch} outside of {{{', '.join(before.members)}}}."
-        yield Truth(
-            "UNCLEAN_ELECTION",
-            (winner,),
-            (after.recorded.epoch,),
-            after.line.true_us,
-            after.line.true_us,
-            before.shown and after.shown,
-            words,
-            _critical_only_if(cut, about((winner,), (after.recorded.epoch,))),
-        )
+        epoch, at, shown = after.recorded.epoch, after.line.true_us, before.shown and after.shown
+        words = f"{winner} was elected for epoch {epoch} outside of {{{', '.join(before.members)}}}."
+        truth = Truth("UNCLEAN_ELECTION", (winner,), (epoch,), at, at, shown, words)
+        yield truth if cut else replace(truth, claim=_uncritical(truth))
 
 
-def _critical_only_if(so: bool, fits: Claim) -> Claim:
-    return lambda finding: fits(finding) and (so or finding.severity != CRITICAL)
+def _uncritical(truth: Truth) -> Claim:
+    return lambda finding: truth.covers(finding) and finding.severity != CRITICAL
 
 
 def _cuts(world: World) -> Iterator[tuple[Line, bool, int]]:
     """``(line, shown, bytes)`` of every cut of a slave's log."""
     local: dict[str, Line] = {}
     for line in world.lines:
-        if line.say is None:
-            continue
-        if line.say.kind == "HA_CLIENT_EPOCHS_LOCAL":
+        if line.kind == "HA_CLIENT_EPOCHS_LOCAL":
             local[line.node] = line
-        elif line.say.kind == "HA_CLIENT_CUT" and line.node in local:
+        elif line.kind == "HA_CLIENT_CUT" and line.node in local:
             before = local.pop(line.node)
-            entries: Any = value(before, "entries")
-            at: Any = value(line, "start_offset")
-            yield line, line.kept and before.kept, entries[-1][2] - at
+            yield line, line.kept and before.kept, before.value("entries")[-1][2] - line.value("start_offset")
 
 
 def _losses(world: World) -> Iterator[Truth]:
@@ -284,19 +199,11 @@ def _losses(world: World) -> Iterator[Truth]:
     for line, shown, lost in _cuts(world):
         led = [reign for reign in world.reigns if reign.node == line.node and reign.begin_us < line.true_us]
         if lost > 0 and led:
-            at: Any = value(line, "start_offset")
-            shown_before = any(_shows_begin(world, reign) for reign in led)
+            acknowledged = max(reign.committed for reign in led) > line.value("start_offset")
+            provable = shown and any(_SIGNS.shows_begin(world, reign) for reign in led)
             words = f"{line.node}, master of epoch {led[-1].term} before, cut {lost} bytes off its log."
-            yield Truth(
-                "POSSIBLE_DATA_LOSS",
-                (line.node,),
-                (led[-1].term,),
-                line.true_us,
-                line.true_us,
-                shown and shown_before,
-                words,
-                _loss_of(line, lost, acknowledged=max(reign.committed for reign in led) > at),
-            )
+            who, claim = ((line.node,), (led[-1].term,)), _loss_of(line, lost, acknowledged=acknowledged)
+            yield Truth("POSSIBLE_DATA_LOSS", *who, line.true_us, line.true_us, provable, words, claim)
 
 
 def _loss_of(line: Line, lost: int, *, acknowledged: bool) -> Claim:
@@ -333,7 +240,7 @@ def _without_master(world: World) -> Iterator[Truth]:
         master = _named(world, [str(decision.recorded.master)])
         words = f"The set {{{', '.join(decision.members)}}} was recorded without its master {master[0]}."
         at, epochs = decision.line.true_us, (decision.recorded.epoch,)
-        yield Truth("MASTER_NOT_IN_SYNC_STATE_SET", master, epochs, at, at, provable, words, about(master, epochs))
+        yield Truth("MASTER_NOT_IN_SYNC_STATE_SET", master, epochs, at, at, provable, words)
 
 
 def _epochs_back(world: World) -> Iterator[Truth]:
@@ -360,23 +267,12 @@ def _epochs_back(world: World) -> Iterator[Truth]:
 def _stores_ahead(world: World) -> Iterator[Truth]:
     """A store refused a role of an epoch below its own; these lines are warnings, which no appender drops."""
     seen: set[tuple[str, object]] = set()
-    for line in world.lines:
-        if line.say is None or line.say.kind not in ("HA_MASTER_STALE", "HA_SLAVE_STALE"):
-            continue
-        epoch, known = value(line, "term"), value(line, "max_term")
+    for line in lines_of(world, "HA_MASTER_STALE", "HA_SLAVE_STALE"):
+        epoch, known = line.value("term"), line.value("max_term")
         if isinstance(epoch, int) and isinstance(known, int) and (line.node, epoch) not in seen:
             seen.add((line.node, epoch))
             words = f"The store of {line.node} knows epoch {known} and refused a role of {epoch}."
-            yield Truth(
-                "EPOCH_REGRESSION",
-                (line.node,),
-                (epoch,),
-                line.true_us,
-                line.true_us,
-                line.kept,
-                words,
-                about((line.node,), (epoch,)),
-            )
+            yield line_breaks("EPOCH_REGRESSION", line, words)
 
 
 def _roles_back(world: World) -> Iterator[Truth]:
@@ -386,18 +282,14 @@ def _roles_back(world: World) -> Iterator[Truth]:
         if line.say is None:
             last.pop(line.node, None)
             continue
-        if line.say.kind not in ("BRK_MASTER_BEGIN", "BRK_SLAVE_BEGIN"):
+        if line.kind not in ("BRK_MASTER_BEGIN", "BRK_SLAVE_BEGIN"):
             continue
-        epoch: Any = value(line, "term")
+        epoch = line.value("term")
         before = last.get(line.node)
-        if before is not None and (epoch < before[0] or (epoch == before[0] and line.say.kind != before[1])):
-            words = f"{line.node} went from epoch {before[0]} to {epoch}."
-            fits = about((line.node,), (before[0], epoch))
-            yield Truth(
-                "EPOCH_REGRESSION", (line.node,), (before[0], epoch), line.true_us, None, line.kept and before[2],
-                words, fits,
-            )  # fmt: skip
-        last[line.node] = (epoch, line.say.kind, line.kept)
+        if before is not None and (epoch < before[0] or (epoch == before[0] and line.kind != before[1])):
+            words, provable = f"{line.node} went from epoch {before[0]} to {epoch}.", line.kept and before[2]
+            yield Truth("EPOCH_REGRESSION", (line.node,), (before[0], epoch), line.true_us, None, provable, words)
+        last[line.node] = (epoch, line.kind, line.kept)
 
 
 def _wrong_elections(world: World) -> Iterator[Truth]:
@@ -414,23 +306,13 @@ def _wrong_elections(world: World) -> Iterator[Truth]:
             nodes = _named(world, [*others, decision.winner])
             words = f"Epoch {epoch} was given to {' and to '.join(nodes)}."
             provable = decision.shown and any(others.values())
-            yield Truth(
-                "WRONG_ELECTION", nodes, (epoch,), line.true_us, None, provable, words, about(nodes, (epoch,))
-            )  # fmt: skip
+            yield Truth("WRONG_ELECTION", nodes, (epoch,), line.true_us, None, provable, words)
         before = winners.get(epoch - 1, {})
         if decision.winner in before:
             nodes = _named(world, [decision.winner])
             words = f"{nodes[0]} was elected for epoch {epoch} although it was the master of {epoch - 1}."
-            yield Truth(
-                "WRONG_ELECTION",
-                nodes,
-                (epoch,),
-                line.true_us,
-                None,
-                decision.shown and before[decision.winner],
-                words,
-                about(nodes, (epoch,)),
-            )
+            provable = decision.shown and before[decision.winner]
+            yield Truth("WRONG_ELECTION", nodes, (epoch,), line.true_us, None, provable, words)
         others[decision.winner] = others.get(decision.winner, False) or decision.shown
 
 
@@ -451,27 +333,23 @@ def _wrong_sets(world: World) -> Iterator[Truth]:
 
 
 def _wrong_set(decision: Decision, provable: bool, words: str) -> Truth:
-    at = decision.line.true_us
-    epoch = decision.recorded.set_epoch
-    return Truth(
-        "WRONG_SET_CHANGE", (), (), at, at, provable, words, lambda finding: f"SyncStateSet {epoch} " in finding.summary
-    )  # fmt: skip
+    at, named = decision.line.true_us, f"SyncStateSet {decision.recorded.set_epoch} "
+    return Truth("WRONG_SET_CHANGE", (), (), at, at, provable, words, lambda finding: named in finding.summary)
 
 
 # -- single lines --------------------------------------------------------------------------------------------------
 
 
-def _line_truth(line: Line, rule: str, words: str) -> Truth:
+def _line_truth(line: Line, rule: str, words: str, provable: bool) -> Truth:
     """A rule that one line breaks, which the finding names by its second and its node."""
-    return Truth(rule, (line.node,), (), line.true_us, line.true_us, line.kept, words, lambda f: _at(f, line))
+    return Truth(rule, (line.node,), (), line.true_us, line.true_us, provable, words, lambda f: _at(f, line))
 
 
 def _broken_lines(world: World) -> Iterator[Truth]:
-    for line in world.lines:
-        if line.say is not None and line.say.kind in _BREAKS:
-            rule, breaks = _BREAKS[line.say.kind]
-            if breaks(dict(line.say.values)):
-                yield _line_truth(line, rule, f"{line.node} broke {rule}.")
+    for line in lines_of(world, *_BREAKS):
+        rule, breaks = _BREAKS[line.kind]
+        if breaks(line.values):
+            yield _line_truth(line, rule, f"{line.node} broke {rule}.", line.kept)
 
 
 def _refused_wrongly(values: dict[str, Any]) -> bool:
@@ -497,21 +375,16 @@ def _wrong_cuts(world: World) -> Iterator[Truth]:
     master: dict[str, Line] = {}
     local: dict[str, Line] = {}
     for line in world.lines:
-        kind = line.say.kind if line.say else None
-        if kind == "HA_CLIENT_EPOCHS_MASTER":
+        if line.kind == "HA_CLIENT_EPOCHS_MASTER":
             master[line.node] = line
-        elif kind == "HA_CLIENT_EPOCHS_LOCAL":
+        elif line.kind == "HA_CLIENT_EPOCHS_LOCAL":
             local[line.node] = line
-        elif kind == "HA_CLIENT_CUT_AT" and line.node in master and line.node in local:
-            theirs: Any = value(master[line.node], "entries")
-            mine: Any = value(local[line.node], "entries")
-            if value(line, "start_offset") != _parting(theirs, mine):
-                shown = line.kept and master[line.node].kept and local[line.node].kept
-                words = f"{line.node} cut its log at {value(line, 'start_offset')}."
-                yield Truth(
-                    *("REPLICATION_RULE", (line.node,), (), line.true_us, line.true_us, shown, words),
-                    lambda finding, line=line: _at(finding, line),  # type: ignore[misc]
-                )
+        elif line.kind == "HA_CLIENT_CUT_AT" and line.node in master and line.node in local:
+            theirs, mine = master[line.node], local[line.node]
+            if line.value("start_offset") != _parting(theirs.value("entries"), mine.value("entries")):
+                shown = line.kept and theirs.kept and mine.kept
+                words = f"{line.node} cut its log at {line.value('start_offset')}."
+                yield _line_truth(line, "REPLICATION_RULE", words, shown)
 
 
 def _parting(theirs: Iterable[tuple[int, int, int]], mine: Iterable[tuple[int, int, int]]) -> int:
@@ -522,19 +395,14 @@ def _parting(theirs: Iterable[tuple[int, int, int]], mine: Iterable[tuple[int, i
 
 def _wrong_acks(world: World) -> Iterator[Truth]:
     """Another number of acknowledgements than the configuration demands; these lines are warnings."""
-    for line in world.lines:
-        if line.say is not None and line.say.kind == "HA_ACK_TIMEOUT":
-            rules = world.processes[line.node].member.rules
-            if (value(line, "count") == -1) != rules.all_ack:
-                dumped = any(
-                    before.kept and before.node == line.node and "allAckInSyncStateSet=" in before.text
-                    for before in world.lines
-                )
-                words = f"{line.node} waited for {value(line, 'count')} acknowledgements."
-                yield Truth(
-                    *("ACK_RULE", (line.node,), (), line.true_us, line.true_us, dumped, words),
-                    lambda finding, line=line: _at(finding, line),  # type: ignore[misc]
-                )
+    for line in lines_of(world, "HA_ACK_TIMEOUT"):
+        if (line.value("count") == -1) != world.processes[line.node].member.rules.all_ack:
+            dumped = any(
+                before.kept and before.node == line.node and "allAckInSyncStateSet=" in before.text
+                for before in world.lines
+            )
+            words = f"{line.node} waited for {line.value('count')} acknowledgements."
+            yield _line_truth(line, "ACK_RULE", words, dumped)
 
 
 def _poll_us(world: World, broker: str) -> int:
@@ -546,10 +414,10 @@ def _poll_us(world: World, broker: str) -> int:
 def _stale_sets(world: World) -> Iterator[Truth]:
     """A master that could not change its set for longer than a poll; these lines are errors."""
     rows: dict[tuple[str, object], list[list[Line]]] = {}
-    for line in world.lines:
-        if line.say is None or line.say.kind != "BRK_SSS_ALTER_ERR" or value(line, "code") == _SAME_SET:
+    for line in lines_of(world, "BRK_SSS_ALTER_ERR"):
+        if line.value("code") == _SAME_SET:
             continue
-        in_a_row = rows.setdefault((line.node, value(line, "term")), [])
+        in_a_row = rows.setdefault((line.node, line.value("term")), [])
         if in_a_row and line.true_us - in_a_row[-1][-1].true_us <= _poll_us(world, line.node) + IN_A_ROW_US:
             in_a_row[-1].append(line)
         else:
@@ -564,22 +432,14 @@ def _stale_sets(world: World) -> Iterator[Truth]:
                 gaps = [later.true_us - earlier.true_us for earlier, later in pairwise(lines)]
                 steady = not world.processes[node].clock.steps
                 provable = sure and steady and max(gaps, default=0) < poll + IN_A_ROW_US - 2 * SECOND
-                yield Truth(
-                    "SYNC_STATE_SET_STALE",
-                    (node,),
-                    (epoch,) if isinstance(epoch, int) else (),
-                    lines[0].true_us,
-                    lines[-1].true_us,
-                    provable,
-                    words,
-                    about((node,), (epoch,) if isinstance(epoch, int) else ()),
-                )
+                who, when = ((node,), (epoch,) if isinstance(epoch, int) else ()), (lines[0].true_us, lines[-1].true_us)
+                yield Truth("SYNC_STATE_SET_STALE", *who, *when, provable, words)
 
 
 def _small_sets(world: World) -> Iterator[Truth]:
     """A set without a broker that lived for a minute and more."""
     recorded = sets(world)
-    complete = all(line.kept for line in world.lines) and clocks_agree(world, BOUND_US)
+    complete = lossless(world) and clocks_agree(world, BOUND_US)
     for decision, following in zip_longest(recorded, recorded[1:]):
         begin, end = decision.line.true_us, world.now_us if following is None else following.line.true_us
         inside = _named(world, decision.members)
@@ -589,15 +449,10 @@ def _small_sets(world: World) -> Iterator[Truth]:
         }
         longest = max(lived.values(), default=0)
         if longest > FEW_COPIES_US - 2 * SECOND:
-            epochs = (decision.recorded.epoch,)
-            words = (
-                f"The set {{{', '.join(decision.members)}}} was without a living broker for {longest / SECOND:.1f} s."
-            )
+            who, lasted = (tuple(sorted(lived)), (decision.recorded.epoch,)), f"{longest / SECOND:.1f} s"
+            words = f"The set {{{', '.join(decision.members)}}} was without a living broker for {lasted}."
             provable = complete and longest > FEW_COPIES_US + SILENCE_US and following is not None
-            yield Truth(
-                *("SYNC_STATE_SET_SMALL", tuple(sorted(lived)), epochs, begin, end, provable, words),
-                _no_longer(epochs, longest),
-            )
+            yield Truth("SYNC_STATE_SET_SMALL", *who, begin, end, provable, words, _no_longer(who[1], longest))
 
 
 def _owners_names(world: World) -> set[str]:
@@ -656,20 +511,10 @@ def _info_about(terms: tuple[int, ...]) -> Claim:
 def _storms(world: World) -> Iterator[Truth]:
     """Elections that nobody planned, with a winner or without; what comes within seconds is one disturbance, and one
     that follows an election that found nobody ends what that one had begun."""
-    planned = [fault.true_us for fault in world.faults if fault.action in ("stop", "operator asks")]
     begun = [after.line.true_us for before, after in pairwise(elections(world)) if before.outcome == ELECTED]
-    times = [election.line.true_us for election in elections(world)[1:]]
-    unplanned = [time for time in times if not any(0 <= time - at < 10 * SECOND for at in planned)]
-    apart: list[int] = []
-    for time in sorted(set(unplanned) & set(begun)):
-        if not apart or time - apart[-1] >= 13 * SECOND:
-            apart.append(time)
-    if len(unplanned) >= 3:
-        lost = any(not line.kept for line in world.lines)
-        near = all(later - earlier <= 280 * SECOND for earlier, later in pairwise(apart))
-        words = f"{len(unplanned)} elections that nobody planned."
-        provable = len(apart) >= 3 and near and not lost
-        yield Truth("ELECTION_STORM", (), (), unplanned[0], unplanned[-1], provable, words, lambda _: True)
+    times = unplanned(world, [election.line.true_us for election in elections(world)[1:]])
+    if len(times) >= 3:
+        yield storm_of(world, times, {*times} & {*begun}, f"{len(times)} elections that nobody planned.")
 
 
 def _log_gaps(world: World) -> Iterable[Truth]:
@@ -685,20 +530,18 @@ def _log_gaps(world: World) -> Iterable[Truth]:
 def _causal_pairs(world: World) -> Iterator[tuple[Line, Line]]:
     """Kept lines of which the first caused the second: an election, and the role that a broker took by it."""
     elected: dict[int, Line] = {}
-    for line in world.lines:
-        if line.say is None or not line.kept:
+    for line in lines_of(world, "CTL_EVENT", "BRK_MASTER_BEGIN", "BRK_SLAVE_BEGIN"):
+        if not line.kept:
             continue
-        if line.say.kind == "CTL_EVENT" and any(event[0] == "ElectMasterEvent" for event in value(line, "events")):  # type: ignore[attr-defined]
-            recorded: Any = value(line, "recorded")
-            elected.setdefault(recorded.epoch, line)
-        elif line.say.kind in ("BRK_MASTER_BEGIN", "BRK_SLAVE_BEGIN"):
-            epoch: Any = value(line, "term")
-            if epoch in elected:
-                yield elected[epoch], line
+        if line.kind != "CTL_EVENT":
+            if line.value("term") in elected:
+                yield elected[line.value("term")], line
+        elif any(event[0] == "ElectMasterEvent" for event in line.value("events")):
+            elected.setdefault(line.value("recorded").epoch, line)
 
 
 _PARTS: tuple[Callable[[World], Iterable[Truth]], ...] = (
-    *(_same_epoch, _overlaps, _unclean, _losses, _without_master),
+    *(lambda world: two_leaders(world, _SIGNS, BOUND_US), _unclean, _losses, _without_master),
     *(_epochs_back, _stores_ahead, _roles_back, _wrong_elections, _wrong_sets),
     *(_broken_lines, _wrong_cuts, _wrong_acks, _stale_sets, _small_sets),
     *(_unrecorded, _unreachable, _storms, _log_gaps),

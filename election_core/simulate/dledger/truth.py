@@ -15,7 +15,7 @@ from election_replay.election_core.protocols.dledger.tables import (
     TERM_NOT_READY,
     WAIT_TO_VOTE_NEXT,
 )
-from election_replay.election_core.simulate.leaders import Signs, about, double_votes, line_breaks, overlaps, same_term
+from election_replay.election_core.simulate.leaders import Signs, double_votes, line_breaks, two_leaders, went_back
 from election_replay.election_core.simulate.truth import (
     Claim,
     Gap,
@@ -24,20 +24,21 @@ from election_replay.election_core.simulate.truth import (
     ends_at,
     kept,
     leaderless,
+    lines_of,
     log_gaps,
+    lossless,
+    of_node,
     skews,
     storms,
-    value,
 )
 from election_replay.election_core.simulate.world import MILLISECOND, SECOND, Line, World
 
 BOUND_US = SECOND // 2
 """The clock bound with which worlds are judged."""
 
-_SIGNS = Signs(("DL_TO_LEADER",), ("DL_TO_CANDIDATE",))
-_OWN_TERM = ("DL_TERM_UP", "DL_TO_LEADER", "DL_TO_FOLLOWER", "DL_TO_CANDIDATE")
-_SURE_OVERLAP_US = 5 * SECOND
+_SIGNS = Signs(("DL_TO_LEADER",), ("DL_TO_CANDIDATE",), "term", 5 * SECOND)
 """Whole seconds at both ends of two tenures, and the bounds of two clocks, blur less than this."""
+_OWN_TERM = ("DL_TERM_UP", "DL_TO_LEADER", "DL_TO_FOLLOWER", "DL_TO_CANDIDATE")
 _SURE_GAP_US = 5 * SECOND
 """The same, for the end of one tenure and the begin of the next."""
 _ROUNDS = 5
@@ -51,8 +52,7 @@ def truths(world: World) -> list[Truth]:
         *(_kept_roles, _lost_commits, _kept_terms, _wrong_transfers, _unknown_releases, _shipped_twice),
     )
     found = [truth for part in (*parts, _log_gaps, storms) for truth in part(world)]
-    found += same_term(world, _SIGNS, "term")
-    found += overlaps(world, _SIGNS, "term", _SURE_OVERLAP_US, BOUND_US)
+    found += two_leaders(world, _SIGNS, BOUND_US)
     found += double_votes(_votes(world))
     found += leaderless(world, lambda gap: _gap_shows(world, gap), by_majority=True)
     found += skews(world, _causal_pairs(world), BOUND_US)
@@ -66,11 +66,9 @@ def _gap_shows(world: World, gap: Gap) -> bool:
     """Whether lines prove a gap: the next leader says when it began, the last one was alive and logging before."""
     if gap.after is None or not clocks_agree(world, BOUND_US) or gap.lasted_us < _SURE_GAP_US:
         return False
-    lost = any(not line.kept and line.node in (gap.before.node, gap.after.node) for line in world.lines)
-    followed = any(
-        value(line, "peer") == gap.before.node for node in world.names() for line in kept(world, node, "DL_HB_TIMEOUT")
-    )
-    return not lost and (gap.before.how_ended == "stepped down" or followed)  # fmt: skip
+    followed = any(line.kept and line.value("peer") == gap.before.node for line in lines_of(world, "DL_HB_TIMEOUT"))
+    alive = gap.before.how_ended == "stepped down" or followed
+    return alive and lossless(world, gap.before.node, gap.after.node)
 
 
 # -- votes and terms ---------------------------------------------------------------------------------------------------
@@ -78,53 +76,35 @@ def _gap_shows(world: World, gap: Gap) -> bool:
 
 def _votes(world: World) -> Iterator[tuple[str, int, str, Line]]:
     """Votes as candidates heard them."""
-    for line in world.lines:
-        if line.say and line.say.kind == "DL_VOTE_REPLY" and value(line, "answer") == ACCEPT:
-            yield str(value(line, "voter")), _term(line), line.node, line
-
-
-def _term(line: Line) -> int:
-    term = value(line, "term")
-    return term if isinstance(term, int) else -1
+    for line in lines_of(world, "DL_VOTE_REPLY"):
+        if line.value("answer") == ACCEPT:
+            yield str(line.value("voter")), line.number("term"), line.node, line
 
 
 def _regressions(world: World) -> Iterator[Truth]:
     for node in world.names():
         largest, shown_largest, begun = -1, -1, False
-        for line in world.lines:
-            if line.node != node or line.say is None:
+        for line in lines_of(world, "DL_LISTEN", *_OWN_TERM):
+            if line.node != node:
                 continue
-            if line.say.kind == "DL_LISTEN":
+            if line.kind == "DL_LISTEN":
                 begun = largest >= 0
                 continue
-            if line.say.kind not in _OWN_TERM:
-                continue
-            from_term = value(line, "from_term") if line.say.kind == "DL_TERM_UP" else None
-            term = from_term if isinstance(from_term, int) else _term(line)
+            term = line.number("from_term" if line.kind == "DL_TERM_UP" else "term")
             if begun and term < largest:
-                provable = line.kept and term < shown_largest
                 words = f"{node} had been in term {largest} and was in term {term} after its restart."
-                yield Truth(
-                    "TERM_REGRESSION",
-                    (node,),
-                    (largest, term),
-                    line.true_us,
-                    None,
-                    provable,
-                    words,
-                    lambda finding, node=node: finding.nodes == (node,),  # type: ignore[misc]
-                )
+                yield went_back(node, (largest, term), line, shown=term < shown_largest, words=words)
                 largest = shown_largest = -1
             begun = False
-            largest = max(largest, _term(line))
-            shown_largest = max(shown_largest, _term(line)) if line.kept else shown_largest
+            largest = max(largest, line.number("term"))
+            shown_largest = max(shown_largest, line.number("term")) if line.kept else shown_largest
 
 
 def _rounds(world: World, result: str) -> Iterator[tuple[Line, int, int, int]]:
     """Rounds with this result: accepted, not ready, and the votes that a majority needs."""
-    for line in world.lines:
-        if line.say and line.say.kind == "DL_VOTE_PARSED" and value(line, "result") == result:
-            of = dict(line.say.values)
+    for line in lines_of(world, "DL_VOTE_PARSED"):
+        of = line.values
+        if of["result"] == result:
             yield line, of["accepted"], of["not_ready"], majority(of["member_count"])
 
 
@@ -141,9 +121,8 @@ def _wrong_rounds(world: World) -> Iterator[Truth]:
 
 
 def _wrong_answers(world: World) -> Iterator[Truth]:
-    for line in world.lines:
-        from_itself = line.say and line.say.kind == "DL_VOTE_REPLY" and value(line, "voter") == line.node
-        if from_itself and value(line, "answer") == TERM_NOT_READY:
+    for line in lines_of(world, "DL_VOTE_REPLY"):
+        if line.value("voter") == line.node and line.value("answer") == TERM_NOT_READY:
             yield line_breaks("WRONG_VOTE_RESULT", line, f"{line.node} told itself that it is not ready for its term.")
 
 
@@ -151,10 +130,10 @@ def _both_ways(world: World) -> Iterator[Truth]:
     """A voter that told one candidate in one term both that it has its vote and that another has it."""
     answers: dict[tuple[str, str, int], dict[bool, Line]] = {}
     for line in world.lines:
-        answer = value(line, "answer")
-        if line.say is None or answer not in (ACCEPT, ALREADY_VOTED, ALREADY_HAS_LEADER):
+        answer = line.value("answer")
+        if answer not in (ACCEPT, ALREADY_VOTED, ALREADY_HAS_LEADER):
             continue
-        voter, candidate, term = key = (str(value(line, "voter")), line.node, _term(line))
+        voter, candidate, term = key = (str(line.value("voter")), line.node, line.number("term"))
         before = answers.setdefault(key, {})
         if (answer == ACCEPT) not in before and before:
             provable = line.kept and all(earlier.kept for earlier in before.values())
@@ -169,13 +148,10 @@ def _vote_in(voter: str, term: int) -> Claim:
 
 
 def _impatience(world: World) -> Iterator[Truth]:
-    for line in world.lines:
-        if line.say and line.say.kind == "DL_HB_TIMEOUT":
-            heard_ms = value(line, "last_heartbeat_ms")
-            waited_ms = line.wall_us // MILLISECOND - (heard_ms if isinstance(heard_ms, int) else 0)
-            if waited_ms < 2 * HEARTBEAT_INTERVAL_MS - 1000:
-                words = f"{line.node} gave its leader up after {waited_ms} ms."
-                yield line_breaks("HEARTBEAT_RULE", line, words)
+    for line in lines_of(world, "DL_HB_TIMEOUT"):
+        waited_ms = line.wall_us // MILLISECOND - (line.value("last_heartbeat_ms") or 0)
+        if waited_ms < 2 * HEARTBEAT_INTERVAL_MS - 1000:
+            yield line_breaks("HEARTBEAT_RULE", line, f"{line.node} gave its leader up after {waited_ms} ms.")
 
 
 def _never_stays(world: World) -> Iterator[Truth]:
@@ -188,11 +164,7 @@ def _never_stays(world: World) -> Iterator[Truth]:
             words = f"{nodes[0]} gave its leader up {len(given_up)} times."
             provable = all(truth.provable for truth in given_up)
             begin, end = given_up[0].begin_us, given_up[-1].end_us
-            yield Truth("MEMBER_CANNOT_JOIN", nodes, (), begin, end, provable, words, _tells_of(nodes))
-
-
-def _tells_of(nodes: tuple[str, ...]) -> Claim:
-    return lambda finding: finding.nodes == nodes
+            yield Truth("MEMBER_CANNOT_JOIN", nodes, (), begin, end, provable, words, of_node(nodes[0]))
 
 
 def _kept_roles(world: World) -> Iterator[Truth]:
@@ -201,68 +173,51 @@ def _kept_roles(world: World) -> Iterator[Truth]:
         failed = [
             line
             for line in kept(world, reign.node, "DL_HB_PARSED")
-            if value(line, "term") == reign.term
+            if line.value("term") == reign.term
             and reign.begin_us <= line.true_us <= ends_at(world, reign)
             and _since_quorum_us(line) > 7 * SECOND
         ]
         longest = max((_since_quorum_us(line) for line in failed), default=0)
         if longest > 12 * SECOND:
             words = f"{reign.node} led term {reign.term} for {longest / SECOND:.1f} s without a quorum."
-            yield Truth(
-                "LEADER_KEPT_WITHOUT_QUORUM",
-                (reign.node,),
-                (reign.term,),
-                reign.begin_us,
-                reign.end_us,
-                longest > 14 * SECOND and len(failed) > 3,
-                words,
-                about((reign.node,), (reign.term,)),
-            )
+            who, provable = ((reign.node,), (reign.term,)), longest > 14 * SECOND and len(failed) > 3
+            yield Truth("LEADER_KEPT_WITHOUT_QUORUM", *who, reign.begin_us, reign.end_us, provable, words)
 
 
 def _lost_commits(world: World) -> Iterator[Truth]:
     """A later leader without entries that a former one, which broke the rules, had called committed."""
-    status = [line for line in world.lines if line.say and line.say.kind == "DL_STATUS"]
+    of: dict[tuple[str, int], list[Line]] = {}
+    for line in lines_of(world, "DL_STATUS"):
+        of.setdefault((line.node, line.number("term")), []).append(line)
     for before, after in combinations(sorted(world.reigns, key=lambda reign: reign.term), 2):
-        called = [
-            _index(line, "committed") for line in status if (line.node, _term(line)) == (before.node, before.term)
-        ]
-        ends = [_index(line, "ledger_end") for line in status if (line.node, _term(line)) == (after.node, after.term)]
+        called = [line.number("committed") for line in of.get((before.node, before.term), ())]
+        ends = [line.number("ledger_end") for line in of.get((after.node, after.term), ())]
         if not called or not ends or max(called) <= ends[0] or before.node == after.node:
             continue
-        nodes, term = {before.node, after.node}, after.term
-        words = f"{after.node} led term {term} without entries that {before.node} had called committed."
-        yield Truth(
-            "COMMITTED_ENTRY_LOST",
-            (before.node, after.node),
-            (before.term, term),
-            after.begin_us,
-            None,
-            False,
-            words,
-            lambda finding, nodes=nodes, term=term: set(finding.nodes) == nodes and term in finding.terms,  # type: ignore[misc]
-        )
+        nodes, terms = (before.node, after.node), (before.term, after.term)
+        words = f"{after.node} led term {after.term} without entries that {before.node} had called committed."
+        claim = _lost_by({*nodes}, after.term)
+        yield Truth("COMMITTED_ENTRY_LOST", nodes, terms, after.begin_us, None, False, words, claim)
 
 
-def _index(line: Line, name: str) -> int:
-    return int(str(value(line, name)))
+def _lost_by(nodes: set[str], term: int) -> Claim:
+    return lambda finding: set(finding.nodes) == nodes and term in finding.terms
 
 
 def _kept_terms(world: World) -> Iterator[Truth]:
     """A term that is raised to itself; and the next round in it, after one that nobody could win."""
     last: dict[str, Line] = {}
     for line in world.lines:
-        if line.say is None:
-            continue
-        if line.say.kind == "DL_TO_FOLLOWER":
+        term = line.number("term")
+        if line.kind == "DL_TO_FOLLOWER":
             last.pop(line.node, None)
-        elif line.say.kind == "DL_TERM_UP" and _term(line) <= int(str(value(line, "from_term"))):
-            yield line_breaks("TERM_RULE", line, f"{line.node} raised its term {_term(line)} to itself.")
-        elif line.say.kind == "DL_VOTE_PARSED":
+        elif line.kind == "DL_TERM_UP" and term <= line.number("from_term"):
+            yield line_breaks("TERM_RULE", line, f"{line.node} raised its term {term} to itself.")
+        elif line.kind == "DL_VOTE_PARSED":
             before = last.get(line.node)
-            again = before is not None and value(before, "result") == WAIT_TO_VOTE_NEXT
-            if before is not None and again and _term(before) == _term(line):
-                words = f"{line.node} asked for votes in term {_term(line)} again, which nobody could win."
+            again = before is not None and before.value("result") == WAIT_TO_VOTE_NEXT
+            if before is not None and again and before.number("term") == term:
+                words = f"{line.node} asked for votes in term {term} again, which nobody could win."
                 true = line_breaks("TERM_RULE", line, words)
                 shown = before.kept and line.wall_us - before.wall_us < 3 * SECOND
                 yield replace(true, provable=true.provable and shown)
@@ -271,9 +226,8 @@ def _kept_terms(world: World) -> Iterator[Truth]:
 
 def _wrong_transfers(world: World) -> Iterator[Truth]:
     """A member that took over, and says that it did not."""
-    for line in world.lines:
-        done = line.say is not None and line.say.kind == "DL_TAKE_DONE"
-        if done and value(line, "role") != "FOLLOWER" and value(line, "code") != 200:
+    for line in lines_of(world, "DL_TAKE_DONE"):
+        if line.value("role") != "FOLLOWER" and line.value("code") != 200:
             yield line_breaks("TRANSFER_RULE", line, f"{line.node} took over and says that it failed.")
 
 
@@ -286,20 +240,19 @@ def _unknown_releases(world: World) -> Iterator[Truth]:
         if dumps:
             shown = any(line.kept for line in dumps)
             words = f"{node} is of a release that nobody knows."
-            yield Truth("UNKNOWN_VERSION", (node,), (), dumps[0].true_us, None, shown, words, about((node,), ()))
+            yield Truth("UNKNOWN_VERSION", (node,), (), dumps[0].true_us, None, shown, words)
 
 
 def _shipped_twice(world: World) -> Iterator[Truth]:
     """One log in two folders."""
     for folder, node in world.shipped.items():
         words = f"{folder} holds the log of {node}."
-        both = (node, folder)
-        yield Truth("IDENTITY_CONTRADICTION", both, (), world.began_us, None, True, words, about(both, ()))
+        yield Truth("IDENTITY_CONTRADICTION", (node, folder), (), world.began_us, None, True, words)
 
 
 def _since_quorum_us(line: Line) -> int:
-    last_ms = value(line, "last_heartbeat_ms")
-    return line.wall_us - last_ms * MILLISECOND if isinstance(last_ms, int) and last_ms >= 0 else 0
+    last_ms = line.number("last_heartbeat_ms")
+    return line.wall_us - last_ms * MILLISECOND if last_ms >= 0 else 0
 
 
 def _log_gaps(world: World) -> Iterable[Truth]:
@@ -316,16 +269,15 @@ def _causal_pairs(world: World) -> Iterator[tuple[Line, Line]]:
     """Kept lines of which the first caused the second: of leader and follower, of voter and candidate."""
     led: dict[tuple[str, int], Line] = {}
     raised: dict[tuple[str, int], Line] = {}
-    for line in world.lines:
-        if line.say is None or not line.kept:
+    for line in lines_of(world, "DL_TO_LEADER", "DL_TERM_UP", "DL_TO_FOLLOWER", "DL_VOTE_REPLY"):
+        term = line.number("term")
+        if not line.kept:
             continue
-        if line.say.kind == "DL_TO_LEADER":
-            led.setdefault((line.node, _term(line)), line)
-        elif line.say.kind == "DL_TERM_UP":
-            raised.setdefault((line.node, _term(line)), line)
-        elif line.say.kind == "DL_TO_FOLLOWER" and (str(value(line, "peer")), _term(line)) in led:
-            yield led[str(value(line, "peer")), _term(line)], line
-        elif line.say.kind == "DL_VOTE_REPLY" and value(line, "answer") == ACCEPT:
-            cause = raised.get((str(value(line, "voter")), _term(line)))
-            if cause is not None:
-                yield cause, line
+        if line.kind == "DL_TO_LEADER":
+            led.setdefault((line.node, term), line)
+        elif line.kind == "DL_TERM_UP":
+            raised.setdefault((line.node, term), line)
+        elif line.kind == "DL_TO_FOLLOWER" and (line.value("peer"), term) in led:
+            yield led[line.value("peer"), term], line
+        elif line.value("answer") == ACCEPT and (line.value("voter"), term) in raised:
+            yield raised[line.value("voter"), term], line

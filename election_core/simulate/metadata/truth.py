@@ -9,7 +9,15 @@ from election_replay.election_core.protocols.metadata.data_version import is_tak
 from election_replay.election_core.simulate.acting_master import truth as services
 from election_replay.election_core.simulate.acting_master.truth import BOUND_US, number_of
 from election_replay.election_core.simulate.metadata.machine import CONSUMER_FILE, DELAY_FILE, Offsets, Place, Tables
-from election_replay.election_core.simulate.truth import Claim, Truth, clocks_agree, downtime, ends_at, value
+from election_replay.election_core.simulate.truth import (
+    Claim,
+    Truth,
+    clocks_agree,
+    downtime,
+    ends_at,
+    lines_of,
+    lossless,
+)
 from election_replay.election_core.simulate.world import SECOND, Leadership, World
 
 _NEAR_US = 20 * SECOND
@@ -81,11 +89,9 @@ def hand_overs(world: World) -> Iterator[HandedOver]:
 
 def _heard_of(world: World, reign: Leadership) -> str:
     """The broker with the smaller id that ended an acting time."""
-    for line in world.lines:
-        changed = line.say is not None and line.say.kind == "BRK_MIN_CHANGED"
-        if changed and (line.node, line.true_us) == (reign.node, reign.end_us):
-            after = value(line, "after")
-            return str(after[1]) if isinstance(after, tuple) else ""
+    for line in lines_of(world, "BRK_MIN_CHANGED"):
+        if (line.node, line.true_us) == (reign.node, reign.end_us):
+            return str(line.value("after")[1])
     raise ValueError(f"{reign.node} stopped to act without a word")
 
 
@@ -146,7 +152,7 @@ def _copied(world: World, handed: HandedOver, file: str, entries: dict[Place, in
 
     That one was taken after it served, or, where it took nothing over, while its process was dead.
     """
-    if not clocks_agree(world, BOUND_US) or not _lossless(world, handed):
+    if not _telling(world, handed):
         return False
     acted = handed.left.begin_us + _SURE_US, handed.end_us - _SURE_US
     shown = [table for time, table in copies(world, handed.left.node, file) if acted[0] < time < acted[1]]
@@ -177,8 +183,9 @@ def _deaths(world: World, handed: HandedOver) -> list[tuple[int, int]]:
     return [(died + _SURE_US, started) for died, started in downtime(world, handed.node) if started <= served]
 
 
-def _lossless(world: World, handed: HandedOver) -> bool:
-    return all(line.kept for line in world.lines if line.node in (handed.left.node, handed.node))
+def _telling(world: World, handed: HandedOver) -> bool:
+    """Whether all lines of both brokers are there, and all clocks right."""
+    return lossless(world, handed.left.node, handed.node) and clocks_agree(world, BOUND_US)
 
 
 # -- topics and groups ----------------------------------------------------------------------------------------------
@@ -197,11 +204,9 @@ def _names(world: World, handed: HandedOver) -> Iterator[Truth]:
         lost = sorted(set(after.names) - set(before.names) - set(kept.names))
         if lost:
             words = f"{', '.join(lost)}, made on {handed.left.node}, is not on {handed.node}."
-            provable = _lossless(world, handed) and clocks_agree(world, BOUND_US)
-            yield Truth(
-                "METADATA_ROLLBACK", handed.nodes, (), handed.end_us, None, provable, words,
-                _lost(handed, f"{len(lost)} {noun}"),
-            )  # fmt: skip
+            provable = _telling(world, handed)
+            claim = _lost(handed, f"{len(lost)} {noun}")
+            yield Truth("METADATA_ROLLBACK", handed.nodes, (), handed.end_us, None, provable, words, claim)
 
 
 def _lost(handed: HandedOver, words: str) -> Claim:
@@ -226,7 +231,7 @@ def _older(handed: HandedOver) -> Claim:
 
 def _versions_copied(world: World, handed: HandedOver, file: str) -> bool:
     """Whether copies show both versions: the new one's from its death, the old one's from after it was read."""
-    if not clocks_agree(world, BOUND_US) or not _lossless(world, handed) or handed.served_us is None:
+    if handed.served_us is None or not _telling(world, handed):
         return False
     deaths = _deaths(world, handed)
     versions = [

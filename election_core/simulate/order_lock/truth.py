@@ -13,7 +13,7 @@ from election_replay.election_core.simulate.acting_master import truth as servic
 from election_replay.election_core.simulate.acting_master.machine import Broker
 from election_replay.election_core.simulate.acting_master.truth import BOUND_US
 from election_replay.election_core.simulate.order_lock.machine import Key, LockRules
-from election_replay.election_core.simulate.truth import Claim, Truth, clocks_agree, downtime, overlap_us
+from election_replay.election_core.simulate.truth import Claim, Truth, clocks_agree, downtime, lossless, overlap_us
 from election_replay.election_core.simulate.world import SECOND, Line, World
 
 LOCK_LIFE, CLIENT_LIFE = Timeout.LOCK_LIFE.us, Timeout.LOCK_CLIENT_LIFE.us
@@ -84,9 +84,9 @@ def _rules(world: World) -> LockRules:
 
 def _lock_lines(world: World) -> list[_LockLine]:
     lines = [
-        _LockLine(line.true_us, line.node, line.say.kind, dict(line.say.values), line)
+        _LockLine(line.true_us, line.node, line.kind, line.values, line)
         for line in world.lines
-        if line.say is not None and line.say.kind.startswith("LOCK_")
+        if line.kind.startswith("LOCK_")
     ]
     silent = [_LockLine(t, node, say.kind, dict(say.values)) for t, node, say in world.unprinted if "LOCK_" in say.kind]
     return sorted([*lines, *silent], key=lambda line: line.time_us)
@@ -161,31 +161,21 @@ def _doubles(world: World, stood: list[Stood]) -> Iterator[Truth]:
     """``LOCK_DOUBLE_HOLD``: two clients with enough living entries each; or, that may be said, with entries at all."""
     strict = _rules(world).strict
     for first, second in _pairs(stood):
-        if (
-            first.client == second.client
-            or overlap_us((first.begin_us, first.end_us), (second.begin_us, second.end_us)) == 0
-        ):
+        together = overlap_us((first.begin_us, first.end_us), (second.begin_us, second.end_us))
+        if first.client == second.client or together == 0:
             continue
         lasted = overlap_us((first.begin_us, first.held_until_us), (second.begin_us, second.held_until_us))
-        sure = first.shown and second.shown and clocks_agree(world, BOUND_US) and _lossless(world, first, second)
         soon = second.begin_us - first.begin_us < LOCK_LIFE - _BLUR_US
-        provable = not strict and lasted > _BLUR_US and sure and soon
-        words = f"{first.client} at {first.broker} and {second.client} at {second.broker} both had {first.key[2]}"
-        yield Truth(
-            "LOCK_DOUBLE_HOLD",
-            (first.broker, second.broker),
-            (),
-            second.begin_us,
-            None,
-            provable,
-            f"{words} for {lasted / SECOND:.1f} s.",
-            _double_of(world, stood, first, second, strict),
-        )
+        provable = not strict and lasted > _BLUR_US and soon and _both_show(world, first, second)
+        holders = f"{first.client} at {first.broker} and {second.client} at {second.broker}"
+        words = f"{holders} both had {first.key[2]} for {lasted / SECOND:.1f} s."
+        nodes, claim = (first.broker, second.broker), _double_of(world, stood, first, second, strict)
+        yield Truth("LOCK_DOUBLE_HOLD", nodes, (), second.begin_us, None, provable, words, claim)
 
 
-def _lossless(world: World, *stood: Stood) -> bool:
-    nodes = {entry.broker for entry in stood}
-    return all(line.kept for line in world.lines if line.node in nodes)
+def _both_show(world: World, first: Stood, second: Stood) -> bool:
+    shown = first.shown and second.shown and lossless(world, first.broker, second.broker)
+    return shown and clocks_agree(world, BOUND_US)
 
 
 def _double_of(world: World, stood: list[Stood], first: Stood, second: Stood, strict: bool) -> Claim:
@@ -228,11 +218,9 @@ def _risks(world: World, stood: list[Stood]) -> Iterator[Truth]:
         lost = first.how == PROCESS_ENDED and -_BLUR_US < lost_us < CLIENT_LIFE + 10 * SECOND
         if first.client == second.client or not lost:
             continue
-        sure = first.shown and second.shown and clocks_agree(world, BOUND_US) and _lossless(world, first, second)
-        well_after = 13 * SECOND < lost_us < CLIENT_LIFE - 8 * SECOND
         words = f"The lock of {first.key[2]} moved from {first.broker} to {second.broker}, which knew nothing of it."
         nodes = (first.broker, second.broker)
-        provable = sure and well_after
+        provable = 13 * SECOND < lost_us < CLIENT_LIFE - 8 * SECOND and _both_show(world, first, second)
         yield Truth("LOCK_NON_STRICT_RISK", nodes, (), second.begin_us, None, provable, words, _near(nodes, second))
 
 
@@ -267,15 +255,16 @@ def _without_quorum(world: World, stood: list[Stood], lines: list[_LockLine]) ->
         if rules.replicas - len(silent) >= rules.quorum or len(living) + 1 >= rules.quorum:
             continue
         lately = any(entry.begin_us - item.begin_us < LOCK_LIFE + 10 * SECOND for item in others)
-        provable = entry.shown and not lately and _lossless(world, entry)
+        provable = entry.shown and not lately and lossless(world, entry.broker)
         words = f"{entry.broker} granted {entry.client} {entry.key[2]} alone: {', '.join(sorted(silent))} were silent."
         nodes = (entry.broker,)
-        yield Truth("LOCK_WITHOUT_QUORUM", nodes, (), entry.begin_us, None, provable, words, _from(nodes, entry))
+        begin, claim = entry.begin_us, _from(nodes, entry.begin_us)
+        yield Truth("LOCK_WITHOUT_QUORUM", nodes, (), begin, None, provable, words, claim)
 
 
-def _from(nodes: tuple[str, ...], entry: Stood) -> Claim:
-    """A claim begins with the first entry of its client at the broker."""
-    return lambda finding: finding.nodes == nodes and finding.start_time <= entry.begin_us + _BLUR_US
+def _from(nodes: tuple[str, ...], begin_us: int) -> Claim:
+    """A claim may begin earlier: with the first entry of its client at the broker."""
+    return lambda finding: finding.nodes == nodes and finding.start_time <= begin_us + _BLUR_US
 
 
 # -- after expiry ---------------------------------------------------------------------------------------------------
@@ -292,16 +281,5 @@ def _late(lines: list[_LockLine]) -> Iterator[Truth]:
             if before is not None and before.of["peer_client_id"] == line.of["client_id"]:
                 nodes = (line.node,)
                 words = f"{line.of['client_id']} gave back {line.of['key'][2]}, which was another's by then."
-                begin = line.time_us
-                yield Truth(
-                    "LOCK_USED_AFTER_EXPIRY",
-                    nodes,
-                    (),
-                    begin,
-                    None,
-                    True,
-                    words,
-                    lambda finding, nodes=nodes, begin=begin: (  # type: ignore[misc]
-                        finding.nodes == nodes and finding.start_time <= begin + _BLUR_US
-                    ),
-                )
+                begin, claim = line.time_us, _from(nodes, line.time_us)
+                yield Truth("LOCK_USED_AFTER_EXPIRY", nodes, (), begin, None, True, words, claim)

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from election_replay.election_core.model.quorum import is_majority
-from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.protocols.zab.tables import Vote, is_better
-from election_replay.election_core.simulate.leaders import Signs, line_breaks, overlaps, same_term
+from election_replay.election_core.simulate.leaders import Signs, two_leaders, went_back
 from election_replay.election_core.simulate.truth import (
     Claim,
     Gap,
@@ -18,10 +17,9 @@ from election_replay.election_core.simulate.truth import (
     leaderless,
     lines_of,
     log_gaps,
-    number_of,
+    lossless,
     skews,
     storms,
-    value,
 )
 from election_replay.election_core.simulate.world import SECOND, Line, World
 from election_replay.election_core.simulate.zab.voice import SIDS
@@ -29,8 +27,7 @@ from election_replay.election_core.simulate.zab.voice import SIDS
 BOUND_US = SECOND // 2
 """The clock bound with which worlds are judged."""
 
-_SIGNS = Signs(("ZK_ESTABLISHED",), ("ZK_LEADER_SHUTDOWN",), silent_while_leading=True)
-_SURE_OVERLAP_US = 2 * SECOND
+_SIGNS = Signs(("ZK_ESTABLISHED",), ("ZK_LEADER_SHUTDOWN",), "epoch", 2 * SECOND, silent_while_leading=True)
 """Lines have milliseconds: only the bounds of two clocks blur the ends of two tenures."""
 _SURE_GAP_US = 5 * SECOND
 """The same for the end of one tenure and the begin of the next, and up to two seconds until a death is noticed."""
@@ -42,23 +39,18 @@ def truths(world: World) -> list[Truth]:
     """Everything that a reviewer should hear of a world."""
     parts = (_regressions, _worse_votes, _left_behind, _lost_commits, _without_quorum, _log_gaps, _storms)
     found = [truth for part in parts for truth in part(world)]
-    found += same_term(world, _SIGNS, "epoch")
-    found += overlaps(world, _SIGNS, "epoch", _SURE_OVERLAP_US, BOUND_US)
+    found += two_leaders(world, _SIGNS, BOUND_US)
     found += leaderless(world, lambda gap: _gap_shows(world, gap), by_majority=True)
     found += skews(world, _causal_pairs(world), BOUND_US)
     return sorted(in_names(found, _NAMES), key=lambda truth: (truth.begin_us, truth.rule, truth.nodes, truth.terms))
 
 
 def _is_own_vote(line: Line) -> bool:
-    return value(line, "peer") == line.node and value(line, "result") == "LOOKING"
+    return (line.value("peer"), line.value("result")) == (line.node, "LOOKING")
 
 
 def _vote(line: Line) -> Vote:
-    return Vote(number_of(line, "term"), number_of(line, "zxid"), number_of(line, "value"))
-
-
-def _lines_lost(world: World) -> bool:
-    return any(not line.kept for line in world.lines)
+    return Vote(line.number("term"), line.number("zxid"), line.number("value"))
 
 
 # -- votes --------------------------------------------------------------------------------------------------------
@@ -71,10 +63,10 @@ def _worse_votes(world: World) -> Iterator[Truth]:
         for line in lines_of(world, "ZK_START", "ZK_ELECTION", "ZK_VOTE"):
             if line.node != node:
                 continue
-            if not (line.say and line.say.kind == "ZK_VOTE"):
+            if line.kind != "ZK_VOTE":
                 last, shown = {}, {}
             elif _is_own_vote(line):
-                vote, number = _vote(line), number_of(line, "count")
+                vote, number = _vote(line), line.number("count")
                 if is_better(last.get(number, vote), vote):
                     provable = line.kept and is_better(shown.get(number, vote), vote)
                     words = f"{node} changed its vote for a worse one."
@@ -101,11 +93,11 @@ def _entries(world: World) -> dict[str, list[_Entry]]:
     entries: dict[str, list[_Entry]] = {}
     began: dict[str, Line] = {}
     for line in lines_of(world, "ZK_ELECTION", "ZK_VOTE"):
-        if line.say and line.say.kind == "ZK_ELECTION":
+        if line.kind == "ZK_ELECTION":
             began[line.node] = line
         elif line.node in began and _is_own_vote(line):
             del began[line.node]
-            entries.setdefault(line.node, []).append(_Entry(line, number_of(line, "term"), number_of(line, "zxid")))
+            entries.setdefault(line.node, []).append(_Entry(line, line.number("term"), line.number("zxid")))
     return entries
 
 
@@ -113,19 +105,16 @@ def _left_behind(world: World) -> Iterator[Truth]:
     """``ZAB_WRONG_WINNER``: a leader is established that is behind servers which it needs for its quorum."""
     entries = _entries(world)
     for line in lines_of(world, "ZK_ESTABLISHED"):
-        members = value(line, "members")
-        supporters = members if isinstance(members, tuple) else ()
+        supporters = line.value("members")
         with_what = {name: _last_before(entries.get(name, []), line) for name in supporters}
         winner = with_what.get(line.node)
         ahead = [name for name, ballot in with_what.items() if winner and ballot and _log(ballot) > _log(winner)]
         if ahead and not is_majority(len(supporters) - len(ahead), len(world.names())):
-            epoch = number_of(line, "zxid") >> 32
+            epoch = line.number("zxid") >> 32
             words = f"{line.node} was established in epoch {epoch} although {' and '.join(sorted(ahead))} had more."
-            provable = not _lines_lost(world) and clocks_agree(world, BOUND_US)
-            covers = _behind(line.node, epoch)
-            yield Truth(
-                "ZAB_WRONG_WINNER", (line.node, *sorted(ahead)), (epoch,), line.true_us, None, provable, words, covers
-            )
+            provable = lossless(world) and clocks_agree(world, BOUND_US)
+            nodes, claim = (line.node, *sorted(ahead)), _behind(line.node, epoch)
+            yield Truth("ZAB_WRONG_WINNER", nodes, (epoch,), line.true_us, None, provable, words, claim)
 
 
 def _lost_commits(world: World) -> Iterator[Truth]:
@@ -136,7 +125,7 @@ def _lost_commits(world: World) -> Iterator[Truth]:
     entries = _entries(world)
     back = any(True for _ in _regressions(world))
     established = [
-        (number_of(line, "zxid") >> 32, entry.zxid, line)
+        (line.number("zxid") >> 32, entry.zxid, line)
         for line in lines_of(world, "ZK_ESTABLISHED")
         if (entry := _last_before(entries.get(line.node, []), line)) is not None
     ]
@@ -145,12 +134,13 @@ def _lost_commits(world: World) -> Iterator[Truth]:
         if not known or max(known)[0] <= zxid:
             continue
         words = f"{line.node} was established in epoch {epoch} without entries that {max(known)[1]} had committed."
-        provable = not _lines_lost(world) and clocks_agree(world, BOUND_US) and not back
-        node = line.node
-        yield Truth(
-            "COMMITTED_ENTRY_LOST", (node,), (epoch,), line.true_us, None, provable, words,
-            lambda finding, node=node, epoch=epoch: finding.terms[-1] == epoch and node in finding.nodes,  # type: ignore[misc]
-        )  # fmt: skip
+        provable = lossless(world) and clocks_agree(world, BOUND_US) and not back
+        claim = _lacked(line.node, epoch)
+        yield Truth("COMMITTED_ENTRY_LOST", (line.node,), (epoch,), line.true_us, None, provable, words, claim)
+
+
+def _lacked(leader: str, epoch: int) -> Claim:
+    return lambda finding: finding.terms[-1] == epoch and leader in finding.nodes
 
 
 def _last_before(entries: list[_Entry], line: Line) -> _Entry | None:
@@ -169,28 +159,21 @@ def _without_quorum(world: World) -> Iterator[Truth]:
     """A leader with fewer supporters than a majority; that there are more servers shows by their votes."""
     heard: dict[str, set[str]] = {}
     for line in lines_of(world, "ZK_START", "ZK_ELECTION", "ZK_VOTE", "ZK_ESTABLISHED"):
-        kind = line.say.kind if line.say else ""
-        if kind == "ZK_VOTE" and line.kept:
-            heard.setdefault(line.node, set()).add(str(value(line, "peer")))
-        elif kind in ("ZK_START", "ZK_ELECTION"):
+        if line.kind == "ZK_VOTE" and line.kept:
+            heard.setdefault(line.node, set()).add(str(line.value("peer")))
+        elif line.kind in ("ZK_START", "ZK_ELECTION"):
             heard[line.node] = set()
-        elif kind == "ZK_ESTABLISHED":
-            members = value(line, "members")
-            supporters = set(members) if isinstance(members, tuple) else set()
+        elif line.kind == "ZK_ESTABLISHED":
+            supporters = set(line.value("members"))
             if not is_majority(len(supporters), len(world.names())):
                 yield _lonely(line, supporters, heard.get(line.node, set()) | supporters)
 
 
 def _lonely(line: Line, supporters: set[str], voters: set[str]) -> Truth:
-    epoch = number_of(line, "zxid") >> 32
+    epoch = line.number("zxid") >> 32
     provable = line.kept and not is_majority(len(supporters), len(voters))
     words = f"{line.node} began to lead epoch {epoch} with {len(supporters)} of the servers."
-    broken = line_breaks("LEADER_WITHOUT_QUORUM", line, words)
-
-    def covers(finding: Finding) -> bool:
-        return finding.nodes == (line.node,) and finding.terms == (epoch,)
-
-    return Truth(broken.rule, broken.nodes, (epoch,), broken.begin_us, broken.end_us, provable, words, covers)
+    return Truth("LEADER_WITHOUT_QUORUM", (line.node,), (epoch,), line.true_us, line.true_us, provable, words)
 
 
 def _regressions(world: World) -> Iterator[Truth]:
@@ -199,26 +182,18 @@ def _regressions(world: World) -> Iterator[Truth]:
         largest, shown = -1, -1
         begins = False
         for line in lines_of(world, "ZK_ELECTION", "ZK_VOTE", "ZK_ESTABLISHED"):
-            if line.node != node or not line.say:
+            if line.node != node:
                 continue
-            begins = begins or line.say.kind == "ZK_ELECTION"
-            if line.say.kind == "ZK_ESTABLISHED":
-                epoch = number_of(line, "zxid") >> 32
-            elif line.say.kind == "ZK_VOTE" and begins and _is_own_vote(line):
-                epoch, begins = number_of(line, "term"), False
+            begins = begins or line.kind == "ZK_ELECTION"
+            if line.kind == "ZK_ESTABLISHED":
+                epoch = line.number("zxid") >> 32
+            elif line.kind == "ZK_VOTE" and begins and _is_own_vote(line):
+                epoch, begins = line.number("term"), False
             else:
                 continue
             if epoch < largest:
-                yield Truth(
-                    "TERM_REGRESSION",
-                    (node,),
-                    (largest, epoch),
-                    line.true_us,
-                    None,
-                    line.kept and epoch < shown and not _lines_lost(world),
-                    f"{node} had reached epoch {largest} and was in epoch {epoch} afterwards.",
-                    lambda finding, node=node: finding.nodes == (node,),  # type: ignore[misc]
-                )
+                words = f"{node} had reached epoch {largest} and was in epoch {epoch} afterwards."
+                yield went_back(node, (largest, epoch), line, shown=epoch < shown and lossless(world), words=words)
             largest = epoch
             shown = epoch if line.kept else shown
 
@@ -228,15 +203,15 @@ def _regressions(world: World) -> Iterator[Truth]:
 
 def _gap_shows(world: World, gap: Gap) -> bool:
     """Whether lines prove a gap: the last leader said when it gave up, or a follower noticed at once that it died."""
-    if gap.after is None or not clocks_agree(world, BOUND_US) or gap.lasted_us < _SURE_GAP_US or _lines_lost(world):
+    if gap.after is None or not clocks_agree(world, BOUND_US) or gap.lasted_us < _SURE_GAP_US or not lossless(world):
         return False
     gave_up = gap.before.how_ended == "stepped down" and gap.before.end_us == gap.begin_us
     return gave_up or any(_missed(line, gap) for line in world.lines)
 
 
 def _missed(line: Line, gap: Gap) -> bool:
-    lost = line.say is not None and line.say.kind == "ZK_LEADER_LOST" and line.node != gap.before.node
-    return lost and value(line, "exception") == "EOFException" and 0 <= line.true_us - gap.begin_us < SECOND
+    lost = line.kind == "ZK_LEADER_LOST" and line.node != gap.before.node
+    return lost and line.value("exception") == "EOFException" and 0 <= line.true_us - gap.begin_us < SECOND
 
 
 def _storms(world: World) -> Iterator[Truth]:
@@ -255,7 +230,7 @@ def _log_gaps(world: World) -> Iterable[Truth]:
             for reign in world.reigns
         )
         others = (line for line in kept_by_others(world, node) if begin_us < line.true_us < end_us - 8 * SECOND)
-        return led and any(others) and clocks_agree(world, BOUND_US) and not _lines_lost(world)
+        return led and any(others) and clocks_agree(world, BOUND_US) and lossless(world)
 
     return log_gaps(world, shows)
 
@@ -269,10 +244,10 @@ def _causal_pairs(world: World) -> Iterator[tuple[Line, Line]]:
     """Kept lines of which the first caused the second: a follower sees the first proposal of an established leader."""
     established: dict[int, Line] = {}
     for line in lines_of(world, "ZK_ESTABLISHED", "ZK_PROPOSAL_GAP"):
-        epoch = number_of(line, "zxid") >> 32
+        epoch = line.number("zxid") >> 32
         if not line.kept:
             continue
-        if line.say and line.say.kind == "ZK_ESTABLISHED":
+        if line.kind == "ZK_ESTABLISHED":
             established.setdefault(epoch, line)
         elif epoch in established:
             yield established[epoch], line
