@@ -8,7 +8,7 @@ is asked for with a range, because real protocols draw their pauses at random; t
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 # -- what a machine is told ------------------------------------------------------------------------------------
 
@@ -49,6 +49,23 @@ class Asked:
     """A client or an operator asks for something."""
 
     request: Hashable
+
+
+# -- what clients and operators ask for in most protocols -----------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A client adds so many entries."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """An operator asks the leader to hand over."""
+
+    to: str
 
 
 Input = Heard | Unanswered | Closed | Fired | Asked
@@ -119,15 +136,21 @@ class Machine(Protocol[Member, State]):
         where the protocol's processes measure time by that."""
 
 
-Of = TypeVar("Of")
+Of = TypeVar("Of", bound=Any)
 In = TypeVar("In", bound=Any)
 
 
 class Turn(Generic[Of, In]):
     """One step in the making, of a member in a state: the state so far, and the acts so far.
 
-    ``by`` is the part of the process that acts, where an act does not say another.
+    ``by`` is the part of the process that acts, where an act does not say another. A protocol says for all its steps:
+    ``by_clock``, timers wait for a time of day; ``jitter_ms``, how late one goes off that has no range;
+    ``names_itself``, each thing that is said names the member.
     """
+
+    by_clock: ClassVar[bool] = False
+    jitter_ms: ClassVar[int] = 1
+    names_itself: ClassVar[bool] = False
 
     def __init__(self, member: Of, state: In, now_ms: int, by: str) -> None:
         self.member = member
@@ -141,12 +164,13 @@ class Turn(Generic[Of, In]):
         self.state = replace(self.state, **values)
 
     def wait(self, timer: str, at_least_ms: int, below_ms: int | None = None) -> None:
-        """Set a timer, which no clock that is set disturbs."""
-        below_ms = at_least_ms + 1 if below_ms is None else below_ms
-        self.acts.append(Wait(timer, at_least_ms, below_ms, by_clock=False))
+        """Set a timer."""
+        below_ms = at_least_ms + self.jitter_ms if below_ms is None else below_ms
+        self.acts.append(Wait(timer, at_least_ms, below_ms, self.by_clock))
 
     def say(self, kind: str, by: str | None = None, **values: Any) -> None:
         """Write a line."""
+        values = {"node": self.member.name, **values} if self.names_itself else values
         self.acts.append(Say(kind, by or self.by, tuple(values.items())))
 
     def send(self, to: str, message: Hashable, answer_within_ms: int | None = None) -> None:

@@ -19,23 +19,26 @@ class Scenario:
     """A story with a name. ``broken``: a rule of safety may be broken, by a bug, an operator's error, or a fault that
     the protocol does not promise to survive.
 
-    ``cast`` makes the members, ``prepare`` sets clocks, network and logs up, ``script`` is the story.
+    ``cast`` are the members, of which those that are ``joining`` are none yet; ``prepare`` sets clocks, network and
+    logs up, ``script`` is the story.
     """
 
     name: str
     protocol: str
-    broken: bool
     meaning: str
-    play: Play
-    cast: Callable[[], Mapping[str, Any]]
     script: Callable[["Stage"], Script]
+    play: Play
+    cast: Mapping[str, Any]
+    broken: bool = False
     prepare: Callable[[World], None] = lambda _: None
+    joining: tuple[str, ...] = ()
 
 
 def played(scenario: Scenario, seed: int) -> World:
     """The world of a scenario and a seed, played to its end."""
     rng = Random(f"{scenario.name}/{seed}")  # noqa: S311 - a world must repeat
-    world = World(scenario.play, scenario.cast(), rng, BEGAN_US)
+    world = World(scenario.play, scenario.cast, rng, BEGAN_US)
+    world.joining = set(scenario.joining)
     scenario.prepare(world)
     world.run(scenario.script(Stage(world)))
     return world

@@ -1,6 +1,8 @@
 """Stories that any protocol with leaders can play, and the conditions under which it may have to play them."""
 
-from election_replay.election_core.simulate.scenario import Script, Stage
+from collections.abc import Callable
+
+from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
 from election_replay.election_core.simulate.world import SECOND, World
 
 
@@ -196,3 +198,29 @@ def clock_step_then_kill(stage: Stage) -> Script:
         yield from stage.led_again(leader)
         stage.start(leader)
     yield from stage.seconds(20, 30)
+
+
+def survived(
+    story: Callable[..., Scenario],
+    *,
+    losing: Callable[[World], None] = lost_lines,
+    flapping: Callable[[Stage], Script] = flapping,
+) -> tuple[Scenario, ...]:
+    """What every group must survive whose members vote for one of them; ``losing`` and ``flapping`` as it prints."""
+    alike = "clocks differ within their bounds, and the leader is cut off"
+    return (
+        story("healthy", "nothing is broken", healthy),
+        story("kill-leader", "kill -9 of the leader, back after half a minute", kill_leader),
+        story("isolated-leader", "the leader is cut off from its peers, not from its clients", isolated_leader),
+        story("frozen-leader", "the leader gets no time for half a minute, and goes on", frozen_leader),
+        story("kill-followers", "all followers are killed: the leader has to give up by itself", kill_followers),
+        story("restart-all", "power cut: all are killed and come back", restart_all),
+        story("rolling-restart", "an operator stops and starts one after the other", rolling_restart),
+        story("flapping", "four times every link is cut for a while: an election storm", flapping),
+        story("one-way", "one follower does not hear the leader, which hears it", one_way),
+        story("bad-network", "packets are lost, and the leader is killed", kill_leader, prepare=bad_network),
+        story("lost-lines", "bursts of lines are lost, and the leader is killed", kill_leader, prepare=losing),
+        story("drifting-clocks", alike, isolated_leader, prepare=drifting_clocks),
+        story("any-faults", "faults drawn at random", any_faults),
+        story("any-faults-lost-lines", "faults drawn at random, and lines are lost", any_faults, prepare=losing),
+    )

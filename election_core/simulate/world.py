@@ -26,7 +26,7 @@ from election_replay.election_core.simulate.machine import (
     Unanswered,
     Wait,
 )
-from election_replay.election_core.simulate.network import Network
+from election_replay.election_core.simulate.network import HELD_US, Network
 
 SECOND = 1_000_000
 MILLISECOND = 1_000
@@ -128,24 +128,28 @@ class Voice(Protocol):
         """
 
 
-class Play(Protocol):
-    """What a world has to know of a protocol."""
+@dataclass(frozen=True, slots=True)
+class Play:
+    """What a world has to know of a protocol.
 
-    @property
-    def machine(self) -> Machine[Any, Any]:
-        """The protocol."""
+    ``voice`` is the way in which its processes write their logs, ``leads`` the term or epoch that a member leads, or
+    ``None``, ``committed`` how far a leader has committed, ``write`` what a client asks for that adds so many entries
+    (``None`` where clients write nothing).
 
-    def voice(self, rng: Random) -> Voice:
-        """The way its processes write their logs."""
+    ``monotonic``: the processes measure time by clocks that nobody can set. ``connected``: they keep connections open
+    and are told when the process at the other end is gone. ``held_us``: for so long a message that met a cut is tried
+    again. ``leave`` is what a process does about being told to stop, before it ends.
+    """
 
-    def leads(self, state: Any) -> int | None:
-        """The term or epoch that a member leads, or ``None``."""
-
-    def committed(self, state: Any) -> int:
-        """How far a leader has committed."""
-
-    def write(self, count: int) -> Hashable | None:
-        """What a client asks for that adds so many entries; ``None`` where clients write nothing."""
+    machine: Machine[Any, Any]
+    voice: Callable[[Random], Voice]
+    leads: Callable[[Any], int | None]
+    committed: Callable[[Any], int] = lambda _: 0
+    write: Callable[[int], Hashable | None] = lambda _: None
+    monotonic: bool = False
+    connected: bool = False
+    held_us: int = HELD_US
+    leave: Hashable | None = None
 
 
 @dataclass(slots=True)
@@ -178,25 +182,18 @@ class World:
     """The machines, the queue of what is to happen, and the record of what did.
 
     ``drops`` is how often a burst of dropped lines begins, but in files that are ``seldom_written``: appenders drop
-    what floods them. ``monotonic``: the processes measure time by clocks that nobody can set. ``connected``: they keep
-    connections open and are told when the process at the other end is gone.
-    ``leave`` is what a process does about being told to stop, before it ends. ``stops_in_us``: how long a clean stop
-    takes. ``joining`` are machines that are no members yet. ``shipped`` are folders that hold the log of a member once
-    more. ``unprinted`` is what machines say that no system writes down: time, member, and what it says. ``copies`` are
-    those that somebody took of the members' files: member, path below its folder, content.
+    what floods them. ``joining`` are machines that are no members yet. ``shipped`` are folders that hold the log of a
+    member once more. ``unprinted`` is what machines say that no system writes down: time, member, and what it says.
+    ``copies`` are those that somebody took of the members' files: member, path below its folder, content.
     """
 
     def __init__(self, play: Play, members: Mapping[str, Any], rng: Random, began_us: int) -> None:
         self.play, self.rng, self.now_us, self.began_us = play, rng, began_us, began_us
-        self.network = Network(rng)
+        self.network = Network(rng, held_us=play.held_us)
         self.processes = {name: Process(name, member, WallClock()) for name, member in members.items()}
         self.voice = play.voice(rng)
         self.drops = 0.0
         self.seldom_written: frozenset[str] = frozenset()
-        self.monotonic = False
-        self.connected = False
-        self.leave: Hashable | None = None
-        self.stops_in_us = STOPPING_US
         self.lines: list[Line] = []
         self.unprinted: list[tuple[int, str, Say]] = []
         self.copies: list[tuple[str, str, bytes]] = []
@@ -266,7 +263,7 @@ class World:
         self._condition(process, DOWN)
         self._end_reign(name, how)
         process.state = None
-        if self.connected:
+        if self.play.connected:
             for other in self.processes.values():
                 if other is not process:
                     self._carry(name, other.name, self._closed(other, process))
@@ -276,10 +273,10 @@ class World:
         process = self.processes[name]
         self._print(name, self.voice.stopping(name, self._wall(process)), None)
         incarnation = process.incarnation
-        if self.leave is not None:
-            self.ask(name, self.leave)
+        if self.play.leave is not None:
+            self.ask(name, self.play.leave)
         self.at(
-            self.now_us + self.stops_in_us,
+            self.now_us + STOPPING_US,
             lambda: self.kill(name, "stopped") if process.incarnation == incarnation else None,
         )
 
@@ -299,7 +296,7 @@ class World:
         """Somebody sets a clock: what waits by it comes earlier or later; steady timers do not."""
         process = self.processes[name]
         process.clock.step(by_ms * MILLISECOND)
-        if self.monotonic:
+        if self.play.monotonic:
             return
         for timer, (due_us, token) in list(process.timers.items()):
             if timer in process.steady:
@@ -319,7 +316,7 @@ class World:
 
     def _now_ms(self, process: Process) -> int:
         """The clock by which a process measures time."""
-        return (process.clock.monotonic(self.now_us) if self.monotonic else self._wall(process)) // MILLISECOND
+        return (process.clock.monotonic(self.now_us) if self.play.monotonic else self._wall(process)) // MILLISECOND
 
     # -- what machines are told --------------------------------------------------------------------------------
 

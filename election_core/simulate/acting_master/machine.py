@@ -16,20 +16,7 @@ from typing import Any
 
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.acting_master.tables import MASTER_ID, serves
-from election_replay.election_core.simulate.machine import (
-    Act,
-    Answer,
-    Asked,
-    Closed,
-    Fired,
-    Heard,
-    Input,
-    Say,
-    Send,
-    Store,
-    Unanswered,
-    Wait,
-)
+from election_replay.election_core.simulate.machine import Act, Asked, Closed, Fired, Heard, Input, Turn, Unanswered
 from election_replay.election_core.simulate.metadata.machine import (
     CONSUMER_FILE,
     DELAY_FILE,
@@ -288,38 +275,10 @@ State = BrokerState | ServerState | ClientState
 Step = tuple[State, tuple[Act, ...]]
 
 
-class _Turn:
-    """One step in the making: the acts so far."""
+class _BrokerTurn(Turn[Broker, BrokerState]):
+    """One step of a broker."""
 
-    def __init__(self, name: str, now_ms: int) -> None:
-        self.name = name
-        self.now_ms = now_ms
-        self.acts: list[Act] = []
-
-    def wait(self, timer: str, at_least_ms: int, below_ms: int | None = None) -> None:
-        below_ms = at_least_ms + JITTER_MS if below_ms is None else below_ms
-        self.acts.append(Wait(timer, at_least_ms, below_ms, by_clock=False))
-
-    def say(self, kind: str, by: str, **values: Any) -> None:
-        self.acts.append(Say(kind, by, tuple(values.items())))
-
-    def ask(self, to: str, message: Hashable) -> None:
-        self.acts.append(Send(to, message, RPC_TIMEOUT_MS))
-
-    def tell(self, to: str, message: Hashable) -> None:
-        self.acts.append(Send(to, message))
-
-    def answer(self, message: Hashable) -> None:
-        self.acts.append(Answer(message))
-
-
-class _BrokerTurn(_Turn):
-    def __init__(self, member: Broker, state: BrokerState, now_ms: int) -> None:
-        super().__init__(member.name, now_ms)
-        self.member, self.state = member, state
-
-    def change(self, **values: Any) -> None:
-        self.state = replace(self.state, **values)
+    jitter_ms = JITTER_MS
 
     def have(self, tables: Tables) -> None:
         """Metadata changes; nobody prints that."""
@@ -329,7 +288,8 @@ class _BrokerTurn(_Turn):
     def tables(self, **values: Any) -> None:
         self.have(replace(self.state.tables, **values))
 
-    def store(self, file: str) -> None:
+    def write_file(self, file: str) -> None:
+        """Write one of the tables to its file."""
         tables = self.state.tables
         content = {
             CONSUMER_FILE: tables.consumer,
@@ -337,20 +297,17 @@ class _BrokerTurn(_Turn):
             TOPIC_FILE: tables.topics,
             GROUP_FILE: tables.groups,
         }
-        self.acts.append(Store(file, content[file]))
+        self.store(file, content[file])
 
     @property
     def server(self) -> str:
         return self.member.servers[self.state.server % len(self.member.servers)]
 
 
-class _ServerTurn(_Turn):
-    def __init__(self, member: NameServer, state: ServerState, now_ms: int) -> None:
-        super().__init__(member.name, now_ms)
-        self.member, self.state = member, state
+class _ServerTurn(Turn[NameServer, ServerState]):
+    """One step of a name server."""
 
-    def change(self, **values: Any) -> None:
-        self.state = replace(self.state, **values)
+    jitter_ms = JITTER_MS
 
 
 def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> Step:
@@ -358,15 +315,15 @@ def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> Step:
     if isinstance(member, Client):
         return client.start(member, stored, now_ms)
     if isinstance(member, NameServer):
-        server = _ServerTurn(member, ServerState(), now_ms)
+        server = _ServerTurn(member, ServerState(), now_ms, "requests")
         server.wait(SCAN, member.rules.scan_ms)
-        return server.state, tuple(server.acts)
+        return server.done()
     first = Tables(topics=Names((0, now_ms, 1), _TOPICS), groups=Names((0, now_ms, 1), ("order-group",)))
     state = BrokerState(member.number, server=int(member.number), tables=loaded(stored, first))
-    turn = _BrokerTurn(member, state, now_ms)
+    turn = _BrokerTurn(member, state, now_ms, "main")
     turn.have(state.tables)
     for file in (TOPIC_FILE, GROUP_FILE):
-        turn.store(file)
+        turn.write_file(file)
     for timer, after_ms in _FIRST.items():
         turn.wait(timer, after_ms)
     if member.rules.skip_pre_online:
@@ -374,7 +331,7 @@ def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> Step:
     else:
         turn.say("PRE_BEGIN", "pre-online")
         turn.wait(PREPARE, 0)
-    return turn.state, tuple(turn.acts)
+    return turn.done()
 
 
 _FIRST = {
@@ -390,18 +347,17 @@ _FIRST = {
 
 def step(member: Member, state: State, now_ms: int, incoming: Input) -> Step:
     """One thing happens to a broker, name server or client."""
-    turn: Any
     if isinstance(member, Client) and isinstance(state, ClientState):
         return client.step(member, state, now_ms, incoming)
     if isinstance(member, NameServer) and isinstance(state, ServerState):
-        turn = _ServerTurn(member, state, now_ms)
-        _on_server(turn, incoming)
-    elif isinstance(member, Broker) and isinstance(state, BrokerState):
-        turn = _BrokerTurn(member, state, now_ms)
+        server = _ServerTurn(member, state, now_ms, "requests")
+        _on_server(server, incoming)
+        return server.done()
+    if isinstance(member, Broker) and isinstance(state, BrokerState):
+        turn = _BrokerTurn(member, state, now_ms, "main")
         _on_broker(turn, incoming)
-    else:
-        raise TypeError(f"{member.name} is no {type(state).__name__}")
-    return turn.state, tuple(turn.acts)
+        return turn.done()
+    raise TypeError(f"{member.name} is no {type(state).__name__}")
 
 
 def _on_server(turn: _ServerTurn, incoming: Input) -> None:
@@ -512,7 +468,7 @@ def _on_heartbeat_time(turn: _BrokerTurn) -> None:
     turn.wait(HEARTBEAT, HEARTBEAT_MS)
     if not turn.state.isolated:
         for server in turn.member.servers:
-            turn.tell(server, Heartbeat())
+            turn.send(server, Heartbeat())
 
 
 def _on_register_time(turn: _BrokerTurn) -> None:
@@ -526,7 +482,7 @@ def _on_register_time(turn: _BrokerTurn) -> None:
 def _register_everywhere(turn: _BrokerTurn) -> None:
     turn.change(round=0)
     for server in turn.member.servers:
-        turn.ask(server, Register(turn.member.number, turn.state.tables.topics))
+        turn.send(server, Register(turn.member.number, turn.state.tables.topics), RPC_TIMEOUT_MS)
 
 
 def _on_registered(turn: _BrokerTurn, server: str, reply: Registered) -> None:
@@ -552,7 +508,7 @@ def _copy_from(turn: _BrokerTurn, master: str | None, by: str) -> None:
 
 
 def _on_poll_time(turn: _BrokerTurn) -> None:
-    turn.ask(turn.server, WhoLives(before_online=False))
+    turn.send(turn.server, WhoLives(before_online=False), RPC_TIMEOUT_MS)
 
 
 def _on_living_members(turn: _BrokerTurn, _: str, reply: LivingMembers) -> None:
@@ -623,7 +579,7 @@ def _serve(turn: _BrokerTurn, minimum: tuple[str, str] | None) -> None:
 
 
 def _on_prepare_time(turn: _BrokerTurn) -> None:
-    turn.ask(turn.server, WhoLives(before_online=True))
+    turn.send(turn.server, WhoLives(before_online=True), RPC_TIMEOUT_MS)
 
 
 def _try_again(turn: _BrokerTurn) -> None:
@@ -640,7 +596,7 @@ def _prepare_among(turn: _BrokerTurn, members: Members) -> None:
     elif turn.member.number == MASTER_ID:
         _greet_next(turn)
     elif members[0][0] == MASTER_ID:
-        turn.ask(members[0][1], WhereFrom())
+        turn.send(members[0][1], WhereFrom(), RPC_TIMEOUT_MS)
     else:
         turn.say("PRE_NO_MASTER", "pre-online")
         _serve(turn, _smallest_other(turn))
@@ -659,7 +615,7 @@ def _greet_next(turn: _BrokerTurn) -> None:
         turn.say("PRE_MASTER_DONE", "pre-online")
         _serve(turn, (turn.member.number, turn.member.name))
     else:
-        turn.ask(members[turn.state.greeted][1], FromMe())
+        turn.send(members[turn.state.greeted][1], FromMe(), RPC_TIMEOUT_MS)
 
 
 def _on_from_me(turn: _BrokerTurn, master: str, _: FromMe) -> None:
@@ -687,7 +643,7 @@ def _connect_to(turn: _BrokerTurn, master: str) -> None:
 
 def _on_connect_time(turn: _BrokerTurn) -> None:
     if turn.state.connects_to is not None:
-        turn.ask(turn.state.connects_to, Replicate())
+        turn.send(turn.state.connects_to, Replicate(), RPC_TIMEOUT_MS)
 
 
 def _on_replicate(turn: _BrokerTurn, slave: str, _: Replicate) -> None:
@@ -696,7 +652,7 @@ def _on_replicate(turn: _BrokerTurn, slave: str, _: Replicate) -> None:
     if turn.state.waits_for == slave:
         turn.change(waits_for=None)
         turn.say("PRE_REVERSE", "pre-online", peer_address=slave)
-        turn.ask(slave, ReadTables(reverse=True))
+        turn.send(slave, ReadTables(reverse=True), RPC_TIMEOUT_MS)
 
 
 def _on_connected(turn: _BrokerTurn, master: str, _: Connected) -> None:
@@ -733,7 +689,7 @@ def _replicate_failed(turn: _BrokerTurn, to: str, _message: Hashable, _refused: 
 def _on_copy_time(turn: _BrokerTurn) -> None:
     turn.wait(COPY, COPY_MS)
     if turn.member.number != MASTER_ID and turn.state.master is not None:
-        turn.ask(turn.state.master, ReadTables(reverse=False))
+        turn.send(turn.state.master, ReadTables(reverse=False), RPC_TIMEOUT_MS)
 
 
 def _on_read_tables(turn: _BrokerTurn, _: str, request: ReadTables) -> None:
@@ -758,7 +714,7 @@ def _on_reverse(turn: _BrokerTurn, peer: str, tables: Tables) -> None:
     turn.say("REVERSED", "tables", taken=taken, own=before, read=tables.consumer.version)
     for file in taken:
         turn.say(_TAKEN[file], "pre-online", peer_address=peer)
-        turn.store(file)
+        turn.write_file(file)
     _greet_next(turn)
 
 
@@ -774,7 +730,7 @@ def _on_copy(turn: _BrokerTurn, master: str, tables: Tables) -> None:
         turn.say("META_GROUP_DELETE_NONE", "scheduled", consumer_group=group)
     turn.have(tables_then)
     for file in (CONSUMER_FILE, DELAY_FILE, TOPIC_FILE, GROUP_FILE):
-        turn.store(file)
+        turn.write_file(file)
     for kind in ("SYNC_TOPIC", "SYNC_CONSUMER", "SYNC_DELAY", "SYNC_GROUP"):
         turn.say(kind, "scheduled", peer_address=master)
 
@@ -803,19 +759,19 @@ def _on_make_topic(turn: _BrokerTurn, request: MakeTopic) -> None:
     topics, groups = (named(table, request.topic, turn.now_ms) for table in (tables.topics, tables.groups))
     turn.tables(topics=topics, groups=groups)
     for file in (TOPIC_FILE, GROUP_FILE):
-        turn.store(file)
+        turn.write_file(file)
     _register_everywhere(turn)
 
 
 def _on_flush_time(turn: _BrokerTurn) -> None:
     turn.wait(FLUSH, FLUSH_MS)
-    turn.store(CONSUMER_FILE)
+    turn.write_file(CONSUMER_FILE)
 
 
 def _on_delay_flush_time(turn: _BrokerTurn) -> None:
     turn.wait(DELAY_FLUSH, DELAY_FLUSH_MS)
     if turn.state.serving:
-        turn.store(DELAY_FILE)
+        turn.write_file(DELAY_FILE)
 
 
 def _on_monitor_time(turn: _BrokerTurn) -> None:
@@ -841,14 +797,14 @@ def _on_lock(turn: _BrokerTurn, sender: str, request: Lock) -> None:
     if request.only_this:
         turn.answer(Granted(granted, request.number))
     elif rules.quorum <= 1:
-        turn.tell(sender, Granted(granted, request.number))
+        turn.send(sender, Granted(granted, request.number))
     else:
         count = Count(
             turn.state.counts_made + 1, sender, request.number, tuple((key, 1) for key in granted), len(peers)
         )
         turn.change(counts_made=count.number, counts=(*turn.state.counts, count))
         for peer in peers:
-            turn.acts.append(Send(peer, Lock(granted, request.client, count.number, only_this=True), PEER_TIMEOUT_MS))
+            turn.send(peer, Lock(granted, request.client, count.number, only_this=True), PEER_TIMEOUT_MS)
         _close_counts(turn)
 
 
@@ -882,7 +838,7 @@ def _close_counts(turn: _BrokerTurn) -> None:
     quorum = turn.member.rules.locks.quorum
     for count in turn.state.counts:
         if count.waiting == 0:
-            turn.tell(count.client, Granted(tuple(key for key, n in count.grants if n >= quorum), count.request))
+            turn.send(count.client, Granted(tuple(key for key, n in count.grants if n >= quorum), count.request))
     turn.change(counts=tuple(count for count in turn.state.counts if count.waiting))
 
 
@@ -895,7 +851,7 @@ def _on_unlock(turn: _BrokerTurn, _: str, request: Unlock) -> None:
         turn.answer(Unlocked())
     elif turn.member.rules.locks.strict:
         for peer in _peers(turn):
-            turn.acts.append(Send(peer, replace(request, only_this=True), PEER_TIMEOUT_MS))
+            turn.send(peer, replace(request, only_this=True), PEER_TIMEOUT_MS)
 
 
 def _unlock_failed(turn: _BrokerTurn, to: str, _message: Unlock, _refused: bool) -> None:

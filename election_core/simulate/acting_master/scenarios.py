@@ -1,7 +1,7 @@
 """The stories of broker sets with acting masters: faults that they must survive, and what RIP-32 cannot survive."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from typing import Any
 
 from election_replay.election_core.protocols.acting_master.tables import serves
 from election_replay.election_core.simulate.acting_master.machine import MakeTopic, Rules
@@ -9,10 +9,8 @@ from election_replay.election_core.simulate.acting_master.play import (
     BROKERS,
     MASTER,
     SERVERS,
-    SetPlay,
     brokers_of,
-    cast,
-    connected,
+    scenario,
     set_up,
     slaves_of,
 )
@@ -21,23 +19,10 @@ from election_replay.election_core.simulate.scripts import drifting_clocks, lost
 from election_replay.election_core.simulate.world import World
 
 _PATIENT, _HASTY = Rules(silent_ms=40_000, scan_ms=10_000), Rules(silent_ms=3_000, scan_ms=1_000)
-_PLAY = SetPlay((("totalReplicas", "3"), ("lockInStrictMode", "false"), ("skipPreOnline", "false")))
 
 
-def _story(
-    name: str,
-    meaning: str,
-    script: Callable[[Stage], Script],
-    *,
-    broken: bool = False,
-    rules: Rules = Rules(),  # noqa: B008 - frozen
-    server_rules: Rules = Rules(),  # noqa: B008 - frozen
-    brokers: tuple[str, ...] = BROKERS,
-    prepare: Callable[[World], None] = lambda _: None,
-) -> Scenario:
-    made = cast(rules, server_rules, brokers)
-    play = replace(_PLAY, rules=server_rules)
-    return Scenario(f"acting-{name}", "acting_master", broken, meaning, play, made, script, connected(prepare))
+def _story(name: str, meaning: str, script: Callable[[Stage], Script], **more: Any) -> Scenario:
+    return scenario("acting_master", f"acting-{name}", meaning, script, **more)
 
 
 # -- safe: faults that a set must survive ----------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from election_replay.election_core.simulate.controller.play import (
     up,
 )
 from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
+from election_replay.election_core.simulate.scripts import lost_lines
 from election_replay.election_core.simulate.world import Process, World
 
 Point = Callable[[World, Process], bool]
@@ -166,17 +167,13 @@ def _retired(stage: Stage) -> Script:
     yield from stage.seconds(15, 25)
 
 
-def _lost_from_start(world: World) -> None:
-    world.drops = 0.02
-
-
 SAFE: tuple[Scenario, ...] = (
     *(
         _story(f"crash-{name}", f"a broker dies {words}, and comes back", _crash_at(point))
         for name, (words, point) in POINTS.items()
     ),
     _story("race", "all brokers ask for an id at once", _race),
-    _story("race-lost-lines", "all ask at once, and the loggers drop lines in bursts", _race, prepare=_lost_from_start),
+    _story("race-lost-lines", "all ask at once, and the loggers drop lines in bursts", _race, prepare=lost_lines),
     _story("restart", "brokers come back with their identity files", _restart),
     _story("moved", "a broker comes back at another address", _moved),
     _story("controller-away", "the controller starts last", _controller_away),
@@ -325,7 +322,7 @@ BROKEN: tuple[Scenario, ...] = (
         "a broker comes back without its identity, and lines are lost",
         _lost_files,
         broken=True,
-        prepare=_lost_from_start,
+        prepare=lost_lines,
     ),
 )
 

@@ -56,9 +56,18 @@ from election_replay.election_core.simulate.controller.messages import (
     Notice,
     NotServed,
     WhoLeads,
+)
+from election_replay.election_core.simulate.machine import (
+    Act,
+    Asked,
+    Closed,
+    Fired,
+    Heard,
+    Input,
+    Turn,
+    Unanswered,
     Write,
 )
-from election_replay.election_core.simulate.machine import Act, Asked, Closed, Fired, Heard, Input, Turn, Unanswered
 
 MESSAGE_BYTES = 254
 EPOCH_FILE, LOG_FILE = "epochFileCheckpoint", "commitlog"

@@ -204,13 +204,6 @@ class NotServed:
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
-    """A producer sends so many messages."""
-
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
 class ElectMaster:
     """An operator names a new master."""
 

@@ -1,7 +1,7 @@
 """The controller mode, for a world: who is in the cast, and the words that all its stories share."""
 
-from collections.abc import Callable, Mapping
-from random import Random
+from collections.abc import Callable
+from typing import Any
 
 from election_replay.election_core.simulate.broker_identity.machine import IDENTITY_FILE
 from election_replay.election_core.simulate.controller import broker_machine as replica
@@ -12,12 +12,11 @@ from election_replay.election_core.simulate.controller.messages import (
     Broker,
     Controller,
     Rules,
-    Write,
 )
 from election_replay.election_core.simulate.controller.voice import ControllerModeVoice
-from election_replay.election_core.simulate.machine import Machine
+from election_replay.election_core.simulate.machine import Write
 from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
-from election_replay.election_core.simulate.world import World
+from election_replay.election_core.simulate.world import Play
 
 GROUP, CLUSTER = "bs-orders", "lab-main"
 CONTROLLER = "ctl-1"
@@ -44,58 +43,30 @@ def members(rules: Rules) -> dict[str, Member]:
     return cast
 
 
-class ControllerPlay:
-    """The controller mode, for a world."""
-
-    def __init__(self, cast: Mapping[str, Member]) -> None:
-        self._cast = cast
-
-    @property
-    def machine(self) -> Machine[Member, State]:
-        """Controller and brokers."""
-        return machine
-
-    def voice(self, rng: Random) -> ControllerModeVoice:
-        """Their logs."""
-        return ControllerModeVoice(self._cast, rng)
-
-    def leads(self, state: State) -> int | None:
-        """The master epoch of a broker that is master."""
-        return state.epoch if isinstance(state, replica.State) and state.role == MASTER else None
-
-    def committed(self, state: State) -> int:
-        """How far a master has acknowledged."""
-        return state.confirmed if isinstance(state, replica.State) else 0
-
-    def write(self, count: int) -> Write:
-        """Messages of a producer."""
-        return Write(count)
-
-
-def connected(prepare: Callable[[World], None]) -> Callable[[World], None]:
-    """Replication and heartbeats keep their connections open: the end of a process is heard of."""
-
-    def prepared(world: World) -> None:
-        world.connected = True
-        prepare(world)
-
-    return prepared
-
-
 def scenario(
     protocol: str,
     name: str,
     meaning: str,
     script: Callable[[Stage], Script],
     *,
-    broken: bool = False,
     rules: Rules = Rules(),  # noqa: B008 - frozen
-    prepare: Callable[[World], None] = lambda _: None,
+    **more: Any,
 ) -> Scenario:
     """A scenario of these processes; ``protocol`` is the one whose story it is."""
     cast = members(rules)
-    play = ControllerPlay(cast)
-    return Scenario(name, protocol, broken, meaning, play, lambda: cast, script, connected(prepare))
+    # Replication and heartbeats keep their connections open: the end of a process is heard of.
+    play = Play(machine, lambda rng: ControllerModeVoice(cast, rng), _leads, _acknowledged, Write, connected=True)
+    return Scenario(name, protocol, meaning, script, play, cast, **more)
+
+
+def _leads(state: State) -> int | None:
+    """The master epoch of a broker that is master."""
+    return state.epoch if isinstance(state, replica.State) and state.role == MASTER else None
+
+
+def _acknowledged(state: State) -> int:
+    """How far a master has acknowledged."""
+    return state.confirmed if isinstance(state, replica.State) else 0
 
 
 def in_sync(stage: Stage, brokers: int = 3, within: float = 40) -> Script:

@@ -22,6 +22,7 @@ from election_replay.election_core.simulate.controller.play import (
     up,
 )
 from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
+from election_replay.election_core.simulate.scripts import drifting_clocks, lost_lines
 from election_replay.election_core.simulate.world import SECOND, World
 
 
@@ -227,10 +228,6 @@ def _bad_network(world: World) -> None:
     world.network.doubled = 0.1
 
 
-def _lost_from_start(world: World) -> None:
-    world.drops = 0.02
-
-
 def _losing_lines(script: Callable[[Stage], Script]) -> Callable[[Stage], Script]:
     """The loggers drop lines once there is traffic: what the brokers said of their settings is not lost."""
 
@@ -244,16 +241,8 @@ def _losing_lines(script: Callable[[Stage], Script]) -> Callable[[Stage], Script
 
 def _anything(world: World) -> None:
     _bad_network(world)
-    _lost_from_start(world)
-    _drifting_clocks(world)
-
-
-def _drifting_clocks(world: World) -> None:
-    """Every clock is off, each by less than the bound of half a second."""
-    for process in world.processes.values():
-        process.clock.begin(world.now_us)
-        process.clock.offset_us = world.rng.randrange(-400_000, 400_000)
-        process.clock.drift_ppm = world.rng.randrange(-200, 200)
+    lost_lines(world)
+    drifting_clocks(world)
 
 
 _PATIENT = Rules(periods=Periods(poll=30_000, check_set=10_000, not_caught_up=40_000, silent=30_000, scan=15_000))
@@ -282,7 +271,7 @@ SAFE: tuple[Scenario, ...] = (
     _story("lost-lines", "the loggers drop lines in bursts, and the master is killed", _losing_lines(_kill_master)),
     _story(
         "drifting-clocks", "clocks differ within their bounds, and the master is cut off", _isolated_master,
-        prepare=_drifting_clocks,
+        prepare=drifting_clocks,
     ),
     _story("any-faults", "faults drawn at random", _any_faults),
     _story(
@@ -507,7 +496,7 @@ BROKEN: tuple[Scenario, ...] = (
     ),
     _story(
         "settings-lost", "the loggers drop lines from the start, so that settings may be unknown; faults at random",
-        _any_faults, broken=True, prepare=_lost_from_start,
+        _any_faults, broken=True, prepare=lost_lines,
     ),
 )  # fmt: skip
 

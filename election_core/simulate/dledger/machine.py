@@ -51,16 +51,14 @@ from election_replay.election_core.simulate.ledger import (
 )
 from election_replay.election_core.simulate.machine import (
     Act,
-    Answer,
     Asked,
     Fired,
     Heard,
     Input,
-    Say,
-    Send,
-    Store,
+    Transfer,
+    Turn,
     Unanswered,
-    Wait,
+    Write,
 )
 
 CANDIDATE, LEADER, FOLLOWER = "CANDIDATE", "LEADER", "FOLLOWER"
@@ -185,20 +183,6 @@ class TakeReply:
     code: int
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
-    """A client appends entries."""
-
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Transfer:
-    """An operator asks the leader to hand over."""
-
-    to: str
-
-
 # -- state ------------------------------------------------------------------------------------------------------
 
 
@@ -254,43 +238,21 @@ class State:
 Step = tuple[State, tuple[Act, ...]]
 
 
-class _Turn:
-    """One step in the making: the state so far, and the acts so far."""
+class _Turn(Turn[Member, State]):
+    """One step of a member."""
 
-    def __init__(self, member: Member, state: State, now_ms: int, by: str) -> None:
-        self.member = member
-        self.state = state
-        self.now_ms = now_ms
-        self.by = by
-        self.acts: list[Act] = []
-
-    def change(self, **values: Any) -> None:
-        self.state = replace(self.state, **values)
-
-    def wait(self, timer: str, at_least_ms: int, below_ms: int) -> None:
-        self.acts.append(Wait(timer, at_least_ms, below_ms))
-
-    def say(self, kind: str, by: str | None = None, **values: Any) -> None:
-        self.acts.append(Say(kind, by or self.by, (("node", self.member.name), *values.items())))
-
-    def ask(self, to: str, message: Hashable) -> None:
-        self.acts.append(Send(to, message, RPC_TIMEOUT_MS))
-
-    def answer(self, message: Hashable) -> None:
-        self.acts.append(Answer(message))
+    by_clock = True
+    names_itself = True
 
     def store_term(self) -> None:
-        self.acts.append(Store(TERM_FILE, (self.state.term, self.state.vote)))
+        self.store(TERM_FILE, (self.state.term, self.state.vote))
 
     def store_ledger(self) -> None:
-        self.acts.append(Store(LEDGER_FILE, self.state.ledger))
+        self.store(LEDGER_FILE, self.state.ledger)
 
     @property
     def quorum(self) -> int:
         return self.member.rules.quorum(len(self.member.peers))
-
-    def done(self) -> Step:
-        return self.state, tuple(self.acts)
 
 
 def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> Step:
@@ -424,7 +386,7 @@ def _ask_for_votes(turn: _Turn) -> None:
     reply = _vote(turn, member.name, request)
     _say_reply(turn, member.name, reply)
     for peer in member.others:
-        turn.ask(peer, request)
+        turn.send(peer, request, RPC_TIMEOUT_MS)
     _count_vote(turn, member.name, reply)
 
 
@@ -549,7 +511,7 @@ def _on_beat(turn: _Turn) -> None:
     turn.wait(BEATS, HEARTBEAT_INTERVAL_MS, HEARTBEAT_INTERVAL_MS + LOOP_MS[1])
     turn.wait(BEAT, HEARTBEAT_INTERVAL_MS, HEARTBEAT_INTERVAL_MS + LOOP_MS[1])
     for peer in turn.member.others:
-        turn.ask(peer, Heartbeat(state.term, number))
+        turn.send(peer, Heartbeat(state.term, number), RPC_TIMEOUT_MS)
     _close_beats_if_over(turn)
 
 
@@ -616,7 +578,7 @@ def _on_push_time(turn: _Turn) -> None:
     state = turn.state
     if state.role == LEADER:
         for peer in turn.member.others:
-            turn.acts.append(Send(peer, Push(state.term, state.ledger, state.committed)))
+            turn.send(peer, Push(state.term, state.ledger, state.committed))
         turn.wait(PUSH, PUSH_MS, PUSH_MS + LOOP_MS[1])
 
 
@@ -691,7 +653,7 @@ def _on_transfer(turn: _Turn, request: Transfer) -> None:
     last = end_of(state.ledger)[1]
     turn.say("DL_TRANSFER_REQ", transfer=_transfer(turn, request.to, turn.member.name, state.term, last))
     turn.change(handing_to=request.to)
-    turn.ask(request.to, TakeLeadership(state.term, last))
+    turn.send(request.to, TakeLeadership(state.term, last), RPC_TIMEOUT_MS)
 
 
 def _transfer(turn: _Turn, to: str, leader: str, term: int, last: int) -> tuple[tuple[str, Any], ...]:

@@ -1,7 +1,7 @@
 """The stories of DLedger groups: faults that the protocol must survive, and bugs and errors that break it."""
 
-from collections.abc import Callable, Mapping
-from random import Random
+from collections.abc import Callable
+from typing import Any
 
 from election_replay.election_core.protocols.dledger.tables import (
     ALREADY_HAS_LEADER,
@@ -18,11 +18,11 @@ from election_replay.election_core.protocols.dledger.tables import (
 )
 from election_replay.election_core.simulate import scripts
 from election_replay.election_core.simulate.dledger import machine
-from election_replay.election_core.simulate.dledger.machine import TERM_FILE, Member, Rules, State, Transfer, Write
+from election_replay.election_core.simulate.dledger.machine import TERM_FILE, Member, Rules
 from election_replay.election_core.simulate.dledger.voice import BrokerVoice
-from election_replay.election_core.simulate.machine import Machine
+from election_replay.election_core.simulate.machine import Transfer, Write
 from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
-from election_replay.election_core.simulate.world import World
+from election_replay.election_core.simulate.world import Play
 
 GROUP = "RaftNode00"
 NAMES = ("n0", "n1", "n2")
@@ -30,51 +30,26 @@ FIVE = ("n0", "n1", "n2", "n3", "n4")
 UNKNOWN_RELEASE = "/opt/rocketmq-all-6.1.0-bin-release"
 
 
-class DledgerPlay:
-    """DLedger, for a world; ``home`` is the folder of its release."""
-
-    def __init__(self, names: tuple[str, ...] = NAMES, home: str = "/opt/rocketmq") -> None:
-        self._names, self._home = names, home
-
-    @property
-    def machine(self) -> Machine[Member, State]:
-        """The elector."""
-        return machine
-
-    def voice(self, rng: Random) -> BrokerVoice:
-        """Brokers of RocketMQ."""
-        return BrokerVoice(GROUP, self._names, rng, self._home)
-
-    def leads(self, state: State) -> int | None:
-        """The term that a member leads."""
-        return state.term if state.role == machine.LEADER else None
-
-    def committed(self, state: State) -> int:
-        """The commit index."""
-        return state.committed
-
-    def write(self, count: int) -> Write:
-        """Entries of a producer."""
-        return Write(count)
-
-
-def _cast(rules: Rules, names: tuple[str, ...]) -> Callable[[], Mapping[str, Member]]:
-    return lambda: {name: Member(name, GROUP, names, rules) for name in names}
-
-
 def _story(
     name: str,
     meaning: str,
     script: Callable[[Stage], Script],
     *,
-    broken: bool = False,
     rules: Rules = Rules(),  # noqa: B008 - frozen
-    prepare: Callable[[World], None] = lambda _: None,
     names: tuple[str, ...] = NAMES,
     home: str = "/opt/rocketmq",
+    **more: Any,
 ) -> Scenario:
-    play = DledgerPlay(names, home)
-    return Scenario(f"dledger-{name}", "dledger", broken, meaning, play, _cast(rules, names), script, prepare)
+    """A story of the release in the folder ``home``."""
+    play = Play(
+        machine,
+        lambda rng: BrokerVoice(GROUP, names, rng, home),
+        lambda state: state.term if state.role == machine.LEADER else None,
+        lambda state: state.committed,
+        Write,
+    )
+    cast = {member: Member(member, GROUP, names, rules) for member in names}
+    return Scenario(f"dledger-{name}", "dledger", meaning, script, play, cast, **more)
 
 
 # -- safe: faults that the protocol must survive --------------------------------------------------------------------
@@ -127,49 +102,12 @@ def _shipped_twice(stage: Stage) -> Script:
 
 
 SAFE: tuple[Scenario, ...] = (
-    _story("healthy", "three brokers, nothing broken", scripts.healthy),
-    _story("kill-leader", "kill -9 of the leader, back after half a minute", scripts.kill_leader),
-    _story("isolated-leader", "the leader is cut off from its peers, not from its clients", scripts.isolated_leader),
-    _story(
-        "frozen-leader",
-        "the leader gets no time for half a minute, and then goes on as if nothing was",
-        scripts.frozen_leader,
-    ),
-    _story("kill-followers", "both followers are killed: the leader has to give up by itself", scripts.kill_followers),
-    _story("restart-all", "power cut: all are killed and come back", scripts.restart_all),
-    _story("rolling-restart", "an operator stops and starts one after the other", scripts.rolling_restart),
+    *scripts.survived(_story),
     _story("transfer", "an operator asks the leader to hand over", _transfer),
-    _story("flapping", "four times every link is cut for a dozen seconds: an election storm", scripts.flapping),
-    _story("one-way", "one follower does not hear the leader, which hears it", scripts.one_way),
-    _story(
-        "bad-network",
-        "one packet in ten is lost, messages are late, and the leader is killed",
-        scripts.kill_leader,
-        prepare=scripts.bad_network,
-    ),
-    _story(
-        "lost-lines",
-        "the loggers drop INFO lines in bursts, and the leader is killed",
-        scripts.kill_leader,
-        prepare=scripts.lost_lines,
-    ),
-    _story(
-        "drifting-clocks",
-        "clocks differ within their bounds, and the leader is cut off",
-        scripts.isolated_leader,
-        prepare=scripts.drifting_clocks,
-    ),
-    _story("any-faults", "faults drawn at random", scripts.any_faults),
     _story("five-kill-two", "five brokers, of which two die: three are a majority", _kill_two, names=FIVE),
     _story("five-any-faults", "faults drawn at random, among five brokers", scripts.any_faults, names=FIVE),
     _story("unknown-release", "brokers of a release whose texts nobody knows", scripts.healthy, home=UNKNOWN_RELEASE),
     _story("shipped-twice", "the log of one broker is shipped under two names", _shipped_twice),
-    _story(
-        "any-faults-lost-lines",
-        "faults drawn at random, and lines are lost",
-        scripts.any_faults,
-        prepare=scripts.lost_lines,
-    ),
 )
 
 # -- broken: a bug, or an operator's error ---------------------------------------------------------------------------

@@ -1,27 +1,21 @@
 """The stories of hand-overs: how a returning master comes to know what was read while it was away, or does not."""
 
 from collections.abc import Callable
+from typing import Any
 
 from election_replay.election_core.protocols.metadata.data_version import Version
 from election_replay.election_core.simulate.acting_master.machine import MakeTopic, Rules
 from election_replay.election_core.simulate.acting_master.play import (
     BROKERS,
     MASTER,
-    SetPlay,
-    cast,
-    connected,
+    scenario,
     set_up,
 )
 from election_replay.election_core.simulate.metadata.machine import TableRules
 from election_replay.election_core.simulate.metadata.readers import Collector, Readers
 from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
 from election_replay.election_core.simulate.scripts import drifting_clocks, lost_lines
-from election_replay.election_core.simulate.world import World
 
-_PLAYS = {
-    skip: SetPlay((("totalReplicas", "3"), ("lockInStrictMode", "false"), ("skipPreOnline", str(skip).lower())))
-    for skip in (False, True)
-}
 _EACH_COMMIT = TableRules(version_step=1, delay_step=1)
 """A version for each commit: then versions tell who has come further (``consumerOffsetUpdateVersionStep=1``)."""
 
@@ -31,14 +25,12 @@ def _story(
     meaning: str,
     script: Callable[[Stage], Script],
     *,
-    broken: bool = False,
-    rules: TableRules = TableRules(),  # noqa: B008 - frozen
+    tables: TableRules = TableRules(),  # noqa: B008 - frozen
     skip: bool = False,
-    brokers: tuple[str, ...] = BROKERS,
-    prepare: Callable[[World], None] = lambda _: None,
+    **more: Any,
 ) -> Scenario:
-    made = cast(Rules(tables=rules, skip_pre_online=skip), brokers=brokers)
-    return Scenario(f"metadata-{name}", "metadata", broken, meaning, _PLAYS[skip], made, script, connected(prepare))
+    rules = Rules(tables=tables, skip_pre_online=skip)
+    return scenario("metadata", f"metadata-{name}", meaning, script, rules=rules, **more)
 
 
 def _read_for(
@@ -115,7 +107,7 @@ SAFE: tuple[Scenario, ...] = (
         "clean",
         "a slave acts for long; the master takes over what was read",
         _read_for((25, 40), _LONG),
-        rules=_EACH_COMMIT,
+        tables=_EACH_COMMIT,
     ),
     _story(
         "one-slave",
@@ -125,13 +117,13 @@ SAFE: tuple[Scenario, ...] = (
     ),
     _story("idle", "nobody reads while a slave acts", _read_for((25, 40), _SHORT, reading=False), skip=False),
     _story(
-        "clean-lost-lines", "INFO lines are lost", _read_for((25, 40), _LONG), rules=_EACH_COMMIT, prepare=lost_lines
+        "clean-lost-lines", "INFO lines are lost", _read_for((25, 40), _LONG), tables=_EACH_COMMIT, prepare=lost_lines
     ),
     _story(
         "clean-drifting-clocks",
         "clocks differ within their bounds",
         _read_for((25, 40), _LONG),
-        rules=_EACH_COMMIT,
+        tables=_EACH_COMMIT,
         prepare=drifting_clocks,
     ),
 )
@@ -148,7 +140,7 @@ BROKEN: tuple[Scenario, ...] = (
         "the slave acts for a short time, so that its version stays behind: pre-online takes nothing over",
         _read_for((50, 60), _SHORT, again=True),
         broken=True,
-        rules=TableRules(version_step=20, delay_step=2),
+        tables=TableRules(version_step=20, delay_step=2),
     ),
     _story(
         "equal-versions",
@@ -161,7 +153,7 @@ BROKEN: tuple[Scenario, ...] = (
         "a bug: the returning master takes tables over without comparing versions",
         _read_for((70, 90), (20, 35), again=True),
         broken=True,
-        rules=TableRules(version_step=1, delay_step=1, is_taken_over=_whatever),
+        tables=TableRules(version_step=1, delay_step=1, is_taken_over=_whatever),
     ),
     _story(
         "skip", "skipPreOnline: nothing is taken over", _read_for((30, 50), _SHORT, again=True), broken=True, skip=True
@@ -178,7 +170,7 @@ BROKEN: tuple[Scenario, ...] = (
         "a topic and a group are made while a slave acts, and go missing",
         _read_for((25, 40), _LONG, topic=True),
         broken=True,
-        rules=_EACH_COMMIT,
+        tables=_EACH_COMMIT,
     ),
     _story("frozen", "the master is frozen, and goes on with its old offsets", _frozen, broken=True),
     _story(

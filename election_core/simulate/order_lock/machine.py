@@ -6,12 +6,12 @@ What a broker makes of a request, alone or with a quorum, stands in :mod:`electi
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from election_replay.election_core.model.quorum import majority
 from election_replay.election_core.model.timing import Timeout
-from election_replay.election_core.simulate.machine import Act, Asked, Fired, Heard, Input, Say, Send, Unanswered, Wait
+from election_replay.election_core.simulate.machine import Act, Asked, Fired, Heard, Input, Turn, Unanswered
 
 RENEW_MS, ROUTE_MS = 20_000, 30_000
 FIRST_MS = 1000
@@ -181,31 +181,23 @@ class ClientState:
 Step = tuple[ClientState, tuple[Act, ...]]
 
 
-@dataclass(slots=True)
-class _Turn:
-    member: Client
-    state: ClientState
-    now_ms: int
-    acts: list[Act] = field(default_factory=list)
+class _Turn(Turn[Client, ClientState]):
+    """One step of a client."""
 
-    def change(self, **values: Any) -> None:
-        self.state = replace(self.state, **values)
-
-    def wait(self, timer: str, after_ms: int) -> None:
-        self.acts.append(Wait(timer, after_ms, after_ms + 10, by_clock=False))
+    jitter_ms = 10
 
 
 def start(member: Client, _: Mapping[str, Any], now_ms: int) -> Step:
     """A client begins: it looks who is master, and then asks for the locks of its queues."""
-    turn = _Turn(member, ClientState(), now_ms)
+    turn = _Turn(member, ClientState(), now_ms, "client")
     _look(turn)
     turn.wait(RENEW, FIRST_MS)
-    return turn.state, tuple(turn.acts)
+    return turn.done()
 
 
 def step(member: Client, state: ClientState, now_ms: int, incoming: Input) -> Step:
     """One thing happens to a client."""
-    turn = _Turn(member, state, now_ms)
+    turn = _Turn(member, state, now_ms, "client")
     match incoming:
         case Fired(timer):
             _renew(turn) if timer == RENEW else _look(turn)
@@ -217,12 +209,12 @@ def step(member: Client, state: ClientState, now_ms: int, incoming: Input) -> St
             turn.change(server=state.server + 1)
         case Asked(Assign(keys)):
             _rebalance(turn, keys)
-    return turn.state, tuple(turn.acts)
+    return turn.done()
 
 
 def _look(turn: _Turn) -> None:
     server = turn.member.servers[turn.state.server % len(turn.member.servers)]
-    turn.acts.append(Send(server, WhoIsMaster(), RPC_TIMEOUT_MS))
+    turn.send(server, WhoIsMaster(), RPC_TIMEOUT_MS)
     turn.wait(ROUTE, ROUTE_MS)
 
 
@@ -235,14 +227,14 @@ def _renew(turn: _Turn) -> None:
 def _ask(turn: _Turn, keys: tuple[Key, ...]) -> None:
     if keys and turn.state.broker is not None:
         turn.change(number=turn.state.number + 1)
-        turn.acts.append(Send(turn.state.broker, Lock(keys, turn.member.name, turn.state.number)))
+        turn.send(turn.state.broker, Lock(keys, turn.member.name, turn.state.number))
 
 
 def _believe(turn: _Turn, keys: tuple[Key, ...]) -> None:
     held = {**dict(turn.state.held), **dict.fromkeys(keys, turn.now_ms)}
     believed = tuple(sorted((key, since) for key, since in held.items() if key in turn.state.assigned))
     turn.change(held=believed)
-    turn.acts.append(Say("CLIENT_HOLDS", "client", (("keys", tuple(key for key, _ in believed)),)))
+    turn.say("CLIENT_HOLDS", keys=tuple(key for key, _ in believed))
 
 
 def _rebalance(turn: _Turn, keys: tuple[Key, ...]) -> None:
@@ -251,5 +243,5 @@ def _rebalance(turn: _Turn, keys: tuple[Key, ...]) -> None:
     new = tuple(key for key in keys if key not in turn.state.assigned)
     turn.change(assigned=keys, held=tuple(item for item in turn.state.held if item[0] in keys))
     if gone and turn.state.broker is not None:
-        turn.acts.append(Send(turn.state.broker, Unlock(gone, turn.member.name)))
+        turn.send(turn.state.broker, Unlock(gone, turn.member.name))
     _ask(turn, new)

@@ -1,16 +1,15 @@
 """The stories of order locks: consumers come and go, masters change, networks part."""
 
 from collections.abc import Callable
+from typing import Any
 
 from election_replay.election_core.simulate import scripts
 from election_replay.election_core.simulate.acting_master.machine import Rules
 from election_replay.election_core.simulate.acting_master.play import (
     BROKERS,
     MASTER,
-    SetPlay,
     brokers_of,
-    cast,
-    connected,
+    scenario,
     set_up,
 )
 from election_replay.election_core.simulate.acting_master.voice import LOCKS
@@ -21,23 +20,13 @@ from election_replay.election_core.simulate.world import World
 
 CLIENTS = ("client-1", "client-2")
 QUEUES: tuple[Key, ...] = tuple(("order-group", "OrderEvents", number) for number in range(4))
-_PLAYS = {
-    strict: SetPlay((("totalReplicas", "3"), ("lockInStrictMode", str(strict).lower()), ("skipPreOnline", "false")))
-    for strict in (False, True)
-}
 
 
 def _story(
-    name: str,
-    meaning: str,
-    script: Callable[[Stage], Script],
-    *,
-    broken: bool = False,
-    strict: bool = False,
-    prepare: Callable[[World], None] = lambda _: None,
+    name: str, meaning: str, script: Callable[[Stage], Script], *, strict: bool = False, **more: Any
 ) -> Scenario:
-    made = cast(Rules(locks=LockRules(strict)), clients=CLIENTS)
-    return Scenario(f"lock-{name}", "order_lock", broken, meaning, _PLAYS[strict], made, script, connected(prepare))
+    rules = Rules(locks=LockRules(strict))
+    return scenario("order_lock", f"lock-{name}", meaning, script, rules=rules, clients=CLIENTS, **more)
 
 
 # -- words of the stories --------------------------------------------------------------------------------------------

@@ -35,7 +35,18 @@ from election_replay.election_core.simulate.ledger import (
     end_of,
     term_at,
 )
-from election_replay.election_core.simulate.machine import Act, Asked, Closed, Fired, Heard, Input, Store, Turn
+from election_replay.election_core.simulate.machine import (
+    Act,
+    Asked,
+    Closed,
+    Fired,
+    Heard,
+    Input,
+    Store,
+    Transfer,
+    Turn,
+    Write,
+)
 
 FOLLOWER, PRE_CANDIDATE, CANDIDATE, LEADER = "FOLLOWER", "PRE_CANDIDATE", "CANDIDATE", "LEADER"
 
@@ -153,13 +164,6 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
-    """A client appends entries."""
-
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
 class Change:
     """Other members from the entry ``index`` on, once it is committed; the leader knows the index."""
 
@@ -171,13 +175,6 @@ class Change:
     def everybody(self) -> tuple[str, ...]:
         """Voters and learners."""
         return (*self.voters, *self.learners)
-
-
-@dataclass(frozen=True, slots=True)
-class Transfer:
-    """An operator asks the leader to hand over."""
-
-    to: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +242,9 @@ Step = tuple[State, tuple[Act, ...]]
 class _Turn(Turn[Member, State]):
     """One step of a member."""
 
+    jitter_ms = 10
+    names_itself = True
+
     def __init__(self, member: Member, state: State, now_ms: int) -> None:
         super().__init__(member, state, now_ms, "raft")
         self.before = state
@@ -265,12 +265,6 @@ class _Turn(Turn[Member, State]):
         now = self.state.members(self.member.peers)
         were = (Change(self.member.peers), *self.state.changes)
         return peer not in now.everybody and any(peer in each.everybody for each in were if each.index < now.index)
-
-    def wait(self, timer: str, at_least_ms: int, below_ms: int | None = None) -> None:
-        super().wait(timer, at_least_ms, below_ms or at_least_ms + 10)
-
-    def say(self, kind: str, by: str | None = None, **values: Any) -> None:
-        super().say(kind, by, node=self.member.name, **values)
 
     def send(self, to: str, message: Hashable, answer_within_ms: int | None = None) -> None:
         connected = any(peer == to for peer, _ in self.state.heard)

@@ -1,18 +1,18 @@
 """The stories of etcd clusters: faults that Raft must survive, and bugs and errors that break it."""
 
-from collections.abc import Callable, Iterable, Mapping
-from random import Random
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from election_replay.election_core.protocols.raft.tables import LOST, WON, Ballot, count, is_behind, may_vote
 from election_replay.election_core.simulate import scripts
-from election_replay.election_core.simulate.machine import Machine
+from election_replay.election_core.simulate.machine import Transfer, Write
 from election_replay.election_core.simulate.nemesis import FAULTS, wildly
 from election_replay.election_core.simulate.raft import machine
-from election_replay.election_core.simulate.raft.machine import STATE_FILE, Leave, Member, Rules, State, Transfer, Write
+from election_replay.election_core.simulate.raft.machine import STATE_FILE, Leave, Member, Rules
 from election_replay.election_core.simulate.raft.moves import MOVES
 from election_replay.election_core.simulate.raft.voice import IDS, EtcdVoice
 from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
-from election_replay.election_core.simulate.world import SECOND, World
+from election_replay.election_core.simulate.world import SECOND, Play, World
 
 NAMES = tuple(IDS)[:3]
 
@@ -20,56 +20,29 @@ HELD_US = 5 * SECOND
 """etcd closes a connection that was silent for so long: what was on its way is lost."""
 
 
-class RaftPlay:
-    """etcd, for a world."""
-
-    def __init__(self, rules: Rules, names: tuple[str, ...]) -> None:
-        self._rules, self._names = rules, names
-
-    @property
-    def machine(self) -> Machine[Member, State]:
-        """The member."""
-        return machine
-
-    def voice(self, rng: Random) -> EtcdVoice:
-        """Members of etcd."""
-        return EtcdVoice(rng, self._rules, self._names)
-
-    def leads(self, state: State) -> int | None:
-        """The term that a member leads."""
-        return state.term if state.role == machine.LEADER else None
-
-    def committed(self, state: State) -> int:
-        """The commit index."""
-        return state.committed
-
-    def write(self, count: int) -> Write:
-        """Entries of a client."""
-        return Write(count)
-
-
 def _story(
     name: str,
     meaning: str,
     script: Callable[[Stage], Script],
     *,
-    broken: bool = False,
     rules: Rules = Rules(),  # noqa: B008 - frozen
-    prepare: Callable[[World], None] = lambda _: None,
     names: tuple[str, ...] = NAMES,
-    joins: tuple[str, ...] = (),
+    joining: tuple[str, ...] = (),
+    **more: Any,
 ) -> Scenario:
-    def set_up(world: World) -> None:
-        world.monotonic = world.connected = True
-        world.network.held_us = HELD_US
-        world.leave = Leave()
-        world.joining = set(joins)
-        prepare(world)
-
-    def cast() -> Mapping[str, Member]:
-        return {member: Member(member, names, rules) for member in (*names, *joins)}
-
-    return Scenario(f"raft-{name}", "raft", broken, meaning, RaftPlay(rules, names), cast, script, set_up)
+    play = Play(
+        machine,
+        lambda rng: EtcdVoice(rng, rules, names),
+        lambda state: state.term if state.role == machine.LEADER else None,
+        lambda state: state.committed,
+        Write,
+        monotonic=True,
+        connected=True,
+        held_us=HELD_US,
+        leave=Leave(),
+    )
+    cast = {member: Member(member, names, rules) for member in (*names, *joining)}
+    return Scenario(f"raft-{name}", "raft", meaning, script, play, cast, joining=joining, **more)
 
 
 # -- safe: faults that the protocol must survive --------------------------------------------------------------------
@@ -117,9 +90,7 @@ _PATIENT = Rules(heartbeat_ms=500, election_ms=5_000)
 _HASTY = Rules(heartbeat_ms=50, election_ms=500)
 
 SAFE: tuple[Scenario, ...] = (
-    _story("healthy", "three members, nothing broken", scripts.healthy),
-    _story("kill-leader", "kill -9 of the leader, back after half a minute", scripts.kill_leader),
-    _story("isolated-leader", "the leader is cut off from its peers, not from its clients", scripts.isolated_leader),
+    *scripts.survived(_story, losing=_lost_lines),
     _story(
         "isolated-leader-without-pre-vote",
         "the leader is cut off, and no round before an election keeps its term from climbing",
@@ -131,11 +102,6 @@ SAFE: tuple[Scenario, ...] = (
         "a follower is cut off; its term climbs, and when it is back the leader has to give up",
         _isolated_follower,
         rules=_WITHOUT_PRE_VOTE,
-    ),
-    _story(
-        "frozen-leader",
-        "the leader gets no time for half a minute, and then goes on as if nothing was",
-        scripts.frozen_leader,
     ),
     _story(
         "isolated-leader-patient",
@@ -161,40 +127,13 @@ SAFE: tuple[Scenario, ...] = (
         scripts.isolated_leader,
         rules=_HASTY,
     ),
-    _story("kill-followers", "both followers are killed: the leader has to give up by itself", scripts.kill_followers),
-    _story("restart-all", "power cut: all are killed and come back", scripts.restart_all),
-    _story("rolling-restart", "an operator stops and starts one after the other", scripts.rolling_restart),
     _story("transfer", "an operator asks the leader to hand over", _transfer),
-    _story("flapping", "four times every link is cut for a dozen seconds: an election storm", scripts.flapping),
-    _story("one-way", "one follower does not hear the leader, which hears it", scripts.one_way),
     _story("mute-leader", "nobody hears the leader, which hears everybody", _mute_leader),
-    _story(
-        "bad-network",
-        "one packet in ten is lost, messages are late, and the leader is killed",
-        scripts.kill_leader,
-        prepare=scripts.bad_network,
-    ),
     _story(
         "doubled-messages",
         "one message in five arrives twice, some late, and the leader is cut off",
         scripts.isolated_leader,
         prepare=scripts.doubling_network,
-    ),
-    _story(
-        "lost-lines",
-        "bursts of lines get lost on their way, and the leader is killed",
-        scripts.kill_leader,
-        prepare=_lost_lines,
-    ),
-    _story(
-        "drifting-clocks",
-        "clocks differ within their bounds, and the leader is cut off",
-        scripts.isolated_leader,
-        prepare=scripts.drifting_clocks,
-    ),
-    _story("any-faults", "faults drawn at random", scripts.any_faults),
-    _story(
-        "any-faults-lost-lines", "faults drawn at random, and lines are lost", scripts.any_faults, prepare=_lost_lines
     ),
 )
 
@@ -377,7 +316,7 @@ SCENARIOS = (*SAFE, *BROKEN)
 def moving() -> Scenario:
     """Three found a cluster, and members come and go beside wild faults."""
     script = wildly((*FAULTS, *MOVES, *MOVES))
-    return _story("wild-moving", "members come and go beside faults", script, broken=True, joins=tuple(IDS)[3:])
+    return _story("wild-moving", "members come and go beside faults", script, broken=True, joining=tuple(IDS)[3:])
 
 
 def of_size(voters: int) -> Scenario:

@@ -24,7 +24,7 @@ from election_replay.election_core.protocols.zab.tables import (
     zxid_of,
 )
 from election_replay.election_core.simulate.ledger import Ledger, appended, committed_index, common_end, end_of, term_at
-from election_replay.election_core.simulate.machine import Act, Closed, Fired, Heard, Input, Store, Turn
+from election_replay.election_core.simulate.machine import Act, Closed, Fired, Heard, Input, Store, Turn, Write
 from election_replay.election_core.simulate.machine import Asked as AskedFor
 
 LOOKING, FOLLOWING, LEADING = "LOOKING", "FOLLOWING", "LEADING"
@@ -177,13 +177,6 @@ class Bye:
     session: Session
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
-    """A client writes."""
-
-    count: int
-
-
 # -- state ------------------------------------------------------------------------------------------------------
 
 
@@ -261,15 +254,12 @@ def last_zxid(log: Ledger) -> int:
 class _Turn(Turn[Member, State]):
     """One step of a server."""
 
+    jitter_ms = 10
+    names_itself = True
+
     def __init__(self, member: Member, state: State, now_ms: int) -> None:
         super().__init__(member, state, now_ms, "peer")
         self.before = state
-
-    def wait(self, timer: str, at_least_ms: int, below_ms: int | None = None) -> None:
-        super().wait(timer, at_least_ms, below_ms or at_least_ms + 10)
-
-    def say(self, kind: str, by: str | None = None, **values: Any) -> None:
-        super().say(kind, by, node=self.member.name, **values)
 
     def learner(self, name: str, **values: Any) -> Learner:
         """A learner with these values changed."""

@@ -1,41 +1,26 @@
 """The stories of ZooKeeper ensembles: faults that ZAB must survive, and bugs and errors that break it."""
 
-from collections.abc import Callable, Mapping
-from random import Random
+from collections.abc import Callable
+from typing import Any
 
 from election_replay.election_core.protocols.zab.tables import Vote
 from election_replay.election_core.simulate import scripts
-from election_replay.election_core.simulate.machine import Machine
+from election_replay.election_core.simulate.machine import Write
 from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
-from election_replay.election_core.simulate.world import SECOND, World
+from election_replay.election_core.simulate.world import SECOND, Play, World
 from election_replay.election_core.simulate.zab import machine
-from election_replay.election_core.simulate.zab.machine import EPOCH_FILE, LOG_FILE, Member, Rules, State, Write
+from election_replay.election_core.simulate.zab.machine import EPOCH_FILE, LOG_FILE, Member, Rules, State
 from election_replay.election_core.simulate.zab.voice import NAMES, SIDS, ServerVoice
 
 
-class ZabPlay:
-    """ZooKeeper, for a world."""
+def _established_in(state: State) -> int | None:
+    """The epoch in which a server is established: one that is only elected leads nobody."""
+    return state.epoch if (state.role, state.phase) == (machine.LEADING, machine.BROADCAST) else None
 
-    @property
-    def machine(self) -> Machine[Member, State]:
-        """The server."""
-        return machine
 
-    def voice(self, rng: Random) -> ServerVoice:
-        """Servers of ZooKeeper."""
-        return ServerVoice(rng)
-
-    def leads(self, state: State) -> int | None:
-        """The epoch in which a server is established: one that is only elected leads nobody."""
-        return state.epoch if (state.role, state.phase) == (machine.LEADING, machine.BROADCAST) else None
-
-    def committed(self, state: State) -> int:
-        """The last committed entry."""
-        return state.committed
-
-    def write(self, count: int) -> Write:
-        """Entries of a client."""
-        return Write(count)
+_PLAY = Play(
+    machine, ServerVoice, _established_in, lambda state: state.committed, Write, monotonic=True, connected=True
+)
 
 
 def _story(
@@ -43,19 +28,12 @@ def _story(
     meaning: str,
     script: Callable[[Stage], Script],
     *,
-    broken: bool = False,
     rules: Rules = Rules(),  # noqa: B008 - frozen
-    prepare: Callable[[World], None] = lambda _: None,
     names: tuple[str, ...] = NAMES,
+    **more: Any,
 ) -> Scenario:
-    def set_up(world: World) -> None:
-        world.monotonic = world.connected = True
-        prepare(world)
-
-    def cast() -> Mapping[str, Member]:
-        return {member: Member(member, names, rules) for member in names}
-
-    return Scenario(f"zab-{name}", "zab", broken, meaning, ZabPlay(), cast, script, set_up)
+    cast = {member: Member(member, names, rules) for member in names}
+    return Scenario(f"zab-{name}", "zab", meaning, script, _PLAY, cast, **more)
 
 
 # -- safe: faults that the protocol must survive --------------------------------------------------------------------
@@ -97,9 +75,7 @@ def _flapping(stage: Stage) -> Script:
 
 
 SAFE: tuple[Scenario, ...] = (
-    _story("healthy", "three servers, nothing broken", scripts.healthy),
-    _story("kill-leader", "kill -9 of the leader, back after half a minute", scripts.kill_leader),
-    _story("isolated-leader", "the leader is cut off from its followers, not from clients", scripts.isolated_leader),
+    *scripts.survived(_story, flapping=_flapping),
     _story(
         "isolated-leader-hasty",
         "the leader is cut off, where a tick takes half a second",
@@ -118,48 +94,13 @@ SAFE: tuple[Scenario, ...] = (
         scripts.kill_leader,
         rules=Rules(tick_ms=3_000),
     ),
-    _story(
-        "frozen-leader",
-        "the leader gets no time for half a minute, and then goes on as if nothing was",
-        scripts.frozen_leader,
-    ),
     _story("frozen-follower", "a follower gets no time for half a minute", _frozen_follower),
-    _story("kill-followers", "both followers are killed: the leader has to give up by itself", scripts.kill_followers),
-    _story("restart-all", "power cut: all are killed and come back", scripts.restart_all),
-    _story("rolling-restart", "an operator stops and starts one after the other", scripts.rolling_restart),
-    _story("flapping", "four times every link is cut for a quarter of a minute: an election storm", _flapping),
-    _story("one-way", "one follower does not hear the leader, which hears it", scripts.one_way),
     _story("mute-leader", "nobody hears the leader, which hears everybody", _mute_leader),
-    _story(
-        "bad-network",
-        "one packet in ten is lost, messages are late, and the leader is killed",
-        scripts.kill_leader,
-        prepare=scripts.bad_network,
-    ),
     _story(
         "doubled-messages",
         "one message in five arrives twice, some late, and the leader is cut off",
         scripts.isolated_leader,
         prepare=scripts.doubling_network,
-    ),
-    _story(
-        "lost-lines",
-        "bursts of lines get lost on their way, and the leader is killed",
-        scripts.kill_leader,
-        prepare=scripts.lost_lines,
-    ),
-    _story(
-        "drifting-clocks",
-        "clocks differ within their bounds, and the leader is cut off",
-        scripts.isolated_leader,
-        prepare=scripts.drifting_clocks,
-    ),
-    _story("any-faults", "faults drawn at random", scripts.any_faults),
-    _story(
-        "any-faults-lost-lines",
-        "faults drawn at random, and lines are lost",
-        scripts.any_faults,
-        prepare=scripts.lost_lines,
     ),
 )
 
