@@ -1,6 +1,7 @@
 """The stories of broker sets with acting masters: faults that they must survive, and what RIP-32 cannot survive."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from election_replay.election_core.protocols.acting_master.tables import serves
@@ -309,30 +310,30 @@ def _two_act(broker_id: str, minimum: str | None) -> bool:
     return serves(broker_id, minimum) or (broker_id == "2" and minimum == "1")
 
 
+_broken = partial(_story, broken=True)
+
 BROKEN: tuple[Scenario, ...] = (
-    _story("master-cut-off", "the master is cut off from all others, and serves on", _master_cut_off, broken=True),
-    _story("acting-cut-off", "the acting slave is cut off, and the next one acts too", _acting_cut_off, broken=True),
-    _story("short-freeze", "the master is frozen, and goes on before it registers again", _short_freeze, broken=True),
-    _story("seen-by-half", "one of two name servers does not hear that the master is back", _seen_by_half, broken=True),
-    _story("lost-by-half", "one of two name servers loses the living master", _lost_by_half, broken=True),
-    _story(
+    _broken("master-cut-off", "the master is cut off from all others, and serves on", _master_cut_off),
+    _broken("acting-cut-off", "the acting slave is cut off, and the next one acts too", _acting_cut_off),
+    _broken("short-freeze", "the master is frozen, and goes on before it registers again", _short_freeze),
+    _broken("seen-by-half", "one of two name servers does not hear that the master is back", _seen_by_half),
+    _broken("lost-by-half", "one of two name servers loses the living master", _lost_by_half),
+    _broken(
         "two-act",
         "a bug: a slave acts although it knows that a smaller one does",
         _kill_master,
-        broken=True,
         rules=Rules(serves=_two_act),
     ),
-    _story(
+    _broken(
         "writable",
         "a bug: name servers leave the topics of a set without master writable",
         _topic_meanwhile,
-        broken=True,
         server_rules=Rules(takes_write_away=False),
     ),
-    _story("stuck", "the master is back but does not reach the slave that acts", _stuck, broken=True),
-    _story("clock-steps", "a broker's clock is set while all are running", _clock_steps, broken=True),
-    _story("any-cuts", "links are cut at random", _any_cuts, broken=True),
-    _story("any-cuts-lost-lines", "the same, and lines are lost", _any_cuts, broken=True, prepare=lost_lines),
+    _broken("stuck", "the master is back but does not reach the slave that acts", _stuck),
+    _broken("clock-steps", "a broker's clock is set while all are running", _clock_steps),
+    _broken("any-cuts", "links are cut at random", _any_cuts),
+    _broken("any-cuts-lost-lines", "the same, and lines are lost", _any_cuts, prepare=lost_lines),
 )
 
 SCENARIOS = (*SAFE, *BROKEN)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from election_replay.election_core.simulate.broker_identity.machine import (
@@ -294,34 +295,27 @@ def _old_controller(stage: Stage) -> Script:
     yield from stage.seconds(30, 40)
 
 
+_broken = partial(_story, broken=True)
+
 BROKEN: tuple[Scenario, ...] = (
-    _story("lost-files", "a broker comes back without its identity", _lost_files, broken=True),
-    _story("removed-and-lost", "an id is removed, and its machine comes back wiped", _removed_and_lost, broken=True),
-    _story("removed-too-early", "an id is removed, and its broker comes back", _removed_too_early, broken=True),
-    _story("lost-answer", "the answer to an accepted application is lost", _lost_answer, broken=True),
-    _story("copied", "a disk is cloned with its identity, and both machines run", _copied, broken=True),
-    _story("of-another-set", "a machine comes with the identity of another set", _of_another_set, broken=True),
-    _story(
-        "given-twice",
-        "a bug: the controllers do not look at register codes",
-        _race,
-        broken=True,
-        rules=Rules(checks_code=False),
+    _broken("lost-files", "a broker comes back without its identity", _lost_files),
+    _broken("removed-and-lost", "an id is removed, and its machine comes back wiped", _removed_and_lost),
+    _broken("removed-too-early", "an id is removed, and its broker comes back", _removed_too_early),
+    _broken("lost-answer", "the answer to an accepted application is lost", _lost_answer),
+    _broken("copied", "a disk is cloned with its identity, and both machines run", _copied),
+    _broken("of-another-set", "a machine comes with the identity of another set", _of_another_set),
+    _broken(
+        "given-twice", "a bug: the controllers do not look at register codes", _race, rules=Rules(checks_code=False)
     ),
-    _story("given-again", "the controllers lose their record and give an id again", _given_again, broken=True),
-    _story("there-and-back", "a broker moves to another address and back", _there_and_back, broken=True),
-    _story(
-        "old-controller",
-        "the controller does not know persistent ids",
-        _old_controller,
-        broken=True,
-        rules=Rules(knows_ids=False),
+    _broken("given-again", "the controllers lose their record and give an id again", _given_again),
+    _broken("there-and-back", "a broker moves to another address and back", _there_and_back),
+    _broken(
+        "old-controller", "the controller does not know persistent ids", _old_controller, rules=Rules(knows_ids=False)
     ),
-    _story(
+    _broken(
         "lost-files-lost-lines",
         "a broker comes back without its identity, and lines are lost",
         _lost_files,
-        broken=True,
         prepare=lost_lines,
     ),
 )

@@ -1,6 +1,7 @@
 """The stories of DLedger groups: faults that the protocol must survive, and bugs and errors that break it."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from election_replay.election_core.protocols.dledger.tables import (
@@ -193,76 +194,60 @@ def _too_eager() -> Rules:
     return Rules(round_results=(*ROUND_RESULTS[:-1], eager, ROUND_RESULTS[-1]))
 
 
+_broken = partial(_story, broken=True)
+
 BROKEN: tuple[Scenario, ...] = (
-    _story("old-copy", "an old copy of a voter's disk is put back: it votes twice in one term", _old_copy, broken=True),
-    _story(
-        "forgetful-voters", "term files are lost with the processes: terms start anew", _forgetful_voters, broken=True
-    ),
-    _story(
+    _broken("old-copy", "an old copy of a voter's disk is put back: it votes twice in one term", _old_copy),
+    _broken("forgetful-voters", "term files are lost with the processes: terms start anew", _forgetful_voters),
+    _broken(
         "votes-twice",
         "a bug: a vote does not bind the voter",
         _cold_start,
-        broken=True,
         rules=_without(ALREADY_VOTED, ALREADY_HAS_LEADER),
     ),
-    _story(
-        "lonely-quorum",
-        "a bug: one vote is taken for a quorum",
-        _two_halves,
-        broken=True,
-        rules=Rules(quorum=lambda _: 1),
-    ),
-    _story(
+    _broken("lonely-quorum", "a bug: one vote is taken for a quorum", _two_halves, rules=Rules(quorum=lambda _: 1)),
+    _broken(
         "clings-to-power",
         "a bug: a leader without quorum does not give up",
         scripts.isolated_leader,
-        broken=True,
         rules=Rules(leader_gives_up=False),
     ),
-    _story(
+    _broken(
         "commits-alone",
         "a bug: a leader commits what it alone has written",
         scripts.isolated_leader,
-        broken=True,
         rules=Rules(commit_quorum=lambda _: 1, leader_gives_up=False),
     ),
-    _story(
+    _broken(
         "impatient",
         "a bug: followers do not wait for the next heartbeat",
         scripts.healthy,
-        broken=True,
         rules=Rules(silence_ms=1500),
     ),
-    _story(
+    _broken(
         "self-doubt",
         "a bug: a candidate calls itself not ready for its own term",
         scripts.kill_leader,
-        broken=True,
         rules=_self_doubt(),
     ),
-    _story(
-        "too-eager", "a bug: a lost round is asked again at once", scripts.kill_leader, broken=True, rules=_too_eager()
-    ),
-    _story(
+    _broken("too-eager", "a bug: a lost round is asked again at once", scripts.kill_leader, rules=_too_eager()),
+    _broken(
         "wrong-clock",
         "one clock is off by far more than its bound, and the leader is cut off",
         scripts.isolated_leader,
-        broken=True,
         prepare=scripts.wrong_clock,
     ),
-    _story("clock-steps", "a clock is set while all are running", scripts.clock_steps, broken=True),
-    _story(
+    _broken("clock-steps", "a clock is set while all are running", scripts.clock_steps),
+    _broken(
         "stays-in-its-term",
         "a bug: a candidate that is to raise its term keeps it",
         _cold_start,
-        broken=True,
         rules=Rules(next_term=lambda current, _: current),
     ),
-    _story(
+    _broken(
         "says-it-failed",
         "a bug: who took leadership over says that it could not",
         _transfers,
-        broken=True,
         rules=Rules(taken_over=lambda code: TAKE_LEADERSHIP_FAILED if code == SUCCESS else code),
     ),
 )

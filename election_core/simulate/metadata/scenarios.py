@@ -1,6 +1,7 @@
 """The stories of hand-overs: how a returning master comes to know what was read while it was away, or does not."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from election_replay.election_core.protocols.metadata.data_version import Version
@@ -134,50 +135,44 @@ def _whatever(_held: Version, _read: Version) -> bool:
     return True
 
 
+_broken = partial(_story, broken=True)
+
 BROKEN: tuple[Scenario, ...] = (
-    _story(
+    _broken(
         "version-behind",
         "the slave acts for a short time, so that its version stays behind: pre-online takes nothing over",
         _read_for((50, 60), _SHORT, again=True),
-        broken=True,
         tables=TableRules(version_step=20, delay_step=2),
     ),
-    _story(
+    _broken(
         "equal-versions",
         "all versions are equal: the last slave's old table is taken over too",
         _read_for((70, 90), (20, 35), again=True),
-        broken=True,
     ),
-    _story(
+    _broken(
         "takes-whatever",
         "a bug: the returning master takes tables over without comparing versions",
         _read_for((70, 90), (20, 35), again=True),
-        broken=True,
         tables=TableRules(version_step=1, delay_step=1, is_taken_over=_whatever),
     ),
-    _story(
-        "skip", "skipPreOnline: nothing is taken over", _read_for((30, 50), _SHORT, again=True), broken=True, skip=True
-    ),
-    _story(
+    _broken("skip", "skipPreOnline: nothing is taken over", _read_for((30, 50), _SHORT, again=True), skip=True),
+    _broken(
         "skip-no-repeat",
         "skipPreOnline, but every consumer takes its place along",
         _read_for((30, 50), _SHORT),
-        broken=True,
         skip=True,
     ),
-    _story(
+    _broken(
         "new-topic",
         "a topic and a group are made while a slave acts, and go missing",
         _read_for((25, 40), _LONG, topic=True),
-        broken=True,
         tables=_EACH_COMMIT,
     ),
-    _story("frozen", "the master is frozen, and goes on with its old offsets", _frozen, broken=True),
-    _story(
+    _broken("frozen", "the master is frozen, and goes on with its old offsets", _frozen),
+    _broken(
         "skip-lost-lines",
         "skipPreOnline, and lines are lost",
         _read_for((30, 50), _SHORT, again=True, topic=True),
-        broken=True,
         skip=True,
         prepare=lost_lines,
     ),

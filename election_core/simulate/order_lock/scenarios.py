@@ -1,6 +1,7 @@
 """The stories of order locks: consumers come and go, masters change, networks part."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from election_replay.election_core.simulate import scripts
@@ -188,16 +189,16 @@ def _any_faults(stage: Stage) -> Script:
     yield from stage.seconds(30, 50)
 
 
+_broken = partial(_story, broken=True)
+
 BROKEN: tuple[Scenario, ...] = (
-    _story("cut", "the master and one consumer are cut off: two consumers lock one queue", _cut, broken=True),
-    _story("strict-cut", "strict mode: the same cut, where only one side has a quorum", _cut, broken=True, strict=True),
-    _story("table-lost", "the locks of a dead master go to another consumer at once", _table_lost, broken=True),
-    _story(
-        "frozen-client", "a frozen consumer gives its locks back after another has them", _frozen_client, broken=True
-    ),
-    _story("any-faults", "faults and rebalancing at random", _any_faults, broken=True),
-    _story("strict-any-faults", "strict mode: the same", _any_faults, broken=True, strict=True),
-    _story("any-faults-lost-lines", "the same, and lines are lost", _any_faults, broken=True, prepare=_lost_lines),
+    _broken("cut", "the master and one consumer are cut off: two consumers lock one queue", _cut),
+    _broken("strict-cut", "strict mode: the same cut, where only one side has a quorum", _cut, strict=True),
+    _broken("table-lost", "the locks of a dead master go to another consumer at once", _table_lost),
+    _broken("frozen-client", "a frozen consumer gives its locks back after another has them", _frozen_client),
+    _broken("any-faults", "faults and rebalancing at random", _any_faults),
+    _broken("strict-any-faults", "strict mode: the same", _any_faults, strict=True),
+    _broken("any-faults-lost-lines", "the same, and lines are lost", _any_faults, prepare=_lost_lines),
 )
 
 SCENARIOS = (*SAFE, *BROKEN)

@@ -1,6 +1,7 @@
 """The stories of etcd clusters: faults that Raft must survive, and bugs and errors that break it."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from election_replay.election_core.protocols.raft.tables import LOST, WON, Ballot, count, is_behind, may_vote
@@ -246,67 +247,49 @@ def _lost_is_won(answers: Iterable[bool], voters: int) -> str:
     return WON if counted == LOST else counted
 
 
+_broken = partial(_story, broken=True)
+
 BROKEN: tuple[Scenario, ...] = (
-    _story(
-        "old-copy",
-        "old copies of two members' disks are put back: they vote twice in one term",
-        _old_copy,
-        broken=True,
-    ),
-    _story(
+    _broken("old-copy", "old copies of two members' disks are put back: they vote twice in one term", _old_copy),
+    _broken(
         "forgetful-member",
         "a member loses its term and votes in a term below one that it had reached",
         _forgetful_member,
-        broken=True,
         rules=_WITHOUT_PRE_VOTE,
     ),
-    _story(
+    _broken(
         "votes-twice",
         "a bug: a vote does not bind the voter",
         _cold_start,
-        broken=True,
         rules=Rules(granted=_votes_for_everybody, pre_vote=False),
     ),
-    _story(
+    _broken(
         "stale-log-vote",
         "a bug: voters do not look at the candidate's log",
         _left_behind,
-        broken=True,
         rules=Rules(granted=may_vote, pre_vote=False),
     ),
-    _story(
-        "lonely-quorum",
-        "a bug: one vote is taken for a quorum",
-        _two_halves,
-        broken=True,
-        rules=Rules(count=_one_is_enough),
-    ),
-    _story(
+    _broken("lonely-quorum", "a bug: one vote is taken for a quorum", _two_halves, rules=Rules(count=_one_is_enough)),
+    _broken(
         "lost-is-won",
         "a bug: a candidate that most have refused takes itself for elected",
         _isolated_follower,
-        broken=True,
         rules=Rules(count=_lost_is_won, pre_vote=False, check_quorum=False),
     ),
-    _story(
+    _broken(
         "without-check-quorum",
         "CheckQuorum is off: a leader that is cut off does not give up",
         scripts.isolated_leader,
-        broken=True,
         rules=Rules(check_quorum=False),
     ),
-    _story(
+    _broken(
         "wrong-clock",
         "one clock is off by far more than its bound, while leadership is handed around",
         _handed_around,
-        broken=True,
         prepare=scripts.wrong_clock,
     ),
-    _story(
-        "clock-steps",
-        "a clock is set while all are running, and the leader is killed",
-        scripts.clock_step_then_kill,
-        broken=True,
+    _broken(
+        "clock-steps", "a clock is set while all are running, and the leader is killed", scripts.clock_step_then_kill
     ),
 )
 

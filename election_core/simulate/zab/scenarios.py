@@ -1,6 +1,7 @@
 """The stories of ZooKeeper ensembles: faults that ZAB must survive, and bugs and errors that break it."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from election_replay.election_core.protocols.zab.tables import Vote
@@ -205,61 +206,44 @@ def _by_id_alone(new: Vote, held: Vote) -> bool:
     return new.leader > held.leader
 
 
+_broken = partial(_story, broken=True)
+
 BROKEN: tuple[Scenario, ...] = (
-    _story(
-        "old-copies",
-        "old copies of two servers' disks are put back: an epoch is given away twice",
-        _old_copies,
-        broken=True,
-    ),
-    _story("forgetful-server", "a server loses its disk and comes back with nothing", _forgetful_server, broken=True),
-    _story(
+    _broken("old-copies", "old copies of two servers' disks are put back: an epoch is given away twice", _old_copies),
+    _broken("forgetful-server", "a server loses its disk and comes back with nothing", _forgetful_server),
+    _broken(
         "largest-id-wins",
         "a bug: votes are compared by id alone, and winners do not look at their followers' logs",
         _left_behind,
-        broken=True,
         rules=Rules(better=_by_id_alone, ahead=lambda _follower, _leader: False),
     ),
-    _story(
+    _broken(
         "largest-id-wins-later",
         "the same bug, after a leader had been established with all that the largest lacks",
         _left_behind_twice,
-        broken=True,
         rules=Rules(better=_by_id_alone, ahead=lambda _follower, _leader: False),
     ),
-    _story(
-        "lonely-quorum",
-        "a bug: one server is taken for a quorum",
-        _together,
-        broken=True,
-        rules=Rules(quorum=lambda _: 1),
-    ),
-    _story(
+    _broken("lonely-quorum", "a bug: one server is taken for a quorum", _together, rules=Rules(quorum=lambda _: 1)),
+    _broken(
         "clings-to-power",
         "a bug: a leader without followers does not give up",
         scripts.isolated_leader,
-        broken=True,
         rules=Rules(gives_up=False),
     ),
-    _story(
+    _broken(
         "wrong-clock",
         "one clock is off by far more than its bound, and the leader is killed",
         scripts.kill_leader,
-        broken=True,
         prepare=scripts.wrong_clock,
     ),
-    _story(
+    _broken(
         "late-clock",
         "one clock is behind by far more than its bound, and the leader is killed",
         scripts.kill_leader,
-        broken=True,
         prepare=_late_clock,
     ),
-    _story(
-        "clock-steps",
-        "a clock is set while all are running, and the leader is killed",
-        scripts.clock_step_then_kill,
-        broken=True,
+    _broken(
+        "clock-steps", "a clock is set while all are running, and the leader is killed", scripts.clock_step_then_kill
     ),
 )
 
