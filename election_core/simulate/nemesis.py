@@ -171,9 +171,7 @@ def wildly(faults: Sequence[Callable[[Nemesis, str], None]]) -> Callable[[Stage]
     """A story of two to fifteen of these faults, after there is a first leader."""
 
     def script(stage: Stage) -> Script:
-        yield from stage.start_all()
-        yield from stage.until_led()
-        yield from stage.seconds(8, 15)
+        yield from stage.led_for(8, 15)
         nemesis = Nemesis(stage, stage.names, {name: stage.copy_of_disk(name) for name in stage.names})
         count = stage.rng.randint(2, 15)
         within = min(LONG_S, count * stage.rng.randrange(8, 40))

@@ -61,9 +61,9 @@ class Stage:
         """Let time pass: about so many seconds, drawn from a range."""
         yield int((at_least if below is None else self.rng.uniform(at_least, below)) * 1000)
 
-    def until_led(self, within: float = 90) -> Generator[int, None, str | None]:
+    def until_led(self) -> Generator[int, None, str | None]:
         """Let time pass until a member leads and has done so for two seconds; its name, or ``None`` if none does."""
-        for _ in range(int(within * 10)):
+        for _ in range(900):
             leader = self.leader()
             reign = self._reign_of(leader) if leader else None
             if reign is not None and self.world.now_us - reign.begin_us >= 2000 * MILLISECOND:
@@ -71,14 +71,44 @@ class Stage:
             yield 100
         return None
 
-    def led_again(self, by_another_than: str, within: float = 60) -> Generator[int, None, str | None]:
+    def led_again(self, by_another_than: str) -> Generator[int, None, str | None]:
         """Let time pass until another member leads."""
-        for _ in range(int(within * 10)):
+        for _ in range(600):
             others = [name for name in self.world.leaders() if name != by_another_than]
             if others:
                 return others[-1]
             yield 100
         return None
+
+    def led_for(self, at_least: float, below: float) -> Generator[int, None, str | None]:
+        """All start, and when one has led for about so many seconds, its name; ``None`` if none does."""
+        yield from self.start_all()
+        leader = yield from self.until_led()
+        yield from self.seconds(at_least, below)
+        return leader
+
+    def killed_for(self, name: str, at_least: float, below: float) -> Script:
+        """``kill -9``, and a start about so many seconds later."""
+        self.kill(name)
+        yield from self.seconds(at_least, below)
+        self.start(name)
+
+    def stopped_for(self, name: str, at_least: float, below: float) -> Script:
+        """A clean stop, and a start about so many seconds later."""
+        self.stop(name)
+        yield from self.seconds(at_least, below)
+        self.start(name)
+
+    def frozen_for(self, name: str, at_least: float, below: float) -> Script:
+        """A process gets no time for about so many seconds."""
+        self.freeze(name)
+        yield from self.seconds(at_least, below)
+        self.thaw(name)
+
+    def healed_after(self, at_least: float, below: float) -> Script:
+        """All links work again about so many seconds later."""
+        yield from self.seconds(at_least, below)
+        self.heal()
 
     def leader(self) -> str | None:
         """The member that leads the largest term now."""

@@ -14,45 +14,32 @@ def healthy(stage: Stage) -> Script:
 
 def kill_leader(stage: Stage) -> Script:
     """The leader is killed, and comes back after half a minute."""
-    yield from stage.start_all()
-    leader = yield from stage.until_led()
-    yield from stage.seconds(15, 25)
+    leader = yield from stage.led_for(15, 25)
     if leader is not None:
-        stage.kill(leader)
-        yield from stage.seconds(25, 35)
-        stage.start(leader)
+        yield from stage.killed_for(leader, 25, 35)
     yield from stage.seconds(25, 35)
 
 
 def isolated_leader(stage: Stage) -> Script:
     """The leader is cut off from its peers for half a minute."""
-    yield from stage.start_all()
-    leader = yield from stage.until_led()
-    yield from stage.seconds(15, 25)
+    leader = yield from stage.led_for(15, 25)
     if leader is not None:
         stage.isolate(leader)
-        yield from stage.seconds(25, 35)
-        stage.heal()
+        yield from stage.healed_after(25, 35)
     yield from stage.seconds(25, 35)
 
 
 def frozen_leader(stage: Stage) -> Script:
     """The leader gets no time for half a minute."""
-    yield from stage.start_all()
-    leader = yield from stage.until_led()
-    yield from stage.seconds(15, 25)
+    leader = yield from stage.led_for(15, 25)
     if leader is not None:
-        stage.freeze(leader)
-        yield from stage.seconds(20, 35)
-        stage.thaw(leader)
+        yield from stage.frozen_for(leader, 20, 35)
     yield from stage.seconds(25, 35)
 
 
 def kill_followers(stage: Stage) -> Script:
     """All but the leader are killed, and come back after half a minute."""
-    yield from stage.start_all()
-    leader = yield from stage.until_led()
-    yield from stage.seconds(10, 20)
+    leader = yield from stage.led_for(10, 20)
     if leader is not None:
         gone = stage.followers()
         for name in gone:
@@ -65,9 +52,7 @@ def kill_followers(stage: Stage) -> Script:
 
 def restart_all(stage: Stage) -> Script:
     """A power cut: all are killed and come back."""
-    yield from stage.start_all()
-    yield from stage.until_led()
-    yield from stage.seconds(10, 20)
+    yield from stage.led_for(10, 20)
     for name in stage.names:
         stage.kill(name)
     yield from stage.seconds(5, 15)
@@ -83,9 +68,7 @@ def rolling_restart(stage: Stage) -> Script:
     yield from stage.until_led()
     for name in stage.names:
         yield from stage.seconds(15, 25)
-        stage.stop(name)
-        yield from stage.seconds(5, 10)
-        stage.start(name)
+        yield from stage.stopped_for(name, 5, 10)
     yield from stage.seconds(25, 35)
 
 
@@ -96,20 +79,16 @@ def flapping(stage: Stage) -> Script:
     for _ in range(4):
         yield from stage.seconds(15, 25)
         stage.cut_all()
-        yield from stage.seconds(11, 16)
-        stage.heal()
+        yield from stage.healed_after(11, 16)
     yield from stage.seconds(25, 35)
 
 
 def one_way(stage: Stage) -> Script:
     """One follower does not hear the leader, which hears it."""
-    yield from stage.start_all()
-    leader = yield from stage.until_led()
-    yield from stage.seconds(10, 20)
+    leader = yield from stage.led_for(10, 20)
     if leader is not None:
         stage.cut_one_way(leader, stage.rng.choice(stage.followers()))
-        yield from stage.seconds(20, 30)
-        stage.heal()
+        yield from stage.healed_after(20, 30)
     yield from stage.seconds(25, 35)
 
 
@@ -127,16 +106,13 @@ def any_faults(stage: Stage) -> Script:
             if name in stage.down():
                 stage.start(name)
         elif fault == "freeze" and name in stage.up():
-            stage.freeze(name)
-            yield from stage.seconds(3, 40)
-            stage.thaw(name)
+            yield from stage.frozen_for(name, 3, 40)
         else:
             if fault == "isolate":
                 stage.isolate(name)
             else:
                 stage.cut_one_way(name, stage.rng.choice([other for other in stage.names if other != name]))
-            yield from stage.seconds(3, 40)
-            stage.heal()
+            yield from stage.healed_after(3, 40)
     yield from stage.seconds(30, 40)
 
 
@@ -178,18 +154,14 @@ def a_clock_steps(stage: Stage) -> None:
 
 def clock_steps(stage: Stage) -> Script:
     """A clock is set, forward or back, by up to more than its process has lived."""
-    yield from stage.start_all()
-    yield from stage.until_led()
-    yield from stage.seconds(40, 50)
+    yield from stage.led_for(40, 50)
     a_clock_steps(stage)
     yield from stage.seconds(40, 60)
 
 
 def clock_step_then_kill(stage: Stage) -> Script:
     """A clock is set, forward or back, by up to more than its process has lived; then the leader is killed."""
-    yield from stage.start_all()
-    yield from stage.until_led()
-    yield from stage.seconds(30, 40)
+    yield from stage.led_for(30, 40)
     a_clock_steps(stage)
     yield from stage.seconds(5, 10)
     leader = stage.leader()

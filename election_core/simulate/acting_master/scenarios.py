@@ -36,9 +36,7 @@ def _healthy(stage: Stage) -> Script:
 
 def _kill_master(stage: Stage) -> Script:
     yield from set_up(stage)
-    stage.kill(MASTER)
-    yield from stage.seconds(20, 50)
-    stage.start(MASTER)
+    yield from stage.killed_for(MASTER, 20, 50)
     yield from stage.seconds(40, 55)
 
 
@@ -76,34 +74,28 @@ def _chain(stage: Stage) -> Script:
 def _rolling_restart(stage: Stage) -> Script:
     yield from set_up(stage)
     for name in (*SERVERS, *brokers_of(stage)):
-        stage.stop(name)
-        yield from stage.seconds(4, 8)
-        stage.start(name)
+        yield from stage.stopped_for(name, 4, 8)
         yield from stage.seconds(20, 35)
 
 
 def _server_restarts(stage: Stage) -> Script:
     yield from set_up(stage)
     name = stage.rng.choice(SERVERS)
-    stage.kill(name)
-    yield from stage.seconds(5, 20)
-    stage.start(name)
+    yield from stage.killed_for(name, 5, 20)
     yield from stage.seconds(35, 50)
 
 
 def _server_cut_off(stage: Stage) -> Script:
     yield from set_up(stage)
     stage.isolate(stage.rng.choice(SERVERS))
-    yield from stage.seconds(20, 40)
-    stage.heal()
+    yield from stage.healed_after(20, 40)
     yield from stage.seconds(35, 45)
 
 
 def _slave_cut_off(stage: Stage) -> Script:
     yield from set_up(stage)
     stage.isolate(stage.rng.choice(slaves_of(stage)))
-    yield from stage.seconds(15, 40)
-    stage.heal()
+    yield from stage.healed_after(15, 40)
     yield from stage.seconds(35, 45)
 
 
@@ -140,9 +132,7 @@ def _any_faults(stage: Stage) -> Script:
         name = stage.rng.choice(stage.up())
         fault = stage.rng.choice(("kill", "stop", "freeze") if name in brokers_of(stage) else ("kill", "stop"))
         if fault == "freeze":
-            stage.freeze(name)
-            yield from stage.seconds(31, 40)
-            stage.thaw(name)
+            yield from stage.frozen_for(name, 31, 40)
         else:
             (stage.kill if fault == "kill" else stage.stop)(name)
             yield from stage.seconds(2, 30)
@@ -217,8 +207,7 @@ def _master_cut_off(stage: Stage) -> Script:
     """The master lives but reaches nobody: it does not know, and serves on."""
     yield from set_up(stage)
     stage.isolate(MASTER)
-    yield from stage.seconds(35, 60)
-    stage.heal()
+    yield from stage.healed_after(35, 60)
     yield from stage.seconds(40, 50)
 
 
@@ -228,17 +217,14 @@ def _acting_cut_off(stage: Stage) -> Script:
     stage.kill(MASTER)
     yield from stage.seconds(12, 20)
     stage.isolate(BROKERS[1])
-    yield from stage.seconds(30, 50)
-    stage.heal()
+    yield from stage.healed_after(30, 50)
     yield from stage.seconds(40, 50)
 
 
 def _short_freeze(stage: Stage) -> Script:
     """The master goes on before its next registration is due: until then it and the slave both serve."""
     yield from set_up(stage)
-    stage.freeze(MASTER)
-    yield from stage.seconds(17, 26)
-    stage.thaw(MASTER)
+    yield from stage.frozen_for(MASTER, 17, 26)
     yield from stage.seconds(40, 50)
 
 
@@ -249,8 +235,7 @@ def _seen_by_half(stage: Stage) -> Script:
     yield from stage.seconds(15, 25)
     stage.cut([MASTER], [SERVERS[1]])
     stage.start(MASTER)
-    yield from stage.seconds(30, 45)
-    stage.heal()
+    yield from stage.healed_after(30, 45)
     yield from stage.seconds(40, 50)
 
 
@@ -258,8 +243,7 @@ def _lost_by_half(stage: Stage) -> Script:
     """One name server loses a living master: the slave that asks this one acts."""
     yield from set_up(stage)
     stage.cut([MASTER], [SERVERS[1]])
-    yield from stage.seconds(35, 50)
-    stage.heal()
+    yield from stage.healed_after(35, 50)
     yield from stage.seconds(40, 50)
 
 
@@ -270,8 +254,7 @@ def _stuck(stage: Stage) -> Script:
     yield from stage.seconds(10, 20)
     stage.cut([MASTER], [BROKERS[1]])
     stage.start(MASTER)
-    yield from stage.seconds(45, 70)
-    stage.heal()
+    yield from stage.healed_after(45, 70)
     yield from stage.seconds(35, 45)
 
 
@@ -298,8 +281,7 @@ def _any_cuts(stage: Stage) -> Script:
             stage.cut_one_way(here, there)
         else:
             stage.kill(here)
-        yield from stage.seconds(8, 40)
-        stage.heal()
+        yield from stage.healed_after(8, 40)
         for name in stage.down():
             stage.start(name)
         yield from stage.seconds(20, 35)

@@ -103,9 +103,7 @@ def _crash_at(point: Point) -> Callable[[Stage], Script]:
         victim = stage.rng.choice(BROKERS)
         yield from stage.start_all(0.2)
         yield from _until(stage, victim, point)
-        stage.kill(victim)
-        yield from stage.seconds(2, 9)
-        stage.start(victim)
+        yield from stage.killed_for(victim, 2, 9)
         yield from stage.seconds(25, 35)
 
     return script
@@ -121,9 +119,7 @@ def _restart(stage: Stage) -> Script:
     """A broker comes back with its files, and one of them has moved."""
     yield from up(stage)
     for name in stage.rng.sample(BROKERS, k=2):
-        stage.kill(name)
-        yield from stage.seconds(3, 8)
-        stage.start(name)
+        yield from stage.killed_for(name, 3, 8)
         yield from stage.seconds(8, 15)
     yield from stage.seconds(15, 25)
 
@@ -231,8 +227,7 @@ def _lost_answer(stage: Stage) -> Script:
     victim = stage.rng.choice(BROKERS)
     yield from _until(stage, victim, _accepted)
     cut_off(stage, victim, CONTROLLER)
-    yield from stage.seconds(16, 20)
-    stage.heal()
+    yield from stage.healed_after(16, 20)
     yield from stage.seconds(30, 40)
 
 

@@ -42,9 +42,7 @@ def _kill_master(stage: Stage) -> Script:
     yield from up(stage)
     master = stage.leader()
     if master is not None:
-        stage.kill(master)
-        yield from stage.seconds(12, 20)
-        stage.start(master)
+        yield from stage.killed_for(master, 12, 20)
     yield from stage.seconds(25, 35)
 
 
@@ -52,9 +50,7 @@ def _frozen_master(stage: Stage) -> Script:
     yield from up(stage)
     master = stage.leader()
     if master is not None:
-        stage.freeze(master)
-        yield from stage.seconds(20, 35)
-        stage.thaw(master)
+        yield from stage.frozen_for(master, 20, 35)
     yield from stage.seconds(30, 40)
 
 
@@ -64,8 +60,7 @@ def _deaf_master(stage: Stage) -> Script:
     master = stage.leader()
     if master is not None:
         cut_off(stage, master, CONTROLLER)
-        yield from stage.seconds(25, 35)
-        stage.heal()
+        yield from stage.healed_after(25, 35)
     yield from stage.seconds(25, 35)
 
 
@@ -74,8 +69,7 @@ def _isolated_master(stage: Stage, least: float = 25, most: float = 40) -> Scrip
     master = stage.leader()
     if master is not None:
         stage.isolate(master)
-        yield from stage.seconds(least, most)
-        stage.heal()
+        yield from stage.healed_after(least, most)
     yield from stage.seconds(30, 40)
 
 
@@ -90,8 +84,7 @@ def _cut_off_slave(stage: Stage) -> Script:
     master = stage.leader()
     if master is not None:
         cut_off(stage, master, stage.rng.choice(slaves(stage)))
-        yield from stage.seconds(30, 40)
-        stage.heal()
+        yield from stage.healed_after(30, 40)
     yield from stage.seconds(20, 30)
 
 
@@ -101,8 +94,7 @@ def _long_cut_off_slave(stage: Stage) -> Script:
     master = stage.leader()
     if master is not None:
         cut_off(stage, master, stage.rng.choice(slaves(stage)))
-        yield from stage.seconds(120, 150)
-        stage.heal()
+        yield from stage.healed_after(120, 150)
     yield from stage.seconds(20, 30)
 
 
@@ -141,9 +133,7 @@ def _elect_by_hand(stage: Stage) -> Script:
 def _rolling_restart(stage: Stage) -> Script:
     yield from up(stage)
     for name in BROKERS:
-        stage.stop(name)
-        yield from stage.seconds(4, 8)
-        stage.start(name)
+        yield from stage.stopped_for(name, 4, 8)
         yield from in_sync(stage)
         yield from stage.seconds(4, 8)
     yield from stage.seconds(10, 20)
@@ -165,24 +155,18 @@ def _all_down(stage: Stage) -> Script:
 
 def _restart_controller(stage: Stage) -> Script:
     yield from up(stage)
-    stage.kill(CONTROLLER)
-    yield from stage.seconds(8, 20)
-    stage.start(CONTROLLER)
+    yield from stage.killed_for(CONTROLLER, 8, 20)
     yield from stage.seconds(15, 25)
     master = stage.leader()
     if master is not None:
-        stage.kill(master)
-        yield from stage.seconds(10, 15)
-        stage.start(master)
+        yield from stage.killed_for(master, 10, 15)
     yield from stage.seconds(20, 30)
 
 
 def _frozen_controller(stage: Stage) -> Script:
     """The controller gets no time for longer than heartbeats last: then it finds all brokers dead, and elects anew."""
     yield from up(stage)
-    stage.freeze(CONTROLLER)
-    yield from stage.seconds(14, 30)
-    stage.thaw(CONTROLLER)
+    yield from stage.frozen_for(CONTROLLER, 14, 30)
     yield from stage.seconds(30, 40)
 
 
@@ -192,9 +176,7 @@ def _flapping_master(stage: Stage) -> Script:
         master = stage.leader()
         if master is None:
             break
-        stage.kill(master)
-        yield from stage.seconds(15, 22)
-        stage.start(master)
+        yield from stage.killed_for(master, 15, 22)
         yield from stage.seconds(15, 22)
     yield from stage.seconds(15, 25)
 
@@ -212,14 +194,11 @@ def _any_faults(stage: Stage) -> Script:
             if name in stage.down():
                 stage.start(name)
         elif fault == "freeze" and name in stage.up():
-            stage.freeze(name)
-            yield from stage.seconds(3, 35)
-            stage.thaw(name)
+            yield from stage.frozen_for(name, 3, 35)
         elif fault in ("isolate", "cut off"):
             others = [other for other in stage.names if other != name]
             cut_off(stage, name, *(others if fault == "isolate" else [stage.rng.choice(others)]))
-            yield from stage.seconds(3, 35)
-            stage.heal()
+            yield from stage.healed_after(3, 35)
     yield from stage.seconds(30, 40)
 
 
@@ -312,9 +291,7 @@ def _old_record(stage: Stage) -> Script:
     master = stage.leader()
     if master is None:
         return
-    stage.kill(master)
-    yield from stage.seconds(6, 10)
-    stage.start(master)
+    yield from stage.killed_for(master, 6, 10)
     yield from in_sync(stage)
     yield from stage.seconds(8, 12)
     stage.kill(CONTROLLER)
@@ -324,9 +301,7 @@ def _old_record(stage: Stage) -> Script:
     yield from stage.seconds(15, 25)
     second = stage.leader()
     if second is not None:
-        stage.kill(second)
-        yield from stage.seconds(10, 20)
-        stage.start(second)
+        yield from stage.killed_for(second, 10, 20)
     yield from stage.seconds(30, 40)
 
 
@@ -337,9 +312,7 @@ def _same_epoch(stage: Stage) -> Script:
     first = stage.leader()
     if first is None:
         return
-    stage.kill(first)
-    yield from stage.seconds(6, 10)
-    stage.start(first)
+    yield from stage.killed_for(first, 6, 10)
     yield from in_sync(stage)
     yield from stage.seconds(4, 8)
     second = stage.leader()
@@ -354,8 +327,7 @@ def _same_epoch(stage: Stage) -> Script:
     stage.start(third)
     yield from stage.seconds(12, 18)
     stage.kill(first)
-    yield from stage.seconds(20, 30)
-    stage.heal()
+    yield from stage.healed_after(20, 30)
     yield from stage.seconds(20, 30)
 
 
@@ -366,9 +338,7 @@ def _lost_record(stage: Stage) -> Script:
         master = stage.leader()
         if master is None:
             return
-        stage.kill(master)
-        yield from stage.seconds(10, 15)
-        stage.start(master)
+        yield from stage.killed_for(master, 10, 15)
         yield from in_sync(stage)
     stage.kill(CONTROLLER)
     stage.lose(CONTROLLER, RECORD_FILE)
@@ -385,8 +355,7 @@ def _unclean(stage: Stage) -> Script:
         cut_off(stage, master, *slaves(stage))
         yield from stage.seconds(30, 40)
         stage.kill(master)
-        yield from stage.seconds(12, 20)
-        stage.heal()
+        yield from stage.healed_after(12, 20)
         stage.start(master)
     yield from stage.seconds(25, 35)
 
@@ -403,9 +372,7 @@ def _clock_steps(stage: Stage) -> Script:
     yield from stage.seconds(15, 25)
     master = stage.leader()
     if master is not None and master != name:
-        stage.kill(master)
-        yield from stage.seconds(10, 15)
-        stage.start(master)
+        yield from stage.killed_for(master, 10, 15)
     yield from stage.seconds(20, 30)
 
 

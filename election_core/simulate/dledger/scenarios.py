@@ -57,9 +57,7 @@ def _story(
 
 
 def _transfer(stage: Stage) -> Script:
-    yield from stage.start_all()
-    leader = yield from stage.until_led()
-    yield from stage.seconds(10, 20)
+    leader = yield from stage.led_for(10, 20)
     if leader is not None:
         to = stage.rng.choice(stage.followers())
         stage.ask(leader, Transfer(to), f"hand over to {to}")
@@ -116,9 +114,7 @@ SAFE: tuple[Scenario, ...] = (
 
 def _old_copy(stage: Stage) -> Script:
     """A voter gets a copy of its disk back from before its vote, and votes again."""
-    yield from stage.start_all()
-    first = yield from stage.until_led()
-    yield from stage.seconds(8, 12)
+    first = yield from stage.led_for(8, 12)
     copies = {name: stage.copy_of_disk(name) for name in stage.names}
     if first is None:
         return
@@ -141,9 +137,7 @@ def _old_copy(stage: Stage) -> Script:
 
 def _forgetful_voters(stage: Stage) -> Script:
     """All lose their term files with their processes."""
-    yield from stage.start_all()
-    yield from stage.until_led()
-    yield from stage.seconds(10, 20)
+    yield from stage.led_for(10, 20)
     leader = stage.leader()
     if leader is None:
         return
@@ -152,8 +146,7 @@ def _forgetful_voters(stage: Stage) -> Script:
         stage.lose(name, TERM_FILE)
         stage.start(name)
     stage.isolate(leader)
-    yield from stage.seconds(15, 20)
-    stage.heal()
+    yield from stage.healed_after(15, 20)
     yield from stage.seconds(25, 35)
 
 
@@ -161,8 +154,7 @@ def _two_halves(stage: Stage) -> Script:
     """Nobody hears anybody at the start: whoever needs no quorum leads."""
     stage.cut_all()
     yield from stage.start_all(0.2)
-    yield from stage.seconds(20, 30)
-    stage.heal()
+    yield from stage.healed_after(20, 30)
     yield from stage.seconds(25, 35)
 
 

@@ -81,9 +81,7 @@ def _kill_master(stage: Stage) -> Script:
     """The master dies with its table; the clients lock anew at the slave that acts, and again at the master."""
     yield from _shared(stage)
     yield from stage.seconds(25, 40)
-    stage.kill(MASTER)
-    yield from stage.seconds(55, 75)
-    stage.start(MASTER)
+    yield from stage.killed_for(MASTER, 55, 75)
     yield from stage.seconds(60, 80)
 
 
@@ -91,9 +89,7 @@ def _rolling_restart(stage: Stage) -> Script:
     yield from _shared(stage)
     for name in brokers_of(stage):
         yield from stage.seconds(15, 25)
-        stage.stop(name)
-        yield from stage.seconds(5, 8)
-        stage.start(name)
+        yield from stage.stopped_for(name, 5, 8)
     yield from stage.seconds(40, 50)
 
 
@@ -138,8 +134,7 @@ def _cut(stage: Stage) -> Script:
     _assign(stage, CLIENTS[1], QUEUES)
     yield from stage.seconds(3, 12)
     _assign(stage, CLIENTS[0], QUEUES)
-    yield from stage.seconds(40, 70)
-    stage.heal()
+    yield from stage.healed_after(40, 70)
     _assign(stage, CLIENTS[0], QUEUES[:2])
     _assign(stage, CLIENTS[1], QUEUES[2:])
     yield from stage.seconds(50, 70)

@@ -50,19 +50,14 @@ def _story(
 
 
 def _isolated_follower(stage: Stage) -> Script:
-    yield from stage.start_all()
-    yield from stage.until_led()
-    yield from stage.seconds(10, 20)
+    yield from stage.led_for(10, 20)
     stage.isolate(stage.rng.choice(stage.followers()))
-    yield from stage.seconds(20, 35)
-    stage.heal()
+    yield from stage.healed_after(20, 35)
     yield from stage.seconds(20, 30)
 
 
 def _transfer(stage: Stage) -> Script:
-    yield from stage.start_all()
-    leader = yield from stage.until_led()
-    yield from stage.seconds(10, 20)
+    leader = yield from stage.led_for(10, 20)
     if leader is not None:
         to = stage.rng.choice(stage.followers())
         stage.ask(leader, Transfer(to), f"hand over to {to}")
@@ -71,14 +66,11 @@ def _transfer(stage: Stage) -> Script:
 
 def _mute_leader(stage: Stage) -> Script:
     """Nothing gets from the leader to anybody; it hears both."""
-    yield from stage.start_all()
-    leader = yield from stage.until_led()
-    yield from stage.seconds(10, 20)
+    leader = yield from stage.led_for(10, 20)
     if leader is not None:
         for name in stage.followers():
             stage.cut_one_way(leader, name)
-        yield from stage.seconds(20, 30)
-        stage.heal()
+        yield from stage.healed_after(20, 30)
     yield from stage.seconds(20, 30)
 
 
@@ -143,9 +135,7 @@ SAFE: tuple[Scenario, ...] = (
 
 def _old_copy(stage: Stage) -> Script:
     """Two members get copies of their disks back from before their votes, and vote again."""
-    yield from stage.start_all()
-    first = yield from stage.until_led()
-    yield from stage.seconds(5, 8)
+    first = yield from stage.led_for(5, 8)
     copies = {name: stage.copy_of_disk(name) for name in stage.names}
     if first is None:
         return
@@ -169,9 +159,7 @@ def _old_copy(stage: Stage) -> Script:
 
 def _forgetful_member(stage: Stage) -> Script:
     """A member whose term has climbed while it was cut off loses its hard state, and votes in a smaller term."""
-    yield from stage.start_all()
-    yield from stage.until_led()
-    yield from stage.seconds(5, 10)
+    yield from stage.led_for(5, 10)
     name = stage.rng.choice(stage.followers())
     stage.isolate(name)
     yield from stage.seconds(30, 40)
@@ -200,19 +188,15 @@ def _two_halves(stage: Stage) -> Script:
     """Nobody hears anybody at the start: whoever needs no quorum leads."""
     stage.cut_all()
     yield from stage.start_all(0.2)
-    yield from stage.seconds(20, 30)
-    stage.heal()
+    yield from stage.healed_after(20, 30)
     yield from stage.seconds(20, 30)
 
 
 def _left_behind(stage: Stage) -> Script:
     """A member misses what the others commit, and comes back in the moment in which the leader dies."""
-    yield from stage.start_all()
-    leader = yield from stage.until_led()
-    yield from stage.seconds(5, 10)
+    leader = yield from stage.led_for(5, 10)
     stage.isolate(stage.rng.choice(stage.followers()))
-    yield from stage.seconds(15, 20)
-    stage.heal()
+    yield from stage.healed_after(15, 20)
     if leader is not None:
         stage.kill(leader)
         yield from stage.led_again(leader)

@@ -42,25 +42,18 @@ def _story(
 
 def _mute_leader(stage: Stage) -> Script:
     """Nothing gets from the leader to anybody; it hears both."""
-    yield from stage.start_all()
-    leader = yield from stage.until_led()
-    yield from stage.seconds(10, 20)
+    leader = yield from stage.led_for(10, 20)
     if leader is not None:
         for name in stage.followers():
             stage.cut_one_way(leader, name)
-        yield from stage.seconds(25, 35)
-        stage.heal()
+        yield from stage.healed_after(25, 35)
     yield from stage.seconds(25, 35)
 
 
 def _frozen_follower(stage: Stage) -> Script:
-    yield from stage.start_all()
-    yield from stage.until_led()
-    yield from stage.seconds(10, 20)
+    yield from stage.led_for(10, 20)
     name = stage.rng.choice(stage.followers())
-    stage.freeze(name)
-    yield from stage.seconds(20, 35)
-    stage.thaw(name)
+    yield from stage.frozen_for(name, 20, 35)
     yield from stage.seconds(20, 30)
 
 
@@ -70,8 +63,7 @@ def _flapping(stage: Stage) -> Script:
     for _ in range(4):
         yield from stage.seconds(20, 30)
         stage.cut_all()
-        yield from stage.seconds(14, 18)
-        stage.heal()
+        yield from stage.healed_after(14, 18)
     yield from stage.seconds(25, 35)
 
 
@@ -110,9 +102,7 @@ SAFE: tuple[Scenario, ...] = (
 
 def _old_copies(stage: Stage) -> Script:
     """Two servers get copies of their disks back from before the epoch in which a third one leads."""
-    yield from stage.start_all()
-    first = yield from stage.until_led()
-    yield from stage.seconds(5, 10)
+    first = yield from stage.led_for(5, 10)
     copies = {name: stage.copy_of_disk(name) for name in stage.names}
     if first is None:
         return
@@ -129,16 +119,13 @@ def _old_copies(stage: Stage) -> Script:
                 stage.put_back(name, copies[name])
                 stage.start(name)
         yield from stage.led_again(second)
-        yield from stage.seconds(5, 10)
-        stage.heal()
+        yield from stage.healed_after(5, 10)
     yield from stage.seconds(25, 35)
 
 
 def _forgetful_server(stage: Stage) -> Script:
     """A server comes back with an empty disk."""
-    yield from stage.start_all()
-    leader = yield from stage.until_led()
-    yield from stage.seconds(10, 20)
+    leader = yield from stage.led_for(10, 20)
     if leader is not None:
         stage.kill(leader)
         yield from stage.led_again(leader)
@@ -155,9 +142,7 @@ def _forgetful_server(stage: Stage) -> Script:
 
 def _left_behind(stage: Stage) -> Script:
     """The server with the largest id misses what the others commit, and comes back when all elect anew."""
-    yield from stage.start_all()
-    yield from stage.until_led()
-    yield from stage.seconds(5, 10)
+    yield from stage.led_for(5, 10)
     behind = stage.names[-1]
     stage.kill(behind)
     yield from stage.led_again(behind)
@@ -173,9 +158,7 @@ def _left_behind(stage: Stage) -> Script:
 
 def _left_behind_twice(stage: Stage) -> Script:
     """The server with the largest id misses what a later leader is established with, and comes back."""
-    yield from stage.start_all()
-    yield from stage.until_led()
-    yield from stage.seconds(5, 10)
+    yield from stage.led_for(5, 10)
     behind = stage.names[-1]
     stage.kill(behind)
     yield from stage.led_again(behind)
