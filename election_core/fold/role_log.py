@@ -40,12 +40,18 @@ class RoleLog:
             self.steps.append(Step(begin, event.by, role, term, leader, event.event_id, cause, self.node))
             self.fresh = False
 
-    def stands(self, event: FoldEvent, term: int | None, cause: str, since: FoldEvent | None = None) -> Campaign:
+    def stands(self, event: FoldEvent, term: int | None, cause: str | None, since: FoldEvent | None = None) -> Campaign:
         """The member is a candidate, from its line or an earlier one on."""
         first = since or event
         self.open = Campaign(self.node, term, first.at, first.by, first.event_id, cause, rounds=1)
         self.campaigns.append(self.open)
         return self.open
+
+    def begins(self) -> None:
+        """A new process of the member: the candidacy that was open ended with the old one."""
+        if self.open is not None:
+            self.open.outcome = "abandoned"
+        self.open = None
 
     def ends(self, event: FoldEvent, outcome: str) -> None:
         """A line ends the candidacy, if one is open."""

@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 
 from election_replay.election_core.fold.fact_writer import Speaker
 from election_replay.election_core.fold.identity import UNIDENTIFIED
-from election_replay.election_core.fold.own_term import OwnTerm
-from election_replay.election_core.fold.role_log import RoleLog
 from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, SEEN, UNKNOWN, spans
 from election_replay.election_core.model.facts import Fact, QuietLog, TermRaised
 from election_replay.election_core.model.fold_event import FoldEvent
-from election_replay.election_core.protocols.raft_family.log import NO_WINNER, Grant, vote_facts
+from election_replay.election_core.protocols.raft_family.log import NO_WINNER, VotingLog
 
 PROTOCOL, HASHICORP = "described", "hashicorp_raft"
 """Programs that the settings describe, and HashiCorp's Raft library."""
@@ -21,12 +19,10 @@ ELECTED, LEADER_LOST, QUORUM_LOST = "elected", "leader_lost", "quorum_lost"
 
 
 @dataclass(slots=True)
-class Member(RoleLog):
+class Member(VotingLog):
     """What a log says of its writer as member of one group."""
 
-    grants: dict[tuple[int, str, str], Grant] = field(default_factory=dict)
     raised: list[FoldEvent] = field(default_factory=list)
-    own_term: OwnTerm = field(default_factory=OwnTerm)
 
     def on(self, event: FoldEvent) -> None:
         """Take its next line."""
@@ -77,10 +73,7 @@ class Member(RoleLog):
             self.open.voters.add(event.peer)
 
     def _granted(self, event: FoldEvent, voter: str | None, candidate: str | None) -> None:
-        term = event.term if event.term is not None else self.own_term.term
-        if term is not None and voter is not None and candidate is not None:
-            grant = Grant(voter, candidate, term, event.at, event.by, event.event_id)
-            self.grants.setdefault((term, voter, candidate), grant)
+        self.grant(event, voter, candidate, event.term if event.term is not None else self.own_term.term)
 
     def _lost(self, event: FoldEvent) -> None:
         """The line may be the first that says whom the member had followed."""
@@ -147,7 +140,7 @@ class DescribedLog:
                 yield QuietLog(*emit.during(node, member.steps[0].at, member.steps[0].at, None))
                 yield from emit.roles(spans(member.steps, emit.incarnations, UNKNOWN))
             yield from emit.alive()
-            yield from vote_facts(emit, member.grants.values(), member.campaigns)
+            yield from member.vote_facts(emit)
             for event in member.raised:
                 yield TermRaised(*emit.at(event), term=event.term or 0, peer=None)
             yield from member.own_term.facts(emit)

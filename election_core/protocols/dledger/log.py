@@ -19,7 +19,6 @@ from election_replay.election_core.fold.campaign import Campaign
 from election_replay.election_core.fold.checks import Checked, either, undecidable
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import BROKER, CONTROLLER_GROUP, UNIDENTIFIED, process_of
-from election_replay.election_core.fold.own_term import OwnTerm
 from election_replay.election_core.fold.periodic import Periodic
 from election_replay.election_core.fold.process_runs import REORDERED, Incarnation, incarnation_at
 from election_replay.election_core.fold.roles import (
@@ -92,9 +91,8 @@ from election_replay.election_core.protocols.raft_family.facts import LeaderKept
 from election_replay.election_core.protocols.raft_family.log import (
     NO_WINNER,
     TRANSFER_LASTS,
-    Grant,
     HeardLast,
-    vote_facts,
+    VotingLog,
 )
 
 PROTOCOL = "dledger"
@@ -230,7 +228,6 @@ class Running:
     doubtful: list[FoldEvent] = field(default_factory=list)
     replies: list[FoldEvent] = field(default_factory=list)
     last_round: FoldEvent | None = None
-    open: Campaign | None = None
     cause: str | None = None
     transfer_at: int | None = None
     preferred_at: int | None = None
@@ -241,15 +238,11 @@ class Running:
 
 
 @dataclass(slots=True)
-class DledgerLog:
+class DledgerLog(VotingLog):
     """The state machine of one node's DLedger log. ``on`` takes its events in program order."""
 
-    node: str | None = None
     names: list[tuple[int, str]] = field(default_factory=list)
     group: str | None = None
-    steps: list[Step] = field(default_factory=list)
-    campaigns: list[Campaign] = field(default_factory=list)
-    grants: dict[tuple[int, str, str], Grant] = field(default_factory=dict)
     refusals: dict[tuple[int, str, str], Refusal] = field(default_factory=dict)
     strangers: dict[tuple[str, str | None], FoldEvent] = field(default_factory=dict)
     raised: list[tuple[int, FoldEvent]] = field(default_factory=list)
@@ -257,7 +250,6 @@ class DledgerLog:
     ledger: LedgerLines = field(default_factory=LedgerLines)
     heard: list[HeardLast] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
-    own_term: OwnTerm = field(default_factory=OwnTerm)
     as_leader: AsLeader = field(default_factory=AsLeader)
     _now: Running = field(default_factory=Running)
     _of_broker: list[FoldEvent] = field(default_factory=list)
@@ -318,7 +310,7 @@ class DledgerLog:
         yield from emit.roles(self.role_spans(emit.incarnations))
         yield from emit.alive()
         yield from emit.silences()
-        yield from self._vote_facts(emit)
+        yield from self._election_facts(emit)
         for count, event in self.as_leader.sizes:
             yield VotersStated(*emit.at(event), voters_least=count, voters_most=count)
         for term, known, other, event in self.two_leaders:
@@ -393,8 +385,8 @@ class DledgerLog:
         for rounds, without_ms, event in self.as_leader.kept:
             yield LeaderKeptRole(*emit.at(event), term=event.term, without_quorum_ms=without_ms, rounds=rounds)
 
-    def _vote_facts(self, emit: FactWriter) -> Iterator[Fact]:
-        yield from vote_facts(emit, self.grants.values(), self.campaigns)
+    def _election_facts(self, emit: FactWriter) -> Iterator[Fact]:
+        yield from self.vote_facts(emit)
         for refusal in self.refusals.values():
             yield VoteRefused(
                 *emit.about(refusal.candidate, refusal),
@@ -455,13 +447,13 @@ class DledgerLog:
     def _on_to_leader(self, event: FoldEvent) -> None:
         cause = TRANSFER if self._transferring(event) else "elected"
         self._step(event, LEADER, event.term, event.node or self.node, cause)
-        self._close_campaign(event, "won")
+        self.ends(event, "won")
         self._now.cause = None
         self._now.failed_rounds = 0
 
     def _on_to_follower(self, event: FoldEvent) -> None:
         self._step(event, FOLLOWER, event.term, event.peer, "heartbeat")
-        self._close_campaign(event, "lost")
+        self.ends(event, "lost")
         self._now.cause = None
         self._now.last_round = None  # a follower forgets what its last round led to
         self._now.failed_rounds = 0
@@ -575,7 +567,7 @@ class DledgerLog:
             self.own_term.note(event.from_term, event)
         self.checked.note(term_raised(event, self._heard(event.at)), event)
         self.raised.append((event.term, event))
-        self._close_campaign(event, NO_WINNER)
+        self.ends(event, NO_WINNER)
         if self.steps and self.steps[-1].role == CANDIDATE:
             self._step(event, CANDIDATE, event.term, None, "term_raised")
 
@@ -633,19 +625,11 @@ class DledgerLog:
     # -- votes ------------------------------------------------------------------------------------------
 
     def _campaign(self, event: FoldEvent, term: int) -> Campaign:
-        if self._now.open is None or self._now.open.term != term:
-            self._close_campaign(event, NO_WINNER)
-            self._now.open = Campaign(
-                event.node or self.node, term, event.at, event.by, event.event_id, self._now.cause
-            )
-            self.campaigns.append(self._now.open)
-        return self._now.open
-
-    def _close_campaign(self, event: FoldEvent, outcome: str) -> None:
-        if self._now.open is None:
-            return
-        self._now.open.close(event, outcome)
-        self._now.open = None
+        if self.open is None or self.open.term != term:
+            self.ends(event, NO_WINNER)
+            self.open = Campaign(event.node or self.node, term, event.at, event.by, event.event_id, self._now.cause)
+            self.campaigns.append(self.open)
+        return self.open
 
     def _note_term(self, event: FoldEvent, term: int) -> None:
         """Follow the node's own term, which never gets smaller, also not after a restart (file ``currterm``)."""
@@ -679,10 +663,9 @@ class DledgerLog:
             return
         if event.peer == event.node:
             self._note_term(event, event.term)
-        if key not in self.grants:
-            self.grants[key] = Grant(event.peer, event.node, event.term, event.at, event.by, event.event_id)
-        if self._now.open is not None and self._now.open.term == event.term:
-            self._now.open.voters.add(event.peer)
+        self.grant(event, event.peer, event.node, event.term)
+        if self.open is not None and self.open.term == event.term:
+            self.open.voters.add(event.peer)
         elif event.peer == event.node and not self._leads(event.term):
             self._campaign(event, event.term).voters.add(event.peer)
 
@@ -754,8 +737,7 @@ class DledgerLog:
 
     def _on_start(self, event: FoldEvent) -> None:
         """A new process: what was open in the old one ended with it."""
-        if self._now.open is not None:
-            self._now.open.outcome = "abandoned"
+        self.begins()
         self.as_leader.ended()
         self._now = Running(owed=0, role_seen_at=event.at)
 

@@ -16,8 +16,6 @@ from dataclasses import dataclass, field
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
 from election_replay.election_core.fold.contact import Contact
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
-from election_replay.election_core.fold.own_term import OwnTerm
-from election_replay.election_core.fold.role_log import RoleLog
 from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, OBSERVER, REMOVED, SEEN, Step, spans
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import (
@@ -35,7 +33,7 @@ from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.quorum import majority
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.kraft.facts import QuorumRuleBroken
-from election_replay.election_core.protocols.raft_family.log import NO_WINNER, Grant, HeardLast, vote_facts
+from election_replay.election_core.protocols.raft_family.log import NO_WINNER, HeardLast, VotingLog
 
 PROTOCOL = "kraft"
 
@@ -56,13 +54,12 @@ class _Now:
 
 
 @dataclass(slots=True)
-class QuorumLog(RoleLog):
+class QuorumLog(VotingLog):
     """The state machine of one node's logs. ``on`` takes the lines of each file in program order."""
 
     voters: tuple[str, ...] = ()
     ever_voter: bool = False
     by_controller: list[Step] = field(default_factory=list)
-    grants: dict[tuple[int, str, str], Grant] = field(default_factory=dict)
     raised: list[tuple[int, str | None, FoldEvent]] = field(default_factory=list)
     missed: list[tuple[str, FoldEvent]] = field(default_factory=list)
     gone: list[FoldEvent] = field(default_factory=list)
@@ -70,7 +67,6 @@ class QuorumLog(RoleLog):
     committed: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     led_with: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     serving: list[FoldEvent] = field(default_factory=list)
-    own_epoch: OwnTerm = field(default_factory=OwnTerm)
     stated: list[FoldEvent] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
     _now: _Now = field(default_factory=_Now)
@@ -95,7 +91,7 @@ class QuorumLog(RoleLog):
         yield from emit.roles(spans(steps, emit.incarnations, OBSERVER if group == OBSERVERS else FOLLOWER))
         yield from emit.alive()
         yield from emit.silences()
-        yield from vote_facts(emit, self.grants.values(), self.campaigns)
+        yield from self.vote_facts(emit)
         for epoch, peer, event in self.raised:
             yield TermRaised(*emit.at(event), term=epoch, peer=peer)
         yield from self._contact_facts(emit, emit.timing.us(Timeout.KRAFT_FETCH))
@@ -115,7 +111,7 @@ class QuorumLog(RoleLog):
                 began = (elected.at, elected.by, elected.event_id)
                 end = (event.at, event.by, event.event_id)
                 yield Serving(*emit.during(self.node, *began, *end), term=event.term or 0)
-        yield from self.own_epoch.facts(emit)
+        yield from self.own_term.facts(emit)
         for number, event in enumerate(self.stated):
             yield VotersStated(*emit.at(event, ordinal=number), voters=event.members)
         yield from self.checked.tallied(emit, self.node)
@@ -146,9 +142,8 @@ class QuorumLog(RoleLog):
 
     def _begin(self) -> None:
         """A new process: what was open in the old one ended with it."""
-        if self.open is not None:
-            self.open.outcome = "abandoned"
-        self.open, self._now = None, _Now()
+        self.begins()
+        self._now = _Now()
 
     def _on_boot(self, event: FoldEvent) -> None:
         self._begin()
@@ -172,7 +167,7 @@ class QuorumLog(RoleLog):
         cause = self._now.cause if self._now.cause not in (None, "start") else "election_timeout"
         self._step(event, CANDIDATE, None, cause)
         self.stands(event, event.term, cause).needed = majority(len(self.voters)) if self.voters else None
-        self._grant(event, self.node, self.node, event.term or 0)
+        self.grant(event, self.node, self.node, event.term or 0)
 
     def _ask(self, event: FoldEvent) -> None:
         self._step(event, CANDIDATE, None, self._now.cause or "election_timeout")
@@ -186,7 +181,7 @@ class QuorumLog(RoleLog):
     def _detach(self, event: FoldEvent) -> None:
         """The node knows no leader: it heard of a larger epoch, voted, or goes on to look for one."""
         if event.peer is not None:
-            self._grant(event, self.node, event.peer, event.term or 0)
+            self.grant(event, self.node, event.peer, event.term or 0)
         elif self.last is not None and (self.last.role, self.last.term) == (CANDIDATE, event.term):
             return
         led = self.role == LEADER
@@ -210,7 +205,7 @@ class QuorumLog(RoleLog):
             answered = event.answered or 0
             campaign.majority_answered = campaign.needed is not None and answered >= campaign.needed
             for voter in event.members_before:
-                self._grant(event, voter, campaign.node, campaign.term or 0)
+                self.grant(event, voter, campaign.node, campaign.term or 0)
         followed = event.role == "FOLLOWER" and event.term == campaign.term
         self.ends(event, "won" if event.role == "LEADER" else "lost" if followed else NO_WINNER)
 
@@ -222,24 +217,18 @@ class QuorumLog(RoleLog):
         self.ever_voter |= alone or self.node in self.voters
 
     def _note_epoch(self, event: FoldEvent, epoch: int) -> None:
-        before = self.own_epoch.term
+        before = self.own_term.term
         if before is not None and epoch < before:
             self._now.known = None
         elif before is not None and epoch > before and event.role in ("CANDIDATE", "UNATTACHED"):
             self.raised.append((epoch, None, event))
-        self.own_epoch.note(epoch, event)
+        self.own_term.note(epoch, event)
 
     def _note_commit(self, event: FoldEvent, epoch: int, offset: int) -> None:
         self.committed.append((epoch, offset, event))
         self._now.known = max(self._now.known or 0, offset)
 
     # -- votes ------------------------------------------------------------------------------------------
-
-    def _grant(self, event: FoldEvent, voter: str | None, candidate: str | None, epoch: int) -> None:
-        if voter is None or candidate is None:
-            return
-        grant = Grant(voter, candidate, epoch, event.at, event.by, event.event_id)
-        self.grants.setdefault((epoch, voter, candidate), grant)
 
     def _on_vote(self, event: FoldEvent) -> None:
         """The voter prints where the candidate's log ends, and whether it voted for it."""
@@ -252,7 +241,7 @@ class QuorumLog(RoleLog):
         ):
             self.raised[-1] = (event.term, event.peer, self.raised[-1][2])
         if event.result == "granted":
-            self._grant(event, self.node, event.peer, event.term)
+            self.grant(event, self.node, event.peer, event.term)
             self.checked.note(self._is_fresh(event), event)
 
     def _is_fresh(self, event: FoldEvent) -> Verdict:
@@ -335,7 +324,7 @@ class QuorumLog(RoleLog):
 
     def _on_epoch_lost(self, event: FoldEvent) -> None:
         if event.term is not None and event.from_term is not None:
-            self.own_epoch.went_back(event.from_term, event.term, event)
+            self.own_term.went_back(event.from_term, event.term, event)
 
     # -- the controller ---------------------------------------------------------------------------------
 

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from election_replay.election_core.fold.campaign import Campaign
 from election_replay.election_core.fold.checks import CONFORMS, VIOLATES, Checked, Verdict
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import CONTROLLER_GROUP
@@ -21,7 +20,7 @@ from election_replay.election_core.model.facts import Fact, VotersStated
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.protocols.raft.facts import RaftRuleBroken
 from election_replay.election_core.protocols.raft.log import PROTOCOL
-from election_replay.election_core.protocols.raft_family.log import NO_WINNER, vote_facts
+from election_replay.election_core.protocols.raft_family.log import NO_WINNER, VotingLog
 
 WITHOUT_MAJORITY = re.compile(r"Majority of the group dies: [0-9]{1,4}/([1-9][0-9]{0,3})")
 """The status of a leader that gave up since it did not reach a majority of so many (JRaft ``NodeImpl#checkDeadNodes``).
@@ -126,33 +125,29 @@ LIBRARY_KINDS = frozenset({"JR_INIT", "JR_TRUNCATED", "JR_APPLIED_CONFLICT"})
 
 
 @dataclass(slots=True)
-class JraftElections:
+class JraftElections(VotingLog):
     """The state machine of the JRaft library's log: who asked for votes.
 
     It asks after a majority has said that it would grant them, so that every election could be won (``handlePreVote``).
     """
-
-    asked: list[Campaign] = field(default_factory=list)
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line. Who asks prints the term before the one that it asks for."""
         if event.term is None:
             return
         if event.kind == "JR_CANDIDATE":
-            term = event.term + 1
-            again = Campaign(event.node, term, event.at, event.by, event.event_id, None, rounds=1)
-            again.majority_answered = True
-            self.asked.append(again)
-        elif self.asked and self.asked[-1].term == event.term:
-            self.asked[-1].close(event, "won")
+            self.node = event.node
+            self.stands(event, event.term + 1, None).majority_answered = True
+        elif self.campaigns and self.campaigns[-1].term == event.term:
+            self.campaigns[-1].close(event, "won")
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """The elections of the controllers' own group in which this controller asked for votes."""
         emit = speaker.about(CONTROLLER_GROUP, PROTOCOL, stream)
-        for election in self.asked:
+        for election in self.campaigns:
             if election.outcome == "open":
                 election.outcome = NO_WINNER
-        yield from vote_facts(emit, (), self.asked)
+        yield from self.vote_facts(emit)
 
 
 ELECTION_KINDS = frozenset({"JR_BECOME_LEADER", "JR_CANDIDATE"})

@@ -16,12 +16,10 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import itemgetter
 
-from election_replay.election_core.fold.campaign import Campaign
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
 from election_replay.election_core.fold.contact import Contacts
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import UNIDENTIFIED
-from election_replay.election_core.fold.own_term import OwnTerm
 from election_replay.election_core.fold.process_runs import incarnation_at
 from election_replay.election_core.fold.roles import (
     CANDIDATE,
@@ -35,7 +33,6 @@ from election_replay.election_core.fold.roles import (
     STOPPED,
     TRANSFER,
     UNKNOWN,
-    Step,
     spans,
 )
 from election_replay.election_core.model.catalogue import RuleId
@@ -63,9 +60,8 @@ from election_replay.election_core.protocols.raft.tables import VOTE, is_behind
 from election_replay.election_core.protocols.raft_family.log import (
     NO_WINNER,
     TRANSFER_LASTS,
-    Grant,
     HeardLast,
-    vote_facts,
+    VotingLog,
 )
 
 PROTOCOL = "raft"
@@ -207,7 +203,6 @@ class Running:
     cause: str | None = None
     heard_of: FoldEvent | None = None
     transfer_to: tuple[str | None, int] | None = None
-    open: Campaign | None = None
     refused: set[str] = field(default_factory=set)
     stopping: bool = False
     led_until: int | None = None
@@ -226,21 +221,16 @@ def _tick_us(timeout_us: int) -> int:
 
 
 @dataclass(slots=True)
-class Membership:
+class Membership(VotingLog):
     """What a log says of one member of one cluster."""
 
-    node: str | None = None
     cluster: str | None = None
     timeout_us: int | None = None
-    steps: list[Step] = field(default_factory=list)
-    campaigns: list[Campaign] = field(default_factory=list)
-    grants: dict[tuple[int, str, str], Grant] = field(default_factory=dict)
     raised: list[Raised] = field(default_factory=list)
     heard: list[HeardLast] = field(default_factory=list)
     own_clock: OwnClock = field(default_factory=OwnClock)
     contacts: Contacts = field(default_factory=Contacts)
     checked: Checked = field(default_factory=Checked)
-    own_term: OwnTerm = field(default_factory=OwnTerm)
     gave_up: list[tuple[int, int, int, FoldEvent]] = field(default_factory=list)
     committed: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     led_with: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
@@ -290,7 +280,7 @@ class Membership:
             yield VotersStated(*emit.at(event), voters_least=2 * quorum - 2, voters_most=2 * quorum - 1)
 
     def _vote_facts(self, emit: FactWriter) -> Iterator[Fact]:
-        yield from vote_facts(emit, self.grants.values(), self.campaigns)
+        yield from self.vote_facts(emit)
         for raised in self.raised:
             yield TermRaised(*emit.at(raised.event), term=raised.term, peer=raised.peer)
 
@@ -338,14 +328,11 @@ class Membership:
     # -- roles ------------------------------------------------------------------------------------------
 
     def _step(self, event: FoldEvent, role: str, term: int | None, leader: str | None, cause: str) -> None:
-        last = self.steps[-1] if self.steps else None
         if role == FOLLOWER and self._now.members is not None and self.node in self._now.members.learners:
             role = OBSERVER  # a learner follows without a vote
-        if last is not None and (last.role, last.term, last.leader) == (role, term, leader) and cause != "start":
-            return
         if self._now.stopping and self._role == LEADER and cause != TRANSFER:  # it handed over before it ends
             cause = STOPPED
-        self.steps.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, self.node))
+        self.takes(event, role, term, leader, cause)
 
     @property
     def _role(self) -> str | None:
@@ -359,8 +346,7 @@ class Membership:
 
     def _on_start(self, event: FoldEvent) -> None:
         """A new process: what was open in the old one ended with it."""
-        if self._now.open is not None:
-            self._now.open.outcome = "abandoned"
+        self.begins()
         self.contacts.starts()
         self._now = Running()
         if event.term is not None and event.committed is not None and not self._forced:
@@ -375,8 +361,8 @@ class Membership:
             self._step(event, FOLLOWER, event.term, None, "start")
 
     def _on_to_follower(self, event: FoldEvent) -> None:
-        larger = self._now.open is not None and is_larger(event.term, self._now.open.term)
-        self._close_campaign(event, NO_WINNER if larger else "lost")
+        larger = self.open is not None and is_larger(event.term, self.open.term)
+        self.ends(event, NO_WINNER if larger else "lost")
         if self._now.before is not None and self._now.before.left is not None and self._now.before.term is None:
             self._now.before.term = event.term
             self._was(self.node)
@@ -408,22 +394,21 @@ class Membership:
 
     def _on_to_candidate(self, event: FoldEvent) -> None:
         cause = self._now.cause or "election_timeout"
-        self._close_campaign(event, NO_WINNER)
+        self.ends(event, NO_WINNER)
         self._step(event, CANDIDATE, event.term, None, cause)
         if event.term is not None:
-            self._now.open = Campaign(self.node, event.term, event.at, event.by, event.event_id, cause, rounds=1)
-            self._now.open.needed = majority(len(self._halves[0])) if len(self._halves) == 1 else None
-            self.campaigns.append(self._now.open)
+            campaign = self.stands(event, event.term, cause)
+            campaign.needed = majority(len(self._halves[0])) if len(self._halves) == 1 else None
             self._now.refused, self._now.candidate_end = set(), None
             self._granted(event, self.node, self.node, event.term)
 
     def _on_to_leader(self, event: FoldEvent) -> None:
-        cause = self._now.open.cause if self._now.open is not None and self._now.open.cause == TRANSFER else "elected"
+        cause = self.open.cause if self.open is not None and self.open.cause == TRANSFER else "elected"
         self._check(self._quorum(event), event)
-        if event.term is not None and self._now.open is not None and self._now.candidate_end is not None:
+        if event.term is not None and self.open is not None and self._now.candidate_end is not None:
             self.led_with.append((event.term, self._now.candidate_end, event))
         self._step(event, LEADER, event.term, self.node, cause)
-        self._close_campaign(event, "won")
+        self.ends(event, "won")
         self._now.cause = None
 
     def _on_no_quorum(self, event: FoldEvent) -> None:
@@ -458,11 +443,11 @@ class Membership:
                 self.heard.pop()
             self._now.missed = None
         if event.peer != self.node:
-            self._close_campaign(event, "lost")
+            self.ends(event, "lost")
             self._step(event, FOLLOWER, event.term, event.peer, "heartbeat")
         elif (self._role, self.steps[-1].term if self.steps else None) != (LEADER, event.term):
             self._step(event, LEADER, event.term, self.node, SEEN)
-            self._close_campaign(event, "won")
+            self.ends(event, "won")
         self._now.cause = None
 
     def _blur_end(self, led_until: int) -> None:
@@ -523,14 +508,13 @@ class Membership:
     def _granted(self, event: FoldEvent, voter: str | None, candidate: str | None, term: int) -> None:
         if voter is None or candidate is None:
             return
-        key = (term, voter, candidate)
-        self.grants.setdefault(key, Grant(voter, candidate, term, event.at, event.by, event.event_id))
-        if self._now.open is not None and (self._now.open.node, self._now.open.term) == (candidate, term):
-            self._now.open.voters.add(voter)
+        self.grant(event, voter, candidate, term)
+        if self.open is not None and (self.open.node, self.open.term) == (candidate, term):
+            self.open.voters.add(voter)
 
     def _on_vote_sent(self, event: FoldEvent) -> None:
         """The candidate says where its log ends."""
-        if event.request == VOTE and self._now.open is not None and self._now.open.term == event.term:
+        if event.request == VOTE and self.open is not None and self.open.term == event.term:
             self._now.candidate_end = event.ledger_end
 
     def _on_vote_granted(self, event: FoldEvent) -> None:
@@ -538,7 +522,7 @@ class Membership:
             self._granted(event, event.peer, self.node, event.term)
 
     def _on_vote_refused(self, event: FoldEvent) -> None:
-        asked = self._now.open is not None and self._now.open.term == event.term
+        asked = self.open is not None and self.open.term == event.term
         if event.request == "MsgVoteResp" and event.peer is not None and asked:
             self._now.refused.add(event.peer)
 
@@ -547,8 +531,8 @@ class Membership:
         quorum = int(printed[0]) if printed else None
         if quorum is not None and (not self.quorums or self.quorums[-1][0] != quorum):
             self.quorums.append((quorum, event))
-        if event.request == "MsgVoteResp" and self._now.open is not None and event.accepted is not None:
-            campaign = self._now.open
+        if event.request == "MsgVoteResp" and self.open is not None and event.accepted is not None:
+            campaign = self.open
             campaign.granted = max(campaign.granted, event.accepted)
             campaign.majority_answered |= campaign.needed is not None and (event.answered or 0) >= campaign.needed
 
@@ -570,7 +554,7 @@ class Membership:
 
         A line that is missing proves nothing, so only refusals can: too many of them leave no majority.
         """
-        campaign = self._now.open
+        campaign = self.open
         if campaign is None or campaign.term != event.term or not self._halves:
             return Verdict(RuleId.LEADER_WITHOUT_QUORUM, UNDECIDABLE, "the answers or the members are not printed")
         granted, refused = campaign.voters, self._now.refused - campaign.voters
@@ -581,12 +565,6 @@ class Membership:
         if too_many and granted | refused <= known:
             return Verdict(RuleId.LEADER_WITHOUT_QUORUM, VIOLATES)
         return Verdict(RuleId.LEADER_WITHOUT_QUORUM, UNDECIDABLE, "the answers or the members are not printed")
-
-    def _close_campaign(self, event: FoldEvent, outcome: str) -> None:
-        if self._now.open is None:
-            return
-        self._now.open.close(event, outcome)
-        self._now.open = None
 
     def _check(self, verdict: Verdict, event: FoldEvent) -> None:
         members = len(self._halves[0]) if self._halves else None

@@ -1,11 +1,13 @@
 """What the logs of Raft and DLedger members tell in the same way: votes, campaigns, last heartbeats, transfers."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
-from election_replay.election_core.fold.campaign import Campaign
 from election_replay.election_core.fold.fact_writer import FactWriter
+from election_replay.election_core.fold.own_term import OwnTerm
+from election_replay.election_core.fold.role_log import RoleLog
 from election_replay.election_core.model.facts import Fact, VoteGranted
+from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.timing import Timeout
 
 TRANSFER_LASTS = Timeout.DLEDGER_TRANSFER.us
@@ -38,11 +40,26 @@ class HeardLast:
     event_id: str
 
 
-def vote_facts(emit: FactWriter, grants: Iterable[Grant], campaigns: Iterable[Campaign]) -> Iterator[Fact]:
-    """Votes and campaigns as one node's log tells them."""
-    for grant in grants:
-        yield VoteGranted(*emit.about(grant.candidate, grant), term=grant.term, voter=grant.voter)
-    for campaign in campaigns:
-        granted = max(campaign.granted, len(campaign.voters))
-        answered = campaign.majority_answered
-        yield campaign.fact(emit, campaign.node, granted=granted, needed=campaign.needed, majority_answered=answered)
+@dataclass(slots=True)
+class VotingLog(RoleLog):
+    """What a member tells of itself whose group votes: its roles and candidacies, votes, and its own term."""
+
+    grants: dict[tuple[int, str, str], Grant] = field(default_factory=dict)
+    own_term: OwnTerm = field(default_factory=OwnTerm)
+
+    def grant(self, event: FoldEvent, voter: str | None, candidate: str | None, term: int | None) -> None:
+        """A line says of a vote, as far as it names both and the term; the first one that says so counts."""
+        if voter is not None and candidate is not None and term is not None:
+            grant = Grant(voter, candidate, term, event.at, event.by, event.event_id)
+            self.grants.setdefault((term, voter, candidate), grant)
+
+    def vote_facts(self, emit: FactWriter) -> Iterator[Fact]:
+        """Votes and campaigns as this one log tells them."""
+        for grant in self.grants.values():
+            yield VoteGranted(*emit.about(grant.candidate, grant), term=grant.term, voter=grant.voter)
+        for campaign in self.campaigns:
+            granted = max(campaign.granted, len(campaign.voters))
+            answered = campaign.majority_answered
+            yield campaign.fact(
+                emit, campaign.node, granted=granted, needed=campaign.needed, majority_answered=answered
+            )
