@@ -14,6 +14,8 @@ _ETCD = re.compile(
     r"(?:[A-Z] \| )?(?:raft|rafthttp|etcdserver|etcdmain|embed|membership|wal|snap|mvcc|pkg|auth)(?:/[\w-]+)*: ",
     re.ASCII,
 )
+_HASHICORP = re.compile(r"(\[[A-Z]{3,5}\] +)?(?=[\w./-]*raft: )", re.ASCII)
+_OF_HASHICORP = ("consul", "nomad", "vault")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -25,6 +27,8 @@ def dated(text: str, time: int, program: str | None) -> str | None:
     at = _EPOCH + timedelta(microseconds=time)
     if found := _ZOOKEEPER.match(text):
         return f"{at:%Y-%m-%d %H:%M:%S},{at.microsecond // 1000:03d} {'' if found[1] else '- '}{text}"
+    if program in _OF_HASHICORP and (found := _HASHICORP.match(text)):
+        return f"{at:%Y/%m/%d %H:%M:%S.%f} {found[1] or '[INFO] '}{text[found.end() :]}"
     if _ETCD.match(text):
         return f"{at:%Y-%m-%d %H:%M:%S.%f} {text}"
     if program == "etcd" and text[:1].isalnum():

@@ -34,10 +34,11 @@ class Rhythms:
 
     def stopped(self, source: str, hole: LogGap) -> bool:
         """Whether a log has lines for more than half of the time beside one hole, or its process says that it did not
-        run."""
+        run. A few lines on both sides of a hole, as in an excerpt, are no rhythm."""
         length = hole.end.at - hole.begin.at
         others = self._silent[source] - (length if length > _PERIOD else 0)
-        return hole.noticed or 2 * others <= self._lasted[source] - length
+        beside = self._lasted[source] - length
+        return hole.noticed or (beside >= Timeout.SILENCE.us and 2 * others <= beside)
 
 
 def gap_of(hole: Silence) -> LogGap | None:

@@ -220,7 +220,7 @@ def length_in_words(least_ms: int, most_ms: int) -> str:
 
 def in_words(row: Row, template: str) -> str:
     """What a line says; its duration is told of all lines together."""
-    text = template or KINDS[row["kind"]].partition(";")[0].partition(": ")[0]
+    text = template or meaning(row["kind"])
 
     def filled(part: str) -> str:
         return PLACE.sub(lambda found: LENGTH if found[1] == "duration" else value_of(row, found[1]), part)
@@ -230,6 +230,11 @@ def in_words(row: Row, template: str) -> str:
         return "" if optional and not all(has(row, name) for name in PLACE.findall(part)) else filled(part)
 
     return "".join(piece(number, part) for number, part in enumerate(OPTIONAL.split(text)))
+
+
+def meaning(kind: str) -> str:
+    """What lines of a kind say, without the notes on their columns; empty for a kind that is not known."""
+    return KINDS.get(kind, "").partition(";")[0].partition(": ")[0]
 
 
 def has(row: Row, name: str) -> bool:
@@ -242,6 +247,8 @@ def value_of(row: Row, name: str) -> str:
     value = row[name]
     if value is None:
         return "somebody" if name in ("peer", "address", "peer_address") else "not known"
+    if name == "role":
+        return str(value).lower()
     return ", ".join(value) if isinstance(value, list) else str(value).rstrip(". ")
 
 

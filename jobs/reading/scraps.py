@@ -4,13 +4,13 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from election_replay.election_core.dialects import KINDS, SYSTEMS
+from election_replay.election_core.dialects import SYSTEMS
 from election_replay.election_core.dialects.etcd import dialect as etcd
 from election_replay.election_core.dialects.zookeeper import dialect as zookeeper
 from election_replay.election_core.fold.identity import CONTROLLER, ETCD, NAMESERVER, ZOOKEEPER, process_of
 from election_replay.election_core.model import notices
 from election_replay.jobs.reading.clocks import Clocks
-from election_replay.jobs.reading.notices import Notice, counted_kinds, notices_of
+from election_replay.jobs.reading.notices import Notice, counted_kinds, meaning, notices_of
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import FOREVER, listed, name_of, times
 
@@ -75,7 +75,7 @@ def scraps(published: Published) -> Iterator[Scrap]:
         if cluster in speaking and not found:
             continue
         others = [] if cluster in speaking else counted_kinds(published, cluster, [source], texts)
-        known = [(KINDS[row["kind"]], row["n"]) for row in others if KINDS.get(row["kind"])]
+        known = [(meaning(row["kind"]), row["n"]) for row in others if meaning(row["kind"])]
         wanted = list(dict.fromkeys(asked[cluster, source]))
         yield Scrap(cluster, source, tuple(of_source), found, known, wanted)
 

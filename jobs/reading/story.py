@@ -451,7 +451,8 @@ SERVICE_ENDED = {
 
 def service_in_words(incident: Incident, role: Row) -> str:
     """One time of service of a master, or of a slave that acts for it."""
-    service = "serves as master" if role["role"] == "leader" else "acts as master, read only"
+    serves = f"serves as {leader_word(role['protocol'])}"
+    service = serves if role["role"] == "leader" else "acts as master, read only"
     who, end = incident.called(role["node"], role["source_node"]), role["end_time"]
     why = SERVICE_ENDED.get(role["end_cause"], "")
     if role["start_cause"] == SEEN:

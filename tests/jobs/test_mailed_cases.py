@@ -30,6 +30,11 @@ SAID = {
         r"18:04:53 n0 leads \(term 3\); no line says since when",
         r"18:05:08 n2 becomes leader \(term 4\)",
     ),
+    "consul-journal-one-apart": (r"10\.19\.0\.182:8300 \(infra-consul27\) becomes leader \(term 2173\)",),
+    "dledger-votes-refused": (
+        r"as candidate, is answered by n2 \(term 15\): REJECT_ALREADY_HAS_LEADER",
+        r"ends a round of votes for term 15 with 0 of 3 votes: WAIT_TO_REVOTE",
+    ),
     "etcd-already-bootstrapped": (
         r"its times have no year: taken for 20\d\d",
         r"08:00:01 .*cannot start, or not join its cluster.* \(2 times, to .*08:00:06\)",
@@ -160,7 +165,7 @@ SAID = {
         r"a name server does not know who leads",
     ),
     "rmq-one-dledger-broker": (
-        r"03:43:20 .*did not follow its DLedger member, which was LEADER \(term 9\): it gave up after 2 min 26 s",
+        r"03:43:20 .*did not follow its DLedger member, which was leader \(term 9\): it gave up after 2 min 26 s",
         r"No leader for at most 2 min 38 s: rmq-one-dledger-broker \(term 9\) was elected but did not serve, until "
         r"rmq-one-dledger-broker led term 11 and served clients 6 s to 8 s later",
         r"becomes leader again \(term 11\)",
@@ -184,6 +189,10 @@ SAID = {
     "zk-k8s-one-pod": (
         r"No leader for 2 min 42 s",
         r"cannot reach server 2 for elections at demo-zookeeper-1\.demo-zookeeper-headless\.messaging:3888",
+    ),
+    "zk-votes-only": (
+        r"hears no vote in time, and waits for one for up to 25\.6 s more",
+        r"as candidate, hears server 2, which is LEADING, vote for server 2",
     ),
     "zk-leader-cannot-bind": (
         r"wins an election and cannot lead: it cannot listen for the others at "

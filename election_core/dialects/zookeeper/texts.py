@@ -126,7 +126,11 @@ ELECTION = (
         "Notification election epoch is smaller than logicalclock. n.electionEpoch = 0x{count:hex}, logicalclock=0x{counter:hex}",
         "a vote of an older round was dropped; counter is the server's own round",
     ),
-    Text("ZK_VOTE_TIMEOUT", "Notification time out: {duration_ms:int} ms", "no vote was heard for so long"),
+    Text(
+        "ZK_VOTE_TIMEOUT",
+        "Notification time out: {duration_ms:int} ms",
+        "no vote was heard in time; duration_ms is how long the server waits now: twice as long as it did, up to a bound",
+    ),
     Text("ZK_VOTE_TIMEOUT", "Notification time out: {duration_ms:int}"),
     Text(
         "ZK_DECIDED",

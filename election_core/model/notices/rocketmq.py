@@ -41,6 +41,10 @@ ALWAYS = {
 }
 
 WHERE_LITTLE_IS_KNOWN = {
+    "DL_VOTE_REPLY": "as candidate, is answered by {peer}[ (term {term})]: {result}",
+    "DL_VOTE_PARSED": "ends a round of votes for term {term} with {accepted} of {member_count} votes: {result}",
+    "DL_PREF_OFFLINE": "the preferred leader {peer} is not online",
+    "DL_PREF_CHOSEN": "hands the lead over to {peer}, the preferred leader",
     "BRK_BOOT": "the broker's process starts[: {replica_group}][ at {address}]",
     "BRK_SHUTDOWN_BEGIN": "the broker is being shut down",
     "BRK_START_RETRY": "the start of the controller mode fails, and is tried again",

@@ -33,7 +33,8 @@ WHERE_LITTLE_IS_KNOWN = {
     "ZK_ROLE_ERROR": "an election or a role breaks off[: {result}]",
     "ZK_PEER_UNREACHABLE": "cannot reach server {peer} for elections[ at {peer_address}]",
     "ZK_PEER_LOST": "the election connection to server {peer} breaks",
-    "ZK_VOTE_TIMEOUT": "hears no vote for {duration}",
+    "ZK_VOTE": "as {role}, hears server {peer}, which is {result}, vote for server {value}",
+    "ZK_VOTE_TIMEOUT": "hears no vote in time, and waits for one for up to {duration} more",
     "ZK_LEADER_UNREACHABLE": "",
     "ZK_LEADER_RETRY": "",
     "ZK_LEADER_LOST": "loses its leader[: {result}]",
@@ -52,7 +53,7 @@ WHERE_LITTLE_IS_KNOWN = {
 
 NEVER = frozenset(
     {
-        *("ZK_STATE", "ZK_SETTING", "ZK_START", "ZK_ELECTION", "ZK_VOTE_SENT", "ZK_VOTE", "ZK_VOTE_CHANGED"),
+        *("ZK_STATE", "ZK_SETTING", "ZK_START", "ZK_ELECTION", "ZK_VOTE_SENT", "ZK_VOTE_CHANGED"),
         *("ZK_VOTE_COMPARED", "ZK_VOTE_COUNTED", "ZK_VOTE_STALE", "ZK_LISTENS", "ZK_ASKED", "ZK_SMALLER_ID"),
         *("ZK_SENDER_END", "ZK_SENDER_STOP", "ZK_TO_LOOKING", "ZK_DECIDED", "ZK_ROLE_END", "ZK_SERVER_STOPPING"),
     }

@@ -48,6 +48,9 @@ class Member(VotingLog):
         self._own_term(event)
 
     def _leads(self, event: FoldEvent) -> None:
+        """Whoever leads reached the term in which it asked for votes, also where no line says that it won."""
+        if event.term is None and self.open is not None and self.open.term is not None:
+            self.own_term.note(self.open.term, event)
         self.takes(event, LEADER, self._own_term(event), self.node, ELECTED)
         self.ends(event, "won")
 
