@@ -79,6 +79,8 @@ NAMES_CONTROLLER = frozenset({"JR_NODE_LEADER", "JR_STARTED"})
 NAMES_CONFIGURED_ID = frozenset({"BRK_SERVICE_OFF", "BRK_SERVICE_ON", "BRK_SERVICE_ON_MIN", "PRE_NOT_NEEDED"})
 """Lines in which a broker names itself by the id that it was configured with; one that is elected has another as
 master."""
+ELECTED_MODE_SETTINGS = ("enableControllerMode", "enableDLegerCommitLog")
+"""Settings of a broker whose master is elected: by controllers, or by DLedger."""
 IDENTITY_KINDS = (
     NAMES_BROKER_SET | NAMES_BROKER_ID | NAMES_CONTROLLER | NAMES_CONFIGURED_ID | {"CFG_ITEM", "CFG_REPLACE"}
 )

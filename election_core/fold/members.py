@@ -16,7 +16,7 @@ from functools import cache
 from itertools import pairwise
 
 from election_replay.election_core.fold.declared import Deed, kinds_that
-from election_replay.election_core.fold.identity import Identity, NamedId
+from election_replay.election_core.fold.identity import ELECTED_MODE_SETTINGS, Identity, NamedId
 from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
 from election_replay.election_core.model.fold_event import FoldEvent
 
@@ -62,10 +62,11 @@ def set_in_one_log(identity: Identity, incarnations: list[Incarnation]) -> tuple
     """Lines of several brokers of a set in which slaves act as master; empty where one may have written all.
 
     In that mode a process keeps the id that it was configured with, and one that was not told to stop does not come
-    back with another. Only where the log shows the mode: a broker that is elected has the id 0 as master, and its own
-    again after that.
+    back with another. Only where the log shows the mode, and no other beside it: a broker that is elected has the id 0
+    as master, and its own again after that (``BrokerController#changeToMaster``).
     """
-    if identity.setting("enableSlaveActingMaster") != "true":
+    elected = identity.ids or any(identity.setting(name) == "true" for name in ELECTED_MODE_SETTINGS)
+    if elected or identity.setting("enableSlaveActingMaster") != "true":
         return ()
     in_order = sorted(identity.configured_ids, key=lambda line: line.at)
     for before, line in pairwise(in_order):

@@ -222,6 +222,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
         facts=_kinds_in(controller_facts),
         judge=controller.judge,
         causal_pairs=controller_causality.causal_pairs,
+        periodic=controller_log.PERIODIC,
     ),
     Protocol(
         name=metadata.PROTOCOL,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
-from election_replay.election_core.fold.identity import BROKER
+from election_replay.election_core.fold.identity import BROKER, ELECTED_MODE_SETTINGS
 from election_replay.election_core.fold.periodic import Periodic
 from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
 from election_replay.election_core.fold.roles import ACTING, FOLLOWER, LEADER, UNKNOWN, Step, merged, spans
@@ -98,7 +98,6 @@ _OTHER_MODE = frozenset(
     }
 )
 """Lines of a broker whose master is elected: by a controller or by DLedger."""
-_OTHER_MODE_SETTINGS = ("enableControllerMode", "enableDLegerCommitLog")
 
 
 @dataclass(slots=True)
@@ -195,7 +194,7 @@ class BrokerLog:
             yield _pre_online_fact(emit, attempt)
 
     def _mode_is_another(self, speaker: Speaker) -> bool:
-        return self.elected_mode or any(speaker.identity.setting(name) == "true" for name in _OTHER_MODE_SETTINGS)
+        return self.elected_mode or any(speaker.identity.setting(name) == "true" for name in ELECTED_MODE_SETTINGS)
 
     def _acting_mode(self, speaker: Speaker) -> FoldEvent | None:
         """The line that shows that enableSlaveActingMaster is on: the setting, or what only then is printed."""
@@ -485,7 +484,9 @@ BROKER_KINDS = (
 TELLS_ROLES = frozenset(kind for kind in _READERS if kind.startswith("BRK_"))
 """Lines of the broker's own log, in which it tells its role."""
 
-PERIODIC: Mapping[str, Periodic] = {"BRK_REG_NS_OK": Periodic(says=lambda _: None)}
+PERIODIC: Mapping[str, Periodic] = {
+    "BRK_REG_NS_OK": Periodic(says=lambda event: event.peer_address, reads=("peer_address",))
+}
 """Registrations, every 30 s with each name server."""
 
 

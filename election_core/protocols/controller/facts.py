@@ -63,13 +63,21 @@ class RegisterCode(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class MasterReady(Fact):
-    """The broker had finished its change to master of the epoch ``term``; ``registered``: no name server refused it or
-    was missing."""
+    """The broker had finished its change to master of the epoch ``term``."""
 
-    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "registered")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
     term: int
-    registered: bool
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Unregistered(Fact):
+    """The broker, master of the epoch ``term``, could register at none of the name servers that it tried; without an
+    end: until its log ends."""
+
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
+
+    term: int
 
 
 @dataclass(slots=True, unsafe_hash=True)

@@ -15,6 +15,7 @@ from itertools import pairwise
 from election_replay.election_core.fold.checks import Checked
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker, Timestamped
 from election_replay.election_core.fold.identity import BROKER
+from election_replay.election_core.fold.periodic import Periodic
 from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER, UNKNOWN, Span, Step, merged, spans
 from election_replay.election_core.model import digits
@@ -243,7 +244,7 @@ class BrokerLog:
         )
         self.began.append(self.steps[-1])
         self._new_master = False
-        self.service.end()
+        self.service.end(event)
 
     def _on_role_done(self, event: FoldEvent) -> None:
         """The end of a role change; its values are those of the moment of printing, so it only fills a gap."""
@@ -275,7 +276,10 @@ class BrokerLog:
         )
 
     def _on_not_registered(self, event: FoldEvent) -> None:
-        self.service.not_registered(event)
+        self.service.registration(event, done=False)
+
+    def _on_registered(self, event: FoldEvent) -> None:
+        self.service.registration(event, done=True)
 
     def _on_producer(self, event: FoldEvent) -> None:
         self.service.producer(event)
@@ -387,6 +391,8 @@ _BROKER_HANDLERS: dict[str, Callable[[BrokerLog, FoldEvent], None]] = {
     "BRK_SLAVE_BEGIN": BrokerLog._on_slave_begin,
     "BRK_ROLE_DONE": BrokerLog._on_role_done,
     "BRK_ROLE_REG_ERR": BrokerLog._on_not_registered,
+    "BRK_REG_NS_FAILED": BrokerLog._on_not_registered,
+    "BRK_REG_NS_OK": BrokerLog._on_registered,
     "BRK_PRODUCER_NEW": BrokerLog._on_producer,
     "BRK_REG_TEMP": BrokerLog._on_identity,
     "BRK_SSS_ALTER_ERR": BrokerLog._on_set_refused,
@@ -414,6 +420,10 @@ _BROKER_HANDLERS: dict[str, Callable[[BrokerLog, FoldEvent], None]] = {
 
 BROKER_KINDS = frozenset(_BROKER_HANDLERS)
 """The events that the fold of a broker's logs reads."""
+PERIODIC: Mapping[str, Periodic] = dict.fromkeys(
+    ("BRK_REG_NS_FAILED", "BRK_REG_NS_OK"), Periodic(says=lambda event: event.peer_address, reads=("peer_address",))
+)
+"""Registrations at the name servers, every ten to sixty seconds."""
 TELLS_ROLES = frozenset({"BRK_MASTER_BEGIN", "BRK_REG_APPLIED", "BRK_REG_TEMP", "BRK_ROLE_DONE", "BRK_SLAVE_BEGIN"})
 """Lines of the broker's own log, in which it tells its role."""
 

@@ -25,12 +25,12 @@ from election_replay.election_core.judge.availability import common_coverage
 from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
 from election_replay.election_core.judge.leaderless import MAX_INFO_GAP, MIN_REPORTED, Gap, began_early, gaps
-from election_replay.election_core.judge.led_between import not_shown
+from election_replay.election_core.judge.led_between import in_turn, not_shown
 from election_replay.election_core.judge.limits import log_gaps
 from election_replay.election_core.judge.outages import change_of, outage, severity_of
 from election_replay.election_core.judge.overlap import overlaps
 from election_replay.election_core.judge.storm import storm
-from election_replay.election_core.judge.wording import between, listed, seconds
+from election_replay.election_core.judge.wording import between, listed, name_of, seconds
 from election_replay.election_core.model.catalogue import POSSIBLE, RuleId
 from election_replay.election_core.model.facts import Alive, ContactLost, Role
 from election_replay.election_core.model.measures import Scope
@@ -39,10 +39,16 @@ from election_replay.election_core.model.timing import SECOND, Timeout
 from election_replay.election_core.protocols.controller.causes import cause, heard_before, last_heard, unled, unplanned
 from election_replay.election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED
 from election_replay.election_core.protocols.controller.decision_rules import SetVersion
-from election_replay.election_core.protocols.controller.facts import ControllerLed, Decision, MasterReady, ProducerCame
+from election_replay.election_core.protocols.controller.facts import (
+    ControllerLed,
+    Decision,
+    MasterReady,
+    ProducerCame,
+    Unregistered,
+)
 from election_replay.election_core.protocols.controller.record import elections_of
 
-OfMaster = TypeVar("OfMaster", MasterReady, ProducerCame)
+OfMaster = TypeVar("OfMaster", MasterReady, ProducerCame, Unregistered)
 """What a master's log says of its own tenure."""
 
 
@@ -60,6 +66,7 @@ def availability(
     storms = _storms(group, decided)
     without = [_without_master(served, gap, decided, sets) for gap in found]
     without += _unreachable(served) if sure else []
+    without += _not_registered(served, found) if sure else []
     yield from without
     yield from storms
     yield from log_gaps(group)
@@ -121,19 +128,33 @@ def _witnesses(group: Group, gap: Gap) -> Iterator[str]:
 
 def _as_served(group: Group) -> Group:
     """The group with the tenures in which its masters served, as far as the logs tell. Who was elected again took the
-    new epoch and went on: it begins with the line that ends the one before."""
+    new epoch and went on: it begins with the line that ends the one before. A master that could tell no name server of
+    itself served nobody."""
     ends = {(tenure.source, tenure.end.event_id) for tenure in group.tenures if tenure.end.event_id is not None}
     begins = {(each.source, each.begin) for each in group.tenures if (each.source, each.begin.event_id) in ends}
-    return replace(group, tenures=[_served(group, tenure, begins) for tenure in group.tenures])
+    served: list[Tenure] = []
+    last: str | None = None
+    for tenure in in_turn(group):
+        found = _served(group, tenure, begins, again=tenure.node == last)
+        served += [] if found is None else [found]
+        last = tenure.node
+    return replace(group, tenures=served)
 
 
-def _served(group: Group, tenure: Tenure, goes_on: Set[tuple[str, Moment]]) -> Tenure:
-    ready = None if (tenure.source, tenure.begin) in goes_on else _of_tenure(group, MasterReady, tenure)
-    return replace(tenure, begin=tenure.begin if ready is None else since(ready), end=_gone(group, tenure))
+def _served(group: Group, tenure: Tenure, goes_on: Set[tuple[str, Moment]], *, again: bool) -> Tenure | None:
+    """A tenure as clients saw it; ``None`` where no client found its master. They know one that is master ``again``."""
+    begin: Moment | None = tenure.begin
+    ready = None if (tenure.source, tenure.begin) in goes_on else next(_of_tenure(group, MasterReady, tenure), None)
+    if ready is not None:
+        begin = since(ready)
+        for unknown in () if again else _of_tenure(group, Unregistered, tenure):
+            if unknown.since <= ready.since and (unknown.until is None or ready.since <= unknown.until):
+                begin = until(unknown)
+    return None if begin is None else replace(tenure, begin=begin, end=_gone(group, tenure))
 
 
-def _of_tenure(group: Group, kind: type[OfMaster], tenure: Tenure) -> OfMaster | None:
-    """The first of its kind that the master's own log says of a tenure."""
+def _of_tenure(group: Group, kind: type[OfMaster], tenure: Tenure) -> Iterator[OfMaster]:
+    """All of a kind that the master's own log says of a tenure, in order."""
     of_tenure = (
         fact
         for fact in group.of(kind)
@@ -141,7 +162,7 @@ def _of_tenure(group: Group, kind: type[OfMaster], tenure: Tenure) -> OfMaster |
         and tenure.begin.at <= fact.since
         and (fact.since <= tenure.end.by or tenure.end.source != tenure.source)
     )
-    return min(of_tenure, key=lambda fact: (fact.since, fact.since_by), default=None)
+    yield from sorted(of_tenure, key=lambda fact: (fact.since, fact.since_by))
 
 
 def _gone(group: Group, tenure: Tenure) -> Moment:
@@ -188,12 +209,9 @@ def _brief(served: Group, found: Set[tuple[Tenure, Tenure | None]]) -> Iterator[
 
 def _first_producer(group: Group, tenure: Tenure) -> Moment | None:
     """When the first producer came to a new master, if the change of the master can have been its reason to come."""
-    came = _of_tenure(group, ProducerCame, tenure)
-    return (
-        since(came)
-        if came is not None and came.since - tenure.begin.at <= group.timing.us(Timeout.CONTROLLER_PRODUCERS_COME)
-        else None
-    )
+    came = next(_of_tenure(group, ProducerCame, tenure), None)
+    soon = came is not None and came.since - tenure.begin.at <= group.timing.us(Timeout.CONTROLLER_PRODUCERS_COME)
+    return since(came) if came is not None and soon else None
 
 
 # -- what a finding says ---------------------------------------------------------------------------------------
@@ -258,6 +276,42 @@ def _unreachable(group: Group) -> Iterator[Finding]:
         )
 
 
+def _not_registered(group: Group, found: Sequence[Gap]) -> Iterator[Finding]:
+    """``LEADERLESS`` for clients that ask a name server for the master: it could register at none of them.
+
+    Whoever knew its address may have written to it all the time, so that it may be none at all.
+    """
+    elapsed = group.clocks.elapsed
+    for unknown in group.of(Unregistered):
+        begin, end = since(unknown), until(unknown) or group.end
+        of_master = (each for each in group.tenures if (each.source, each.term) == (unknown.source_node, unknown.term))
+        master = next((each for each in of_master if elapsed(begin, each.end)[1] > 0), None)
+        if master is None or any(_within(group, begin, end, gap) for gap in found):
+            continue
+        end = master.end if not master.open and elapsed(master.end, end)[0] > 0 else end
+        least, most = elapsed(begin, end)
+        if least < MAX_INFO_GAP:
+            continue
+        yield outage(
+            group,
+            RuleId.LEADERLESS,
+            (unknown.term, "not registered", begin.at // SECOND),
+            (0, most),
+            led=(master, None),
+            when=(begin.at, None if end == group.end else end.by),
+            summary=f"No master for at most {seconds(most)} for clients that asked a name server: {master.name}, "
+            f"master of epoch {unknown.term}, could register at none. Clients that knew its address could write to it.",
+            evidence=(unknown.since_event, unknown.until_event),
+            scope=Scope.UNREACHABLE,
+            former_leader=master.node,
+        )
+
+
+def _within(group: Group, begin: Moment, end: Moment, gap: Gap) -> bool:
+    """Whether a time may lie within one without a master."""
+    return group.clocks.elapsed(gap.begin, begin)[1] > 0 and group.clocks.elapsed(end, gap.end)[1] > 0
+
+
 def _asked_for(group: Group, gap: Gap, decided: list[Decision]) -> bool:
     """Whether an operator asked for the election that ended the tenure of a master that was there."""
     after = gap.after
@@ -294,6 +348,7 @@ class Reason:
 def _reasons(group: Group, gap: Gap, decided: list[Decision], sets: list[SetVersion]) -> Iterator[Reason]:
     if gap.least < MIN_REPORTED:
         return
+    yield from _not_found(group, gap)
     yield from _slow_change(group, gap)
     yield from _no_controller(group, gap)
     nobody = [
@@ -306,14 +361,32 @@ def _reasons(group: Group, gap: Gap, decided: list[Decision], sets: list[SetVers
     yield from _candidates(group, gap, nobody, sets)
 
 
+def _not_found(group: Group, gap: Gap) -> Iterator[Reason]:
+    """A master of a later epoch could register at no name server, so that no client found it."""
+    elapsed = group.clocks.elapsed
+    for unknown in group.of(Unregistered):
+        known = until(unknown) or gap.end
+        end = known if elapsed(known, gap.end)[0] > 0 else gap.end
+        least, most = elapsed(since(unknown), end)
+        if unknown.term > gap.before.term and elapsed(gap.begin, since(unknown))[1] > 0 and least >= MIN_REPORTED:
+            who = f"{name_of(unknown.node, unknown.source_node)}, master of epoch {unknown.term},"
+            text = f"{who} could register at no name server for {between(least, most)}."
+            yield Reason(text, (unknown.since_event, unknown.until_event))
+
+
 def _slow_change(group: Group, gap: Gap) -> Iterator[Reason]:
     """The new master needed a second or more to change its role."""
     after = gap.after
     begun = next((r for r in group.roles if after is not None and _is_of(r, after)), None)
-    if begun is not None and gap.end.at - begun.since >= MAX_INFO_GAP:
-        took = gap.end.at - begun.since
+    done = (fact.since for fact in group.of(MasterReady) if begun and _same_change(fact, begun))
+    if begun is not None and (took := min(done, default=gap.end.at) - begun.since) >= MAX_INFO_GAP:
         of_that = " of that" if took <= gap.most else ""  # it may have begun while the former master was still there
         yield Reason(f"Its change of role took {seconds(took)}{of_that}.", (begun.since_event,))
+
+
+def _same_change(done: MasterReady, begun: Role) -> bool:
+    """Whether a change of role ended that began with a role."""
+    return (done.source_node, done.term) == (begun.source_node, begun.term) and begun.since <= done.since
 
 
 def _is_of(role: Role, tenure: Tenure) -> bool:
