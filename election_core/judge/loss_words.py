@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from election_replay.election_core.fold.roles import DIED, PREFERRED, REMOVED, STOPPED, TRANSFER
+from election_replay.election_core.fold.roles import DIED, ENDED_ITSELF, PREFERRED, REMOVED, STOPPED, TRANSFER
 from election_replay.election_core.judge.group import SILENT, Tenure
 from election_replay.election_core.judge.quorum_contact import FollowerLost
 from election_replay.election_core.judge.wording import listed
@@ -33,6 +33,7 @@ def how_ended(tenure: Tenure, died: str) -> str:
         DIED: died,
         STOPPED: "was stopped",
         REMOVED: "was removed",
+        ENDED_ITSELF: "stopped for an error of its own",
         SILENT: "fell silent",
         "quorum_lost": "gave up without a quorum",
         TRANSFER: "handed over",

@@ -20,13 +20,14 @@ from typing import Any
 import pyarrow as pa
 
 from election_replay.election_core import RULES_VERSION
+from election_replay.election_core.fold.identity import CONTROLLER_GROUP
 from election_replay.election_core.judge.quiescent import Quiescent
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.inventory import Inventory
 from election_replay.election_core.model.next_steps import ANY, SYSTEMS, steps_for
 from election_replay.election_core.model.next_steps.causes import causes
 from election_replay.election_core.model.next_steps.of_finding import KnownOfGroup, steps_of_finding
-from election_replay.election_core.model.next_steps.steps import StepRow
+from election_replay.election_core.model.next_steps.steps import ROCKETMQ, StepRow
 from election_replay.election_core.model.rows import TABLE_OF, Finding
 from election_replay.election_core.replay import arrow_passes as core
 from election_replay.election_core.replay.checkpoint import SourceEnds
@@ -317,7 +318,13 @@ NO_FACTS = hash_of(())
 """The hash of a source without facts."""
 
 
+def _tools_of(finding: Finding) -> str:
+    """The system whose tools are at hand: controllers on JRaft keep the rules of ``raft``, and are no etcd."""
+    on_jraft = (finding.protocol, finding.replica_group) == ("raft", CONTROLLER_GROUP)
+    return ROCKETMQ if on_jraft else SYSTEMS.get(finding.protocol, ANY)
+
+
 def next_steps(finding: Finding, cause: str, group: KnownOfGroup) -> tuple[StepRow, ...] | None:
     """What to do about a finding, in the columns of a step."""
-    steps = steps_for(finding.rule, SYSTEMS.get(finding.protocol, ANY), cause)
+    steps = steps_for(finding.rule, _tools_of(finding), cause)
     return steps_of_finding(steps, finding, group) if steps else None

@@ -22,10 +22,9 @@ from election_replay.election_core.judge.overlap import Overlap, overlap_coverag
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.same_term import same_term
 from election_replay.election_core.judge.term_rows import terms
-from election_replay.election_core.judge.wording import between, name_of, number_of
+from election_replay.election_core.judge.wording import between, name_of, number_of, seconds
 from election_replay.election_core.model.catalogue import (
     CRITICAL,
-    DEFINITE,
     INFO,
     POSSIBLE,
     PROVEN,
@@ -294,7 +293,8 @@ def _cuts(group: Group, committed: dict[int, int]) -> Iterator[Finding]:
         before = group.led_before(term)
         former = before is not None and any(cut.source_node == before.source for cut in cuts)
         planned = before is None or before.end_cause in (STOPPED, "told") or not former
-        names = " and ".join(dict.fromkeys(cut.who for cut in cuts))
+        who = list(dict.fromkeys(cut.who for cut in cuts))
+        names, followers = " and ".join(who), "a follower" if len(who) == 1 else "followers"
         yield group.finding(
             RuleId.POSSIBLE_DATA_LOSS,
             ("cut", term, cuts[0].topic_id),
@@ -303,7 +303,7 @@ def _cuts(group: Group, committed: dict[int, int]) -> Iterator[Finding]:
             nodes=(cut.who for cut in cuts),
             terms=(term,),
             when=(cuts[0].since, cuts[-1].since),
-            summary=f"{names} cut {number_of(gone, 'message')} off as followers of {cuts[0].leader} in "
+            summary=f"{names} cut {number_of(gone, 'message')} off as {followers} of {cuts[0].leader} in "
             f"{CLOCK} {term}, from offset {cuts[0].log_end} to {cuts[0].cut_to}: never committed, so they are lost for "
             "producers that asked for no more than acks=1 and did not send them again.",
             evidence=[event for cut in cuts for event in cut.evidence],
@@ -324,7 +324,8 @@ def _heard(group: Group) -> Iterator[tuple[str, Moment]]:
 
 
 def _unreachable(group: Group) -> Iterator[Finding]:
-    """``LEADERLESS``: a leader lived on, cut off from the controllers, until they gave its partition another one."""
+    """``LEADERLESS`` for clients that could not reach a leader that lived on, cut off from the controllers, until these
+    gave its partition another one. Whoever reached it, and its replicas, wrote to it all the time: it may be none."""
     for overlap in overlaps(group):
         stale, newer = overlap.stale, overlap.newer
         if overlap.least <= 0 or overlap.frozen or stale.term == newer.term:
@@ -332,18 +333,18 @@ def _unreachable(group: Group) -> Iterator[Finding]:
         ceased = next(_ceased(group, stale, newer.term), None)
         if ceased is None:
             continue
-        least, most = group.clocks.elapsed(since(ceased), newer.begin)
+        most = group.clocks.elapsed(since(ceased), newer.begin)[1]
+        old = stale.with_detail(f"{CLOCK} {stale.term}")
         yield outage(
             group,
             RuleId.LEADERLESS,
             (stale.term, "unreachable", ceased.since // SECOND),
-            (least, most),
-            certainty=DEFINITE,
+            (0, most),
             led=(stale, newer),
             when=(ceased.since, newer.begin.at),
-            summary=f"No leader that could be reached for {between(max(least, 0), most)}: "
-            f"{stale.with_detail(f'{CLOCK} {stale.term}')} led on; the controllers lost contact with it and gave "
-            f"the partition to {newer.name} when its session had ended.",
+            summary=f"No leader for at most {seconds(most)} for clients that could not reach {old}: the controllers "
+            f"lost contact with it and gave the partition to {newer.name} when its session had ended. It led on, and "
+            "clients that reached it and its replicas could write to it.",
             evidence=[ceased.since_event, *newer.evidence[:1]],
             scope=Scope.UNREACHABLE,
         )

@@ -14,7 +14,17 @@ from election_replay.election_core.fold.checks import CONFORMS, VIOLATES, Checke
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import CONTROLLER_GROUP
 from election_replay.election_core.fold.process_runs import Incarnation
-from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, UNKNOWN, Span, Step, spans
+from election_replay.election_core.fold.roles import (
+    CANDIDATE,
+    DOWN,
+    ENDED_ITSELF,
+    FOLLOWER,
+    LEADER,
+    UNKNOWN,
+    Span,
+    Step,
+    spans,
+)
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import Fact, VotersStated
 from election_replay.election_core.model.fold_event import FoldEvent
@@ -64,7 +74,17 @@ class JraftLog:
     def _on_leader(self, event: FoldEvent) -> None:
         self._step(event, LEADER, event.term, event.node, "elected")
 
+    def _on_error(self, event: FoldEvent) -> None:
+        """The node takes no further part until it is started again (``NodeImpl#onError``)."""
+        if not self._is_over():
+            self._step(event, DOWN, None, None, ENDED_ITSELF)
+
+    def _is_over(self) -> bool:
+        return bool(self.steps) and self.steps[-1].cause == ENDED_ITSELF
+
     def _on_leader_end(self, event: FoldEvent) -> None:
+        if self._is_over():
+            return
         without = WITHOUT_MAJORITY.search(event.result or "")
         cause = "stepped_down" if without is None else "quorum_lost"
         if without is not None:
@@ -75,7 +95,8 @@ class JraftLog:
         self._step(event, FOLLOWER, event.term, event.peer, "heartbeat")
 
     def _on_unfollow(self, event: FoldEvent) -> None:
-        self._step(event, CANDIDATE, event.term, None, "leader_lost")
+        if not self._is_over():
+            self._step(event, CANDIDATE, event.term, None, "leader_lost")
 
     def _on_self(self, event: FoldEvent) -> None:
         """The line only names this node."""
@@ -156,6 +177,7 @@ ELECTION_KINDS = frozenset({"JR_BECOME_LEADER", "JR_CANDIDATE"})
 _HANDLERS: dict[str, Callable[[JraftLog, FoldEvent], None]] = {
     "JR_NODE_LEADER": JraftLog._on_leader,
     "JR_NODE_LEADER_END": JraftLog._on_leader_end,
+    "JR_ERROR": JraftLog._on_error,
     "JR_FOLLOW": JraftLog._on_follow,
     "JR_UNFOLLOW": JraftLog._on_unfollow,
     "JR_STARTED": JraftLog._on_self,
