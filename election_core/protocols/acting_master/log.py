@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
-from election_replay.election_core.fold.identity import BROKER, ELECTED_MODE_SETTINGS
+from election_replay.election_core.fold.identity import BROKER, ELECTED_MODE_SETTINGS, NAMESERVER
 from election_replay.election_core.fold.periodic import Periodic
 from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
 from election_replay.election_core.fold.roles import ACTING, FOLLOWER, LEADER, UNKNOWN, Step, merged, spans
@@ -546,15 +546,16 @@ class NameServerLog:
         _NAME_SERVER_HANDLERS[event.kind](self, event)
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
-        """What this name server proves about broker sets."""
-        sets = self._sets()
+        """What this name server proves about broker sets; it knows nobody any more once its process has ended."""
+        sets, lives = self._sets(), speaker.incarnations.get(NAMESERVER, [])
         for registration in self.registrations:
             candidates = sets.get(registration.address, set())
             if len(candidates) != 1:
                 continue
             emit = speaker.about(next(iter(candidates)), PROTOCOL, stream)
+            begin, ended = registration.begin, _ended(registration, lives)
             yield BrokerRegistered(
-                *emit.at(registration.begin, until=registration.end),
+                *emit.during(emit.node_at(begin.at), begin.at, begin.by, begin.event_id, *ended),
                 address=registration.address,
                 end_cause=registration.how,
                 silent_ms=registration.timeout_ms,
@@ -619,6 +620,18 @@ class NameServerLog:
             latest.end = event
             latest.how = EXPIRED if event.address in self._expired else DROPPED
             latest.timeout_ms = self._expired.pop(event.address, None)
+
+
+def _ended(registration: Registration, lives: list[Incarnation]) -> tuple[int, int, str | None] | tuple[()]:
+    """When a name server knew a broker no more: by its line, or with the end of its process."""
+    if registration.end is not None:
+        return registration.end.at, registration.end.by, registration.end.event_id
+    life = lives[incarnation_at(lives, registration.begin.at)] if lives else None
+    if life is None or life.goes_on:
+        return ()
+    if life.stop is not None:
+        return life.stop, life.stop, life.stop_event
+    return life.last_seen, life.next_start_by or life.last_by, life.next_start_event
 
 
 _NAME_SERVER_HANDLERS: dict[str, Callable[[NameServerLog, FoldEvent], None]] = {

@@ -268,7 +268,7 @@ def _overlap_finding(group: Group, services: _Services, overlap: Overlap) -> Fin
     elif overlap.awake_least > notice(group.timing):
         unseen = second.name if services.acts(first) else first.name
         severity, why = INFO, f"no log shows that {unseen} was registered for longer than a notice of it may take"
-    elif overlap.frozen and overlap.least > notice(group.timing):
+    elif overlap.frozen and (overlap.least > notice(group.timing) or not overlap.awake_least):
         severity = INFO
         asleep = seconds(overlap.asleep)
         why = f"the log of {first.name} is silent for {asleep} of it, so it was frozen"
@@ -313,11 +313,14 @@ def _who_lost(group: Group, master: Tenure, acting: Tenure) -> str:
 
 
 def _lost_and_kept(group: Group, master: Tenure, acting: Tenure) -> tuple[set[str], set[str]]:
+    """By the last registration of the master at each name server before another acted."""
     ids = _ids(group)
+    last: dict[str, BrokerRegistered] = {}
+    for fact in sorted(group.of(BrokerRegistered), key=lambda fact: fact.since):
+        if ids.get(fact.address or "") == master.node and group.clocks.elapsed(since(fact), acting.begin)[0] > 0:
+            last[fact.source_node] = fact
     lost, kept = set(), set()
-    for fact in group.of(BrokerRegistered):
-        if ids.get(fact.address or "") != master.node or group.clocks.elapsed(since(fact), acting.begin)[0] <= 0:
-            continue
+    for fact in last.values():
         end = until(fact)
         if end is None or group.clocks.elapsed(acting.end, end)[0] > -notice(group.timing):
             kept.add(fact.source_node)
@@ -566,8 +569,15 @@ def _read_only_finding(group: Group, services: _Services, time: _ReadOnly) -> Fi
         servers = f"name server{'s' if len(lost) > 1 else ''} {', '.join(sorted(lost))}"
         then = "to the end of the logs" if time.acting[-1].open else "until the master was back there"
         summary = f"Clients that asked the {servers} could not write to the set for {lasted}: {master} was lost there, "
-        ceased = _ceased(group, time.master, time.acting[0])
-        summary += f"{then}; its own log ends meanwhile" if ceased else f"though it kept running, {then}"
+        holes = [hole for hole in time.master.silences if group.clocks.elapsed(hole.begin, time.acting[0].begin)[0] > 0]
+        asleep = [hole for hole in holes if group.clocks.elapsed(time.acting[0].begin, hole.end)[0] > 0]
+        if _ceased(group, time.master, time.acting[0]):
+            summary += f"{then}; its own log ends meanwhile"
+        elif asleep:
+            silent = between(*group.clocks.elapsed(asleep[0].begin, asleep[0].end))
+            summary += f"and was frozen (its log is silent for {silent}), {then}"
+        else:
+            summary += f"though it kept running, {then}"
         summary += f". {acted} acted meanwhile, which serves reads only."
     else:
         ended = {STOPPED: "was stopped", DIED: "died", SILENT: "fell silent"}.get(
