@@ -547,13 +547,13 @@ class NameServerLog:
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this name server proves about broker sets; it knows nobody any more once its process has ended."""
-        sets, lives = self._sets(), speaker.incarnations.get(NAMESERVER, [])
+        sets, incarnations = self._sets(), speaker.incarnations.get(NAMESERVER, [])
         for registration in self.registrations:
             candidates = sets.get(registration.address, set())
             if len(candidates) != 1:
                 continue
             emit = speaker.about(next(iter(candidates)), PROTOCOL, stream)
-            begin, ended = registration.begin, _ended(registration, lives)
+            begin, ended = registration.begin, _ended(registration, incarnations)
             yield BrokerRegistered(
                 *emit.during(emit.node_at(begin.at), begin.at, begin.by, begin.event_id, *ended),
                 address=registration.address,
@@ -622,11 +622,11 @@ class NameServerLog:
             latest.timeout_ms = self._expired.pop(event.address, None)
 
 
-def _ended(registration: Registration, lives: list[Incarnation]) -> tuple[int, int, str | None] | tuple[()]:
+def _ended(registration: Registration, incarnations: list[Incarnation]) -> tuple[int, int, str | None] | tuple[()]:
     """When a name server knew a broker no more: by its line, or with the end of its process."""
     if registration.end is not None:
         return registration.end.at, registration.end.by, registration.end.event_id
-    life = lives[incarnation_at(lives, registration.begin.at)] if lives else None
+    life = incarnations[incarnation_at(incarnations, registration.begin.at)] if incarnations else None
     if life is None or life.goes_on:
         return ()
     if life.stop is not None:

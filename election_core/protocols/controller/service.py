@@ -31,7 +31,7 @@ class Service:
     _unknown: list[tuple[FoldEvent, FoldEvent | None, int]] = field(default_factory=list)
     _epoch: int | None = None
     _lost: FoldEvent | None = None
-    _told: dict[str | None, bool] = field(default_factory=dict)
+    _reached: dict[str | None, bool] = field(default_factory=dict)
     _alone: bool = True
 
     def begin(self, event: FoldEvent) -> None:
@@ -43,14 +43,14 @@ class Service:
         """It is master no more, or of another epoch."""
         self._known_again(event)
         self._epoch = None
-        self._told.clear()
+        self._reached.clear()
 
     def registration(self, event: FoldEvent, *, done: bool) -> None:
         """A name server was told of it, or could not be."""
-        self._told[event.peer_address] = done
+        self._reached[event.peer_address] = done
         if done:
             self._known_again(event)
-        elif not any(self._told.values()):
+        elif not any(self._reached.values()):
             self._lost = self._lost or event
 
     def _known_again(self, event: FoldEvent) -> None:
