@@ -106,7 +106,7 @@ AVAILABILITY: tuple[Rule, ...] = (
             "the lines that mark the disk as full and as well again; a request to hand over, and appends that fail "
             "from then on; messages that were not acknowledged in time, one after the other; etcd: requests that were "
             "not applied for lack of space or because the cluster is corrupt, and syncs of a second or more; Kafka: "
-            "appends that failed because too few replicas were in sync"
+            "appends that failed because too few replicas were in sync, or a replica in sync that was fenced"
         ),
         refuted_by="A write that this broker acknowledged in this time.",
         judged_by=(

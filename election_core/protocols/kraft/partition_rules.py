@@ -85,7 +85,7 @@ def _judge(group: Group, *, is_last: bool) -> Iterator[Row]:
     led = [gap for gap in gaps(group, _heard(group)) if gap.after is not None or is_last]
     found_gaps = (gap for gap in led if gap.before.end_cause != REMOVED)  # then its topic was deleted
     without = [*leaderless(group, found_gaps, "leader", CLOCK), *_unreachable(group)]
-    refused = list(_refused(group))
+    refused = [*_refused(group), *_unacknowledged(group, sets)]
     terms_led = {tenure.term for tenure in group.tenures}
     if not (found or without or refused) and len(sets) < 2 and len(terms_led) < 2:
         return
@@ -347,6 +347,42 @@ def _unreachable(group: Group) -> Iterator[Finding]:
             "clients that reached it and its replicas could write to it.",
             evidence=[ceased.since_event, *newer.evidence[:1]],
             scope=Scope.UNREACHABLE,
+        )
+
+
+def _unacknowledged(group: Group, sets: Sequence[InSync]) -> Iterator[Finding]:
+    """``WRITES_REFUSED`` with acks=all: a leader waits for a replica in sync that is gone, until it is in sync no more.
+
+    A broker that only the controllers do not hear goes on to copy, so that it may be none at all.
+
+    Source: apache/kafka ``Partition#maybeIncrementLeaderHW`` (all in sync), ``ReplicationControlManager``
+    (``handleBrokerFenced``).
+    """
+    elapsed = group.clocks.elapsed
+    for ceased in group.of(HeartbeatsCeased):
+        begin, fenced = since(ceased), until(ceased)
+        before = [fact for fact in sets if elapsed(since(fact), begin)[1] > 0]
+        if fenced is None or not before or ceased.node not in before[-1].members:
+            continue
+        without = (since(fact) for fact in sets[len(before) :] if ceased.node not in fact.members)
+        end = min((at for at in without if elapsed(at, fenced)[0] > 0), default=fenced)
+        led = [tenure for tenure in group.tenures if elapsed(tenure.begin, begin)[1] > 0]
+        if not led or led[-1].node == ceased.node or (not led[-1].open and elapsed(led[-1].end, end)[1] > 0):
+            continue
+        most = elapsed(begin, end)[1]
+        source = next((role.source_node for role in group.roles if role.node == ceased.node), ceased.node)
+        gone = f"{name_of(ceased.node, source)} was in sync, and the controllers heard of it no more"
+        yield outage(
+            group,
+            RuleId.WRITES_REFUSED,
+            ("in sync", ceased.node, begin.at // SECOND),
+            (0, most),
+            led=(led[-1], None),
+            when=(begin.at, end.by),
+            summary=f"{led[-1].with_detail(f'{CLOCK} {led[-1].term}')} could acknowledge no write with acks=all for at "
+            f"most {seconds(most)}: {gone} until they fenced it.",
+            evidence=[before[-1].since_event, ceased.until_event],
+            former_leader=led[-1].node,
         )
 
 
