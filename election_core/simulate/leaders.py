@@ -53,10 +53,10 @@ def near(line: Line, time_us: int) -> bool:
     return abs(line.true_us - time_us) < _AT_ONCE_US
 
 
-def two_leaders(world: World, signs: Signs, bound_us: int) -> Iterator[Truth]:
+def two_leaders(world: World, signs: Signs) -> Iterator[Truth]:
     """Two leaders of one term, and of two terms at once."""
     yield from _same_term(world, signs)
-    yield from _overlaps(world, signs, bound_us)
+    yield from _overlaps(world, signs)
 
 
 def _same_term(world: World, signs: Signs) -> Iterator[Truth]:
@@ -74,7 +74,7 @@ def _same_term(world: World, signs: Signs) -> Iterator[Truth]:
         yield Truth("SPLIT_BRAIN_SAME_TERM", (first, second), (term,), begin, None, provable, words)
 
 
-def _overlaps(world: World, signs: Signs, bound_us: int) -> Iterator[Truth]:
+def _overlaps(world: World, signs: Signs) -> Iterator[Truth]:
     """``SPLIT_BRAIN_OVERLAP``: two leaders of different terms at once."""
     for stale, newer in pairs_of_reigns(world):
         ends = (ends_at(world, stale), ends_at(world, newer))
@@ -84,7 +84,7 @@ def _overlaps(world: World, signs: Signs, bound_us: int) -> Iterator[Truth]:
         shown = all(signs.shows_begin(world, reign) and signs.shows_end(world, reign) for reign in (stale, newer))
         # A quiet log tells of a leader up to its last line alone.
         ends_unseen = signs.silent_while_leading and stale.end_us is None
-        agree = clocks_agree(world, bound_us)
+        agree = clocks_agree(world)
         old, new = f"{stale.node} ({signs.word} {stale.term})", f"{newer.node} ({signs.word} {newer.term})"
         yield Truth(
             "SPLIT_BRAIN_OVERLAP",

@@ -15,6 +15,9 @@ from election_replay.election_core.simulate.world import DOWN, FROZEN, SECOND, S
 
 Claim = Callable[[Finding], bool]
 
+BOUND_US = SECOND // 2
+"""The clock bound with which worlds are judged."""
+
 LEADS_AGAIN_US = SECOND // 10
 """A leader that gives up within so long after it was frozen led no more: it only had to hear of it."""
 
@@ -130,9 +133,9 @@ def lines_of(world: World, *kinds: str) -> Iterator[Line]:
     return (line for line in world.lines if line.kind in kinds)
 
 
-def clocks_agree(world: World, bound_us: int) -> bool:
+def clocks_agree(world: World) -> bool:
     """Whether every clock stayed within its bound."""
-    return all(abs(process.clock.ahead(world.now_us)) <= bound_us for process in world.processes.values())
+    return all(abs(process.clock.ahead(world.now_us)) <= BOUND_US for process in world.processes.values())
 
 
 def in_names(truths: Iterable[Truth], names: Mapping[str, str]) -> list[Truth]:
@@ -192,7 +195,7 @@ def leaderless(world: World, provable: Callable[[Gap], bool], *, by_majority: bo
         words = f"Nobody led for {_seconds(gap.lasted_us)} after {gap.before.node} (term {gap.before.term})."
         shown = gap.after is not gap.before and up_us >= 5 * SECOND and provable(gap)  # else LOG_GAP tells of a freeze
         unwritten = unwritten_us(world, gap.end_us) if by_majority else 0
-        claim = _as_long_as(gap, clocks_agree(world, SECOND // 2), unwritten)
+        claim = _as_long_as(gap, clocks_agree(world), unwritten)
         yield Truth("LEADERLESS", nodes, terms, gap.begin_us, gap.end_us, shown, words, claim)
 
 
@@ -210,7 +213,7 @@ def _unwritten(world: World) -> Iterator[Truth]:
             terms = (before.term, *((after.term,) if after else ()))
             lasted_us = unwritten_us(world, end_us)
             words = f"Nobody committed anything for {_seconds(lasted_us)} before {_at(after)}."
-            covers = _no_longer_than(set(terms), lasted_us, clocks_agree(world, SECOND // 2))
+            covers = _no_longer_than(set(terms), lasted_us, clocks_agree(world))
             nodes = (before.node, *((after.node,) if after else ()))
             yield Truth("LEADERLESS", nodes, terms, end_us - lasted_us, end_us, False, words, covers)
     yield from _interrupted(world)
@@ -223,7 +226,7 @@ def _interrupted(world: World) -> Iterator[Truth]:
         for begin_us, end_us in pairwise(commits):
             if end_us - begin_us >= SECOND:
                 words = f"{reign.node} committed nothing for {_seconds(end_us - begin_us)} in term {reign.term}."
-                covers = _no_longer_than({reign.term}, end_us - begin_us, clocks_agree(world, SECOND // 2))
+                covers = _no_longer_than({reign.term}, end_us - begin_us, clocks_agree(world))
                 yield Truth("LEADERLESS", (reign.node,), (reign.term,), begin_us, end_us, False, words, covers)
 
 
@@ -286,7 +289,7 @@ def storm_of(world: World, elections_us: Sequence[int], shown_us: Iterable[int],
     return Truth("ELECTION_STORM", (), (), elections_us[0], elections_us[-1], provable, words, lambda _: True)
 
 
-def skews(world: World, pairs: Iterable[tuple[Line, Line]], bound_us: int) -> Iterable[Truth]:
+def skews(world: World, pairs: Iterable[tuple[Line, Line]]) -> Iterable[Truth]:
     """``CLOCK_SKEW``: clocks that differ by more than their bounds, or were set.
 
     One message from a clock that is ahead to one that is behind proves the first; what proves a step is left open.
@@ -294,25 +297,25 @@ def skews(world: World, pairs: Iterable[tuple[Line, Line]], bound_us: int) -> It
     proven = {
         (cause.node, effect.node)
         for cause, effect in pairs
-        if effect.wall_us // SECOND * SECOND + SECOND - cause.wall_us // SECOND * SECOND < -2 * bound_us
+        if effect.wall_us // SECOND * SECOND + SECOND - cause.wall_us // SECOND * SECOND < -2 * BOUND_US
     }
     clocks = {name: process.clock for name, process in world.processes.items()}
     ranges = {name: clock.range_ahead(world.now_us) for name, clock in clocks.items()}
     for ahead, behind in permutations(ranges, 2):
         most_us = ranges[ahead][1] - ranges[behind][0]
-        if most_us > bound_us:
+        if most_us > BOUND_US:
             provable = (ahead, behind) in proven and not _stepped(world, ahead) and not _stepped(world, behind)
             words = f"The clock of {ahead} was up to {_seconds(most_us)} ahead of the clock of {behind}."
-            claim = wrong_clock({name: clocks[name] for name in (ahead, behind)}, world.now_us, bound_us)
+            claim = wrong_clock({name: clocks[name] for name in (ahead, behind)}, world.now_us)
             yield Truth("CLOCK_SKEW", (ahead, behind), (), world.began_us, None, provable, words, claim)
     for name, clock in clocks.items():
         for by_us in clock.steps:
             words = f"The clock of {name} was set by {_seconds(by_us)}."
-            claim = wrong_clock({name: clock}, world.now_us, bound_us)
+            claim = wrong_clock({name: clock}, world.now_us)
             yield Truth("CLOCK_SKEW", (name,), (), world.began_us, None, False, words, claim)
 
 
-def wrong_clock(clocks: Mapping[str, WallClock], now_us: int, bound_us: int) -> Claim:
+def wrong_clock(clocks: Mapping[str, WallClock], now_us: int) -> Claim:
     """One of these clocks was off or was set, by no other amount than is said; perhaps it or another one.
 
     A clock that is named alone is one that was set, or was out of its bound at some time.
@@ -322,7 +325,7 @@ def wrong_clock(clocks: Mapping[str, WallClock], now_us: int, bound_us: int) -> 
         named = [clocks[name] for name in finding.nodes if name in clocks]
         alone = len(finding.nodes) == 1
         return any(_said_rightly(finding, clock, now_us) for clock in named) and (
-            not alone or any(clock.steps or max(map(abs, clock.range_ahead(now_us))) > bound_us for clock in named)
+            not alone or any(clock.steps or max(map(abs, clock.range_ahead(now_us))) > BOUND_US for clock in named)
         )
 
     return covers

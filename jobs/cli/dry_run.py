@@ -16,7 +16,7 @@ from election_replay.jobs.landing.pseudonyms import pseudonyms_of
 from election_replay.jobs.landing.recognising import dialect_of, looked_at, texts_of
 from election_replay.jobs.landing.understanding import Understanding
 from election_replay.jobs.replaying.nothing_new import EVERYTHING, Selection, batch_published, held_by
-from election_replay.jobs.replaying.plan import selected
+from election_replay.jobs.replaying.plan import selected_clusters
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.table_sets import clusters_of
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -77,7 +77,9 @@ def judging_plan(
     if warehouse.last_batch():
         landed = Rows("events").where(UpTo("batch", warehouse.last_batch()))
         new = selection == EVERYTHING
-        clusters |= pending(warehouse, inventory) if new else {*selected(LocalEngine(1), warehouse, landed, selection)}
+        clusters |= (
+            pending(warehouse, inventory) if new else {*selected_clusters(LocalEngine(1), warehouse, landed, selection)}
+        )
     for cluster in sorted(clusters):
         yield f"would judge {cluster}"
     if not clusters:

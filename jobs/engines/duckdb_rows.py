@@ -220,11 +220,11 @@ def rows_of(folder: Path) -> str:
 def registered(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, parts: Sequence[Rows]) -> str:
     """A SELECT of the rows of all ``parts``, which can be asked once."""
     return " UNION ALL BY NAME ".join(
-        selected(database, warehouse, rows, str(number)) for number, rows in enumerate(parts)
+        select_of(database, warehouse, rows, str(number)) for number, rows in enumerate(parts)
     )
 
 
-def selected(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, rows: Rows, name: str) -> str:
+def select_of(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, rows: Rows, name: str) -> str:
     """A SELECT of some rows of a table. Arrow reads no file of a partition that they leave out."""
     dataset = dataset_of(warehouse, rows)
     columns = rows.columns or tuple(dataset.schema.names)
@@ -238,7 +238,7 @@ def selected(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, rows: Ro
         by = f"keys_{name}_{at}"
         names = ", ".join(map(quoted, condition.columns))
         if isinstance(condition, NamedBy):
-            others = selected(database, warehouse, condition.rows.select(condition.columns), f"{name}_{at}")
+            others = select_of(database, warehouse, condition.rows.select(condition.columns), f"{name}_{at}")
             joins += f" SEMI JOIN ({others}) AS {by} USING ({names})"
             continue
         schema = pa.schema([(column, pa.string()) for column in condition.columns])

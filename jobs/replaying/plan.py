@@ -161,7 +161,7 @@ def plan_replay(engine: Engine, warehouse: Warehouse, inventory: Inventory, sele
     updated = updated_sources(engine, warehouse, landed, since, min((source.batch for source in known), default=0))
     known = with_last_files(engine, warehouse, ends, known, updated)
     pending = {*(source.cluster for source in updated), *held_before}
-    asked = pending if selection == EVERYTHING else set(selected(engine, warehouse, landed, selection))
+    asked = pending if selection == EVERYTHING else set(selected_clusters(engine, warehouse, landed, selection))
     return ReplayPlan(
         selection=selection,
         started_at=started_at,
@@ -213,7 +213,7 @@ def work_of(
     )
 
 
-def selected(engine: Engine, warehouse: Warehouse, events: Rows, selection: Selection) -> list[str]:
+def selected_clusters(engine: Engine, warehouse: Warehouse, events: Rows, selection: Selection) -> list[str]:
     """The clusters that a selection names, of those that have events. Raises :class:`JobError` if there are none."""
     if selection.clusters is not None:
         events = events.where(OneOf("cluster", selection.clusters))

@@ -23,8 +23,6 @@ from election_replay.election_core.simulate.truth import (
 )
 from election_replay.election_core.simulate.world import FROZEN, MILLISECOND, SECOND, UP, Leadership, Line, World
 
-BOUND_US = SECOND // 2
-"""The clock bound with which worlds are judged."""
 NOTICE_US = 5 * SECOND
 """How long a broker may take to learn of another smallest id."""
 _BLUR_US = 4 * SECOND
@@ -82,7 +80,7 @@ def _overlap_shows(world: World, first: Leadership, second: Leadership) -> bool:
 
 def _telling(world: World, *nodes: str) -> bool:
     """Whether all lines of these nodes, or of all, are there, and all clocks right."""
-    return lossless(world, *nodes) and clocks_agree(world, BOUND_US)
+    return lossless(world, *nodes) and clocks_agree(world)
 
 
 def _overlap_of(world: World, first: Leadership, second: Leadership, lasted_us: int, awake_us: int) -> Claim:
@@ -90,7 +88,7 @@ def _overlap_of(world: World, first: Leadership, second: Leadership, lasted_us: 
 
     def covers(finding: Finding) -> bool:
         least, most = (finding.overlap_min_ms or 0) * 1000, (finding.overlap_max_ms or 0) * 1000
-        fits = not clocks_agree(world, BOUND_US) or least <= lasted_us <= most
+        fits = not clocks_agree(world) or least <= lasted_us <= most
         return about(finding) and fits and (finding.severity == "info" or awake_us > NOTICE_US)
 
     return covers
@@ -166,7 +164,7 @@ def _writable(world: World) -> Iterator[Truth]:
 
 def _shown_at(world: World, node: str, time_us: int) -> Claim:
     about = _about(node)
-    blur_us = NOTICE_US if clocks_agree(world, BOUND_US) else world.now_us
+    blur_us = NOTICE_US if clocks_agree(world) else world.now_us
     return lambda finding: about(finding) and abs(finding.start_time - time_us) <= blur_us
 
 
@@ -209,7 +207,7 @@ def _gap_of(world: World, gap: Gap) -> Claim:
 
     def covers(finding: Finding) -> bool:
         least, most = (finding.duration_min_ms or 0) * 1000, (finding.duration_max_ms or 0) * 1000
-        fits = not clocks_agree(world, BOUND_US) or least <= gap.lasted_us <= most
+        fits = not clocks_agree(world) or least <= gap.lasted_us <= most
         named = finding.nodes[0] == number_of(gap.before.node) and set(finding.nodes[1:]) <= after
         return named and fits and (finding.severity == "info" or gap.lasted_us > _change_us(world))
 
@@ -247,7 +245,7 @@ def _without_writes(
 
     def covers(finding: Finding) -> bool:
         least = (finding.duration_min_ms or 0) * 1000
-        fits = not clocks_agree(world, BOUND_US) or least <= end_us - begin_us
+        fits = not clocks_agree(world) or least <= end_us - begin_us
         planned = master.how_ended == "stopped" and least < _LONG_US
         grave = finding.severity == ("info" if least < _BRIEF_US else "warning")
         return (grave or (planned and finding.severity == "info")) and set(finding.nodes) <= nodes and fits
@@ -341,5 +339,5 @@ def _skews(world: World) -> Iterator[Truth]:
             words = f"The clock of {name} was set by {by_us / SECOND:.1f} s."
             # Three lines of a file show a step, and a monitor makes one every five seconds.
             provable = by_us < -22 * SECOND and len(process.clock.steps) == 1 and is_broker(name)
-            claim = wrong_clock({number_of(name): process.clock}, world.now_us, BOUND_US)
+            claim = wrong_clock({number_of(name): process.clock}, world.now_us)
             yield Truth("CLOCK_SKEW", _numbers(name), (), world.began_us, None, provable, words, claim)

@@ -14,7 +14,6 @@ from election_replay.election_core.simulate.controller.record import APPLIED, CL
 from election_replay.election_core.simulate.truth import Claim, Truth, clocks_agree, lines_of, overlap_us
 from election_replay.election_core.simulate.world import DOWN, SECOND, Line, World
 
-BOUND_US = SECOND // 2
 SURE_US = 6 * SECOND
 FOR_GOOD_US = 10 * SECOND
 _NOT_SUPPORTED = 3
@@ -162,7 +161,7 @@ def _two_at_once(world: World) -> Iterator[Truth]:
         lasted = overlap_us((first[0], first[1]), (second[0], second[1]))
         if process.node != second_process.node and id_ == same and lasted > 0:
             words = f"{process.node} and {second_process.node} both ran as broker {id_} for {lasted / SECOND:.1f} s."
-            provable = lasted > SURE_US and shown and also and clocks_agree(world, BOUND_US)
+            provable = lasted > SURE_US and shown and also and clocks_agree(world)
             yield _truth("BROKER_ID_CONFLICT", (id_,), second_process, provable, words)
 
 

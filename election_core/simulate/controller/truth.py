@@ -22,6 +22,7 @@ from election_replay.election_core.simulate.controller.record import (
 )
 from election_replay.election_core.simulate.leaders import Signs, line_breaks, near, two_leaders
 from election_replay.election_core.simulate.truth import (
+    BOUND_US,
     Claim,
     Gap,
     Truth,
@@ -43,8 +44,6 @@ from election_replay.election_core.simulate.truth import (
 )
 from election_replay.election_core.simulate.world import FROZEN, MILLISECOND, SECOND, Line, World
 
-BOUND_US = SECOND // 2
-"""The clock bound with which worlds are judged."""
 SURE_US = 5 * SECOND
 """Whole seconds at both ends, and the bounds of two clocks, blur less than this."""
 IN_A_ROW_US = 15 * SECOND
@@ -63,7 +62,7 @@ def truths(world: World) -> list[Truth]:
     """Everything that a reviewer should hear of a world."""
     found = [truth for part in _PARTS for truth in part(world)]
     found += leaderless(world, lambda gap: _gap_shows(world, gap))
-    found += skews(world, _causal_pairs(world), BOUND_US)
+    found += skews(world, _causal_pairs(world))
     everything = [*_in_names(world, found), *identity_truth.truths(world)]
     return sorted(everything, key=lambda truth: (truth.begin_us, truth.rule, truth.nodes, truth.terms))
 
@@ -122,7 +121,7 @@ def _perhaps_none(truth: Truth) -> Claim:
 
 def _gap_shows(world: World, gap: Gap) -> bool:
     """Whether lines prove a gap: the next master says when it began, the last one's end is known from others."""
-    if gap.after is None or not clocks_agree(world, BOUND_US) or gap.lasted_us < SURE_US:
+    if gap.after is None or not clocks_agree(world) or gap.lasted_us < SURE_US:
         return False
     if not lossless(world) or _followed_unseen(world):
         return False
@@ -439,7 +438,7 @@ def _stale_sets(world: World) -> Iterator[Truth]:
 def _small_sets(world: World) -> Iterator[Truth]:
     """A set without a broker that lived for a minute and more."""
     recorded = sets(world)
-    complete = lossless(world) and clocks_agree(world, BOUND_US)
+    complete = lossless(world) and clocks_agree(world)
     for decision, following in zip_longest(recorded, recorded[1:]):
         begin, end = decision.line.true_us, world.now_us if following is None else following.line.true_us
         inside = _named(world, decision.members)
@@ -541,7 +540,7 @@ def _causal_pairs(world: World) -> Iterator[tuple[Line, Line]]:
 
 
 _PARTS: tuple[Callable[[World], Iterable[Truth]], ...] = (
-    *(lambda world: two_leaders(world, _SIGNS, BOUND_US), _unclean, _losses, _without_master),
+    *(lambda world: two_leaders(world, _SIGNS), _unclean, _losses, _without_master),
     *(_epochs_back, _stores_ahead, _roles_back, _wrong_elections, _wrong_sets),
     *(_broken_lines, _wrong_cuts, _wrong_acks, _stale_sets, _small_sets),
     *(_unrecorded, _unreachable, _storms, _log_gaps),

@@ -33,9 +33,6 @@ from election_replay.election_core.simulate.truth import (
 )
 from election_replay.election_core.simulate.world import MILLISECOND, SECOND, Line, World
 
-BOUND_US = SECOND // 2
-"""The clock bound with which worlds are judged."""
-
 _SIGNS = Signs(("DL_TO_LEADER",), ("DL_TO_CANDIDATE",), "term", 5 * SECOND)
 """Whole seconds at both ends of two tenures, and the bounds of two clocks, blur less than this."""
 _OWN_TERM = ("DL_TERM_UP", "DL_TO_LEADER", "DL_TO_FOLLOWER", "DL_TO_CANDIDATE")
@@ -52,10 +49,10 @@ def truths(world: World) -> list[Truth]:
         *(_kept_roles, _lost_commits, _kept_terms, _wrong_transfers, _unknown_releases, _shipped_twice),
     )
     found = [truth for part in (*parts, _log_gaps, storms) for truth in part(world)]
-    found += two_leaders(world, _SIGNS, BOUND_US)
+    found += two_leaders(world, _SIGNS)
     found += double_votes(_votes(world))
     found += leaderless(world, lambda gap: _gap_shows(world, gap), by_majority=True)
-    found += skews(world, _causal_pairs(world), BOUND_US)
+    found += skews(world, _causal_pairs(world))
     return sorted(found, key=lambda truth: (truth.begin_us, truth.rule, truth.nodes, truth.terms))
 
 
@@ -64,7 +61,7 @@ def truths(world: World) -> list[Truth]:
 
 def _gap_shows(world: World, gap: Gap) -> bool:
     """Whether lines prove a gap: the next leader says when it began, the last one was alive and logging before."""
-    if gap.after is None or not clocks_agree(world, BOUND_US) or gap.lasted_us < _SURE_GAP_US:
+    if gap.after is None or not clocks_agree(world) or gap.lasted_us < _SURE_GAP_US:
         return False
     followed = any(line.kept and line.value("peer") == gap.before.node for line in lines_of(world, "DL_HB_TIMEOUT"))
     alive = gap.before.how_ended == "stepped down" or followed

@@ -7,7 +7,7 @@ from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.protocols.acting_master.tables import MASTER_ID
 from election_replay.election_core.protocols.metadata.data_version import is_taken_over
 from election_replay.election_core.simulate.acting_master import truth as services
-from election_replay.election_core.simulate.acting_master.truth import BOUND_US, number_of
+from election_replay.election_core.simulate.acting_master.truth import number_of
 from election_replay.election_core.simulate.metadata.machine import CONSUMER_FILE, DELAY_FILE, Offsets, Place, Tables
 from election_replay.election_core.simulate.truth import (
     Claim,
@@ -185,7 +185,7 @@ def _deaths(world: World, handed: HandedOver) -> list[tuple[int, int]]:
 
 def _telling(world: World, handed: HandedOver) -> bool:
     """Whether all lines of both brokers are there, and all clocks right."""
-    return lossless(world, handed.left.node, handed.node) and clocks_agree(world, BOUND_US)
+    return lossless(world, handed.left.node, handed.node) and clocks_agree(world)
 
 
 # -- topics and groups ----------------------------------------------------------------------------------------------

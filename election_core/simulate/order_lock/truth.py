@@ -11,7 +11,6 @@ from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.simulate.acting_master import truth as services
 from election_replay.election_core.simulate.acting_master.machine import Broker
-from election_replay.election_core.simulate.acting_master.truth import BOUND_US
 from election_replay.election_core.simulate.order_lock.machine import Key, LockRules
 from election_replay.election_core.simulate.truth import Claim, Truth, clocks_agree, downtime, lossless, overlap_us
 from election_replay.election_core.simulate.world import SECOND, Line, World
@@ -175,7 +174,7 @@ def _doubles(world: World, stood: list[Stood]) -> Iterator[Truth]:
 
 def _both_show(world: World, first: Stood, second: Stood) -> bool:
     shown = first.shown and second.shown and lossless(world, first.broker, second.broker)
-    return shown and clocks_agree(world, BOUND_US)
+    return shown and clocks_agree(world)
 
 
 def _double_of(world: World, stood: list[Stood], first: Stood, second: Stood, strict: bool) -> Claim:

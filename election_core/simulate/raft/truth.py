@@ -23,9 +23,6 @@ from election_replay.election_core.simulate.truth import (
 )
 from election_replay.election_core.simulate.world import SECOND, Line, World
 
-BOUND_US = SECOND // 2
-"""The clock bound with which worlds are judged."""
-
 _SIGNS = Signs(("RAFT_TO_LEADER",), ("RAFT_TO_FOLLOWER",), "term", 2 * SECOND, silent_while_leading=True)
 """Lines have milliseconds: only the bounds of two clocks blur the ends of two tenures."""
 _OWN_TERM = ("RAFT_START", "RAFT_TO_PRE_CANDIDATE", "RAFT_TO_CANDIDATE", "RAFT_TO_FOLLOWER", "RAFT_TO_LEADER")
@@ -40,10 +37,10 @@ def truths(world: World) -> list[Truth]:
     """Everything that a reviewer should hear of a world."""
     parts = (_regressions, _expired_grants, _without_quorum, _stale_votes, _lost_commits, _log_gaps, storms)
     found = [truth for part in parts for truth in part(world)]
-    found += two_leaders(world, _SIGNS, BOUND_US)
+    found += two_leaders(world, _SIGNS)
     found += double_votes(_votes(world))
     found += leaderless(world, lambda gap: _gap_shows(world, gap), by_majority=True)
-    found += skews(world, _causal_pairs(world), BOUND_US)
+    found += skews(world, _causal_pairs(world))
     return sorted(in_names(found, _NAMES), key=lambda truth: (truth.begin_us, truth.rule, truth.nodes, truth.terms))
 
 
@@ -96,7 +93,7 @@ def _expired_grants(world: World) -> Iterator[Truth]:
             continue
         shown = [earlier for earlier in larger if earlier.kept and earlier.kind == "RAFT_TO_CANDIDATE"]
         early = any(earlier.true_us < began[-1].true_us - 3 * SECOND for earlier in shown)
-        provable = line.kept and began[-1].kept and early and clocks_agree(world, BOUND_US)
+        provable = line.kept and began[-1].kept and early and clocks_agree(world)
         seen[voter, candidate, term] = seen.get((voter, candidate, term), False) or provable
     for (voter, candidate, term), provable in seen.items():
         words = f"{voter} voted for {candidate} in term {term}, below one that it had reached."
@@ -180,7 +177,7 @@ def _shows_members(world: World, line: Line) -> bool:
 
 def _gap_shows(world: World, gap: Gap) -> bool:
     """Whether lines prove a gap: the next leader says when it began, and the last one's end was said or noticed."""
-    if gap.after is None or not clocks_agree(world, BOUND_US) or gap.lasted_us < _SURE_GAP_US or not lossless(world):
+    if gap.after is None or not clocks_agree(world) or gap.lasted_us < _SURE_GAP_US or not lossless(world):
         return False
     if gap.before.end_us != gap.begin_us:
         return _shows_freeze(world, gap.before.node, gap.end_us)

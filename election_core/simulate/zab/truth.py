@@ -24,9 +24,6 @@ from election_replay.election_core.simulate.truth import (
 from election_replay.election_core.simulate.world import SECOND, Line, World
 from election_replay.election_core.simulate.zab.voice import SIDS
 
-BOUND_US = SECOND // 2
-"""The clock bound with which worlds are judged."""
-
 _SIGNS = Signs(("ZK_ESTABLISHED",), ("ZK_LEADER_SHUTDOWN",), "epoch", 2 * SECOND, silent_while_leading=True)
 """Lines have milliseconds: only the bounds of two clocks blur the ends of two tenures."""
 _SURE_GAP_US = 5 * SECOND
@@ -39,9 +36,9 @@ def truths(world: World) -> list[Truth]:
     """Everything that a reviewer should hear of a world."""
     parts = (_regressions, _worse_votes, _left_behind, _lost_commits, _without_quorum, _log_gaps, _storms)
     found = [truth for part in parts for truth in part(world)]
-    found += two_leaders(world, _SIGNS, BOUND_US)
+    found += two_leaders(world, _SIGNS)
     found += leaderless(world, lambda gap: _gap_shows(world, gap), by_majority=True)
-    found += skews(world, _causal_pairs(world), BOUND_US)
+    found += skews(world, _causal_pairs(world))
     return sorted(in_names(found, _NAMES), key=lambda truth: (truth.begin_us, truth.rule, truth.nodes, truth.terms))
 
 
@@ -112,7 +109,7 @@ def _left_behind(world: World) -> Iterator[Truth]:
         if ahead and not is_majority(len(supporters) - len(ahead), len(world.names())):
             epoch = line.number("zxid") >> 32
             words = f"{line.node} was established in epoch {epoch} although {' and '.join(sorted(ahead))} had more."
-            provable = lossless(world) and clocks_agree(world, BOUND_US)
+            provable = lossless(world) and clocks_agree(world)
             nodes, claim = (line.node, *sorted(ahead)), _behind(line.node, epoch)
             yield Truth("ZAB_WRONG_WINNER", nodes, (epoch,), line.true_us, None, provable, words, claim)
 
@@ -134,7 +131,7 @@ def _lost_commits(world: World) -> Iterator[Truth]:
         if not known or max(known)[0] <= zxid:
             continue
         words = f"{line.node} was established in epoch {epoch} without entries that {max(known)[1]} had committed."
-        provable = lossless(world) and clocks_agree(world, BOUND_US) and not back
+        provable = lossless(world) and clocks_agree(world) and not back
         claim = _lacked(line.node, epoch)
         yield Truth("COMMITTED_ENTRY_LOST", (line.node,), (epoch,), line.true_us, None, provable, words, claim)
 
@@ -203,7 +200,7 @@ def _regressions(world: World) -> Iterator[Truth]:
 
 def _gap_shows(world: World, gap: Gap) -> bool:
     """Whether lines prove a gap: the last leader said when it gave up, or a follower noticed at once that it died."""
-    if gap.after is None or not clocks_agree(world, BOUND_US) or gap.lasted_us < _SURE_GAP_US or not lossless(world):
+    if gap.after is None or not clocks_agree(world) or gap.lasted_us < _SURE_GAP_US or not lossless(world):
         return False
     gave_up = gap.before.how_ended == "stepped down" and gap.before.end_us == gap.begin_us
     return gave_up or any(_missed(line, gap) for line in world.lines)
@@ -230,7 +227,7 @@ def _log_gaps(world: World) -> Iterable[Truth]:
             for reign in world.reigns
         )
         others = (line for line in kept_by_others(world, node) if begin_us < line.true_us < end_us - 8 * SECOND)
-        return led and any(others) and clocks_agree(world, BOUND_US) and lossless(world)
+        return led and any(others) and clocks_agree(world) and lossless(world)
 
     return log_gaps(world, shows)
 
