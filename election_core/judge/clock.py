@@ -429,8 +429,8 @@ class Clocks:
         for jump in self._segments.jumps:
             of_it = [part.number for source in (jump.source, *jump.or_else) for part in self._segments.of(source)]
             within = 2 * max(map(self._segments.bound, of_it)) + SLACK_US
-            if jump.at_least > within and not set(of_it) & set(doubted):
-                doubted += of_it
+            if jump.at_least > within and (len(jump.or_else) > 1 or not set(of_it) & set(doubted)):
+                doubted += [number for number in of_it if number not in doubted]
         untold = dict(self._segments.untold())
         known = self._combined([*doubted, *untold])
         return doubted + [

@@ -34,6 +34,10 @@ class Meanwhile(Protocol):
     def was_right(self, other: int, number: int) -> bool:
         """Whether the other one's clock seemed right before that: it was set then, or the first one was."""
 
+    def may_be_set_forward(self, number: int, other: int, by: int) -> bool:
+        """Whether holes in the log of a segment leave room for its clock to have been set forward by so many
+        microseconds before it was compared with another one."""
+
 
 def copier_of(source: str) -> str:
     """The clock of whoever copied the metadata files of ``source``: the machine itself, or another one."""
@@ -118,7 +122,8 @@ def _alone(
     against: dict[int, list[int]] = {}
     for pair in pairs:
         for number, other in (pair, pair[::-1]):
-            if number not in doubted and other in doubted and meanwhile.was_right(other, number):
+            forward = number == pair[0] and meanwhile.may_be_set_forward(number, other, -compared[pair])
+            if number not in doubted and other in doubted and (forward or meanwhile.was_right(other, number)):
                 against.setdefault(number, []).append(other)
     apart = {frozenset(pair) for pair in pairs}
     trusted = [number for number in clock_of if number not in doubted and not is_copier(clock_of[number])]

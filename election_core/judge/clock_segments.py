@@ -12,9 +12,9 @@ it contradicts. A clock that goes back by more than its bounds allow, and is rig
 forward before: the region reaches back to the last message that shows it to be right.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations, pairwise
 from operator import attrgetter
 
@@ -25,7 +25,6 @@ from election_replay.election_core.judge.difference_constraints import (
     Edges,
     Proven,
     contradict,
-    longest,
     shortest_paths,
     without,
 )
@@ -43,47 +42,11 @@ from election_replay.election_core.judge.moments import (
     lost,
     moved,
 )
+from election_replay.election_core.judge.placed_messages import Placed, from_begin, tightest, to_end
 from election_replay.election_core.model.timing import Timeout
-
-WANDER_US = Timeout.CLOCK_WANDER.us
-"""How far two clocks may part between a message that compares them and the moments that are judged by it.
-
-A clock that is kept within its bound is slewed back and forth, a free one gains or loses up to 100 us a second. Whole
-seconds blur more than that.
-"""
 
 _TIGHT_US = 4 * SLACK_US
 """A message that leaves the offset of a clock open by no more than this shows that it was not set before."""
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class _Placed:
-    """A message between two segments."""
-
-    message: Message
-    cause: int
-    effect: int
-    ahead: int
-    """By how much the timeline of its effect is ahead of its readings there, more than that of its cause."""
-
-    def at(self, number: int) -> int:
-        """Its reading in one of them."""
-        return self.message.cause.at if number == self.cause else self.message.effect.by
-
-    def moment(self, number: int) -> Moment:
-        """Its moment in one of them."""
-        return self.message.cause if number == self.cause else self.message.effect
-
-    @property
-    def most(self) -> int:
-        """By how much the clock of its effect is ahead of that of its cause, at most."""
-        effect = self.message.effect
-        return effect.by - self.message.cause.at - self.ahead + (WANDER_US if effect.by - effect.at < WANDER_US else 0)
-
-    @property
-    def edge(self) -> Edge:
-        """What it proves."""
-        return Edge(self.most, tuple(e for e in (self.message.cause.event_id, self.message.effect.event_id) if e))
 
 
 class Segments:
@@ -110,9 +73,11 @@ class Segments:
         else:
             self._give_up()
         self._cut_before_steps()
-        self._cut_where_alone()
+        apart = self._cut_where_alone()
         for source in sorted(self._compared):
             self._widen(source)
+        left = {placed.message for placed in self._placed}
+        self.jumps += [jump for message, jump in apart.items() if message not in left]
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
@@ -191,7 +156,7 @@ class Segments:
 
     def edges(self) -> Edges:
         """The tightest of what the messages prove between two segments."""
-        return _tightest(self._placed)
+        return tightest(self._placed)
 
     def out_of_bounds(self) -> list[int]:
         """The segments that messages prove to be outside of their configured bounds."""
@@ -202,20 +167,38 @@ class Segments:
 
     def compared(self, number: int, third: int, other: int) -> bool:
         """Whether a segment was compared with a third one since another one contradicted it."""
-        with_other = self._compared_at(number, other)
-        return not with_other or max(self._compared_at(number, third), default=-UNBOUNDED) >= min(with_other)
+        first = self._contradicted_at(number, [other])
+        compared = (each.at(number) for each in self._placed if {each.cause, each.effect} == {number, third})
+        return first == UNBOUNDED or max(compared, default=-UNBOUNDED) >= first
 
     def was_right(self, other: int, number: int) -> bool:
-        """Whether a clock seemed right before one of its segments was compared with another one."""
-        first = min(self._compared_at(other, number), default=UNBOUNDED)
-        near = self.bound(number) + self.bound(other) + AGREE_US
+        """Whether a clock seemed right before one of its segments contradicted another one."""
+        first = self._contradicted_at(other, [number])
         row = (segment.number for segment in self._rows[self._all[other].source] if segment.number <= other)
         earlier = (placed for each in row for placed in self._of_segment(each) if placed.at(each) < first)
-        return self._put_back([other]) > 0 or any(abs(placed.most) <= near for placed in earlier)
+        return self._put_back([other]) > 0 or any(map(self._near, earlier))
 
-    def _compared_at(self, number: int, other: int) -> list[int]:
-        """When messages compare two segments, by the clock of the first."""
-        return [placed.at(number) for placed in self._placed if {placed.cause, placed.effect} == {number, other}]
+    def _near(self, placed: Placed) -> bool:
+        """Whether a message bears out that one clock was not ahead of the other then."""
+        return abs(placed.most) <= self.bound(placed.cause) + self.bound(placed.effect) + AGREE_US
+
+    def may_be_set_forward(self, number: int, other: int, by: int) -> bool:
+        """Whether holes in the log of a segment leave room for its clock to have been set forward by so many
+        microseconds before it contradicted another one."""
+        segment, first = self._all[number], self._contradicted_at(number, [other])
+        holes = (hole for hole in self._holes.get(segment.source, ()) if segment.first <= hole[1] <= first)
+        return sum(end - begin for begin, end in holes) >= by - self.bound(number) - self.bound(other) - AGREE_US
+
+    def _contradicted_at(self, number: int, others: Collection[int]) -> int:
+        """When, by its own clock, a message first shows that a segment is further from others than bounds allow."""
+        return min((placed.moment(number).at for placed in self._contradicting(number, others)), default=UNBOUNDED)
+
+    def _contradicting(self, number: int, others: Collection[int]) -> Iterator[Placed]:
+        """The messages that show a segment to be further from others than their bounds allow."""
+        for placed in self._placed:
+            ends = {placed.cause, placed.effect}
+            if number in ends and ends & set(others) and placed.most < -sum(map(self.bound, ends)):
+                yield placed
 
     def sides_of_steps(self) -> Iterator[tuple[int, int]]:
         """The segments before and after each step that is larger than the bounds allow."""
@@ -252,14 +235,14 @@ class Segments:
             self._rows[source] = numbered
         self._placed = list(self._place())
 
-    def _place(self) -> Iterator[_Placed]:
+    def _place(self) -> Iterator[Placed]:
         """The messages of which it is certain between which segments they go."""
         for message in self._messages:
             cause, effect = self.span(message.cause), self.span(message.effect)
             alone = cause.begin == cause.end and effect.begin == effect.end
             if alone and self._all[cause.begin].known and self._all[effect.begin].known:
                 ahead = self._all[effect.begin].ahead - self._all[cause.begin].ahead
-                yield _Placed(message, cause.begin, effect.begin, ahead)
+                yield Placed(message, cause.begin, effect.begin, ahead)
 
     def _cut(self, number: int, steps: Iterable[tuple[int, int]]) -> None:
         """Cut a segment by steps, each of which lies in the readings from a first to a last one."""
@@ -308,8 +291,8 @@ class Segments:
             for placed in self._placed
             if all(placed.at(end) >= since.get(end, UNBOUNDED) for end in (placed.cause, placed.effect))
         ]
-        paths = shortest_paths(choice, _tightest(after))
-        apart = [paths.get((a, b), UNBOUNDED) + paths.get((b, a), UNBOUNDED) for a, b in combinations(choice, 2)]
+        paths = shortest_paths(choice, tightest(after))
+        apart = [max(paths.get((a, b), UNBOUNDED), paths.get((b, a), UNBOUNDED)) for a, b in combinations(choice, 2)]
         alike = bool(apart) and max(apart) <= AGREE_US
         return UNBOUNDED if alike else sum(map(len, regions.values()))
 
@@ -345,11 +328,11 @@ class Segments:
         of_segment = [placed for placed in self._of_segment(number) if not aside & {placed.cause, placed.effect}]
         begin = 0
         for _ in range(STEPS_AT_MOST + 1):
-            agreeing = _from_begin(of_segment[begin:], rest)
+            agreeing = from_begin(of_segment[begin:], rest)
             end = begin + max(agreeing, 1)
             if end >= len(of_segment):
                 return
-            since = of_segment[end - min(_to_end(of_segment[: end + 1], rest), end)]
+            since = of_segment[end - min(to_end(of_segment[: end + 1], rest), end)]
             before, behind = since.moment(number), of_segment[end].moment(number)
             # Lines show that this clock was put back. What it got says how far it was ahead at most: if it was further
             # ahead later, it was set right, after all of one moment and before all of the other.
@@ -357,7 +340,7 @@ class Segments:
             yield (before.by + 1, behind.at - 1) if forward else (before.at, behind.by)
             begin = end
 
-    def _of_segment(self, number: int) -> list[_Placed]:
+    def _of_segment(self, number: int) -> list[Placed]:
         """The messages of one segment, by its clock."""
         of_segment = (placed for placed in self._placed if number in (placed.cause, placed.effect))
         return sorted(of_segment, key=lambda placed: (placed.at(number), placed))
@@ -395,25 +378,32 @@ class Segments:
             rest = without(edges, (before,)) | {(before, after): Edge(-step.size, step.evidence)}
             if contradict(rest):
                 continue
-            free = _to_end(placed, rest)
+            free = to_end(placed, rest)
             if free < len(placed):
                 since = placed[len(placed) - free - 1].moment(before).at
                 back = shortest_paths(self.numbers, self.edges()).get((after, before))
                 size = step.size - (2 * self._bounds[step.source] + SLACK_US if back is None else back)
                 self._cut(before, [self._in_a_hole(before, (since, self._all[before].last), size)])
 
-    def _cut_where_alone(self) -> None:
+    def _cut_where_alone(self) -> dict[Message, Jump]:
         """Cut a clock that others contradict behind the last message in which a third one bears it out: it may have
-        been set since then, as well as they."""
+        been set since then, as well as they. What the messages that contradict it say of it."""
         doubted = set(self.out_of_bounds())
+        cuts: dict[int, tuple[int, int]] = {}
+        jumps: dict[Message, Jump] = {}
         for number in sorted(doubted, reverse=True):
-            placed = self._of_segment(number)
             others = {each for each in doubted if self._owner(each) != self._owner(number)}
-            against = [message for message in placed if others & {message.cause, message.effect}]
-            first = min((message.at(number) for message in against), default=None)
-            before = [message for message in placed if first is not None and message.at(number) < first]
-            if before and first is not None:
-                self._cut(number, [(before[-1].moment(number).at, first)])
+            first = self._contradicted_at(number, others)
+            near = (each.at(number) for each in self._of_segment(number) if self._near(each))
+            before = [at for at in near if at < first]
+            if before and first < UNBOUNDED:
+                cuts[number] = before[-1] + 1, first - 1
+                worst = min(self._contradicting(number, others), key=attrgetter("most"))
+                or_else = tuple(self._all[end].source for end in (worst.cause, worst.effect) if end != number)
+                jumps[worst.message] = Jump(self._all[number].source, -worst.most, or_else, worst.edge.evidence)
+        for number, region in cuts.items():
+            self._cut(number, [region])
+        return jumps
 
     def _bounded(self, numbers: Iterable[int]) -> Edges:
         """The configured bounds of segments, by pairs."""
@@ -573,24 +563,3 @@ class Segments:
         )
         sources = {self._all[number].source for number in gone}
         self._settle({source: lost(source) if source in sources else row for source, row in self._rows.items()})
-
-
-def _from_begin(placed: Sequence[_Placed], rest: Edges) -> int:
-    """How many of the first messages agree with each other and with the rest."""
-    return longest(len(placed), lambda count: not contradict(_tightest(placed[:count], rest)))
-
-
-def _to_end(placed: Sequence[_Placed], rest: Edges) -> int:
-    """How many of the last messages agree with each other and with the rest."""
-    return longest(len(placed), lambda count: not contradict(_tightest(placed[len(placed) - count :], rest)))
-
-
-def _tightest(placed: Iterable[_Placed], others: Edges | None = None) -> Edges:
-    """For each ordered pair of segments the message that says most, beside other edges."""
-    tightest: Edges = dict(others or {})
-    for message in placed:
-        pair, most = (message.cause, message.effect), message.most
-        known = tightest.get(pair)
-        if known is None or most < known.most or (most == known.most and message.edge < known):
-            tightest[pair] = message.edge
-    return tightest

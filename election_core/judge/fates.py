@@ -35,6 +35,7 @@ from election_replay.election_core.model.facts import (
     Candidacy,
     ContactLost,
     LastHeard,
+    MessageReceived,
     QuietLog,
     QuorumLost,
     RefusedWrites,
@@ -92,6 +93,8 @@ class Fates:
         self._heard_last = ByTime((fact.node, since(fact), since(fact)) for fact in heard)
         follows = (role for role in group.roles if role.role == FOLLOWER and role.leader is not None)
         self._followed = ByTime((role.source_node, since(role), since(role)) for role in follows)
+        told = (fact for fact in group.of(MessageReceived) if fact.peer != fact.node)
+        self._reached = ByTime((fact.source_node, since(fact), since(fact)) for fact in told)
         lines = (fact for fact in group.facts if fact.source_node in self._quiet)
         self._lines = ByTime((fact.source_node, since(fact), since(fact)) for fact in lines)
         self._raised: dict[tuple[str, str | None], TermRaised] = {}
@@ -274,7 +277,7 @@ class Fates:
             in_vain = lost.rounds is None or lost.rounds > 1  # one that wakes asks once, and gives up
             late = -Timeout.ON_ITS_WAY.us < led_on[1] < UNBOUNDED
             alone = self._group.protocol not in BY_TIMER or self._not_heard_again(before, following)
-            return late and in_vain and not self._was_left(before) and alone
+            return late and in_vain and alone and not (self._was_left(before) or self._heard_as_it_gave_up(before))
         ran = self._wrote_on(before, following.begin) and self._shown_awake(before, lost, following)
         return led_on[0] > Timeout.ON_ITS_WAY.us and ran
 
@@ -295,6 +298,11 @@ class Fates:
             self._elapsed(before.end, moment)[1] > 0 and self._elapsed(over, moment)[0] <= Timeout.ON_ITS_WAY.us
             for moment in near
         )
+
+    def _heard_as_it_gave_up(self, before: Tenure) -> bool:
+        """Whether messages reached a leader just as it gave up: it was not cut off then, and may have slept."""
+        over = before.end.by + Timeout.ON_ITS_WAY.us
+        return bool(list(self._reached.between(before.source, before.end.at, over)))
 
     def _shown_awake(self, before: Tenure, lost: QuorumLoss, following: Following) -> bool:
         """Whether a leader without a majority to lose, whose log is quiet, wrote a line while it was lost.

@@ -31,9 +31,9 @@ from election_replay.election_core.fold.roles import (
 from election_replay.election_core.judge.alive_times import AliveTimes
 from election_replay.election_core.judge.by_time import ByTime
 from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Moment
-from election_replay.election_core.judge.fates import Fates, following_of, stood_alone
+from election_replay.election_core.judge.fates import BY_MAJORITY, Fates, following_of, stood_alone
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
-from election_replay.election_core.judge.led_between import in_turn, nobody_led
+from election_replay.election_core.judge.led_between import in_turn, nobody_led, silent_between
 from election_replay.election_core.judge.loss_words import away, how_ended
 from election_replay.election_core.judge.outages import change_of, outage, severity_of
 from election_replay.election_core.judge.quorum_contact import FollowerLost, QuorumLoss, QuorumTracker
@@ -284,6 +284,8 @@ def _gap(
     least = min(least, most)  # a leader that was missed before its last line led until that line
     uncertain = any(end.lost is not None or end.tenure.end_cause in (DIED, SILENT) for end in ends[-1:])
     end = min(reversed(ends), key=lambda e: group.clocks.elapsed(e.latest, target)[0])
+    if end.lost is None or all(left.ended or left.latest.source == target.source for left in end.lost.left):
+        least -= silent_between(group, end.latest, target)
     if _in_doubt(group.clocks, end, target):
         least, uncertain = min(least, 0), True
     if least < MIN_REPORTED and not (uncertain and after is not None and most >= MAX_INFO_GAP):
@@ -311,8 +313,7 @@ def _gap(
 
 def _in_doubt(clocks: Clocks, end: _End, target: Moment) -> bool:
     """Whether clocks in doubt leave open how long it was from an end to what follows, or when that was."""
-    of_one_clock = end.latest.source == target.source
-    known = of_one_clock or all(map(clocks.placed, (end.latest, target)))
+    known = end.latest.source == target.source or all(map(clocks.placed, (end.latest, target)))
     return not known or not any(map(clocks.placed, (end.earliest, target)))
 
 
@@ -346,11 +347,11 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: ByTime[M
     if log_stops and not _missed_when_its_log_stops(clocks, end, relevant):
         return _End(end, target, tenure)
     # Who lost a leader before another one surely heard of it was only cut off.
-    still_heard = [
-        last_word for last_word in relevant if not any(clocks.surely_before(last_word, other) for other in relevant)
-    ]
-    # A clock that was set shows another time than the others do, and around the step it proves nothing.
+    still_heard = [word for word in relevant if not any(clocks.surely_before(word, other) for other in relevant)]
+    # Around a step a clock proves nothing: that follower may have heard of it later than the others.
     latest = min(still_heard, key=lambda m: (clocks.near_step(m), m.by, m.source), default=end)
+    if group.protocol in BY_MAJORITY:
+        latest = next((m for m in still_heard if clocks.elapsed(latest, m)[1] > Timeout.BLURRED_END.us), latest)
     return _End(end, Moment(latest.by, latest.by, latest.source, latest.event_id), tenure, missed=latest is not end)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from election_replay.election_core.fold.roles import DOWN, FOLLOWER, LEADER, UNKNOWN
 from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import Group, Tenure, since, until
-from election_replay.election_core.model.facts import Candidacy, Role, TermWentBack
+from election_replay.election_core.model.facts import Candidacy, Role, Silence, TermWentBack
 from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import Timeout
 
@@ -122,3 +122,11 @@ def in_turn(group: Group) -> Sequence[Tenure]:
             place -= 1
         ordered.insert(place, tenure)
     return ordered
+
+
+def silent_between(group: Group, begin: Moment, end: Moment) -> int:
+    """For how long, in microseconds, a log that alone tells of a time is silent in it: its clock may have passed over
+    that."""
+    holes = (fact for fact in group.of(Silence) if fact.source_node == begin.source == end.source)
+    inside = (hole for hole in holes if hole.until is not None and begin.at <= hole.since and hole.until <= end.by)
+    return sum((hole.until or hole.since) - hole.since_by for hole in inside)

@@ -302,7 +302,7 @@ class QuorumTracker:
         whom nothing says that they did, and that were down when it began, or ended meanwhile and came back too late."""
         followed = self._followed.get((tenure.node, tenure.term), {})
         for source, roles in followed.items():
-            left = None if source == tenure.source else self._left_in(self._last_followed(roles, tenure), tenure)
+            left = None if source == tenure.source else self._left_for_good(roles, tenure)
             if left is not None:
                 yield left
         for source in sorted(self._sources - followed.keys() - {tenure.source}):
@@ -331,6 +331,16 @@ class QuorumTracker:
         widest = self._group.clocks.widest
         closed = self._closings.between(member, end.at - widest, end.by + widest)
         return max((at for at in closed if surely_before(last_line, at) and surely_before(at, started)), default=None)
+
+    def _left_for_good(self, roles: Sequence[Role], tenure: Tenure) -> FollowerLost | None:
+        """How a member was lost to a leader for the last time. Where clocks in doubt leave open whether that led when
+        it followed again, it may not have left before the leader's end."""
+        last = self._last_followed(roles, tenure)
+        left, placed = self._left_in(last, tenure), self._group.clocks.placed
+        again = [role for role in roles[roles.index(last) + 1 :] if not all(map(placed, (since(role), tenure.end)))]
+        if left is not None and any(self._group.clocks.elapsed(since(role), tenure.end)[1] > 0 for role in again):
+            return replace(left, latest=tenure.end)
+        return left
 
     def _last_followed(self, roles: Sequence[Role], tenure: Tenure) -> Role:
         """The last role in which a member followed a leader that led: not one that a late heartbeat may have begun."""

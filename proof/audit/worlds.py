@@ -28,8 +28,6 @@ WRITES_S = 1.0
 
 KNOWN = {
     "raft-wild-disks 124": "a follower was cut off shortly before its leader died, which looks like the death",
-    "zab-wild-disks 112": "the leader slept for about as long as one waits that is cut off",
-    "zab-wild-disks 146": "the leader slept for about as long as one waits that is cut off",
 }
 """Worlds without wrong clocks of which something false is told, each with the reason."""
 

@@ -46,12 +46,25 @@ ONCE = [
     ("raft-wild-clocks", 57),
     ("raft-wild-clocks", 67),
     ("zab-wild-clocks", 33),
+    ("dledger-wild-clocks", 79),
+    ("dledger-wild-clocks", 120),
+    ("raft-wild-clocks", 47),
+    ("raft-wild-clocks", 63),
+    ("raft-wild-clocks", 74),
+    ("zab-wild-clocks", 55),
+    ("zab-wild-clocks", 75),
+    ("zab-wild-clocks", 79),
+    ("zab-wild-clocks", 124),
+    ("zab-wild-disks", 112),
 ]
 """Worlds that were judged wrongly: who had left and came back to its leader, and all ended before anybody missed it; a
 short freeze told as cut off; a master that served for a second; leaders of epochs that went back; a follower that came
 without printing its epoch; a majority that was lost and made good before the leader died; a clock that was set forward
 told as frozen, or as cut off; clocks of which one was called right, although several were set, and no other bore it out;
-times told by a clock of which it is not known how far it was off."""
+times told by a clock of which it is not known how far it was off; clocks set twice told as one clock that was always
+off; a follower that came back while clocks were in doubt, told as lost before; a vote of a server that had started
+again, which shows that a clock was set; a leader that slept as long as one waits that is cut off, and was reached as
+soon as it woke."""
 
 DOUBTED = [("dledger-wild-clocks", 60), ("dledger-wild-clocks", 62), ("raft-wild-clocks", 84), ("zab-wild-clocks", 27)]
 """Worlds of which a verdict seemed to contradict itself, while clocks were set again and again beside other faults."""

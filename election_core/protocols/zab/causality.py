@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import pairwise
 
 from election_replay.election_core.fold.roles import LEADER
 from election_replay.election_core.judge.clock import Message, Moment
@@ -59,10 +60,11 @@ def _votes_heard(facts: Iterable[Fact]) -> Iterator[Message]:
     only after it won that round: it prints so right after it says so (``QuorumPeer#run``).
 
     A server that starts again may cast the same vote in a round of the same number: such votes are left out. So are
-    those of which it is not known since when they were cast.
+    those of which it is not known since when they were cast, and those that it may have cast in an earlier life of
+    whose first election lines are missing.
     """
     sent: dict[tuple[object, ...], set[Moment | None]] = {}
-    begins = process_begins(facts, PROTOCOL)
+    begins, told = process_begins(facts, PROTOCOL), _first_elections(facts)
     for fact in facts:
         if isinstance(fact, MessageSent) and fact.message in (VOTE, CAST, LEADING):
             cause = since(fact) if fact.message != CAST else None
@@ -74,12 +76,25 @@ def _votes_heard(facts: Iterable[Fact]) -> Iterator[Message]:
             causes = sent.get((fact.replica_group, fact.peer, fact.term, fact.ids), set())
             if len(causes) == 1:
                 (cause,) = causes
-                if cause is not None and not _of_an_earlier_life(fact, cause, begins):
+                if cause is not None and not _of_an_earlier_life(fact, cause, begins, told):
                     yield Message(cause, since(fact))
 
 
-def _of_an_earlier_life(heard: Fact, cause: Moment, begins: dict[str, list[int]]) -> bool:
+def _first_elections(facts: Iterable[Fact]) -> dict[str, list[int]]:
+    """When each server went into the first election of each of its lives: rounds are counted from 1 in each."""
+    first: dict[str, set[int]] = {}
+    for fact in facts:
+        if isinstance(fact, MessageSent) and fact.message == VOTE and fact.term == 1:
+            first.setdefault(fact.source_node, set()).add(fact.since)
+    return {source: sorted(times) for source, times in first.items()}
+
+
+def _of_an_earlier_life(
+    heard: MessageReceived, cause: Moment, begins: dict[str, list[int]], told: dict[str, list[int]]
+) -> bool:
     """Whether a vote may have been heard from an earlier life of its sender, of which lines are missing."""
     starts = begins.get(cause.source, [])
     last = bisect_right(starts, cause.at) - 1
-    return last > 0 and heard.since_by < starts[last]
+    lives = pairwise(starts[: last + 1])
+    whole = all(any(begin <= at < end for at in told.get(cause.source, [])) for begin, end in lives)
+    return last > 0 and not (whole and heard.message == VOTE) and heard.since_by < starts[last]

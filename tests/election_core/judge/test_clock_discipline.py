@@ -26,6 +26,8 @@ ONE_CLOCK = {
         "began_early": "moments in common time, for a word in a sentence",
         "_followed_again": "the roles of one member and when it heard of the leader for the last time",
     },
+    "judge/led_between.py": {"silent_between": "the holes of one log, and a time that it tells"},
+    "judge/placed_messages.py": {"most": "what a message proves of two clocks"},
     "judge/quorum_contact.py": {
         "lost": "moments in common time, of which the earliest is looked for",
         "_left_in": "a role of a member and the connections that its own log lost",
