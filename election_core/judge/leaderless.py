@@ -350,8 +350,8 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: ByTime[M
     still_heard = [word for word in relevant if not any(clocks.surely_before(word, other) for other in relevant)]
     # Around a step a clock proves nothing: that follower may have heard of it later than the others.
     latest = min(still_heard, key=lambda m: (clocks.near_step(m), m.by, m.source), default=end)
-    if group.protocol in BY_MAJORITY:
-        latest = next((m for m in still_heard if clocks.elapsed(latest, m)[1] > Timeout.BLURRED_END.us), latest)
+    around = (m for m in still_heard if clocks.near_step(m) and group.protocol in BY_MAJORITY)
+    latest = next((m for m in around if clocks.elapsed(latest, m)[1] > Timeout.BLURRED_END.us), latest)
     return _End(end, Moment(latest.by, latest.by, latest.source, latest.event_id), tenure, missed=latest is not end)
 
 
