@@ -93,8 +93,8 @@ class Fates:
         self._heard_last = ByTime((fact.node, since(fact), since(fact)) for fact in heard)
         follows = (role for role in group.roles if role.role == FOLLOWER and role.leader is not None)
         self._followed = ByTime((role.source_node, since(role), since(role)) for role in follows)
-        told = (fact for fact in group.of(MessageReceived) if fact.peer != fact.node)
-        self._reached = ByTime((fact.source_node, since(fact), since(fact)) for fact in told)
+        from_others = (fact for fact in group.of(MessageReceived) if fact.peer != fact.node)
+        self._reached = ByTime((fact.source_node, since(fact), since(fact)) for fact in from_others)
         lines = (fact for fact in group.facts if fact.source_node in self._quiet)
         self._lines = ByTime((fact.source_node, since(fact), since(fact)) for fact in lines)
         self._raised: dict[tuple[str, str | None], TermRaised] = {}

@@ -64,7 +64,7 @@ def _votes_heard(facts: Iterable[Fact]) -> Iterator[Message]:
     whose first election lines are missing.
     """
     sent: dict[tuple[object, ...], set[Moment | None]] = {}
-    begins, told = process_begins(facts, PROTOCOL), _first_elections(facts)
+    begins, elections = process_begins(facts, PROTOCOL), _first_elections(facts)
     for fact in facts:
         if isinstance(fact, MessageSent) and fact.message in (VOTE, CAST, LEADING):
             cause = since(fact) if fact.message != CAST else None
@@ -76,7 +76,7 @@ def _votes_heard(facts: Iterable[Fact]) -> Iterator[Message]:
             causes = sent.get((fact.replica_group, fact.peer, fact.term, fact.ids), set())
             if len(causes) == 1:
                 (cause,) = causes
-                if cause is not None and not _of_an_earlier_life(fact, cause, begins, told):
+                if cause is not None and not _of_an_earlier_life(fact, cause, begins, elections):
                     yield Message(cause, since(fact))
 
 
@@ -90,11 +90,11 @@ def _first_elections(facts: Iterable[Fact]) -> dict[str, list[int]]:
 
 
 def _of_an_earlier_life(
-    heard: MessageReceived, cause: Moment, begins: dict[str, list[int]], told: dict[str, list[int]]
+    heard: MessageReceived, cause: Moment, begins: dict[str, list[int]], elections: dict[str, list[int]]
 ) -> bool:
     """Whether a vote may have been heard from an earlier life of its sender, of which lines are missing."""
     starts = begins.get(cause.source, [])
     last = bisect_right(starts, cause.at) - 1
-    lives = pairwise(starts[: last + 1])
-    whole = all(any(begin <= at < end for at in told.get(cause.source, [])) for begin, end in lives)
+    earlier = pairwise(starts[: last + 1])
+    whole = all(any(begin <= at < end for at in elections.get(cause.source, [])) for begin, end in earlier)
     return last > 0 and not (whole and heard.message == VOTE) and heard.since_by < starts[last]
