@@ -115,6 +115,12 @@ TABLE = Table(
         Column(name="without_quorum_ms", type=BIGINT, comment="Time since the last quorum.", unit="ms"),
         Column(name="other", type=STRING, comment="The leader that the node heard of."),
         Column(name="known", type=STRING, comment="The leader that it knew."),
+        Column(
+            name="built_from",
+            type=BIGINT,
+            comment="From which message on the queues were built again, as a place in the log.",
+            unit="bytes",
+        ),
         Column(name="queue_end", type=BIGINT, comment="Where the queues ended, as a place in the log.", unit="bytes"),
         Column(
             name="from_index",
@@ -153,11 +159,6 @@ TABLE = Table(
             unit="ms",
         ),
         Column(name="accepted", type=BOOLEAN, comment="A controller accepted it."),
-        Column(
-            name="registered",
-            type=BOOLEAN,
-            comment="The change of role to master was told to the name servers without an error.",
-        ),
         Column(name="configured", type=BOOLEAN, comment="The setting is on."),
         Column(name="broker_id", type=STRING, comment="The broker that asked."),
         Column(name="all_of_set", type=BOOLEAN, comment="It waited for the whole SyncStateSet."),

@@ -406,6 +406,12 @@ OTHER_RELEASES = (
         "dledger maxPhyOffsetOfConsumeQueue({start_offset:int}) >= processOffset({max_offset:int}), truncate dirty logic files",
     ),
     Text(
+        "STORE_QUEUES_BUILT",
+        "Maybe try to build consume queue repeatedly maxPhysicOffset={max_offset:int} phyOffset={start_offset:int}",
+        "the broker builds its queues again, from a message on that a queue still has",
+        when=on_thread("ReputMessageService"),
+    ),
+    Text(
         "STORE_LOG_GONE",
         "The commitlog files are deleted, and delete the consume queue files",
         "the log was empty at start: it is new, or its messages are gone; queues are removed",

@@ -51,11 +51,13 @@ class CommittedCut(Fact):
 @dataclass(slots=True, unsafe_hash=True)
 class QueuesCut(Fact):
     """A starting broker cut its queues, which reached byte ``queue_end`` of its log, back to byte ``cut_to``; its log
-    ends at byte ``log_end`` (null: not printed)."""
+    ends at byte ``log_end`` (null: not printed). It built them again from a message at byte ``built_from`` (null: not
+    seen)."""
 
     queue_end: int
     cut_to: int | None
     log_end: int | None
+    built_from: int | None
 
 
 @dataclass(slots=True, unsafe_hash=True)

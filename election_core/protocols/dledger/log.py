@@ -178,6 +178,16 @@ class LedgerLines:
     known_committed: dict[int, tuple[int, FoldEvent]] = field(default_factory=dict)
     recovered: list[FoldEvent] = field(default_factory=list)
     queues_cut: list[FoldEvent] = field(default_factory=list)
+    queues_built: dict[str, FoldEvent] = field(default_factory=dict)
+
+    def on_start(self, event: FoldEvent) -> None:
+        """Where its log ends at a start, where its queues are cut, and from where they are built again after that."""
+        if event.kind == "DL_STORE_RECOVERED_TO":
+            self.recovered.append(event)
+        elif event.kind == "STORE_QUEUES_CUT":
+            self.queues_cut.append(event)
+        elif self.queues_cut:
+            self.queues_built.setdefault(self.queues_cut[-1].event_id, event)
 
     def facts(self, emit: FactWriter, following_in: int | None) -> Iterator[Fact]:
         """What the lines prove; ``following_in`` is the term in which the node follows as its log ends."""
@@ -207,7 +217,14 @@ class LedgerLines:
                 if 0 <= cut.at - start.at <= Timeout.DLEDGER_ONE_RECOVERY.us
             ]
             log_end = ends[-1] if ends else None
-            yield QueuesCut(*emit.at(cut), queue_end=cut.start_offset, cut_to=cut.max_offset, log_end=log_end)
+            built = self.queues_built.get(cut.event_id)
+            yield QueuesCut(
+                *emit.at(cut),
+                queue_end=cut.start_offset,
+                cut_to=cut.max_offset,
+                log_end=log_end,
+                built_from=None if built is None else built.start_offset,
+            )
 
 
 @dataclass(slots=True)
@@ -262,7 +279,7 @@ class DledgerLog(VotingLog):
             self._of_broker.append(event)
             return
         if event.kind in STORE_KINDS:
-            (self.ledger.queues_cut if event.kind == "STORE_QUEUES_CUT" else self.ledger.recovered).append(event)
+            self.ledger.on_start(event)
             return
         if event.node is not None and event.kind in _NAMES_SELF:
             self.node = event.node
@@ -779,7 +796,7 @@ _NAMES_GROUP = frozenset(
 BROKER_KINDS = frozenset({"DLB_ROLE_BEGIN", "DLB_ROLE_END", "DLB_ROLE_ERR", "DLB_SLAVE_BEGIN"})
 """Lines of the broker on top of its DLedger member, in the broker's own log."""
 
-STORE_KINDS = frozenset({"DL_STORE_RECOVERED_TO", "STORE_QUEUES_CUT"})
+STORE_KINDS = frozenset({"DL_STORE_RECOVERED_TO", "STORE_QUEUES_BUILT", "STORE_QUEUES_CUT"})
 """Lines of a broker that starts, about its log and the queues that it keeps of it; they come in a log of their own."""
 
 KINDS = frozenset(_HANDLERS) | ROLE_CHANGES | _NAMES_GROUP | BROKER_KINDS | STORE_KINDS
@@ -802,9 +819,11 @@ PERIODIC: Mapping[str, Periodic] = {
             settles=Timeout.STATUS_SETTLES.us + REORDERED,
         ),
     ),
+    "STORE_QUEUES_BUILT": Periodic(says=lambda _: None),
     **dict.fromkeys(sorted(_NAMES_GROUP), Periodic(says=lambda event: event.replica_group, reads=("replica_group",))),
 }
-"""Status lines, every 3 s, and the errors of requests to a member that is gone, with every heartbeat."""
+"""Status lines, every 3 s, the errors of requests to a member that is gone, with every heartbeat, and those of queues
+that are built again, with every message."""
 
 
 def local_reading(local: str | None) -> int | None:

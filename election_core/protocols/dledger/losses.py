@@ -127,6 +127,8 @@ def _not_had_by_a_leader(group: Group, breaches: Sequence[Finding]) -> Iterator[
 def _verdict(fact: QueuesCut) -> str:
     if fact.cut_to is None or fact.queue_end <= fact.cut_to:
         return CONFORMS  # the queues end where the log does: the line comes with each such start
+    if fact.built_from is not None and fact.built_from < fact.cut_to:
+        return CONFORMS  # what was cut is built again, with all behind it
     if fact.log_end is None:
         return UNDECIDABLE
     return VIOLATES if fact.log_end > fact.cut_to else CONFORMS
@@ -138,6 +140,8 @@ def _queues_cut(group: Group) -> Iterator[Finding]:
         if _verdict(fact) != VIOLATES or fact.cut_to is None:
             continue
         led = _led_after(group, fact)
+        if led is None and any(_again(later, fact) for later in group.of(QueuesCut)):
+            continue  # the next start built them again before it cut them
         cut = min(fact.queue_end, fact.log_end or fact.queue_end) - fact.cut_to
         then = (
             f"As leader of term {led.term} it cannot show them to consumers, and gives their queue offsets out again."
@@ -164,6 +168,11 @@ def _queues_cut(group: Group) -> Iterator[Finding]:
             unit=Unit.BYTES,
             lost_from=LostFrom.QUEUES,
         )
+
+
+def _again(later: QueuesCut, fact: QueuesCut) -> bool:
+    """Whether a broker cut its queues again, at a later start."""
+    return later.source_node == fact.source_node and later.since > fact.since and later.queue_end >= fact.queue_end
 
 
 def _led_after(group: Group, fact: QueuesCut) -> Tenure | None:

@@ -98,9 +98,8 @@ def _finding(group: Group, fact: AnsweredTooLate) -> Finding:
     who = name_of(name, fact.source_node)
     least, most = _lasted(group, fact)
     writes = "a write" if fact.count == 1 else f"{fact.count} writes"
-    parts = (
-        [f"{fact.unconfirmed} of them without the flush or the copies that were asked for"] if fact.unconfirmed else []
-    )
+    of_them = "" if fact.count == 1 else f"{fact.unconfirmed} of them "
+    parts = [f"{of_them}without the flush or the copies that were asked for"] if fact.unconfirmed else []
     parts += [f"a put took up to {seconds(fact.slowest_ms * US_PER_MS)}"] if fact.slowest_ms is not None else []
     details = f" ({'; '.join(parts)})" if parts else ""
     slow = {0: "it was", fact.count: "its disk or its slaves were"}.get(fact.unconfirmed, "it, or its slaves, were")

@@ -129,6 +129,7 @@ class Running:
     leading: FoldEvent | None = None
     learners_lost: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     log_end: int | None = None
+    failed: bool = False
     election: Election = field(default_factory=Election)
 
 
@@ -234,6 +235,7 @@ class ZabLog:
             return  # a server looks for a leader from its start
         if role == CANDIDATE:
             self._now.election = Election()
+        self._now.failed &= role != LEADER
         self._now.started, self._now.role, self._now.epoch, self._now.leader = False, role, term, leader
         self.steps.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, self.node))
 
@@ -363,7 +365,8 @@ class ZabLog:
         self._step(event, CANDIDATE, None, None, "leader_lost")
 
     def _on_leader_shutdown(self, event: FoldEvent) -> None:
-        cause = _END.get(event.decision or "", "stepped_down")
+        failed = event.decision == "INTERNAL_ERROR" and self._now.failed
+        cause = ENDED_ITSELF if failed else _END.get(event.decision or "", "stepped_down")
         if self._now.role is None and not self._now.started and event.decision == "QUORUM_LOST":
             self._step(event, LEADER, None, self.node, SEEN)  # its log begins in a leadership
         if self._now.role == LEADER and cause == "quorum_lost":
@@ -415,6 +418,10 @@ class ZabLog:
     def _on_role_end(self, event: FoldEvent) -> None:
         if self._now.role in (FOLLOWER, OBSERVER):
             self._step(event, CANDIDATE, None, None, "leader_lost")
+
+    def _on_thread_failed(self, event: FoldEvent) -> None:
+        """Its server is in error: a leader gives up at its next tick (``Leader#isRunning``)."""
+        self._now.failed = True
 
     def _on_exit(self, event: FoldEvent) -> None:
         self._step(event, DOWN, None, None, STOPPED)
@@ -595,6 +602,7 @@ _HANDLERS: dict[str, Callable[[ZabLog, FoldEvent], None]] = {
     "ZK_LEADER_LOST": ZabLog._on_leader_lost,
     "ZK_LEARNER_ERROR": ZabLog._on_learner_lost,
     "ZK_LEADER_SHUTDOWN": ZabLog._on_leader_shutdown,
+    "ZK_THREAD_FAILED": ZabLog._on_thread_failed,
     "ZK_NOT_DESIGNATED": ZabLog._on_not_designated,
     "ZK_ROLE_END": ZabLog._on_role_end,
     "ZK_EXIT": ZabLog._on_exit,
