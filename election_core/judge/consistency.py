@@ -227,7 +227,10 @@ def _surely_led(role: RoleInterval, quiet: bool) -> bool:
 
 
 def terms_in_order(verdict: Verdict) -> Iterator[Contradiction]:
-    """A larger term is led after a smaller one, unless terms began anew; and it goes on as long as its leader leads."""
+    """A larger term is led after a smaller one, unless terms began anew; and it goes on as long as its leader leads.
+
+    So it is by the leaders' own words. What only others say began when they said so, and may have begun anew.
+    """
     anew = verdict.says(WENT_BACK)
     slack = 2 * verdict.slack + Timeout.ROUNDED.us
     for protocol, terms in verdict.terms.items():
@@ -239,10 +242,9 @@ def terms_in_order(verdict: Verdict) -> Iterator[Contradiction]:
             if (before.leader, before.term) in unknown:  # its log begins amid it
                 continue
             begins = [(row.start_time, sources.get((row.leader or "", row.term))) for row in (after, before)]
-            earlier = before.start_time - after.start_time
-            if all(source for _, source in begins):
-                earlier = verdict.clocks.elapsed(*(Moment(at, at, source or "") for at, source in begins))[0]
-            if earlier > slack:
+            if not all(source for _, source in begins):
+                continue
+            if verdict.clocks.elapsed(*(Moment(at, at, source or "") for at, source in begins))[0] > slack:
                 says = f"term {after.term} begins before term {before.term}"
                 yield Contradiction(protocol, says, after.start_time, terms=(before.term, after.term))
         ends: dict[tuple[str | None, int | None], set[bool]] = defaultdict(set)

@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence, Set
 from operator import attrgetter
 
-from election_replay.election_core.fold.roles import CANDIDATE, PREFERRED, SEEN, TRANSFER
+from election_replay.election_core.fold.roles import CANDIDATE, LEADER, PREFERRED, SEEN, TRANSFER
 from election_replay.election_core.judge.fates import with_former
 from election_replay.election_core.judge.group import Group, Tenure, since
 from election_replay.election_core.judge.role_rows import terms_by_hearsay
@@ -20,6 +20,9 @@ from election_replay.election_core.model.timing import Timeout
 
 _FIRST_TERM = {"partition": 0}
 """The term of the first leader, where it is not 1: a partition's leader epochs begin at 0."""
+
+_HAD_LEADER = frozenset({"leader_lost", "heartbeat_timeout"})
+"""How a role begins whose member had followed somebody in that term."""
 
 
 def terms(group: Group) -> Iterator[Term]:
@@ -41,14 +44,15 @@ def _terms(group: Group) -> Iterator[Term]:
     heard_of = {
         role.term
         for role in group.roles
-        if role.term is not None and (role.leader is not None or role.cause == "leader_lost")
+        if role.term is not None and (role.leader is not None or role.cause in _HAD_LEADER)
     }
     unled = _unled(group, heard_of)
     for (term, leader), tenures in sorted(led.items()):
         first = min(tenures, key=lambda tenure: tenure.begin)
         last = _last_before(group, first, in_terms)
         before = range(_FIRST_TERM.get(group.protocol, 1), term)
-        if last is None and unled.issuperset(before) and not any(known < term for known in heard_of):
+        first_here = last is None and _cause_of(group, first) != SEEN
+        if first_here and unled.issuperset(before) and not any(known < term for known in heard_of):
             cause = "first_leader"
         else:
             cause = _cause(group, first, last, by_transfer, campaigns.get((leader, term), []))
@@ -110,15 +114,23 @@ def _last_before(group: Group, tenure: Tenure, in_terms: Sequence[Tenure]) -> Te
 
 
 def _unled(group: Group, heard_of: Set[int]) -> set[int]:
-    """Terms of which nobody is known to have led them and that had rounds, or in which a member started.
+    """Terms of which nobody is known to have led them and that had rounds, or the first one, if a member started in it.
 
     Of all others a leader may be missing in these logs. Some are known to have had one, of whom members ``heard_of``.
     """
-    terms = {role.term for role in group.roles if role.cause == "start"}
+    first = _FIRST_TERM.get(group.protocol, 1)
+    terms = {role.term for role in group.roles if role.cause == "start" and (role.term or 0) <= first}
     if group.protocol == "raft":  # DLedger holds its first round of votes in the term of the leader that it missed
         terms |= {campaign.term for campaign in group.of(Candidacy) if campaign.outcome != "won"}
         terms.add(1)  # in which etcd writes down its first members
     return {term for term in terms - heard_of if term is not None}
+
+
+def _cause_of(group: Group, tenure: Tenure) -> str | None:
+    """How a leader's role began."""
+    roles = group.roles_of(tenure.source, tenure.begin.at)
+    began = (role for role in reversed(roles) if role.since == tenure.begin.at and role.role == LEADER)
+    return next((role.cause for role in began), None)
 
 
 def _cause(

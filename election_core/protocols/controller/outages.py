@@ -93,15 +93,12 @@ def _as_shown(group: Group, gap: Gap) -> Gap:
     epochs = range(0) if gap.after is None else range(gap.before.term + 1, gap.after.term)
     if gap.after is not None and unled(group).issuperset(epochs):
         return gap
-    unshown = min(
-        (not_shown(group, source, gap.begin, gap.end) for source in _witnesses(group, gap)), default=UNBOUNDED
-    )
-    return replace(gap, least=0 if epochs else max(gap.least - unshown, 0))
+    return replace(gap, least=0 if epochs else max(gap.least - _unshown(group, gap), 0))
 
 
-def _witnesses(group: Group, gap: Gap) -> Iterator[str]:
-    """Whose logs would tell of a new master: the other brokers of the set, and a controller that led before a time
-    without a master and led on; where somebody was elected in it, only that one's."""
+def _unshown(group: Group, gap: Gap) -> int:
+    """For how long no log would tell of a new master: where somebody was elected in a time without one, the logs of
+    each who was, else any of the witnesses'."""
     elapsed = group.clocks.elapsed
     elected = {
         fact.node
@@ -110,8 +107,16 @@ def _witnesses(group: Group, gap: Gap) -> Iterator[str]:
         if elapsed(gap.begin, since(fact))[1] > 0 and elapsed(since(fact), gap.end)[1] > 0
     }
     if gap.after is None and elected:
-        yield from sorted({role.source_node for role in group.roles if role.node in elected})
-        return
+        sources = {role.source_node for role in group.roles if role.node in elected}
+        return max((not_shown(group, source, gap.begin, gap.end) for source in sources), default=UNBOUNDED)
+    witnesses = _witnesses(group, gap)
+    return min((not_shown(group, source, gap.begin, gap.end) for source in witnesses), default=UNBOUNDED)
+
+
+def _witnesses(group: Group, gap: Gap) -> Iterator[str]:
+    """Whose logs would tell of a new master: the other brokers of the set, and a controller that led before a time
+    without a master and led on."""
+    elapsed = group.clocks.elapsed
     brokers = {role.source_node for role in group.roles}
     ended = {
         led.source_node

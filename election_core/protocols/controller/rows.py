@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from election_replay.election_core.judge.fates import with_former
-from election_replay.election_core.judge.group import Group, Tenure
+from election_replay.election_core.judge.group import Group, Tenure, since
 from election_replay.election_core.judge.role_rows import terms_by_hearsay
 from election_replay.election_core.judge.term_rows import term_held
 from election_replay.election_core.model.catalogue import POSSIBLE, PROVEN
 from election_replay.election_core.model.rows import Election, SyncStateSet, Term
 from election_replay.election_core.protocols.controller.causes import cause
 from election_replay.election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED
-from election_replay.election_core.protocols.controller.decision_rules import SetVersion
+from election_replay.election_core.protocols.controller.decision_rules import SetVersion, record_lost
 from election_replay.election_core.protocols.controller.facts import Decision
 from election_replay.election_core.protocols.controller.record import elections_of
 
@@ -33,8 +33,9 @@ def _terms(group: Group, decided: list[Decision]) -> Iterator[Term]:
         yield _term_held(group, epoch, master, tenures, elected)
     seen = {epoch for epoch, _ in held}
     heard = {(row.term, row.leader): row for row in terms_by_hearsay(group, seen)}
+    late = _printed_late(group, decided, elected)
     for number, fact in enumerate(elected):
-        if fact.term is None or fact.term in seen:
+        if fact.term is None or fact.term in seen or (fact.since_event in late and fact.raft_index is not None):
             continue
         seen.add(fact.term)
         after = elected[number + 1].since if number + 1 < len(elected) else None
@@ -51,6 +52,19 @@ def _terms(group: Group, decided: list[Decision]) -> Iterator[Term]:
         )
         yield _as_followed(row, heard.get((row.term, row.leader)))
     yield from (row for (epoch, _), row in heard.items() if epoch not in seen)
+
+
+def _printed_late(group: Group, decided: list[Decision], elected: list[Decision]) -> set[str | None]:
+    """Elections that were printed when a larger epoch had surely begun: a JRaft controller that starts prints all
+    decisions of its log once more, and when they were made the lines do not say."""
+    begins = [(role.term, since(role)) for role in group.roles if role.term is not None and role.leader is not None]
+    begins += [(fact.term, since(fact)) for fact in elected if fact.term is not None]
+    late, first = set[str | None](), None
+    for _, begin in sorted(begins, key=lambda begun: begun[0], reverse=True):
+        if first is not None and group.clocks.elapsed(first, begin)[0] > 0:
+            late.add(begin.event_id)
+        first = begin if first is None else min(first, begin)
+    return set() if record_lost(decided) else late
 
 
 def _as_followed(row: Term, heard: Term | None) -> Term:
