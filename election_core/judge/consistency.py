@@ -79,12 +79,14 @@ class Contradiction:
 class Verdict:
     """The rows of a group by kind and protocol, and its facts in common time.
 
-    ``slack`` is how far a clock may be off, in microseconds; ``written`` says when the last line of each source was
-    written in which it could tell a role of each protocol; the run lasts from ``first`` to ``last``.
+    ``sources`` are those of each member, by protocol; ``slack`` is how far a clock may be off, in microseconds;
+    ``written`` says when the last line of each source was written in which it could tell a role of each protocol; the
+    run lasts from ``first`` to ``last``.
     """
 
     findings: Sequence[Finding]
     roles: Mapping[str, Sequence[RoleInterval]]
+    sources: Mapping[tuple[str, str | None], set[str]]
     terms: Mapping[str, Sequence[Term]]
     elections: Sequence[Election]
     facts: Sequence[Fact]
@@ -99,11 +101,14 @@ class Verdict:
         """Index the rows of one group."""
         findings, elections = list[Finding](), list[Election]()
         roles: dict[str, list[RoleInterval]] = defaultdict(list)
+        sources: dict[tuple[str, str | None], set[str]] = defaultdict(set)
         terms: dict[str, list[Term]] = defaultdict(list)
         for row in rows:
             match row:
                 case RoleInterval():
                     roles[row.protocol].append(row)
+                    if row.source_node is not None:
+                        sources[row.protocol, row.node].add(row.source_node)
                 case Finding():
                     findings.append(row)
                 case Term():
@@ -116,7 +121,9 @@ class Verdict:
         written = _last_times(facts, Alive)
         of_roles = _last_times(facts, Written)
         written = {key: min(last, of_roles.get(key, last)) for key, last in written.items()}
-        return cls(findings, roles, terms, elections, facts, clocks, slack, written, min(map(_SINCE, facts)), last)
+        return cls(
+            findings, roles, sources, terms, elections, facts, clocks, slack, written, min(map(_SINCE, facts)), last
+        )
 
     def surely_at_once(self, role: RoleInterval, other: RoleInterval) -> bool:
         """Whether two members by their own logs were in two roles at once, by any reading of their clocks.
@@ -143,8 +150,8 @@ class Verdict:
 
     def may_part(self, finding: Finding) -> int:
         """How far the times of a finding may be off from each other: clocks of its members may be known badly."""
-        roles = (role for role in self.roles.get(finding.protocol, ()) if role.node in finding.nodes)
-        sources = {role.source_node for role in roles if role.source_node is not None}
+        members = ((finding.protocol, node) for node in finding.nodes)
+        sources = set[str]().union(*(self.sources.get(member, ()) for member in members))
         return max([2 * self.slack, *(self.clocks.most_ahead(*pair) for pair in product(sources, repeat=2))])
 
     def says(self, rules: Iterable[RuleId], *members: Iterable[str | None]) -> bool:
@@ -202,8 +209,8 @@ def roles_at_once(verdict: Verdict) -> Iterator[Contradiction]:
 def leaders_at_once(verdict: Verdict) -> Iterator[Contradiction]:
     """Two lead at once, in between or at the end, only where a finding says so.
 
-    That an acting leader acts no more is one line, which may be lost; so is that a leader gave way which says nothing
-    while it leads.
+    Of a leader whose election and term are missing in its log no rule can say that. That an acting leader acts no more
+    is one line, which may be lost; so is that a leader gave way which says nothing while it leads.
     """
     for protocol, roles in verdict.roles.items():
         leading = list[RoleInterval]()
@@ -213,7 +220,8 @@ def leaders_at_once(verdict: Verdict) -> Iterator[Contradiction]:
             leading = [other for other in leading if _end(other) > role.start_time]
             for other in leading:
                 names = ((each.node, each.source_node) for each in (other, role))
-                if verdict.surely_at_once(other, role) and not verdict.says(TWO_LEADERS, *names):
+                unknown = any(each.term is None and each.start_cause == SEEN for each in (other, role))
+                if not unknown and verdict.surely_at_once(other, role) and not verdict.says(TWO_LEADERS, *names):
                     says = f"{other.node} and {role.node} lead at once, and no finding says so"
                     terms = tuple(sorted({row.term for row in (other, role) if row.term is not None}))
                     yield Contradiction(protocol, says, role.start_time, nodes=(other.node, role.node), terms=terms)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from election_replay.election_core.fold.roles import FOLLOWER, LEADER, UNKNOWN
+from election_replay.election_core.fold.roles import DIED, FOLLOWER, LEADER, STOPPED, UNKNOWN
 from election_replay.election_core.judge.at_once import OfOneLog
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.group import SILENT, Group, since, until
@@ -71,10 +71,16 @@ def hearsay(group: Group) -> Iterator[RoleInterval]:
             start_uncertainty_ms=(first.since_by - first.since) // 1000,
             end_uncertainty_ms=(end.by - end.at) // 1000 if end else None,
             start_cause="others_followed",
-            end_cause=last.end_cause if last else None,
+            end_cause=_of_leader(last) if last else None,
             start_event_id=first.since_event,
             end_event_id=last.until_event if last else None,
         )
+
+
+def _of_leader(last: Role) -> str | None:
+    """How the last of its followers says that a leader's role ended: that a follower's process ended says nothing of
+    its leader."""
+    return "unknown" if last.end_cause in (DIED, STOPPED) else last.end_cause
 
 
 def _at_once(group: Group, role: Role, other: Role) -> bool:

@@ -1,6 +1,8 @@
 """Why a master was replaced: what the controllers last heard of it, and how its role ended."""
 
+from bisect import bisect_left
 from collections.abc import Iterator
+from operator import attrgetter
 
 from election_replay.election_core.fold.roles import DIED, STOPPED
 from election_replay.election_core.judge.clock import Moment
@@ -39,8 +41,9 @@ def cause(group: Group, epoch: int, decision: Decision | None) -> str:
 
     Each election makes the next epoch, also one that finds nobody, and the first one makes epoch 1.
     """
-    earlier = (tenure for tenure in reversed(group.tenures) if tenure.term < epoch)
-    before = next((tenure for tenure in earlier if not _later(group, tenure, epoch)), None)
+    tenures = group.once(_by_epoch)
+    earlier = range(bisect_left(tenures, epoch, key=attrgetter("term")) - 1, -1, -1)
+    before = next((tenures[at] for at in earlier if not _later(group, tenures[at], epoch)), None)
     if before is None and epoch <= 1:
         return "first_master"
     if before is None or not unled(group).issuperset(range(before.term + 1, epoch)):
@@ -53,6 +56,10 @@ def cause(group: Group, epoch: int, decision: Decision | None) -> str:
     if ended_first and before.end_cause == DIED:
         return "master_lost"
     return "unknown" if decision is None else _told_by_controllers(group, before, decision)
+
+
+def _by_epoch(group: Group) -> list[Tenure]:
+    return sorted(group.tenures, key=attrgetter("term"))
 
 
 def unled(group: Group) -> frozenset[int]:

@@ -2,13 +2,14 @@
 
 Take away a member, a file, the head, the tail, all INFO lines, all but one member, all but some lines. A finding may
 weaken or vanish. None that is definite or proven may appear, no least may grow, no certainty may rise, and nobody is
-named as leader of a term of whom the whole says that another one was.
+named as leader of a term of whom the whole says that another one was; nor does anybody die who by the whole lived on.
 """
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from election_replay.election_core.fold.roles import DIED, DOWN, STOPPED, UNKNOWN
 from election_replay.election_core.judge.leaderless import MAX_INFO_GAP
 from election_replay.election_core.model.catalogue import POSSIBLE
 from election_replay.election_core.model.facts import Fact
@@ -193,6 +194,8 @@ def breaches(whole: Sequence[Row], part: Sequence[Row]) -> Iterator[str]:
             yield from implied.finding(row)
         elif isinstance(row, Term):
             yield from implied.term(row)
+        elif isinstance(row, RoleInterval) and row.end_cause in _ENDS:
+            yield from implied.end(row)
 
 
 class _Whole:
@@ -202,9 +205,13 @@ class _Whole:
         self._findings: dict[str, list[Finding]] = {}
         self._led: dict[tuple[str, int], list[Term]] = {}
         self._of_folder: dict[str, set[str]] = {}
+        self._lived: dict[str, list[RoleInterval]] = {}
         for row in rows:
             if isinstance(row, RoleInterval) and row.source_node is not None and row.node is not None:
                 self._of_folder.setdefault(row.source_node, set()).add(row.node)
+            if isinstance(row, RoleInterval) and row.role not in (DOWN, UNKNOWN):
+                for name in {row.node, row.source_node} - {None}:
+                    self._lived.setdefault(name or "", []).append(row)
             if isinstance(row, Finding):
                 self._findings.setdefault(row.rule, []).append(row)
             elif isinstance(row, Term):
@@ -232,6 +239,17 @@ class _Whole:
         """Whom it is about, by all names: of one whose id is in lines that are not there a part knows the folder."""
         return {*found.nodes}.union(*(self._of_folder.get(node, ()) for node in found.nodes))
 
+    def end(self, ended: RoleInterval) -> Iterator[str]:
+        """A death or a stop, where by the whole the same role went on: long before it and long after it, and to another
+        end. When somebody died is known as well as the lines around it: by the whole it may be later."""
+        at, by = ended.end_time or 0, (ended.end_time or 0) + 1000 * (ended.end_uncertainty_ms or 0)
+        for role in self._lived.get(ended.source_node or ended.node or "", []):
+            same = (role.replica_group, role.role) == (ended.replica_group, ended.role)
+            goes_on = role.end_cause not in _ENDS and (role.end_time is None or role.end_time > by + 2 * SLACK_US)
+            if same and goes_on and role.start_time < at - SLACK_US and role.source_node is not None:
+                who = ended.node or ended.source_node
+                yield f"{who} {ended.end_cause} as {ended.role} at {at}, by the whole {role.end_cause} at {role.end_time}"
+
     def term(self, term: Term) -> Iterator[str]:
         led = [each for each in self._led.get((term.replica_group, term.term), []) if each.leader is not None]
         if term.leader is None or not led:
@@ -247,6 +265,8 @@ class _Whole:
             yield f"{term.leader} led {term.term} because of {term.cause}, by the whole {sorted(map(str, causes))}"
 
 
+_ENDS = frozenset({DIED, STOPPED})
+"""Ends of roles that the end of a process brought."""
 IMPLIED_BY = {"POSSIBLE_DATA_LOSS": ("SPLIT_BRAIN_OVERLAP",)}
 """Rules whose findings tell more of one thing: of two masters at once, what one of them lost."""
 

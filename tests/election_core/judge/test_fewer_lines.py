@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from election_replay.election_core.fold.roles import DIED
 from election_replay.election_core.model.catalogue import DEFINITE, POSSIBLE
-from election_replay.election_core.model.rows import Finding, Row, Term
+from election_replay.election_core.model.rows import Finding, RoleInterval, Row, Term
+from election_replay.election_core.model.timing import SECOND
 from election_replay.election_core.simulate.catalogue import ELECTORATES, PROTOCOLS, SCENARIOS
 from election_replay.election_core.simulate.judged import logs_of
 from election_replay.election_core.simulate.scenario import played
@@ -20,6 +22,7 @@ SYSTEMS = (
     "compound-clusters",
     "etcd",
     "kafka-kraft",
+    "other-clusters",
     "redis-cluster",
     "redis-sentinel",
     "rocketmq-acting-master",
@@ -131,10 +134,16 @@ BY_NUMBER = [
     ("redis-cluster/isolate-a-master", 43),
     ("compound-clusters/chaos-wh-533", 39),
     ("compound-clusters/restore-3616", 37),
+    ("etcd/chaos-36", 55),
     ("etcd/kill-leader-33", 43),
     ("kafka-kraft/rolling", 8),
     ("other-clusters/rocketmq-452-dledger", 1),
     ("other-clusters/rocketmq-510-controllers", 18),
+    ("other-clusters/rocketmq-452-dledger", 2),
+    ("other-clusters/rocketmq-452-dledger", 22),
+    ("other-clusters/rocketmq-533-old-controllers", 55),
+    ("other-clusters/rocketmq-540-jraft", 55),
+    ("other-clusters/rocketmq-540-jraft-all-ack", 46),
     ("other-clusters/rocketmq-550-unclean", 7),
     ("other-clusters/zookeeper-395-reconfigured", 47),
     ("redis-cluster/isolate-a-master", 44),
@@ -148,6 +157,7 @@ BY_NUMBER = [
     ("rocketmq-controller/master-by-hand", 55),
     ("rocketmq-dledger/chaos-533", 43),
     ("rocketmq-dledger/kill-leader-520", 7),
+    ("rocketmq-dledger/old-copy-497", 41),
     ("rocketmq-dledger/kill-leader-520", 31),
     ("rocketmq-dledger/restarted-leads-533", 7),
     ("rocketmq-dledger/restarted-leads-533", 21),
@@ -159,7 +169,8 @@ who served to the end of the logs, of which the log of whoever acted ended befor
 lost its quorum afterwards; a start that only the file shows that is missing; no master to the end of the logs, though
 the controllers elected one whose log is missing; an epoch that went on though nobody followed any more; a hole between
 two files for which a master was called silent; a leader "frozen" in whose hole its next start was, without its lines;
-a candidate "since its start", of whose time as a follower the lines are missing."""
+a candidate "since its start", of whose time as a follower the lines are missing; a first leader, where others had led; decisions that a controller
+prints once more when it starts; a leader that "died" when its follower did."""
 
 
 @pytest.mark.slow
@@ -222,3 +233,12 @@ def test_another_leader_or_cause_is_a_breach() -> None:
     assert len(list(breaches([term], [replace(term, leader="other")]))) == 1
     assert len(list(breaches([term], [replace(term, cause="leadership_transfer")]))) == 1
     assert not list(breaches([replace(term, cause="first_leader")], [term]))
+
+
+def test_a_death_of_who_lived_on_is_a_breach() -> None:
+    text = (Path(__file__).parents[2] / "scenarios/dledger/term_goes_back_after_a_restart.txt").read_text()
+    of_story = story.judge(story.facts_of(story.parse(text)))
+    role = next(row for row in of_story if isinstance(row, RoleInterval) and row.source_node and row.end_time is None)
+    died = replace(role, end_time=role.start_time + 60 * SECOND, end_cause=DIED)
+    assert [breach.split()[1] for breach in breaches([role], [died])] == [DIED]
+    assert not list(breaches([died], [replace(died, end_time=role.start_time + 30 * SECOND)]))
