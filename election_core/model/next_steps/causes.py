@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from election_replay.election_core.model.catalogue.rule import RuleId
-from election_replay.election_core.model.measures import Fate, Standing
+from election_replay.election_core.model.measures import Fate, Scope, Standing
 from election_replay.election_core.model.next_steps.steps import (
     ANY,
     CUT_OFF,
@@ -82,6 +82,8 @@ def cause_of(finding: Finding, changes: Iterable[Change]) -> str:
     of_finding = None if finding.former_leader_fate is None else _CAUSE_OF_FATE.get(finding.former_leader_fate)
     if of_finding is not None and finding.implied_by is None:
         return of_finding
+    if finding.scope == Scope.UNREACHABLE and len({*finding.terms}) == 1:
+        return ANY  # no change of leadership ended it
     states: list[str] = []
     if finding.rule == RuleId.LEADERLESS and finding.implied_by is None:
         near = [change for change in changes if is_near(change, finding)]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from election_replay.election_core.model.measures import Fate, Standing
+from election_replay.election_core.model.measures import Fate, Scope, Standing
 from election_replay.election_core.model.next_steps import CAUSES
 from election_replay.election_core.model.next_steps.causes import CAUSE_OF_STATE, causes
 from election_replay.election_core.model.rows import Finding, Row, Term
@@ -54,6 +54,12 @@ def test_a_time_without_a_leader_comes_of_what_became_of_the_old_one(was: Standi
     rows = [*change(was), found("LEADERLESS", 30, 42)]
     assert causes(rows)["LEADERLESS"] == expected
     assert causes(reversed(rows))["LEADERLESS"] == expected
+
+
+def test_a_leader_that_nobody_could_find_was_not_ended_by_the_change_that_came_near() -> None:
+    alone = found("LEADERLESS", 30, 42, scope=Scope.UNREACHABLE, terms=(1,))
+    assert causes([*change(Standing.CUT_OFF), alone])["LEADERLESS"] == "any"
+    assert causes([*change(Standing.CUT_OFF), replace(alone, terms=(1, 2))])["LEADERLESS"] == "cut_off"
 
 
 def test_what_a_finding_says_of_the_old_leader_counts_before_what_changes_say() -> None:
