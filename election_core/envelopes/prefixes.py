@@ -17,6 +17,7 @@ r"""Envelopes that are written in front of a line, by containers, syslog, journa
 | ``stern`` | ``zk-0 zookeeper `` | stern; ``stern of namespaces`` with another word in front |
 | ``host`` | ``zk1: ``, ``[zk1] ``, ``zk1/zookeeper.log:`` | pdsh, ansible, grep |
 | ``loki`` | ``1772359200000\t2026-03-01T10:00:00Z\t`` | Grafana's download of logs; either time may stand alone |
+| ``columns`` | ``host\tpod\t2026-03-01T10:00:00Z\t`` | results of a search in a log store, copied as a table |
 | ``indent`` | blanks, ``> ``, ``+`` | what was quoted in a mail or a ticket, or cut out of a patch |
 | ``line number`` | ``  12\t``, ``12:`` | cat -n, nl, less -N, grep -n |
 | ``quoted`` | ``"...",`` | jq without -r, a column of CSV |
@@ -241,6 +242,7 @@ PREFIXES = (
     Envelope("compose", _compose),
     Envelope("time stamp", _plain(rf"(?P<time>{_RFC_3339})(?: |\Z)")),
     Envelope("loki", _plain(rf"(?:\d{{13}}(?:\d{{6}})?\t(?:(?P<time>{_RFC_3339})\t)?|{_RFC_3339}\t)")),
+    Envelope("columns", _plain(rf"(?:{_NAME}\t){{0,2}}(?P<node>{_NAME})\t(?={_RFC_3339}\t|{_DAY}\d\d:)")),
     Envelope("stamp of ts", _plain(rf"{_MONTH} [ \d]\d \d\d:\d\d:\d\d(?: |\Z)")),
     Envelope("stamp of svlogd", _plain(r"\d{4}-\d\d-\d\d_\d\d:\d\d:\d\d\.\d{1,9}(?: |\Z)")),
     Envelope("stamp of multilog", _plain(r"@[0-9a-f]{24}(?: |\Z)")),

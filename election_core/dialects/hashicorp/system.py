@@ -74,11 +74,18 @@ def line_of(text: str) -> Line | None:
 
 
 def with_fields(line: Line) -> Line:
-    """The line, with what stands behind its message as fields: ``election won: term=2 tally=2``."""
+    """The line, with what stands behind its message as fields: ``election won: term=2 tally=2``.
+
+    Older releases write a leader's address under ``leader`` and ``last-leader``.
+    """
     if line.fields or (begin := _KEYS.search(line.message[:400])) is None:
         return line
-    pairs = _PAIR.findall(line.message, begin.end())
-    return line._replace(message=line.message[: begin.start()], fields={key: _plain(value) for key, value in pairs})
+    fields = {key: _plain(value) for key, value in _PAIR.findall(line.message, begin.end())}
+    if "follower" in fields and "leader" in fields:
+        fields["leader-address"] = fields["leader"]
+    if "last-leader" in fields:
+        fields["last-leader-addr"] = fields["last-leader"]
+    return line._replace(message=line.message[: begin.start()], fields=fields)
 
 
 def _plain(value: str) -> str:

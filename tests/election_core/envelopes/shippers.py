@@ -86,6 +86,7 @@ SHIPPERS: dict[str, Shipper] = {
     "compose": lambda it: f"{it.node}  | {it.line}",
     "compose of version 1": lambda it: f"\x1b[36m{it.node}     |\x1b[0m {it.line}",
     "compose with time stamps": lambda it: f"{it.node}  | {rfc3339(it.at)} {it.line}",
+    "columns": lambda it: f"worker-3\t{it.node}\t{rfc3339(it.at)}\t{it.line}",
     "stern": lambda it: f"{it.node} main {it.line}",
     "stern of namespaces": lambda it: f"prod {it.node} main {it.line}",
     "stern in colour": lambda it: f"\x1b[38;5;2m{it.node}\x1b[0m \x1b[38;5;3mmain\x1b[0m {it.line}",

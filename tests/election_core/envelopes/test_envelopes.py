@@ -141,7 +141,7 @@ def test_a_rolled_and_delivered_again_file_lands_once(texts: dict[str, list[str]
 
 
 @pytest.mark.parametrize(
-    "shipper", ["compose", "journal short", "filebeat", "kubectl prefix", "stern", "host and colon"]
+    "shipper", ["compose", "journal short", "filebeat", "kubectl prefix", "columns", "stern", "host and colon"]
 )
 def test_the_node_that_an_envelope_names_is_the_source(
     texts: dict[str, list[str]], tmp_path: Path, shipper: str
