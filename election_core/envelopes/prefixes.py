@@ -242,7 +242,7 @@ PREFIXES = (
     Envelope("compose", _compose),
     Envelope("time stamp", _plain(rf"(?P<time>{_RFC_3339})(?: |\Z)")),
     Envelope("loki", _plain(rf"(?:\d{{13}}(?:\d{{6}})?\t(?:(?P<time>{_RFC_3339})\t)?|{_RFC_3339}\t)")),
-    Envelope("columns", _plain(rf"(?:{_NAME}\t){{0,2}}(?P<node>{_NAME})\t(?={_RFC_3339}\t|{_DAY}\d\d:)")),
+    Envelope("columns", _plain(rf"(?:{_NAME}\t){{0,2}}(?P<node>(?!\d+\t){_NAME})\t(?={_RFC_3339}\t|{_DAY}\d\d:)")),
     Envelope("stamp of ts", _plain(rf"{_MONTH} [ \d]\d \d\d:\d\d:\d\d(?: |\Z)")),
     Envelope("stamp of svlogd", _plain(r"\d{4}-\d\d-\d\d_\d\d:\d\d:\d\d\.\d{1,9}(?: |\Z)")),
     Envelope("stamp of multilog", _plain(r"@[0-9a-f]{24}(?: |\Z)")),
