@@ -118,7 +118,7 @@ def test_part_of_a_real_run_that_proved_too_much_once(corpora: Path, run: str, s
     assert not [breach for part in chosen for breach in breaches(whole, judged(run, part.lines))]
 
 
-@pytest.mark.parametrize("protocol", ["redis"])
+@pytest.mark.parametrize("protocol", ["broker_identity", "order_lock", "raft", "redis", "token_ring", "writes", "zab"])
 def test_a_story_without_one_log_proves_nothing_that_the_whole_does_not(protocol: str) -> None:
     found = []
     for file in sorted((Path(__file__).parents[2] / "scenarios" / protocol).glob("*.txt")):
