@@ -43,7 +43,8 @@ def cause(group: Group, epoch: int, decision: Decision | None) -> str:
     """
     tenures = group.once(_by_epoch)
     earlier = range(bisect_left(tenures, epoch, key=attrgetter("term")) - 1, -1, -1)
-    before = next((tenures[at] for at in earlier if not _later(group, tenures[at], epoch)), None)
+    decided = [since(decision)] if decision is not None else []
+    before = next((tenures[at] for at in earlier if not _later(group, tenures[at], epoch, decided)), None)
     if before is None and epoch <= 1:
         return "first_master"
     if before is None or not unled(group).issuperset(range(before.term + 1, epoch)):
@@ -83,7 +84,8 @@ def _told_by_controllers(group: Group, before: Tenure, decision: Decision) -> st
     """Why the controllers elected another master while the one before them led on, or fell silent."""
     if heard_before(group, before.node, since(decision)) is not None:
         return "master_silent" if _silent_at(group, before, since(decision)) else "master_inactive"
-    return "requested" if before.end_cause != SILENT and _seen_whole(group, decision) else "unknown"
+    ended = before.end_cause in (SILENT, STOPPED, DIED)
+    return "requested" if not ended and _seen_whole(group, decision) else "unknown"
 
 
 def _seen_whole(group: Group, decision: Decision) -> bool:
@@ -100,9 +102,10 @@ def _seen_whole(group: Group, decision: Decision) -> bool:
     )
 
 
-def _later(group: Group, tenure: Tenure, epoch: int) -> bool:
-    """Whether a master of a smaller epoch surely came after those of this one: epochs had gone back meanwhile."""
-    of_epoch = group.once(_begins_of).get(epoch, [])
+def _later(group: Group, tenure: Tenure, epoch: int, decided: list[Moment]) -> bool:
+    """Whether a master of a smaller epoch surely came after those of this one, or after the decision that made it:
+    epochs had gone back meanwhile."""
+    of_epoch = decided or group.once(_begins_of).get(epoch, [])
     return bool(of_epoch) and all(group.clocks.elapsed(begin, tenure.begin)[0] > 0 for begin in of_epoch)
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeVar
 
-from election_replay.election_core.fold.roles import DIED, LEADER, STOPPED
+from election_replay.election_core.fold.roles import DIED, FOLLOWER, LEADER, STOPPED
 from election_replay.election_core.judge.availability import common_coverage
 from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
@@ -97,8 +97,8 @@ def _as_shown(group: Group, gap: Gap) -> Gap:
 
 
 def _unshown(group: Group, gap: Gap) -> int:
-    """For how long no log would tell of a new master: where somebody was elected in a time without one, the logs of
-    each who was, else any of the witnesses'."""
+    """For how long no log would tell of a new master: where somebody was elected or followed in a time without one, the
+    logs of each who was, else any of the witnesses'."""
     elapsed = group.clocks.elapsed
     elected = {
         fact.node
@@ -106,6 +106,7 @@ def _unshown(group: Group, gap: Gap) -> int:
         if fact.decision == ELECTED and fact.term is not None and fact.term > gap.before.term
         if elapsed(gap.begin, since(fact))[1] > 0 and elapsed(since(fact), gap.end)[1] > 0
     }
+    elected |= {role.leader for role in group.roles if role.role == FOLLOWER and (role.term or 0) > gap.before.term}
     if gap.after is None and elected:
         sources = {role.source_node for role in group.roles if role.node in elected}
         return max((not_shown(group, source, gap.begin, gap.end) for source in sources), default=UNBOUNDED)
