@@ -53,6 +53,7 @@ ONE_CLOCK = {
     "protocols/dledger/losses.py": {
         "_leader_of": "the roles of a member and a cut of its own log",
         "_led_after": "tenures and a start of one source",
+        "_again": "two starts of one source, which it asks for",
     },
     "protocols/acting_master/causality.py": {
         "_incarnations": "lines of one broker's own log",
@@ -75,6 +76,8 @@ ONE_CLOCK = {
         "_brief": "a tenure and the first producer in that broker's own log",
         "_first_producer": "a tenure and the first producer in that broker's own log",
         "_slow_change": "a role and the end of its change in one log",
+        "_same_change": "a role and the end of its change in one log",
+        "_served": "what a master's own log says of its tenure",
     },
     "protocols/controller/reach.py": {"unreached": "a fold: the lines of one broker"},
     "protocols/controller/replication.py": {"without_following": "a fold: the lines of one log"},
