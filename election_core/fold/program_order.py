@@ -27,11 +27,13 @@ ONE_PROCESS = Timeout.BEFORE_MARKER.us
 
 @dataclass(frozen=True, slots=True)
 class ClockStep:
-    """The clock showed up to ``before_by``, and then ``after``, which is earlier; microseconds UTC as it was read.
+    """The clock showed a time from ``before_at`` to ``before_by``, and then one from ``after`` on, which is earlier;
+    microseconds UTC as it was read.
 
     ``width`` is that of the stamp of the line behind it, ``event_id``; ``before`` is the line before it.
     """
 
+    before_at: int
     before_by: int
     after: int
     width: int
@@ -41,8 +43,13 @@ class ClockStep:
 
     @property
     def size(self) -> int:
-        """How far it went back at least, in whole milliseconds: so that all behind it comes after all before it."""
+        """By how much the timeline goes ahead, in whole milliseconds: so that all behind it comes after all before."""
         return (self.before_by - self.after) // US_PER_MS * US_PER_MS + US_PER_MS
+
+    @property
+    def least(self) -> int:
+        """How far the clock went back at least, microseconds: the stamps tell no more of what it showed."""
+        return max(self.before_at - self.after - self.width, 0)
 
 
 @dataclass(slots=True)
@@ -94,7 +101,7 @@ class FileClock:
 
     def _step(self, stream: str) -> tuple[int, ClockStep]:
         first, by, event_id, place = self._lower[0]
-        return place, ClockStep(self.high_by, first, by - first, self.high_event, event_id, stream)
+        return place, ClockStep(self.high or 0, self.high_by, first, by - first, self.high_event, event_id, stream)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +191,8 @@ def _inserted(step: ClockStep, known: list[ClockStep], done: int, behind: list[l
 def _sharpen(known: list[ClockStep], step: ClockStep, first: int, last: int) -> None:
     """Let known steps reach as far as another file shows them to."""
     if step.before_by > known[first].before_by and first == last:
-        known[first] = replace(known[first], before_by=step.before_by, before=step.before)
+        before = {"before_at": step.before_at, "before_by": step.before_by, "before": step.before}
+        known[first] = replace(known[first], **before)
     if step.after < known[last].after and first == last:
         known[last] = replace(known[last], after=step.after, width=step.width, event_id=step.event_id)
 

@@ -13,9 +13,8 @@ def stepped(all_facts: Iterable[Fact]) -> Iterator[Step]:
     """Where the own lines of a source show that its clock was put back."""
     for fact in all_facts:
         if isinstance(fact, ClockSteppedBack):
-            ahead = fact.back_ms * US_PER_MS
-            size = ahead - US_PER_MS - (fact.since_by - fact.since)  # so far apart are the stamps of the two lines
-            yield Step(fact.source_node, fact.since - 1, ahead, size, fact.evidence)
+            ahead, least = fact.back_ms * US_PER_MS, fact.least_ms * US_PER_MS
+            yield Step(fact.source_node, fact.since - 1, ahead, least, fact.evidence)
 
 
 class PrintedTimes:

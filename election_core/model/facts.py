@@ -378,9 +378,10 @@ class LineBrokeRule(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class ClockSteppedBack(Fact):
-    """The clock went back by ``back_ms`` between two lines of ``stream``; ``of_member``: the source is a member of the
-    group."""
+    """The clock went back between two lines of ``stream``, by ``least_ms`` or more; the timeline of its log is ahead
+    by ``back_ms`` more from there on. ``of_member``: the source is a member of the group."""
 
+    least_ms: int
     back_ms: int
     of_member: bool
     stream: str

@@ -150,6 +150,7 @@ def clock_steps(
             during = (home.node if home else None, begin, begin + step.width, step.event_id)
             yield ClockSteppedBack(
                 *_about(speaker, process, group, home).during(*during),
+                least_ms=step.least // US_PER_MS,
                 back_ms=step.size // US_PER_MS,
                 of_member=group in home_groups or not home_groups,
                 stream=step.stream,

@@ -43,7 +43,7 @@ class Set:
             before, after = self._read(time - 1), self._read(time)
             if after.at < before.at:
                 at, ahead = before.by + self._ahead(time - 1), before.by + 1 - after.at
-                self._steps.append((time, Step(source, at, ahead, before.at - after.at, ("before", "after"))))
+                self._steps.append((time, Step(source, at, ahead, before.at - after.by, ("before", "after"))))
 
     @property
     def steps(self) -> list[Step]:
@@ -279,7 +279,7 @@ def test_a_clock_that_was_put_back_is_the_one_that_was_set_right_again() -> None
     others = [("c", "b", 130 * SECOND, SECOND), ("b", "c", 145 * SECOND, 20 * SECOND)]
     clocks = clocks_with(a, [*few, *others, *later])
     (wrong,) = clocks.wrong
-    assert (wrong.source, wrong.or_else, wrong.set_by[0]) == ("a", (), -39 * SECOND)
+    assert (wrong.source, wrong.or_else, wrong.set_by[0]) == ("a", (), -38 * SECOND)
     (offset,) = wrong.offsets
     assert offset.first is not None
     assert 99 * SECOND <= offset.first <= 101 * SECOND, "it was right before its lines show that it was put back"

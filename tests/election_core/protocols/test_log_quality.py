@@ -149,4 +149,13 @@ def test_a_step_is_as_large_as_the_lines_show() -> None:
     shown = {(fact.since - 1, fact.back_ms * US_PER_MS) for fact in facts if isinstance(fact, ClockSteppedBack)}
     assert shown
     assert {(step.at, step.ahead) for step in stepped(facts)} == shown
-    assert all(step.ahead - step.size == SECOND + US_PER_MS for step in stepped(facts)), "so wide is a stamp"
+    assert all(step.ahead - step.size == 2 * SECOND + US_PER_MS for step in stepped(facts)), "so wide are two stamps"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_step_is_no_less_than_its_least(seed: int) -> None:
+    """Whole seconds: how far a clock went back is between what the stamps on both sides allow."""
+    chance = random.Random(seed)
+    at, back = 1000 + chance.random(), chance.uniform(10, 60)
+    [step] = steps([int(at - 1), int(at), *(int(at - back + later) for later in range(5))])
+    assert step.least <= back * SECOND < step.least + 2 * SECOND
