@@ -48,6 +48,9 @@ __all__ = ["PROTOCOL", "judge"]
 
 CLOCK = "leader epoch"
 
+_REACHED = "no log tells which clients reached a leader that the controllers did not"
+_COPIED = "no log tells whether a replica that the controllers did not hear went on to copy"
+
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one partition; of a topic that was made anew under its name, of one after the other."""
@@ -101,9 +104,9 @@ def _judge(group: Group, *, is_last: bool) -> Iterator[Row]:
     yield counted(group, RuleId.UNCLEAN_ELECTION, found, max(changes, len(unclean)))
     yield counted(group, RuleId.COMMITTED_ENTRY_LOST, found, len(_ends(group)))
     yield counted(group, RuleId.POSSIBLE_DATA_LOSS, found, len(list(group.of(ReplicaCut))))
-    yield counted(group, RuleId.LEADERLESS, without, max(changes, len(without)))
+    yield counted(group, RuleId.LEADERLESS, without, max(changes, len(without)), _REACHED)
     if refused:
-        yield counted(group, RuleId.WRITES_REFUSED, refused, len(refused))
+        yield counted(group, RuleId.WRITES_REFUSED, refused, len(refused), _COPIED)
 
 
 # -- sets and terms ---------------------------------------------------------------------------------------------
@@ -371,7 +374,7 @@ def _unacknowledged(group: Group, sets: Sequence[InSync]) -> Iterator[Finding]:
             continue
         most = elapsed(begin, end)[1]
         source = next((role.source_node for role in group.roles if role.node == ceased.node), ceased.node)
-        gone = f"{name_of(ceased.node, source)} was in sync, and the controllers heard of it no more"
+        gone = f"{name_of(ceased.node, source)} was in sync, and the controllers lost contact with it"
         yield outage(
             group,
             RuleId.WRITES_REFUSED,
@@ -380,7 +383,7 @@ def _unacknowledged(group: Group, sets: Sequence[InSync]) -> Iterator[Finding]:
             led=(led[-1], None),
             when=(begin.at, end.by),
             summary=f"{led[-1].with_detail(f'{CLOCK} {led[-1].term}')} could acknowledge no write with acks=all for at "
-            f"most {seconds(most)}: {gone} until they fenced it.",
+            f"most {seconds(most)}: {gone} and fenced it then.",
             evidence=[before[-1].since_event, ceased.until_event],
             former_leader=led[-1].node,
         )
