@@ -191,8 +191,7 @@ def _inserted(step: ClockStep, known: list[ClockStep], done: int, behind: list[l
 def _sharpen(known: list[ClockStep], step: ClockStep, first: int, last: int) -> None:
     """Let known steps reach as far as another file shows them to."""
     if step.before_by > known[first].before_by and first == last:
-        before = {"before_at": step.before_at, "before_by": step.before_by, "before": step.before}
-        known[first] = replace(known[first], **before)
+        known[first] = replace(known[first], before_at=step.before_at, before_by=step.before_by, before=step.before)
     if step.after < known[last].after and first == last:
         known[last] = replace(known[last], after=step.after, width=step.width, event_id=step.event_id)
 
