@@ -25,6 +25,10 @@ NEVER = (
 """What nobody is told who asked for a look."""
 
 SAID = {
+    "dledger-killed-follower": (
+        r"0 critical, 0 warning, 0 info",
+        r"n0 \(dledger-killed-follower\) dies between 03:26:56 and 03:27:35; it starts again at 03:27:35",
+    ),
     "dledger-one-candidate": (r"No line says who became leader", r"Seen of n0 .*: follower .*; candidate"),
     "dledger-preferred-hands-over": (
         r"18:04:53 n0 leads \(term 3\); no line says since when",

@@ -64,6 +64,8 @@ WHERE_LITTLE_IS_KNOWN = {
     "DLB_MASTER_END": "the broker is master",
     "DLB_SLAVE_END": "the broker is slave",
     "DLB_APPEND_REFUSED": "",
+    "HA_CLIENT_CUT": "as slave, cuts its log at byte {start_offset}: what stood behind it was not on its master",
+    "HA_TRUNCATE": "as new master, cuts an incomplete end of its log at byte {start_offset}",
     "HA_CLIENT_CONNECT_ERR": "",
     "HA_CLIENT_CLOSED": "",
     "HA_CLIENT_EXPIRED": "the master says nothing for too long",
@@ -84,7 +86,7 @@ WHERE_LITTLE_IS_KNOWN = {
     "NS_MIN_CHANGED": "the smallest live id of the set is {broker_id}[ now][: {value}]",
     "CTL_BROKER_EXPIRED": "broker[ {node}][ of {replica_group}] is silent for too long",
     "CTL_BROKER_CHANNEL_CLOSED": "the connection of a broker closes[: {peer}]",
-    "CTL_INACTIVE": "broker {peer}[ of {replica_group}] counts as gone",
+    "CTL_INACTIVE": "counts broker[ {broker_id}][ of {replica_group}] as gone",
     "SRV_SHUTDOWN_BEGIN": "is being shut down",
 }
 
