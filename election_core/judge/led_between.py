@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from election_replay.election_core.fold.roles import DOWN, FOLLOWER, LEADER, UNKNOWN
+from election_replay.election_core.judge.by_time import ByTime
 from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import Group, Tenure, since, until
 from election_replay.election_core.model.facts import Candidacy, Role, Silence, TermWentBack
@@ -127,6 +128,12 @@ def in_turn(group: Group) -> Sequence[Tenure]:
 def silent_between(group: Group, begin: Moment, end: Moment) -> int:
     """For how long, in microseconds, a log that alone tells of a time is silent in it: its clock may have passed over
     that."""
-    holes = (fact for fact in group.of(Silence) if fact.source_node == begin.source == end.source)
+    if begin.source != end.source:
+        return 0
+    holes = group.once(_holes).between(begin.source, begin.at, end.by)
     inside = (hole for hole in holes if hole.until is not None and begin.at <= hole.since and hole.until <= end.by)
     return sum((hole.until or hole.since) - hole.since_by for hole in inside)
+
+
+def _holes(group: Group) -> ByTime[Silence]:
+    return ByTime((hole.source_node, until(hole) or since(hole), hole) for hole in group.of(Silence))
