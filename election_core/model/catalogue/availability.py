@@ -112,6 +112,7 @@ AVAILABILITY: tuple[Rule, ...] = (
         judged_by=(
             "judge.outages",
             "protocols.kraft.partition_rules",
+            "protocols.kraft.quorum_rules",
             "protocols.raft.stores",
             "protocols.writes.rules",
         ),

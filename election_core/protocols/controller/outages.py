@@ -108,7 +108,7 @@ def _unshown(group: Group, gap: Gap) -> int:
     }
     elected |= {role.leader for role in group.roles if role.role == FOLLOWER and (role.term or 0) > gap.before.term}
     if gap.after is None and elected:
-        sources = {role.source_node for role in group.roles if role.node in elected}
+        sources = {role.source_node for role in group.roles if role.node in elected and role.node is not None}
         return max((not_shown(group, source, gap.begin, gap.end) for source in sources), default=UNBOUNDED)
     witnesses = _witnesses(group, gap)
     return min((not_shown(group, source, gap.begin, gap.end) for source in witnesses), default=UNBOUNDED)

@@ -80,9 +80,17 @@ class UncleanLeader(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class HeartbeatsCeased(Fact):
-    """The controllers heard the broker ``node`` last in ``[since, since_by]``, and fenced it at ``until``."""
+    """The controllers heard the broker ``node`` last in ``[since, since_by]``, and fenced it at ``until``.
+
+    So many partitions, by ``count``, had a replica on it, but for those that brokers keep for themselves.
+    """
+
+    count: int
 
 
+TOLD_ONE_BY_ONE = 16
+"""Where a broker with replicas of more partitions is fenced, it is told once, of the quorum: a cluster has many
+thousand partitions."""
 KINDS: tuple[type[Fact], ...] = (QuorumRuleBroken,)
 PARTITION_KINDS: tuple[type[Fact], ...] = (InSync, ReplicaLog, ReplicaCut, UncleanLeader, HeartbeatsCeased)
 """All of them, by the protocol that tells them."""

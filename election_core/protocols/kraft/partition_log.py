@@ -7,7 +7,8 @@ epochs, the SyncStateSet is what Kafka calls ISR. A broker leads until it is tol
 off: it cannot commit meanwhile what its in-sync replicas do not have.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
@@ -19,18 +20,23 @@ from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.measures import Refusal
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.kraft.facts import (
+    TOLD_ONE_BY_ONE,
     HeartbeatsCeased,
     InSync,
     ReplicaCut,
     ReplicaLog,
     UncleanLeader,
 )
+from election_replay.election_core.protocols.kraft.quorum_log import PROTOCOL as OF_QUORUM
+from election_replay.election_core.protocols.kraft.quorum_log import QUORUM
 from election_replay.election_core.protocols.raft_family.log import HeardLast
 
 PROTOCOL = "partition"
 
 METADATA = "__cluster_metadata-"
 """How the log of the quorum itself is called: it is no partition that a broker leads."""
+OF_BROKERS = "__"
+"""How the topics begin that brokers keep for themselves: offsets of consumers, transactions."""
 
 
 @dataclass(slots=True)
@@ -78,10 +84,11 @@ class PartitionLog:
 
     node: str | None = None
     replicas: dict[str, Replica] = field(default_factory=dict)
-    fenced: list[FoldEvent] = field(default_factory=list)
+    fenced: list[tuple[FoldEvent, int]] = field(default_factory=list)
     gone: list[FoldEvent] = field(default_factory=list)
     _stream: str | None = None
     _stopped: set[str] = field(default_factory=set)
+    _holds: Counter[str] = field(default_factory=Counter)
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line of one of this node's files."""
@@ -96,6 +103,10 @@ class PartitionLog:
             emit = speaker.about(topic, PROTOCOL, self._stream or stream, self.node)
             yield from self._of_replica(emit, replica)
             yield from self._of_record(emit, replica)
+            yield from self._ceased(emit, replica.members)
+        emit = speaker.about(speaker.listed.replica_group or QUORUM, OF_QUORUM, self._stream or stream, self.node)
+        many = {broker for broker, count in self._holds.items() if count > TOLD_ONE_BY_ONE}
+        yield from (fact for fact in self._ceased(emit, many) if isinstance(fact, HeartbeatsCeased))
 
     def _of_replica(self, emit: FactWriter, replica: Replica) -> Iterator[Fact]:
         if not replica.steps:
@@ -171,12 +182,15 @@ class PartitionLog:
                 known=event.value_before,
                 members=event.members_before or (),
             )
-        for event in self.fenced:
-            if event.peer in replica.members:
+
+    def _ceased(self, emit: FactWriter, brokers: Collection[str]) -> Iterator[Fact]:
+        """When some brokers were heard last, of those that were fenced."""
+        for event, count in self.fenced:
+            if event.peer in brokers:
                 waited = emit.timing.us(Timeout.KAFKA_SESSION)
                 since, by = event.at - waited * 9 // 8, event.by - waited  # it looks every eighth of a session
                 end = (event.at, event.by, event.event_id)
-                yield HeartbeatsCeased(*emit.during(event.peer, since, by, event.event_id, *end))
+                yield HeartbeatsCeased(*emit.during(event.peer, since, by, event.event_id, *end), count=count)
                 yield LastHeard(*emit.during(event.peer, since, by, event.event_id))
 
     def _replica(self, event: FoldEvent) -> Replica:
@@ -253,6 +267,8 @@ class PartitionLog:
     def _on_recorded(self, event: FoldEvent) -> None:
         """A partition is recorded when it is made, with all of its replicas in sync, and read again at each start."""
         replica = self._replica(event)
+        if not (event.topic or "").startswith(OF_BROKERS):
+            self._holds.update(frozenset(event.members or ()) - replica.members)
         replica.members |= frozenset(event.members or ())
         replica.topic_id = replica.topic_id or event.value
 
@@ -265,7 +281,7 @@ class PartitionLog:
         if event.peer in self._stopped:
             self._stopped.discard(event.peer)
         else:
-            self.fenced.append(event)
+            self.fenced.append((event, self._holds[event.peer or ""]))
 
     def _on_stops(self, event: FoldEvent) -> None:
         if event.peer is not None:
@@ -276,7 +292,7 @@ class PartitionLog:
 
     def _on_renounced(self, event: FoldEvent) -> None:
         """A controller that was frozen fences whom it had not heard of, and takes it back when it learns of another."""
-        self.fenced = [fenced for fenced in self.fenced if event.at - fenced.at > Timeout.KRAFT_VOID.us]
+        self.fenced = [(fenced, n) for fenced, n in self.fenced if event.at - fenced.at > Timeout.KRAFT_VOID.us]
 
 
 def _starts_unseen(replica: Replica, incarnations: Sequence[Incarnation]) -> Iterator[Step]:

@@ -36,13 +36,14 @@ from election_replay.election_core.model.measures import Scope, Unit
 from election_replay.election_core.model.rows import Finding, Row, SyncStateSet, Term
 from election_replay.election_core.model.timing import SECOND
 from election_replay.election_core.protocols.kraft.facts import (
+    TOLD_ONE_BY_ONE,
     HeartbeatsCeased,
     InSync,
     ReplicaCut,
     ReplicaLog,
     UncleanLeader,
 )
-from election_replay.election_core.protocols.kraft.partition_log import PROTOCOL
+from election_replay.election_core.protocols.kraft.partition_log import OF_BROKERS, PROTOCOL
 
 __all__ = ["PROTOCOL", "judge"]
 
@@ -356,13 +357,15 @@ def _unreachable(group: Group) -> Iterator[Finding]:
 def _unacknowledged(group: Group, sets: Sequence[InSync]) -> Iterator[Finding]:
     """``WRITES_REFUSED`` with acks=all: a leader waits for a replica in sync that is gone, until it is in sync no more.
 
-    A broker that only the controllers do not hear goes on to copy, so that it may be none at all.
+    A broker that only the controllers do not hear goes on to copy, so that it may be none at all. Where many partitions
+    wait, and where brokers write for themselves, it is told of the quorum alone.
 
     Source: apache/kafka ``Partition#maybeIncrementLeaderHW`` (all in sync), ``ReplicationControlManager``
     (``handleBrokerFenced``).
     """
     elapsed = group.clocks.elapsed
-    for ceased in group.of(HeartbeatsCeased):
+    few = (fact for fact in group.of(HeartbeatsCeased) if fact.count <= TOLD_ONE_BY_ONE)
+    for ceased in () if group.replica_group.startswith(OF_BROKERS) else few:
         begin, fenced = since(ceased), until(ceased)
         before = [fact for fact in sets if elapsed(since(fact), begin)[1] > 0]
         if fenced is None or not before or ceased.node not in before[-1].members:

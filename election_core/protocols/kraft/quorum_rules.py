@@ -11,9 +11,11 @@ from dataclasses import replace
 from election_replay.election_core.fold.roles import DOWN, LEADER, OBSERVER
 from election_replay.election_core.judge.clock import Clocks
 from election_replay.election_core.judge.coverage import counted
-from election_replay.election_core.judge.group import Group, Tenure, group_of
+from election_replay.election_core.judge.group import Group, Tenure, group_of, since, until
+from election_replay.election_core.judge.outages import outage
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.timing import timing_of
+from election_replay.election_core.judge.wording import seconds
 from election_replay.election_core.model.catalogue import INFO, RuleId
 from election_replay.election_core.model.facts import (
     Alive,
@@ -26,8 +28,8 @@ from election_replay.election_core.model.facts import (
     VoteGranted,
 )
 from election_replay.election_core.model.rows import Finding, Row, Term
-from election_replay.election_core.model.timing import Timeout
-from election_replay.election_core.protocols.kraft.facts import QuorumRuleBroken
+from election_replay.election_core.model.timing import SECOND, Timeout
+from election_replay.election_core.protocols.kraft.facts import HeartbeatsCeased, QuorumRuleBroken
 from election_replay.election_core.protocols.kraft.quorum_log import PROTOCOL
 from election_replay.election_core.protocols.raft_family import rules as raft_family
 from election_replay.election_core.protocols.raft_family.losses import losses, tallies
@@ -39,6 +41,8 @@ TOPPLED = "larger_term"
 
 _SAID_SO = frozenset({"stopped", "stepped_down"})
 """How a leadership ends of which the leader tells the voters at once (``EndQuorumEpoch``)."""
+
+_IN_SYNC = "the quorum's logs do not tell of which partitions a broker was in sync"
 
 _BROKEN = {
     RuleId.COMMITTED_ENTRY_LOST: "lost committed entries: {why}",
@@ -58,6 +62,9 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     yield from (_with_cause(row, group) if isinstance(row, Term) else row for row in rows)
     yield from toppled
     yield counted(group, RuleId.NEEDLESS_ELECTION, toppled, max(len(group.tenures) - 1, len(toppled)))
+    if waited := list(_waited(group)):
+        yield from waited
+        yield counted(group, RuleId.WRITES_REFUSED, waited, len(waited), _IN_SYNC)
     rules = {fact.rule for fact in group.of(QuorumRuleBroken)}
     yield from losses(group, (row for row in rows if isinstance(row, Finding) and row.rule in rules))
 
@@ -137,6 +144,29 @@ def _toppled(group: Group) -> Iterator[Finding]:
         if len(members) != 1 or not _asked(group, tenure, reached, members[0]):
             continue
         yield _needless(group, tenure, members[0], [rise for rise in rises if rise.node == members[0]])
+
+
+def _waited(group: Group) -> Iterator[Finding]:
+    """``WRITES_REFUSED`` with acks=all on the partitions of a broker that the controllers lost, until they fenced it.
+
+    Source: apache/kafka ``Partition#maybeIncrementLeaderHW`` (all in sync), ``ReplicationControlManager``
+    (``handleBrokerFenced``).
+    """
+    for ceased in group.of(HeartbeatsCeased):
+        begin, fenced = since(ceased), until(ceased) or since(ceased)
+        most = group.clocks.elapsed(begin, fenced)[1]
+        yield outage(
+            group,
+            RuleId.WRITES_REFUSED,
+            ("in sync", ceased.node, begin.at // SECOND),
+            (0, most),
+            nodes=(ceased.node,),
+            when=(begin.at, fenced.by),
+            summary=f"The controllers lost contact with broker {ceased.node} and fenced it at most {seconds(most)} "
+            f"later. {ceased.count} partitions have a replica on it: until then those in which it was in sync could "
+            "acknowledge no write with acks=all.",
+            evidence=[ceased.until_event],
+        )
 
 
 def _asked(group: Group, tenure: Tenure, reached: int | None, member: str) -> bool:
