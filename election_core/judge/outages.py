@@ -63,10 +63,10 @@ def writes_refused(
     when: tuple[int, int | None],
     **columns: Any,
 ) -> Iterator[Finding]:
-    """``WRITES_REFUSED``: ``who`` holds the role took no writes for a second or more, by these ``facts``, which tell of
-    one reason."""
+    """``WRITES_REFUSED``: ``who`` holds the role took no writes for a second or more, or to the end of the logs, by
+    these ``facts``, which tell of one reason."""
     least, most = max(lasted[0], 0), lasted[1]
-    if least < Timeout.MIN_REPORTED.us:
+    if least < Timeout.MIN_REPORTED.us and when[1] is not None:
         return
     why = Refusal(facts[0].why)
     so_long = between(least, most) + ("" if when[1] is not None else ", to the end of the logs")

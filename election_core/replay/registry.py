@@ -264,7 +264,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
     ),
     Protocol(
         name=writes.PROTOCOL,
-        folds=(Fold(writes_log.WritesLog, writes_log.KINDS, whole_broker),),
+        folds=(Fold(writes_log.WritesLog, writes_log.KINDS, whole_broker, tells_roles=frozenset({writes_log.DISK})),),
         facts=_kinds_in(writes_facts),
         judge=writes.judge,
     ),

@@ -84,8 +84,9 @@ def _told_by_controllers(group: Group, before: Tenure, decision: Decision) -> st
     """Why the controllers elected another master while the one before them led on, or fell silent."""
     if heard_before(group, before.node, since(decision)) is not None:
         return "master_silent" if _silent_at(group, before, since(decision)) else "master_inactive"
-    ended = before.end_cause in (SILENT, STOPPED, DIED)
-    return "requested" if not ended and _seen_whole(group, decision) else "unknown"
+    led_on = before.end_cause not in (SILENT, STOPPED, DIED)
+    surely_before = group.clocks.elapsed(before.begin, since(decision))[0] > 0
+    return "requested" if led_on and surely_before and _seen_whole(group, decision) else "unknown"
 
 
 def _seen_whole(group: Group, decision: Decision) -> bool:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from election_replay.election_core.judge.coverage import counted, same_term_coverage
 from election_replay.election_core.judge.group import Group, Tenure, since
 from election_replay.election_core.judge.same_term import same_term
-from election_replay.election_core.model.catalogue import CRITICAL, RuleId
+from election_replay.election_core.model.catalogue import CRITICAL, POSSIBLE, RuleId
 from election_replay.election_core.model.facts import Fact, TermWentBack
 from election_replay.election_core.model.rows import Finding, RuleCoverage
 from election_replay.election_core.protocols.controller import decision_rules
@@ -48,10 +48,20 @@ def _went_back(group: Group, decided: list[Decision]) -> bool:
 
 
 def same_epoch(group: Group) -> list[Finding]:
-    """``SPLIT_BRAIN_SAME_TERM``: two masters of one epoch, unless an operator let the epochs begin anew in between."""
+    """``SPLIT_BRAIN_SAME_TERM``: two masters of one epoch, unless an operator let the epochs begin anew in between.
+
+    Only controllers print that he did: where none tells of both elections, one master after the other may be that.
+    """
+    split = [found for found in same_term(group, "epoch") if not _begun_anew(group, found)]
+    elected = {(fact.node, fact.term) for fact in group.of(Decision)}
     return [
-        _with_what_exists_once(group, found) for found in same_term(group, "epoch") if not _begun_anew(group, found)
+        _with_what_exists_once(group, found if _surely_twice(found, elected) else replace(found, certainty=POSSIBLE))
+        for found in split
     ]
+
+
+def _surely_twice(found: Finding, elected: set[tuple[str | None, int | None]]) -> bool:
+    return bool(found.overlap_min_ms) or {(node, found.terms[0]) for node in found.nodes} <= elected
 
 
 def _with_what_exists_once(group: Group, found: Finding) -> Finding:

@@ -80,10 +80,17 @@ def _begins(fact: Role) -> tuple[int, str, float, str]:
 def _leaders_of(followers: Iterable[Role], led: Iterable[Role]) -> Iterator[tuple[Role, Role]]:
     """For each follower the leadership that it follows; the first follower stands for one that no line shows.
 
-    In a ring a node may hear who leads before the leader does.
+    In a ring a node may hear who leads before the leader does. Who followed another one since then follows a leader
+    that leads again.
     """
     unseen: dict[str, Role] = {}
+    others: dict[tuple[str, str | None], int] = {}
+    followed: dict[str, Role] = {}
     for fact in followers:
+        last = followed.get(fact.source_node)
+        if last is not None and last.leader != fact.leader:
+            others[fact.source_node, fact.leader] = last.since
+        followed[fact.source_node] = fact
         of_leader = sorted((role for role in led if role.node == fact.leader), key=_begins)
         blur = 2 * fact.bound_ms * 1000 + fact.since_by - fact.since
         before = [role for role in of_leader if role.since <= fact.since + blur]
@@ -93,7 +100,8 @@ def _leaders_of(followers: Iterable[Role], led: Iterable[Role]) -> Iterator[tupl
             yield fact, (*going_on, *later)[0]
         else:
             first = unseen.get(fact.leader or "")
-            if first is None or (before and before[-1].since > first.since):
+            again = max(others.get((fact.source_node, fact.leader), 0) - blur, *(role.since for role in before), 0)
+            if first is None or again > first.since:
                 first = unseen[fact.leader or ""] = fact
             yield fact, first
 

@@ -8,6 +8,7 @@ acks=all.
 A partition in which nothing happened has no rows: a cluster has many thousand.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -146,10 +147,19 @@ def _with_cause(row: Term, group: Group, unclean: dict[int, UncleanLeader]) -> T
     after = next((tenure for tenure in group.tenures if tenure.term == row.term), before)
     if after is before or (before.ends_with_its_process and group.clocks.elapsed(after.begin, before.end)[0] > 0):
         return replace(row, cause="unknown")  # its role ended before its process, as the rest of its log would say
+    followed = group.once(_followed)
+    if bisect_right(followed, before.term) < bisect_left(followed, row.term):
+        return replace(row, cause="unknown")  # another one led in between, by what its followers say
     causes = {STOPPED: "leader_stopped", DIED: "leader_died", SILENT: "leader_silent"}
     silent = any(fact.node == before.node for fact in _ceased(group, before, row.term))
-    otherwise = "leader_silent" if silent else "moved" if before.end_cause == "told" else "unknown"
+    told = before.end_cause == "told" and group.clocks.elapsed(after.begin, before.end)[1] <= MAX_INFO_GAP
+    otherwise = "leader_silent" if silent else "moved" if told else "unknown"  # whom controllers reach is told at once
     return replace(row, cause=causes.get(before.end_cause or "", otherwise))
+
+
+def _followed(group: Group) -> list[int]:
+    """The leader epochs in which members followed a leader or led, in order."""
+    return sorted({role.term for role in group.roles if role.term is not None and role.leader is not None})
 
 
 def _ceased(group: Group, tenure: Tenure, term: int) -> Iterator[HeartbeatsCeased]:
@@ -297,18 +307,20 @@ def _cuts(group: Group, committed: dict[int, int]) -> Iterator[Finding]:
         before = group.led_before(term)
         former = before is not None and any(cut.source_node == before.source for cut in cuts)
         planned = before is None or before.end_cause in (STOPPED, "told") or not former
+        known = term in starts  # what the leader's log had as its epoch began, it may have still
+        lost = "never committed, so they are lost" if known else "unless the leader has them, they are lost"
         who = list(dict.fromkeys(cut.who for cut in cuts))
         names, followers = " and ".join(who), "a follower" if len(who) == 1 else "followers"
         yield group.finding(
             RuleId.POSSIBLE_DATA_LOSS,
             ("cut", term, cuts[0].topic_id),
             severity=INFO if planned else WARNING,
-            certainty=PROVEN if planned else POSSIBLE,
+            certainty=PROVEN if planned and known else POSSIBLE,
             nodes=(cut.who for cut in cuts),
             terms=(term,),
             when=(cuts[0].since, cuts[-1].since),
             summary=f"{names} cut {number_of(gone, 'message')} off as {followers} of {cuts[0].leader} in "
-            f"{CLOCK} {term}, from offset {cuts[0].log_end} to {cuts[0].cut_to}: never committed, so they are lost for "
+            f"{CLOCK} {term}, from offset {cuts[0].log_end} to {cuts[0].cut_to}: {lost} for "
             "producers that asked for no more than acks=1 and did not send them again.",
             evidence=[event for cut in cuts for event in cut.evidence],
             messages_lost=gone,

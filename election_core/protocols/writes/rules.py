@@ -38,8 +38,14 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
 
 
 def _refused(group: Group, fact: RefusedWrites) -> Iterator[Finding]:
-    """``WRITES_REFUSED`` by one fact; a single late acknowledgement is none."""
+    """``WRITES_REFUSED`` by one fact; a single late acknowledgement is none.
+
+    That a disk is full is told once, and so is that it is not: beyond the end of the file that tells it nothing is
+    known.
+    """
     end = until(fact)
+    least, _ = group.clocks.elapsed(since(fact), end or group.written.get(fact.source_node, group.end))
+    _, most = group.clocks.elapsed(since(fact), end or group.end)
     if fact.why == Refusal.UNACKNOWLEDGED and fact.count == 1:
         return
     yield from writes_refused(
@@ -47,7 +53,7 @@ def _refused(group: Group, fact: RefusedWrites) -> Iterator[Finding]:
         (fact.source_node, fact.why, fact.since),
         name_of(fact.node, fact.source_node),
         [fact],
-        group.clocks.elapsed(since(fact), end or group.end),
+        (least, most),
         (fact.since, end.at if end else None),
         nodes=(fact.who,),
         evidence=[*fact.evidence, fact.since_event, fact.until_event],

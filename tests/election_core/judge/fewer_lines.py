@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from election_replay.election_core.fold.roles import DIED, DOWN, STOPPED, UNKNOWN
+from election_replay.election_core.fold.roles import DIED, DOWN, LEADER, STOPPED, UNKNOWN
 from election_replay.election_core.judge.leaderless import MAX_INFO_GAP
 from election_replay.election_core.model.catalogue import POSSIBLE
 from election_replay.election_core.model.facts import Fact
@@ -205,6 +205,7 @@ class _Whole:
         self._findings: dict[str, list[Finding]] = {}
         self._led: dict[tuple[str, int], list[Term]] = {}
         self._of_folder: dict[str, set[str]] = {}
+        self._by_roles: dict[tuple[str, int], set[str | None]] = {}
         self._lived: dict[str, list[RoleInterval]] = {}
         for row in rows:
             if isinstance(row, RoleInterval) and row.source_node is not None and row.node is not None:
@@ -216,6 +217,8 @@ class _Whole:
                 self._findings.setdefault(row.rule, []).append(row)
             elif isinstance(row, Term):
                 self._led.setdefault((row.replica_group, row.term), []).append(row)
+            elif isinstance(row, RoleInterval) and row.role == LEADER and row.term is not None:
+                self._by_roles.setdefault((row.replica_group, row.term), set()).add(row.node)
 
     def finding(self, found: Finding) -> Iterator[str]:
         if found.certainty == POSSIBLE or found.rule in ABOUT_THE_LOGS:
@@ -254,7 +257,7 @@ class _Whole:
         led = [each for each in self._led.get((term.replica_group, term.term), []) if each.leader is not None]
         if term.leader is None or not led:
             return
-        names = {each.leader for each in led}
+        names = {each.leader for each in led} | self._by_roles.get((term.replica_group, term.term), set())
         by_address = _is_address(term.leader) and not any(map(_is_address, names))
         if term.leader not in names and not by_address and not self._of_folder.get(term.leader, set()) & names:
             yield f"{term.leader} led {term.term}, of which the whole says that {sorted(map(str, names))} did"
@@ -283,20 +286,26 @@ _MORE_EXACT = {
     "leader_lost": {"leadership_transfer"},
     "master_inactive": {"master_lost", "master_stopped", "master_silent"},
     "moved": {"leader_stopped"},
+    "election_timeout": {"larger_term"},
+    "leader_died": {"unclean"},
 }
 """Causes of which the whole may know more: one that hands over by itself hands over, followers lose whoever hands over,
-and controllers lose the heartbeats of whoever stops or dies."""
+controllers lose the heartbeats of whoever stops or dies, whoever a larger term topples is waited for in vain, and of
+a dead leader's followers one may be elected that was not in sync."""
 
 
 def _about_one_thing(whole: Finding, part: Finding, nodes: set[str], others: set[str]) -> bool:
     """Whether two findings of a rule may be about one thing: of one group where both are known, and at one time; or by
-    one line, wherever clocks place it of which a part knows less."""
+    one line, wherever clocks place it of which a part knows less; or about entries that the whole says were lost, of
+    which a part may see later that they are."""
     if not any(map(_is_address, nodes)):
         others = {name for name in others if not _is_address(name)}
     if part.rule != "LEADERLESS" and nodes and others and not nodes & others:
         return False
     if others and nodes >= others and whole.terms == part.terms and {*whole.evidence} & {*part.evidence}:
         return True
+    if part.cut_to is not None and (whole.cut_epoch, whole.cut_to) == (part.cut_epoch, part.cut_to):
+        return (whole.cut_from or 0) <= (part.cut_from or 0)
     begin, end = part.start_time, part.end_time
     after = whole.end_time is not None and begin is not None and whole.end_time < begin - SLACK_US
     before = end is not None and whole.start_time is not None and whole.start_time > end + SLACK_US
