@@ -16,8 +16,8 @@ from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIO
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER
 from election_replay.election_core.judge.coverage import RuleTally
 from election_replay.election_core.judge.group import Group
-from election_replay.election_core.model.catalogue import CRITICAL, RuleId
-from election_replay.election_core.model.facts import TermWentBack, VoteGranted
+from election_replay.election_core.model.catalogue import CRITICAL, WARNING, RuleId
+from election_replay.election_core.model.facts import LogEndedEarlier, TermWentBack, VoteGranted
 from election_replay.election_core.model.measures import LostFrom, Unit
 from election_replay.election_core.model.quorum import is_majority
 from election_replay.election_core.model.rows import Finding, Row
@@ -103,6 +103,23 @@ def finding_of(
         cut_to=commit.index,
         unit=unit,
         lost_from=LostFrom.LOG,
+    )
+
+
+def store_went_back(group: Group, fact: LogEndedEarlier, before: str, after: str, implied_by: str | None) -> Finding:
+    """``STORE_WENT_BACK``: how far a log had reached ``before`` and where it ends ``after``, in words."""
+    return group.finding(
+        RuleId.STORE_WENT_BACK,
+        (fact.who, fact.since),
+        severity=WARNING,
+        nodes=(fact.who,),
+        when=fact.since,
+        summary=f"{fact.who} started with a log that ends at {after}, though it had reached {before}: its data are an "
+        "older copy, or were emptied. Writes that it had acknowledged may be lost.",
+        evidence=[*fact.evidence, fact.since_event],
+        implied_by=implied_by,
+        offset_before=fact.before,
+        offset_after=fact.after,
     )
 
 

@@ -62,7 +62,8 @@ def same_term_coverage(group: Group, found: Sequence[Finding]) -> RuleCoverage:
     led = {tenure.term for tenure in group.tenures}
     split = [finding for finding in found if finding.rule == RuleId.SPLIT_BRAIN_SAME_TERM]
     once = led.difference(*(finding.terms for finding in split))
-    return counted(group, RuleId.SPLIT_BRAIN_SAME_TERM, found, len(once) + len(split))
+    why = "an operator may have let the epochs begin anew in between: only controllers would say so"
+    return counted(group, RuleId.SPLIT_BRAIN_SAME_TERM, found, len(once) + len(split), why)
 
 
 def regression_coverage(group: Group, rule: RuleId) -> RuleCoverage:

@@ -354,6 +354,18 @@ class LogCut(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class LogEndedEarlier(Fact):
+    """``node`` started with a log that ended at the entry ``after`` (ZooKeeper: a zxid), though it had reached
+    ``before``; no line says that a leader had cut it. ``evidence``: the line that shows ``before``."""
+
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("before", "after")
+
+    before: int
+    after: int
+    evidence: tuple[str, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class RuleChecked(Fact):
     """The ``rule`` was checked ``count`` times on this node's own lines with one ``verdict``; ``why`` is the reason of
     an undecidable one."""

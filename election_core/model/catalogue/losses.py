@@ -83,11 +83,12 @@ LOSSES: tuple[Rule, ...] = (
             "A member started with a log that ends before an entry that it had reached, and no leader had cut it: its "
             "data are an older copy, or were emptied."
         ),
-        source="Raft section 5.2 (persistent state); etcd-io/raft raft.go (newRaft)",
+        source="Raft section 5.2 (persistent state); etcd-io/raft raft.go (newRaft); ZooKeeper FastLeaderElection "
+        "(lookForLeader)",
         needs="where the log ended, as printed with votes and starts, and the start after it",
         proven_by="both ends are those of its own lines",
         refuted_by="A line between the two which says that a leader cut the log.",
-        judged_by=("protocols.raft.stores",),
+        judged_by=("protocols.raft.stores", "protocols.zab.losses"),
     ),
     Rule(
         id=RuleId.STORES_DIFFER,

@@ -77,6 +77,12 @@ ZOOKEEPER_STEPS: tuple[NextSteps, ...] = (
         source=ZAB,
     ),
     of(
+        rule=RuleId.STORE_WENT_BACK,
+        checks=(_LOG, _SNAPSHOT, _SERVER),
+        do_not="Do not start it while another server is down: the two may elect each other without what is lost.",
+        source=GUIDE,
+    ),
+    of(
         rule=RuleId.LEADERLESS,
         checks=(_STATUS, _SERVER, _LINES),
         do_not="Do not restart all servers at once: that ends the election that is under way, and begins another one.",

@@ -18,7 +18,7 @@ from election_replay.election_core.fold.roles import FOLLOWER
 from election_replay.election_core.judge.completeness import KnownCommit, committed_entries, finding_of, lacks
 from election_replay.election_core.judge.coverage import coverage
 from election_replay.election_core.judge.group import Group, Tenure, since
-from election_replay.election_core.model.catalogue import CRITICAL, INFO, POSSIBLE, PROVEN, WARNING, RuleId
+from election_replay.election_core.model.catalogue import CRITICAL, INFO, WARNING, RuleId
 from election_replay.election_core.model.facts import Committed, LeaderLog, LogCut
 from election_replay.election_core.model.measures import LostFrom, Unit
 from election_replay.election_core.model.rows import Finding, RuleCoverage
@@ -146,13 +146,12 @@ def _queues_cut(group: Group) -> Iterator[Finding]:
         then = (
             f"As leader of term {led.term} it cannot show them to consumers, and gives their queue offsets out again."
             if led
-            else "It does harm where this broker leads before another start builds them again."
+            else "It does harm where this broker leads."
         )
         yield group.finding(
             RuleId.QUEUES_CUT_AT_START,
             (fact.who, fact.since),
             severity=WARNING if led else INFO,
-            certainty=PROVEN if led else POSSIBLE,
             nodes=(fact.who,),
             terms=(led.term,) if led else (),
             when=fact.since,

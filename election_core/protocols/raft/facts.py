@@ -32,18 +32,6 @@ class ClockMeasured(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
-class LogEndedEarlier(Fact):
-    """``node`` started with a log that ended at the entry ``after``, though it had reached ``before``; no line says
-    that a leader had cut it. ``evidence``: the line that shows ``before``."""
-
-    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("before", "after")
-
-    before: int
-    after: int
-    evidence: tuple[str, ...]
-
-
-@dataclass(slots=True, unsafe_hash=True)
 class ForcedRestart(Fact):
     """``node`` made a cluster of itself alone, as it was told to, and dropped so many entries that were not committed
     (``count``, null: not said); ``evidence``: the line that says it."""

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from election_replay.election_core.fold.fact_writer import FactWriter
-from election_replay.election_core.model.facts import Fact, RefusedWrites
+from election_replay.election_core.model.facts import Fact, LogEndedEarlier, RefusedWrites
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.measures import Refusal
 from election_replay.election_core.model.timing import US_PER_MS, Timeout
-from election_replay.election_core.protocols.raft.facts import ForcedRestart, LogEndedEarlier, StoresDiffered
+from election_replay.election_core.protocols.raft.facts import ForcedRestart, StoresDiffered
 
 RESTORED, REFUSED, DISCARDED, FORCED, SYNCED_LATE = (
     "ETCD_STORE_RESTORED",

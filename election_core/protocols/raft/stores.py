@@ -4,19 +4,19 @@ the same on all members. What Raft promises holds for one history of the data, a
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from election_replay.election_core.judge.completeness import store_went_back
 from election_replay.election_core.judge.coverage import counted
 from election_replay.election_core.judge.group import Group, Tenure, since, until
 from election_replay.election_core.judge.outages import writes_refused
 from election_replay.election_core.judge.quorum_contact import LaterTerms
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, WARNING, RuleId
-from election_replay.election_core.model.facts import RefusedWrites, VotersStated
+from election_replay.election_core.model.facts import LogEndedEarlier, RefusedWrites, VotersStated
 from election_replay.election_core.model.measures import LostFrom, Refusal, Unit
 from election_replay.election_core.model.rows import Finding, Row
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.raft.facts import (
     ClusterReplaced,
     ForcedRestart,
-    LogEndedEarlier,
     StoresDiffered,
 )
 
@@ -129,20 +129,8 @@ def _went_back(group: Group, back: Iterable[Finding]) -> Iterator[Finding]:
             for finding in terms_back
             if finding.nodes[0] == fact.who and abs(finding.start_time - fact.since) <= Timeout.ETCD_ONE_START.us
         )
-        yield group.finding(
-            RuleId.STORE_WENT_BACK,
-            (fact.who, fact.since),
-            severity=WARNING,
-            nodes=(fact.who,),
-            when=fact.since,
-            summary=f"{fact.who} started with a log that ends at entry {fact.after}, though it had reached entry "
-            f"{fact.before}: its data are an older copy, or were emptied. Writes that it had acknowledged "
-            "may be lost.",
-            evidence=[*fact.evidence, fact.since_event],
-            implied_by=next((finding.finding_id for finding in same), None),
-            offset_before=fact.before,
-            offset_after=fact.after,
-        )
+        implied_by = next((finding.finding_id for finding in same), None)
+        yield store_went_back(group, fact, f"entry {fact.before}", f"entry {fact.after}", implied_by)
 
 
 def _differ(group: Group) -> Iterator[Finding]:

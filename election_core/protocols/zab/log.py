@@ -52,7 +52,8 @@ from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.quorum import is_majority
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.zab.elected import Elected, Win
-from election_replay.election_core.protocols.zab.facts import A_CLIENT, Ballot, Truncated, ZabRuleBroken
+from election_replay.election_core.protocols.zab.facts import A_CLIENT, Ballot, ZabRuleBroken
+from election_replay.election_core.protocols.zab.log_end import Cut, ReachedEnd
 from election_replay.election_core.protocols.zab.passed_votes import PassedVotes
 from election_replay.election_core.protocols.zab.tables import COUNTER_BITS, Vote, is_better, zxid_of
 
@@ -83,16 +84,6 @@ class InitialVote:
     leader: str | None
     vote: Vote
     epoch: int | None
-    event: FoldEvent
-
-
-@dataclass(slots=True)
-class Cut:
-    """A log that had ended at ``log_end`` was cut after ``to`` (zxids), as ``leader`` wanted."""
-
-    leader: str | None
-    log_end: int | None
-    to: int
     event: FoldEvent
 
 
@@ -149,7 +140,7 @@ class ZabLog:
     checked: Checked = field(default_factory=Checked)
     own_epoch: OwnTerm = field(default_factory=OwnTerm)
     committed: dict[tuple[str | None, int], tuple[int, FoldEvent]] = field(default_factory=dict)
-    truncated: list[Cut] = field(default_factory=list)
+    end: ReachedEnd = field(default_factory=ReachedEnd)
     _settings: dict[str, int] = field(default_factory=dict)
     _sids: dict[str, str] = field(default_factory=dict)
     _seen_epoch: int = -1
@@ -216,8 +207,7 @@ class ZabLog:
         for (who, epoch), (zxid, event) in self.committed.items():
             about = emit.at(event) if who is None else emit.about(who, event)
             yield KnownCommitted(*about, term=epoch, to_index=zxid)
-        for cut in self.truncated:
-            yield Truncated(*emit.at(cut.event), peer=cut.leader, from_index=cut.log_end, to_index=cut.to)
+        yield from self.end.facts(emit)
 
     def _rule_facts(self, emit: FactWriter) -> Iterator[Fact]:
         yield from self.checked.tallied(emit, self.node)
@@ -279,10 +269,14 @@ class ZabLog:
         self._now.election = Election()
         self._now.election.began = event
         self._now.log_end = _zxid(event.ledger_end_term, event.ledger_end)
+        self.end.note(self._now.log_end, event, started=self._now.started)
         self.passed.election(event)
         term, index = event.ledger_end_term, event.ledger_end
         if term is not None and index is not None and term >= 0 and self.node is not None:
             self._now.election.initial = Vote(-1, zxid_of(term, index), int(self.node))
+
+    def _on_synced(self, event: FoldEvent) -> None:
+        self.end.synchronising(_zxid(event.peer_ledger_end_term, event.peer_ledger_end), event)
 
     def _on_leading(self, event: FoldEvent) -> None:
         self._now.attempts += 1
@@ -508,9 +502,10 @@ class ZabLog:
             self.committed[key] = (seen, event)
 
     def _on_truncated(self, event: FoldEvent) -> None:
+        self._on_synced(event)
         zxid = _zxid(event.peer_ledger_end_term, event.peer_ledger_end)
         if zxid is not None and self._now.role in (FOLLOWER, OBSERVER):
-            self.truncated.append(Cut(self._now.leader, self._now.log_end, zxid, event))
+            self.end.cuts.append(Cut(self._now.leader, self._now.log_end, zxid, event))
 
     def _on_proposal(self, event: FoldEvent) -> None:
         """The leader sent an entry of this epoch, now or to catch up with: somebody had been established in it."""
@@ -520,7 +515,8 @@ class ZabLog:
             self.reached.append((epoch, event))
 
     def _on_epoch_set(self, event: FoldEvent) -> None:
-        """The server writes down the epoch of the leader that it follows (3.10 and later)."""
+        """The server writes down the epoch of the leader that it follows (3.10 and later), and is in step with it."""
+        self.end.in_step()
         if event.term is None or self._now.role != FOLLOWER or self._now.epoch is not None:
             return
         self._now.epoch = event.term
@@ -610,6 +606,7 @@ _HANDLERS: dict[str, Callable[[ZabLog, FoldEvent], None]] = {
     "ZK_LEADER_SUGGESTED": ZabLog._on_leader_suggested,
     "ZK_VOTE": ZabLog._on_vote,
     "ZK_SYNC": ZabLog._on_sync,
+    "ZK_SYNC_RECEIVED": ZabLog._on_synced,
     "ZK_TRUNCATED": ZabLog._on_truncated,
     "ZK_PROPOSAL_GAP": ZabLog._on_proposal,
     "ZK_EPOCH_SET": ZabLog._on_epoch_set,

@@ -23,11 +23,12 @@ from election_replay.election_core.judge.completeness import (
     finding_of,
     indexes_began_anew,
     lacks,
+    store_went_back,
 )
 from election_replay.election_core.judge.coverage import RuleTally
 from election_replay.election_core.judge.group import Group
 from election_replay.election_core.model.catalogue import CRITICAL, RuleId
-from election_replay.election_core.model.facts import Candidacy, KnownCommitted
+from election_replay.election_core.model.facts import Candidacy, KnownCommitted, LogEndedEarlier
 from election_replay.election_core.model.measures import Unit
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.protocols.zab.ballots import ballot_of
@@ -54,6 +55,8 @@ def _commits(group: Group) -> Iterator[KnownCommit]:
 def losses(group: Group, breaches: Iterable[Finding]) -> Iterator[Finding]:
     """``COMMITTED_ENTRY_LOST`` of an ensemble; ``breaches`` are those of the rules of voting."""
     found = list(breaches)
+    for back in group.of(LogEndedEarlier):
+        yield store_went_back(group, back, f"zxid {back.before:#x}", f"zxid {back.after:#x}", None)
     lacking = []
     for lack in lacks(group, _leader_ends(group), _commits(group)):
         leader, commit = lack.leader, lack.commit
@@ -146,7 +149,9 @@ def _count(end: int, committed: int) -> int:
 
 
 def loss_tallies(group: Group) -> Iterator[RuleTally]:
-    """How many leaders had what was committed before them, and how many cuts took nothing of it."""
+    """How many leaders had what was committed before them, how many cuts took nothing of it, and which logs ended
+    earlier at a start."""
+    yield from ((RuleId.STORE_WENT_BACK, VIOLATES, None, 1) for _ in group.of(LogEndedEarlier))
     ends, commits = list(_leader_ends(group)), list(_commits(group))
     yield from completeness_tallies(group, ends, commits, lacks(group, ends, commits))
     for cut in _cuts(group):
