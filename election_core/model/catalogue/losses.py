@@ -88,7 +88,7 @@ LOSSES: tuple[Rule, ...] = (
         needs="where the log ended, as printed with votes and starts, and the start after it",
         proven_by="both ends are those of its own lines",
         refuted_by="A line between the two which says that a leader cut the log.",
-        judged_by=("protocols.raft.stores", "protocols.zab.losses"),
+        judged_by=("judge.completeness", "protocols.raft.stores", "protocols.zab.losses"),
     ),
     Rule(
         id=RuleId.STORES_DIFFER,
