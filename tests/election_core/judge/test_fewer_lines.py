@@ -153,10 +153,12 @@ BY_NUMBER = [
     ("other-clusters/rocketmq-510-controllers", 18),
     ("other-clusters/rocketmq-452-dledger", 2),
     ("other-clusters/rocketmq-452-dledger", 22),
+    ("other-clusters/rocketmq-533-old-controllers", 14),
     ("other-clusters/rocketmq-533-old-controllers", 28),
     ("other-clusters/rocketmq-533-old-controllers", 55),
     ("other-clusters/rocketmq-540-jraft", 31),
     ("other-clusters/rocketmq-540-jraft", 55),
+    ("other-clusters/rocketmq-540-jraft-all-ack", 31),
     ("other-clusters/rocketmq-540-jraft-all-ack", 46),
     ("other-clusters/rocketmq-550-unclean", 7),
     ("other-clusters/zookeeper-395-reconfigured", 47),
@@ -184,7 +186,8 @@ lost its quorum afterwards; a start that only the file shows that is missing; no
 the controllers elected one whose log is missing; an epoch that went on though nobody followed any more; a hole between
 two files for which a master was called silent; a leader "frozen" in whose hole its next start was, without its lines;
 a candidate "since its start", of whose time as a follower the lines are missing; a first leader, where others had led; decisions that a controller
-prints once more when it starts; a leader that "died" when its follower did."""
+prints once more when it starts; a leader that "died" when its follower did; an election "requested" though a smaller
+epoch's master may have come later; a disk that was full beyond the end of the file that tells it."""
 
 
 @pytest.mark.slow
