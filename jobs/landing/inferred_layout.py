@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-from election_replay.election_core.dialects import STREAMS, SYSTEMS, dialect_for
+from election_replay.election_core.dialects import NAMED, STREAMS, SYSTEMS, dialect_for
 from election_replay.election_core.model.streams import stream_of, unpacked
 from election_replay.jobs import JobError
 from election_replay.jobs.landing.archives import is_archive
@@ -23,7 +23,7 @@ from election_replay.jobs.landing.listing import LogFile, log_files
 from election_replay.jobs.landing.masking import masked
 from election_replay.jobs.landing.plan import head_found
 from election_replay.jobs.landing.recognising import looked_at
-from election_replay.jobs.landing.understanding import Understanding
+from election_replay.jobs.landing.understanding import LOOKED_AT, Understanding
 from election_replay.jobs.settings.config import Config
 from election_replay.schemas.landed_files import NOT_UNDERSTOOD
 
@@ -125,7 +125,7 @@ def by_signs(root: str, cluster: str, config: Config, unknown: list[Skipped]) ->
     found = [sign for folder in beside.values() for sign in understood(folder, zone, config, unknown)]
     if not found:
         why = [f"  {file.path}  {file.reason}" for file in sorted(unknown, key=lambda file: file.harmless)[:REASONS]]
-        raise JobError(f"no log of a system that is known lies in {root}", *why)
+        raise JobError(f"no line that tells of elections was found in {root}", *why)
     return named(root, cluster, found, unknown)
 
 
@@ -202,8 +202,14 @@ def reason_of(data: bytes, stream: str) -> str:
     """Why a file that begins so is not understood, as far as its beginning tells."""
     looks = Understanding(stream, None)
     looks.begin(data)
-    found = looks.problem(masked)
-    return found.removeprefix(NOT_UNDERSTOOD) if found else "no line of a system that is known in its beginning"
+    if found := looks.problem(masked):
+        return found.removeprefix(NOT_UNDERSTOOD)
+    lines = [line for line in data.decode("utf-8", "replace").splitlines() if line.strip()][:LOOKED_AT]
+    of_layouts = [(name, dialect.reads) for name, dialect in NAMED.items() if dialect.reads is not bool]
+    alike = [name for name, reads in of_layouts if 2 * sum(map(reads, lines)) > len(lines)]
+    if len(alike) == 1:
+        return f"its lines are laid out as those of {alike[0]}, but none in its beginning tells of elections"
+    return "no line of a system that is known in its beginning"
 
 
 def telling(folders: Iterable[str]) -> tuple[str, ...]:

@@ -234,8 +234,8 @@ def test_nothing_to_look_into_is_one_line(local: LocalEngine, tmp_path: Path) ->
     (tmp_path / "empty").mkdir()
     (tmp_path / "note.txt").write_text("hello\n")
     for folder, said in (
-        ("empty", "no log of a system"),
-        ("note.txt", r"(?s)no log of a system .*note\.txt  no line of a system"),
+        ("empty", "no line that tells of elections"),
+        ("note.txt", r"(?s)no line that tells of elections .*note\.txt  no line of a system"),
         ("gone", "no landing"),
     ):
         with pytest.raises(JobError, match=said):

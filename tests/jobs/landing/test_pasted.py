@@ -63,11 +63,20 @@ def test_members_one_after_the_other_are_told_apart(
     assert "No leader for 14.8 s to 19.9 s" in answer
 
 
+def test_lines_of_a_known_system_that_tell_of_no_election_are_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = b"[2026-11-26 12:44:53,026] INFO [ReplicaFetcher replicaId=11] Nothing of interest (kafka.server.Fetcher)\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(5 * line), encoding="utf-8"))
+    assert main(["look", "-"]) == 1
+    assert "laid out as those of kafka, but none in its beginning tells of elections" in capsys.readouterr().err
+
+
 def test_what_is_no_log_is_told_without_our_own_places(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"hello\n"), encoding="utf-8"))
     assert main(["look", "-"]) == 1
     error = capsys.readouterr().err
-    assert "no log of a system that is known lies in the text on standard input" in error
+    assert "no line that tells of elections was found in the text on standard input" in error
     assert "/" not in error
