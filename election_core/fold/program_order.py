@@ -9,7 +9,7 @@ holds for all. A file that is silent around a step may leave open on which side 
 wide as that. The reading is had again by the steps, which go with the facts.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -94,6 +94,14 @@ class FileClock:
             self.high, self.high_by, self.high_event = time, max(self.high_by, by), event_id
         if not self.moments or time >= self.moments[-1] + REORDERED:
             self.moments = [*self.moments, time][-STEPPED_LINES:]
+
+    def went_on(self, times: Sequence[int]) -> None:
+        """Lines at these times, in their order, are none of them lower; the next line tells what they mean for others
+        that are."""
+        at = bisect_left(times, self.moments[-1] + REORDERED) if self.moments else 0
+        while at < len(times):
+            self.moments = [*self.moments, times[at]][-STEPPED_LINES:]
+            at = bisect_left(times, times[at] + REORDERED, at)
 
     def burst(self, stream: str) -> list[tuple[int, ClockStep]]:
         """The place of the first of the lower lines, and their step, if they are a burst."""
@@ -280,6 +288,10 @@ class ProgramOrder:
             last.places.append(found[0])
             last.steps.append(found[1])
         return found is None and time == last.clock.high
+
+    def went_on(self, times: Sequence[int]) -> None:
+        """Lines of the file that is being read were passed over: the clock just went on through these times."""
+        self._files[-1].clock.went_on(times)
 
     def highest(self, stream: str, file: str) -> int | None:
         """The latest time in this file, if it is the one that was seen last."""

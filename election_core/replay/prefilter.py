@@ -88,10 +88,10 @@ def _passed_over(batch: pa.RecordBatch, high: int | None) -> Flags:
     if FROM_CHECKPOINT in batch.schema.names:
         old = batch.column(FROM_CHECKPOINT).to_numpy(zero_copy_only=False)
     another_clock = np.logical_or.reduce([_changed(batch.column(name).fill_null(0)) for name in _CLOCK])
-    over: Flags = steady & rises & ~another_clock & ~old & (periodic | ~interesting)
+    behind_unsteady = np.append(False, ~steady[:-1])[: len(at)]  # what is read out of order is no part of a run
+    over: Flags = steady & ~behind_unsteady & rises & ~another_clock & ~old & (periodic | ~interesting)
     over[:-1] &= rises[1:]
     over[-1:] = False
-    behind_unsteady = np.append(False, ~steady[:-1])[: len(at)]  # what is read out of order is no part of a run
     runs = np.cumsum(begins | old | ~steady | behind_unsteady | (interesting & ~periodic))
     numbers = np.flatnonzero(periodic)
     if len(numbers):

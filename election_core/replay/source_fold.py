@@ -151,6 +151,7 @@ class SourceLog:
     def lived(self, stream: str, signs: Signs, speaker: str | None = None) -> None:
         """Lines of ``stream`` were written that say nothing else but that the clock went on; ``speaker`` is the member
         that they name."""
+        self.order.went_on(signs.since.tolist())
         self._wait(_Waiting(stream, self.order.file, held=signs, member=speaker))
 
     def recall_line(self, stream: str, time: int, by: int, event_id: str, file: str) -> bool:

@@ -166,6 +166,13 @@ def test_a_periodic_line_that_comes_late_begins_no_run() -> None:
         assert_nothing_changes(as_new(as_events(said)), size, pytest.MonkeyPatch())
 
 
+@pytest.mark.parametrize("size", [3, 1000])
+def test_lines_that_are_passed_over_show_that_a_log_went_on(size: int) -> None:
+    """Three lower lines are a step of the clock in a log that had lines since, whether they were read or not."""
+    said = [tick(BEGAN + at * SECOND, 1) for at in (3, 6, 9, 1, 2, 2, 47, 50)]
+    assert_nothing_changes(as_new(as_events(said)), size, pytest.MonkeyPatch())
+
+
 @st.composite
 def disturbed(draw: st.DrawFn) -> list[Event]:
     """A quiet log with steps of its clock, silences, other roles, terms and names, counts that grow, starts."""
