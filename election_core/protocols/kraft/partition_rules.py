@@ -153,9 +153,8 @@ def _with_cause(row: Term, group: Group, unclean: dict[int, UncleanLeader]) -> T
     causes = {STOPPED: "leader_stopped", DIED: "leader_died", SILENT: "leader_silent"}
     silent = any(fact.node == before.node for fact in _ceased(group, before, row.term))
     at_once = before.end_cause == "told" and group.clocks.elapsed(after.begin, before.end)[1] <= MAX_INFO_GAP
-    otherwise = (
-        "leader_silent" if silent else "moved" if at_once else "unknown"
-    )  # whom controllers reach is told at once
+    # Whom controllers reach is told at once.
+    otherwise = "leader_silent" if silent else "moved" if at_once else "unknown"
     return replace(row, cause=causes.get(before.end_cause or "", otherwise))
 
 
