@@ -9,8 +9,10 @@ A partition in which nothing happened has no rows: a cluster has many thousand.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from operator import attrgetter
+from typing import TypeVar
 
 from election_replay.election_core.fold.roles import DIED, LEADER, REMOVED, STOPPED
 from election_replay.election_core.judge.clock import Clocks, Moment
@@ -48,6 +50,7 @@ from election_replay.election_core.protocols.kraft.partition_log import OF_BROKE
 
 __all__ = ["PROTOCOL", "judge"]
 
+T = TypeVar("T")
 CLOCK = "leader epoch"
 
 _REACHED = "no log tells which clients reached a leader that the controllers did not"
@@ -380,13 +383,14 @@ def _unacknowledged(group: Group, sets: Sequence[InSync]) -> Iterator[Finding]:
     few = (fact for fact in group.of(HeartbeatsCeased) if fact.count <= TOLD_ONE_BY_ONE)
     for ceased in () if group.replica_group.startswith(OF_BROKERS) else few:
         begin, fenced = since(ceased), until(ceased)
-        before = [fact for fact in sets if elapsed(since(fact), begin)[1] > 0]
-        if fenced is None or not before or ceased.node not in before[-1].members:
+        known = _before(sets, since, begin, group.clocks)
+        begun = _before(group.tenures, attrgetter("begin"), begin, group.clocks)
+        if fenced is None or not known or not begun or ceased.node not in sets[known - 1].members:
             continue
-        without = (since(fact) for fact in sets[len(before) :] if ceased.node not in fact.members)
-        end = min((at for at in without if elapsed(at, fenced)[0] > 0), default=fenced)
-        led = [tenure for tenure in group.tenures if elapsed(tenure.begin, begin)[1] > 0]
-        if not led or led[-1].node == ceased.node or (not led[-1].open and elapsed(led[-1].end, end)[1] > 0):
+        without = (since(sets[n]) for n in range(known, len(sets)) if ceased.node not in sets[n].members)
+        end = next((at for at in without if elapsed(at, fenced)[0] > 0), fenced)
+        led = group.tenures[begun - 1]
+        if led.node == ceased.node or (not led.open and elapsed(led.end, end)[1] > 0):
             continue
         most = elapsed(begin, end)[1]
         source = next((role.source_node for role in group.roles if role.node == ceased.node), ceased.node)
@@ -396,13 +400,18 @@ def _unacknowledged(group: Group, sets: Sequence[InSync]) -> Iterator[Finding]:
             RuleId.WRITES_REFUSED,
             ("in sync", ceased.node, begin.at // SECOND),
             (0, most),
-            led=(led[-1], None),
+            led=(led, None),
             when=(begin.at, end.by),
-            summary=f"{led[-1].with_detail(f'{CLOCK} {led[-1].term}')} could acknowledge no write with acks=all for at "
+            summary=f"{led.with_detail(f'{CLOCK} {led.term}')} could acknowledge no write with acks=all for at "
             f"most {seconds(most)}: {gone} and fenced it then.",
-            evidence=[before[-1].since_event, ceased.until_event],
-            former_leader=led[-1].node,
+            evidence=[sets[known - 1].since_event, ceased.until_event],
+            former_leader=led.node,
         )
+
+
+def _before(every: Sequence[T], begin: Callable[[T], Moment], moment: Moment, clocks: Clocks) -> int:
+    """How many of these, which are in order of time, may have begun before a moment."""
+    return bisect_left(every, True, key=lambda item: clocks.elapsed(begin(item), moment)[1] <= 0)
 
 
 def _refused(group: Group) -> Iterator[Finding]:
