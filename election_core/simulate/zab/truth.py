@@ -18,10 +18,12 @@ from election_replay.election_core.simulate.truth import (
     lines_of,
     log_gaps,
     lossless,
+    of_node,
     skews,
     storms,
 )
 from election_replay.election_core.simulate.world import SECOND, Line, World
+from election_replay.election_core.simulate.zab.machine import LOG_FILE
 from election_replay.election_core.simulate.zab.voice import SIDS
 
 _SIGNS = Signs(("ZK_ESTABLISHED",), ("ZK_LEADER_SHUTDOWN",), "epoch", 2 * SECOND, silent_while_leading=True)
@@ -34,7 +36,10 @@ _NAMES = {sid: name for name, sid in SIDS.items()}
 
 def truths(world: World) -> list[Truth]:
     """Everything that a reviewer should hear of a world."""
-    parts = (_regressions, _worse_votes, _left_behind, _lost_commits, _without_quorum, _log_gaps, _storms)
+    parts = (
+        *(_regressions, _stores_that_went_back, _worse_votes, _left_behind, _lost_commits, _without_quorum),
+        *(_log_gaps, _storms),
+    )
     found = [truth for part in parts for truth in part(world)]
     found += two_leaders(world, _SIGNS)
     found += leaderless(world, lambda gap: _gap_shows(world, gap), by_majority=True)
@@ -171,6 +176,15 @@ def _lonely(line: Line, supporters: set[str], voters: set[str]) -> Truth:
     provable = line.kept and not is_majority(len(supporters), len(voters))
     words = f"{line.node} began to lead epoch {epoch} with {len(supporters)} of the servers."
     return Truth("LEADER_WITHOUT_QUORUM", (line.node,), (epoch,), line.true_us, line.true_us, provable, words)
+
+
+def _stores_that_went_back(world: World) -> Iterator[Truth]:
+    """``STORE_WENT_BACK``: a server's data were lost or an older copy took their place. Its lines need not show it."""
+    for fault in world.faults:
+        lost = fault.action == "file lost" and fault.detail == LOG_FILE
+        if fault.node is not None and (lost or fault.action == "old copy put back"):
+            words = f"{fault.node} went on with data that end earlier."
+            yield Truth("STORE_WENT_BACK", (fault.node,), (), fault.true_us, None, False, words, of_node(fault.node))
 
 
 def _regressions(world: World) -> Iterator[Truth]:

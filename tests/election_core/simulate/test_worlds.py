@@ -186,7 +186,7 @@ WITHOUT_A_WORLD = {
     "NEEDLESS_ELECTION": "only Kafka's logs are judged for it, and KRaft has no machine",
     "CLUSTER_RESTORED": "members of a world belong to one cluster",
     "CLUSTER_FORCED": "operators of a world force no cluster",
-    "STORE_WENT_BACK": "etcd's members of a world print where their log ends too seldom",
+    "STORE_WENT_BACK": "members of a world print where their log ends too seldom",
     "STORES_DIFFER": "members of a world do not compare their data",
     "WRITES_UNANSWERED": "clients of a world are never kept waiting",
     "WRITES_REFUSED": "brokers of a world have room for every write, and their operators hand over to the living",
