@@ -7,6 +7,8 @@ the collector dates each line anyway. With the collector's time in front such a 
 import re
 from datetime import UTC, datetime, timedelta
 
+from election_replay.election_core.dialects.hashicorp.system import SYSTEM as HASHICORP
+
 _LEVEL = "(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)"
 _ZOOKEEPER = re.compile(rf"(\[myid:[^\]]*\] - )?{_LEVEL} +\[.{{1,200}}?:[\w.$]+@\d+\]", re.ASCII)
 _ROCKETMQ = re.compile(rf"{_LEVEL} [^\s\[].{{0,200}}? - ", re.ASCII)
@@ -15,7 +17,6 @@ _ETCD = re.compile(
     re.ASCII,
 )
 _HASHICORP = re.compile(r"(\[[A-Z]{3,5}\] +)?(?=[\w./-]*raft: )", re.ASCII)
-_OF_HASHICORP = ("consul", "nomad", "vault")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -27,7 +28,7 @@ def dated(text: str, time: int, program: str | None) -> str | None:
     at = _EPOCH + timedelta(microseconds=time)
     if found := _ZOOKEEPER.match(text):
         return f"{at:%Y-%m-%d %H:%M:%S},{at.microsecond // 1000:03d} {'' if found[1] else '- '}{text}"
-    if program in _OF_HASHICORP and (found := _HASHICORP.match(text)):
+    if program in HASHICORP.places and (found := _HASHICORP.match(text)):
         return f"{at:%Y/%m/%d %H:%M:%S.%f} {found[1] or '[INFO] '}{text[found.end() :]}"
     if _ETCD.match(text):
         return f"{at:%Y-%m-%d %H:%M:%S.%f} {text}"

@@ -29,3 +29,7 @@ class Periodic:
         """The number that may have grown."""
         number: int | None = getattr(event, self.counts) if self.counts is not None else None
         return number
+
+
+PER_PEER_ADDRESS = Periodic(says=lambda event: event.peer_address, reads=("peer_address",))
+"""Lines that say the same of one address again and again, and of others in between."""

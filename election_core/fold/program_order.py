@@ -92,8 +92,7 @@ class FileClock:
         """A line that is not lower than those before it."""
         if self.high is None or time >= self.high:
             self.high, self.high_by, self.high_event = time, max(self.high_by, by), event_id
-        if not self.moments or time >= self.moments[-1] + REORDERED:
-            self.moments = [*self.moments, time][-STEPPED_LINES:]
+        self.went_on((time,))
 
     def went_on(self, times: Sequence[int]) -> None:
         """Lines at these times, in their order, are none of them lower; the next line tells what they mean for others

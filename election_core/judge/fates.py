@@ -302,7 +302,7 @@ class Fates:
     def _heard_as_it_gave_up(self, before: Tenure) -> bool:
         """Whether messages reached a leader just as it gave up: it was not cut off then, and may have slept."""
         over = before.end.by + Timeout.ON_ITS_WAY.us
-        return bool(list(self._reached.between(before.source, before.end.at, over)))
+        return bool(self._reached.between(before.source, before.end.at, over))
 
     def _shown_awake(self, before: Tenure, lost: QuorumLoss, following: Following) -> bool:
         """Whether a leader without a majority to lose, whose log is quiet, wrote a line while it was lost.

@@ -138,6 +138,11 @@ def clocks_agree(world: World) -> bool:
     return all(abs(process.clock.ahead(world.now_us)) <= BOUND_US for process in world.processes.values())
 
 
+def all_is_shown(world: World, *nodes: str) -> bool:
+    """Whether all lines of these nodes, or of all, are there, and every clock is right."""
+    return lossless(world, *nodes) and clocks_agree(world)
+
+
 def in_names(truths: Iterable[Truth], names: Mapping[str, str]) -> list[Truth]:
     """Truths that cover findings about ``names``' keys, which the logs print for the members that a world names."""
 

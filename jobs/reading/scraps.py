@@ -75,7 +75,7 @@ def scraps(published: Published) -> Iterator[Scrap]:
         if cluster in speaking and not found:
             continue
         others = [] if cluster in speaking else counted_kinds(published, cluster, [source], texts)
-        known = [(meaning(row["kind"]), row["n"]) for row in others if meaning(row["kind"])]
+        known = [(words, row["n"]) for row in others if (words := meaning(row["kind"]))]
         wanted = list(dict.fromkeys(asked[cluster, source]))
         yield Scrap(cluster, source, tuple(of_source), found, known, wanted)
 

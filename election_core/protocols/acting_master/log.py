@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import BROKER, ELECTED_MODE_SETTINGS, NAMESERVER
-from election_replay.election_core.fold.periodic import Periodic
+from election_replay.election_core.fold.periodic import PER_PEER_ADDRESS, Periodic
 from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
 from election_replay.election_core.fold.roles import ACTING, FOLLOWER, LEADER, UNKNOWN, Step, merged, spans
 from election_replay.election_core.model import digits
@@ -484,9 +484,7 @@ BROKER_KINDS = (
 TELLS_ROLES = frozenset(kind for kind in _READERS if kind.startswith("BRK_"))
 """Lines of the broker's own log, in which it tells its role."""
 
-PERIODIC: Mapping[str, Periodic] = {
-    "BRK_REG_NS_OK": Periodic(says=lambda event: event.peer_address, reads=("peer_address",))
-}
+PERIODIC: Mapping[str, Periodic] = {"BRK_REG_NS_OK": PER_PEER_ADDRESS}
 """Registrations, every 30 s with each name server."""
 
 

@@ -15,7 +15,7 @@ from itertools import pairwise
 from election_replay.election_core.fold.checks import Checked
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker, Timestamped
 from election_replay.election_core.fold.identity import BROKER
-from election_replay.election_core.fold.periodic import Periodic
+from election_replay.election_core.fold.periodic import PER_PEER_ADDRESS, Periodic
 from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER, UNKNOWN, Span, Step, merged, spans
 from election_replay.election_core.model import digits
@@ -420,9 +420,7 @@ _BROKER_HANDLERS: dict[str, Callable[[BrokerLog, FoldEvent], None]] = {
 
 BROKER_KINDS = frozenset(_BROKER_HANDLERS)
 """The events that the fold of a broker's logs reads."""
-PERIODIC: Mapping[str, Periodic] = dict.fromkeys(
-    ("BRK_REG_NS_FAILED", "BRK_REG_NS_OK"), Periodic(says=lambda event: event.peer_address, reads=("peer_address",))
-)
+PERIODIC: Mapping[str, Periodic] = dict.fromkeys(("BRK_REG_NS_FAILED", "BRK_REG_NS_OK"), PER_PEER_ADDRESS)
 """Registrations at the name servers, every ten to sixty seconds."""
 TELLS_ROLES = frozenset({"BRK_MASTER_BEGIN", "BRK_REG_APPLIED", "BRK_REG_TEMP", "BRK_ROLE_DONE", "BRK_SLAVE_BEGIN"})
 """Lines of the broker's own log, in which it tells its role."""

@@ -10,6 +10,7 @@ from election_replay.election_core.simulate.truth import (
     Claim,
     Gap,
     Truth,
+    all_is_shown,
     clocks_agree,
     ends_at,
     gaps,
@@ -75,12 +76,7 @@ def _overlaps(world: World) -> Iterator[Truth]:
 
 def _overlap_shows(world: World, first: Leadership, second: Leadership) -> bool:
     ends = all(reign.how_ended in ("stepped down", "end") for reign in (first, second))
-    return ends and _telling(world, first.node, second.node)
-
-
-def _telling(world: World, *nodes: str) -> bool:
-    """Whether all lines of these nodes, or of all, are there, and all clocks right."""
-    return lossless(world, *nodes) and clocks_agree(world)
+    return ends and all_is_shown(world, first.node, second.node)
 
 
 def _overlap_of(world: World, first: Leadership, second: Leadership, lasted_us: int, awake_us: int) -> Claim:
@@ -128,7 +124,7 @@ def _others_knew(world: World) -> Iterator[Truth]:
             until = min(ends_at(world, reign), _next_change(world, line))
             if until - line.true_us > NOTICE_US:
                 sure = until - line.true_us > NOTICE_US + _BLUR_US and line.true_us - reign.begin_us > _BLUR_US
-                provable = sure and reign.how_ended == "stepped down" and _telling(world, reign.node, line.node)
+                provable = sure and reign.how_ended == "stepped down" and all_is_shown(world, reign.node, line.node)
                 words = f"{reign.node} acted on although {line.node} knew that {_after(line)} lives."
                 yield _not_minimum(reign.node, line.true_us, until, provable, words)
 
@@ -156,7 +152,7 @@ def _writable(world: World) -> Iterator[Truth]:
         for reign in world.reigns:
             apart = min(line.true_us - reign.begin_us, ends_at(world, reign) - line.true_us)
             if number_of(reign.node) != MASTER_ID and apart > 0:
-                provable = _telling(world) and apart > NOTICE_US + _BLUR_US and reign.how_ended == "stepped down"
+                provable = all_is_shown(world) and apart > NOTICE_US + _BLUR_US and reign.how_ended == "stepped down"
                 words = f"{line.node} showed {line.value('topic')} as writable while {reign.node} acted."
                 nodes, at, claim = _numbers(reign.node), line.true_us, _shown_at(world, reign.node, line.true_us)
                 yield Truth("ACTING_MASTER_WRITABLE", nodes, (), at, at, provable, words, claim)
@@ -195,7 +191,7 @@ def _gap_shows(world: World, gap: Gap) -> bool:
     """
     if gap.begin_us != ends_at(world, gap.before):
         return False
-    return gap.after is not None and gap.before.how_ended in ("stopped", "killed") and _telling(world)
+    return gap.after is not None and gap.before.how_ended in ("stopped", "killed") and all_is_shown(world)
 
 
 def _gap_of(world: World, gap: Gap) -> Claim:
@@ -240,7 +236,7 @@ def _without_writes(
 ) -> Truth:
     acted = max(overlap_us((begin_us, end_us), (reign.begin_us, ends_at(world, reign))) for reign in acting)
     long = acted > 15 * SECOND and acting[0].begin_us - master.begin_us > _BLUR_US
-    provable = shown and long and master.how_ended in ("stopped", "killed") and _telling(world)
+    provable = shown and long and master.how_ended in ("stopped", "killed") and all_is_shown(world)
     nodes = {*_numbers(master.node, *(reign.node for reign in acting))}
 
     def covers(finding: Finding) -> bool:
@@ -280,7 +276,7 @@ def _stuck_until(world: World, failures: list[Line], served: Line | None) -> Ite
     end = served.true_us if served is not None else failures[-1].true_us
     shown = failures[-1].true_us - begin
     if end - begin > 29 * SECOND:
-        provable = shown > 31 * SECOND and _telling(world, node)
+        provable = shown > 31 * SECOND and all_is_shown(world, node)
         words = f"{node} could not come online for {(end - begin) / SECOND:.1f} s."
         yield Truth("PRE_ONLINE_STUCK", (number_of(node),), (), begin, end, provable, words, _either_name(node))
 
@@ -299,7 +295,7 @@ def _skipped(world: World) -> Iterator[Truth]:
             if near and is_smaller(*_numbers(*both)):
                 words = f"{line.node} came back without asking {reign.node}, which acted."
                 sure = line.true_us - reign.begin_us > _BLUR_US and reign.how_ended == "stepped down"
-                provable, claim = sure and _telling(world, *both), _about(*both)
+                provable, claim = sure and all_is_shown(world, *both), _about(*both)
                 yield Truth("PRE_ONLINE_SKIPPED", _numbers(*both), (), line.true_us, None, provable, words, claim)
 
 

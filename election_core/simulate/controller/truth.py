@@ -26,6 +26,7 @@ from election_replay.election_core.simulate.truth import (
     Claim,
     Gap,
     Truth,
+    all_is_shown,
     clocks_agree,
     downtime,
     ends_at,
@@ -438,7 +439,7 @@ def _stale_sets(world: World) -> Iterator[Truth]:
 def _small_sets(world: World) -> Iterator[Truth]:
     """A set without a broker that lived for a minute and more."""
     recorded = sets(world)
-    complete = lossless(world) and clocks_agree(world)
+    complete = all_is_shown(world)
     for decision, following in zip_longest(recorded, recorded[1:]):
         begin, end = decision.line.true_us, world.now_us if following is None else following.line.true_us
         inside = _named(world, decision.members)

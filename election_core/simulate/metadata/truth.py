@@ -9,15 +9,7 @@ from election_replay.election_core.protocols.metadata.data_version import is_tak
 from election_replay.election_core.simulate.acting_master import truth as services
 from election_replay.election_core.simulate.acting_master.truth import number_of
 from election_replay.election_core.simulate.metadata.machine import CONSUMER_FILE, DELAY_FILE, Offsets, Place, Tables
-from election_replay.election_core.simulate.truth import (
-    Claim,
-    Truth,
-    clocks_agree,
-    downtime,
-    ends_at,
-    lines_of,
-    lossless,
-)
+from election_replay.election_core.simulate.truth import Claim, Truth, all_is_shown, downtime, ends_at, lines_of
 from election_replay.election_core.simulate.world import SECOND, Leadership, World
 
 _NEAR_US = 20 * SECOND
@@ -152,7 +144,7 @@ def _copied(world: World, handed: HandedOver, file: str, entries: dict[Place, in
 
     That one was taken after it served, or, where it took nothing over, while its process was dead.
     """
-    if not _telling(world, handed):
+    if not _all_is_shown(world, handed):
         return False
     acted = handed.left.begin_us + _SURE_US, handed.end_us - _SURE_US
     shown = [table for time, table in copies(world, handed.left.node, file) if acted[0] < time < acted[1]]
@@ -183,9 +175,9 @@ def _deaths(world: World, handed: HandedOver) -> list[tuple[int, int]]:
     return [(died + _SURE_US, started) for died, started in downtime(world, handed.node) if started <= served]
 
 
-def _telling(world: World, handed: HandedOver) -> bool:
-    """Whether all lines of both brokers are there, and all clocks right."""
-    return lossless(world, handed.left.node, handed.node) and clocks_agree(world)
+def _all_is_shown(world: World, handed: HandedOver) -> bool:
+    """Whether all lines of both brokers are there, and every clock is right."""
+    return all_is_shown(world, handed.left.node, handed.node)
 
 
 # -- topics and groups ----------------------------------------------------------------------------------------------
@@ -204,7 +196,7 @@ def _names(world: World, handed: HandedOver) -> Iterator[Truth]:
         lost = sorted(set(after.names) - set(before.names) - set(kept.names))
         if lost:
             words = f"{', '.join(lost)}, made on {handed.left.node}, is not on {handed.node}."
-            provable = _telling(world, handed)
+            provable = _all_is_shown(world, handed)
             claim = _lost(handed, f"{len(lost)} {noun}")
             yield Truth("METADATA_ROLLBACK", handed.nodes, (), handed.end_us, None, provable, words, claim)
 
@@ -231,7 +223,7 @@ def _older(handed: HandedOver) -> Claim:
 
 def _versions_copied(world: World, handed: HandedOver, file: str) -> bool:
     """Whether copies show both versions: the new one's from its death, the old one's from after it was read."""
-    if handed.served_us is None or not _telling(world, handed):
+    if handed.served_us is None or not _all_is_shown(world, handed):
         return False
     deaths = _deaths(world, handed)
     versions = [

@@ -11,13 +11,13 @@ from election_replay.election_core.simulate.truth import (
     Claim,
     Gap,
     Truth,
+    all_is_shown,
     clocks_agree,
     in_names,
     kept,
     leaderless,
     lines_of,
     log_gaps,
-    lossless,
     skews,
     storms,
 )
@@ -177,7 +177,7 @@ def _shows_members(world: World, line: Line) -> bool:
 
 def _gap_shows(world: World, gap: Gap) -> bool:
     """Whether lines prove a gap: the next leader says when it began, and the last one's end was said or noticed."""
-    if gap.after is None or not clocks_agree(world) or gap.lasted_us < _SURE_GAP_US or not lossless(world):
+    if gap.after is None or gap.lasted_us < _SURE_GAP_US or not all_is_shown(world):
         return False
     if gap.before.end_us != gap.begin_us:
         return _shows_freeze(world, gap.before.node, gap.end_us)

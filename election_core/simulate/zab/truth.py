@@ -10,7 +10,7 @@ from election_replay.election_core.simulate.truth import (
     Claim,
     Gap,
     Truth,
-    clocks_agree,
+    all_is_shown,
     downtime,
     in_names,
     kept,
@@ -114,7 +114,7 @@ def _left_behind(world: World) -> Iterator[Truth]:
         if ahead and not is_majority(len(supporters) - len(ahead), len(world.names())):
             epoch = line.number("zxid") >> 32
             words = f"{line.node} was established in epoch {epoch} although {' and '.join(sorted(ahead))} had more."
-            provable = lossless(world) and clocks_agree(world)
+            provable = all_is_shown(world)
             nodes, claim = (line.node, *sorted(ahead)), _behind(line.node, epoch)
             yield Truth("ZAB_WRONG_WINNER", nodes, (epoch,), line.true_us, None, provable, words, claim)
 
@@ -136,7 +136,7 @@ def _lost_commits(world: World) -> Iterator[Truth]:
         if not known or max(known)[0] <= zxid:
             continue
         words = f"{line.node} was established in epoch {epoch} without entries that {max(known)[1]} had committed."
-        provable = lossless(world) and clocks_agree(world) and not back
+        provable = all_is_shown(world) and not back
         claim = _lacked(line.node, epoch)
         yield Truth("COMMITTED_ENTRY_LOST", (line.node,), (epoch,), line.true_us, None, provable, words, claim)
 
@@ -214,7 +214,7 @@ def _regressions(world: World) -> Iterator[Truth]:
 
 def _gap_shows(world: World, gap: Gap) -> bool:
     """Whether lines prove a gap: the last leader said when it gave up, or a follower noticed at once that it died."""
-    if gap.after is None or not clocks_agree(world) or gap.lasted_us < _SURE_GAP_US or not lossless(world):
+    if gap.after is None or gap.lasted_us < _SURE_GAP_US or not all_is_shown(world):
         return False
     gave_up = gap.before.how_ended == "stepped down" and gap.before.end_us == gap.begin_us
     return gave_up or any(_missed(line, gap) for line in world.lines)
@@ -241,7 +241,7 @@ def _log_gaps(world: World) -> Iterable[Truth]:
             for reign in world.reigns
         )
         others = (line for line in kept_by_others(world, node) if begin_us < line.true_us < end_us - 8 * SECOND)
-        return led and any(others) and clocks_agree(world) and lossless(world)
+        return led and any(others) and all_is_shown(world)
 
     return log_gaps(world, shows)
 
