@@ -1,9 +1,9 @@
 """What was logged at one ZooKeeper server because of what was logged at another: it ties their clocks together."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from election_replay.election_core.fold.roles import LEADER
 from election_replay.election_core.judge.clock import Message, Moment
@@ -64,7 +64,8 @@ def _votes_heard(facts: Iterable[Fact]) -> Iterator[Message]:
     whose first election lines are missing.
     """
     sent: dict[tuple[object, ...], set[Moment | None]] = {}
-    begins, elections = process_begins(facts, PROTOCOL), _first_elections(facts)
+    begins = process_begins(facts, PROTOCOL)
+    whole = _whole_lives(facts, begins)
     for fact in facts:
         if isinstance(fact, MessageSent) and fact.message in (VOTE, CAST, LEADING):
             cause = since(fact) if fact.message != CAST else None
@@ -76,25 +77,32 @@ def _votes_heard(facts: Iterable[Fact]) -> Iterator[Message]:
             causes = sent.get((fact.replica_group, fact.peer, fact.term, fact.ids), set())
             if len(causes) == 1:
                 (cause,) = causes
-                if cause is not None and not _of_an_earlier_life(fact, cause, begins, elections):
+                if cause is not None and not _of_an_earlier_life(fact, cause, begins, whole):
                     yield Message(cause, since(fact))
 
 
-def _first_elections(facts: Iterable[Fact]) -> dict[str, list[int]]:
-    """When each server went into the first election of each of its lives: rounds are counted from 1 in each."""
+def _whole_lives(facts: Iterable[Fact], begins: Mapping[str, list[int]]) -> dict[str, int]:
+    """How many of the first lives of each server show an election of round 1, one life after the other: rounds are
+    counted from 1 in each."""
     first: dict[str, set[int]] = {}
     for fact in facts:
         if isinstance(fact, MessageSent) and fact.message == VOTE and fact.term == 1:
             first.setdefault(fact.source_node, set()).add(fact.since)
-    return {source: sorted(times) for source, times in first.items()}
+    whole: dict[str, int] = {}
+    for source, elections in first.items():
+        times = sorted(elections)
+        with_election = (
+            bisect_left(times, begin) < bisect_left(times, end) for begin, end in pairwise(begins.get(source, ()))
+        )
+        whole[source] = sum(takewhile(bool, with_election))
+    return whole
 
 
 def _of_an_earlier_life(
-    heard: MessageReceived, cause: Moment, begins: dict[str, list[int]], elections: dict[str, list[int]]
+    heard: MessageReceived, cause: Moment, begins: Mapping[str, list[int]], whole: Mapping[str, int]
 ) -> bool:
     """Whether a vote may have been heard from an earlier life of its sender, of which lines are missing."""
     starts = begins.get(cause.source, [])
     last = bisect_right(starts, cause.at) - 1
-    earlier = pairwise(starts[: last + 1])
-    whole = all(any(begin <= at < end for at in elections.get(cause.source, [])) for begin, end in earlier)
-    return last > 0 and not (whole and heard.message == VOTE) and heard.since_by < starts[last]
+    all_known = heard.message == VOTE and last <= whole.get(cause.source, 0)
+    return last > 0 and not all_known and heard.since_by < starts[last]
