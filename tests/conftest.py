@@ -1,5 +1,6 @@
 """The real logs, unpacked once a session, and landing zones of chosen runs."""
 
+import gc
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
@@ -31,6 +32,12 @@ collect_ignore = [
     *([] if "S3_SERVER" in os.environ else ["object_stores"]),
 ]
 """What needs an environment of its own: ``make airflow-test``, ``make cluster-test``, ``make object-store-test``."""
+
+
+def pytest_collection_finish() -> None:
+    """What is collected stays to the end: the garbage collector need not walk it again and again."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

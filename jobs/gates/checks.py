@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from tempfile import gettempdir
 from typing import Any, TypeVar
 
@@ -98,6 +99,7 @@ class Check:
         return bool(self.failed) and self.expectation.severity == "critical"
 
 
+@cache
 def expectations_of(table: str) -> tuple[Expectation, ...]:
     """Everything that must hold for a table."""
     shape = TABLES[table]
@@ -105,10 +107,12 @@ def expectations_of(table: str) -> tuple[Expectation, ...]:
     return (*suite(shape), *known)
 
 
-def condition_of(table: str, expectation: Expectation) -> str | None:
-    """The condition by which failing rows are known, where each row of a table is asked by itself."""
-    found = re.fullmatch(rf"SELECT (?:NULL AS cluster, )?\* FROM {table} WHERE (.*)", expectation.failing, re.DOTALL)
-    return found[1] if found and "SELECT" not in found[1] else None
+@cache
+def conditions_of(table: str) -> Mapping[str, str]:
+    """The conditions by which failing rows are known, of the expectations that ask each row of a table by itself."""
+    alone = re.compile(rf"SELECT (?:NULL AS cluster, )?\* FROM {table} WHERE (.*)", re.DOTALL)
+    found = ((asked.name, alone.fullmatch(asked.failing)) for asked in expectations_of(table))
+    return {name: row[1] for name, row in found if row and not re.search(r"\bSELECT\b", row[1])}
 
 
 def chosen_tables(warehouse: Warehouse, layers: Collection[str]) -> list[str]:
@@ -329,8 +333,7 @@ class Newest:
 
     def _in_one_pass(self, table: str) -> tuple[int, dict[str, dict[str | None, int]]]:
         """How many rows a table has, and how many of which cluster break each expectation of a row by itself."""
-        conditions = ((asked.name, condition_of(table, asked)) for asked in expectations_of(table))
-        by_row = {name: condition for name, condition in conditions if condition}
+        by_row = conditions_of(table)
         if table in self._empty:
             return 0, {name: {} for name in by_row}
         cluster = "cluster" if "cluster" in TABLES[table].names else "NULL"

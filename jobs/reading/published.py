@@ -23,6 +23,8 @@ from election_replay.schemas.views import BEFORE, VIEWS
 CALLS = {name: name for name in sorted(TABLES)} | {name: view.call for name, view in sorted(VIEWS.items())}
 MISSING = re.compile(r"(?:Table|Table Function|View) with name \"?([^\s\"!]+)\"? does not exist")
 """What DuckDB says of a table, view or function that is not there."""
+CATALOGUE = re.compile(r"(?i)\b(?:show|describe|summarize|pragma|information_schema|(?:duckdb|pg|sqlite)_)")
+"""What queries have that ask which tables and views there are."""
 BATCH_ROWS = 10_000
 UNREAD = re.compile(rf"stream registered as '(?:every_)?({'|'.join((*TABLES, *BEFORE))})' failed: (.*)")
 """What DuckDB says when Arrow cannot read a table's files."""
@@ -103,15 +105,23 @@ class Published:
 
     def stream(self, sql: str) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
         """The same, its columns and its rows as they are found: an answer need not fit into memory."""
-        self._open(NAMES)
         try:
             statements = duckdb.extract_statements(sql)
             if len(statements) != 1 or statements[0].type not in READING:
                 raise JobError("give one SELECT: what is published can be read, not changed")
-            reader = self._database.sql(sql).to_arrow_reader(BATCH_ROWS)
+            reader = self._reader(sql)
         except duckdb.Error as error:
             raise self._refusal(error) from error
         return reader.schema, self._batches(reader)
+
+    def _reader(self, sql: str) -> pa.RecordBatchReader:
+        """The answer, once what the query names is open: all, where it asks what there is or composes a name."""
+        self._open(NAMES if CATALOGUE.search(sql) else read_by(sql))
+        try:
+            return self._database.sql(sql).to_arrow_reader(BATCH_ROWS)
+        except duckdb.CatalogException:
+            self._open(NAMES)
+            return self._database.sql(sql).to_arrow_reader(BATCH_ROWS)
 
     def _batches(self, reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
         try:

@@ -1,8 +1,13 @@
 """Published tables that a test fills row by row, without Spark."""
 
+import atexit
+import shutil
+import tempfile
 from collections.abc import Iterator
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -23,6 +28,26 @@ GROUP = {"cluster": "c1", "replica_group": "g1", "protocol": "dledger"}
 def at(seconds: float) -> datetime:
     """A time, ``seconds`` after noon."""
     return NOON + timedelta(seconds=seconds)
+
+
+@cache
+def _template() -> Path:
+    """A warehouse whose tables are empty, made once a process."""
+    made = Path(tempfile.mkdtemp(prefix="election-replay-tests-")) / "w"
+    Warehouse(str(made)).create()
+    atexit.register(shutil.rmtree, made.parent, ignore_errors=True)
+    return made
+
+
+def copied(template: str | Path, folder: str | Path) -> Warehouse:
+    """A warehouse like another one, for a test to spoil."""
+    shutil.copytree(template, folder, copy_function=shutil.copyfile, dirs_exist_ok=True)
+    return Warehouse(str(folder))
+
+
+def blank(folder: str | Path) -> Warehouse:
+    """A warehouse whose tables are empty."""
+    return copied(_template(), folder)
 
 
 def put(warehouse: Warehouse, table: str, *rows: dict[str, Any]) -> None:

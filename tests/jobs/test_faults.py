@@ -15,7 +15,7 @@ from election_replay.jobs import JobError
 from election_replay.jobs.cli.app import main
 from election_replay.jobs.faults import readable, user_message
 from election_replay.jobs.warehouse.warehouse import Warehouse
-from tests.jobs.tables import GROUP, NOON, publish, put
+from tests.jobs.tables import GROUP, NOON, blank, publish, put
 
 Break = Callable[[list[Path]], None]
 
@@ -48,8 +48,7 @@ BREAKS = [
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    tables = Warehouse(str(tmp_path_factory.mktemp("whole") / "w"))
-    tables.create()
+    tables = blank(tmp_path_factory.mktemp("whole") / "w")
     term = GROUP | {"term": 1, "leader": "n1", "start_time": NOON, "certainty": "proven", "start_event_id": "e1"}
     put(tables, "terms", term)
     publish(tables)

@@ -31,7 +31,7 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.disks import disk_at
 from tests.jobs.nights import ALL, GOLD, begun, content, night, second_night, whole_night
 from tests.jobs.replaying.test_every_commit import WRITERS
-from tests.jobs.tables import GROUP
+from tests.jobs.tables import GROUP, blank
 from tests.jobs.zone import Zone, election
 from tests.proving import amount, only_when_proving
 
@@ -190,8 +190,7 @@ def test_a_clock_that_is_set_back_within_a_night_hides_nothing(
 
 
 def test_the_last_note_on_a_finding_counts_whatever_the_clock_said(tmp_path: Path, clock: type[Clock]) -> None:
-    warehouse = Warehouse(str(tmp_path / "w"))
-    warehouse.create()
+    warehouse = blank(tmp_path / "w")
     note = GROUP | {
         "finding_id": "f",
         "rule": "LEADERLESS",

@@ -19,14 +19,13 @@ from election_replay.jobs.replay import replay
 from election_replay.jobs.review import case_of
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.warehouse import Warehouse
-from tests.jobs.tables import finding, publish, put
+from tests.jobs.tables import blank, finding, publish, put
 
 
 @pytest.fixture
 def marked(tmp_path: Path) -> str:
     """Two findings, of which nobody has said anything."""
-    warehouse = Warehouse(str(tmp_path / "w"))
-    warehouse.create()
+    warehouse = blank(tmp_path / "w")
     put(warehouse, "findings", finding("aaa1", "LEADERLESS", 0, 5), finding("bbb2", "LOG_GAP", 1, 2))
     publish(warehouse)
     return warehouse.root

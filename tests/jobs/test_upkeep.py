@@ -20,7 +20,7 @@ from election_replay.jobs.warehouse.delta_form import properties
 from election_replay.jobs.warehouse.table_sets import JUDGED, unchanged_since
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
-from tests.jobs.tables import name_published
+from tests.jobs.tables import blank, name_published
 from tests.jobs.warehouse.test_data_files import commit, files_of
 
 NOW = datetime.now(UTC)
@@ -59,9 +59,7 @@ def terms(warehouse: Warehouse, run: dict[str, Any] | None = None) -> list[int]:
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Warehouse:
-    tables = Warehouse(str(tmp_path / "w"))
-    tables.create()
-    return tables
+    return blank(tmp_path / "w")
 
 
 def files(warehouse: Warehouse) -> set[Path]:

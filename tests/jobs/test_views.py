@@ -7,11 +7,10 @@ import pyarrow as pa
 import pytest
 
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from election_replay.schemas.model import View
 from election_replay.schemas.views import RULES_OF, VIEWS
-from tests.jobs.tables import at, event, finding, log_line, publish, put, role, term
+from tests.jobs.tables import at, blank, event, finding, log_line, publish, put, role, term
 
 ARGUMENTS = {
     "incident_timeline": "'c1', 'g1'",
@@ -24,8 +23,7 @@ ARGUMENTS = {
 
 def asked(tmp_path: Path, query: str, **rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The answer to a query over a warehouse that holds these rows."""
-    warehouse = Warehouse(str(tmp_path / "w"))
-    warehouse.create()
+    warehouse = blank(tmp_path / "w")
     for table, some in rows.items():
         put(warehouse, table, *some)
     publish(warehouse)
@@ -36,8 +34,7 @@ def asked(tmp_path: Path, query: str, **rows: list[dict[str, Any]]) -> list[dict
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Published:
     """A warehouse without rows."""
-    warehouse = Warehouse(str(tmp_path_factory.mktemp("empty")))
-    warehouse.create()
+    warehouse = blank(tmp_path_factory.mktemp("empty"))
     publish(warehouse)
     return Published(warehouse)
 

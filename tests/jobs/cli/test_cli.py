@@ -18,14 +18,13 @@ from election_replay.jobs.reading.words import COLUMNS
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from election_replay.schemas.views import VIEWS
-from tests.jobs.tables import GROUP, NOON, publish, put
+from tests.jobs.tables import GROUP, NOON, blank, publish, put
 
 
-@pytest.fixture
-def warehouse(tmp_path: Path) -> str:
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A small published warehouse, with one row in ``terms`` that is newer than what is published."""
-    tables = Warehouse(str(tmp_path / "w"))
-    tables.create()
+    tables = blank(tmp_path_factory.mktemp("cli") / "w")
     term = GROUP | {"term": 1, "leader": "n1", "start_time": NOON, "certainty": "proven", "start_event_id": "e1"}
     put(tables, "terms", term)
     put(
@@ -277,3 +276,10 @@ def test_csv_for_programs_is_exact_and_for_spreadsheets_holds_no_formula(
 
 def test_what_looks_like_an_emoji_stays_a_port(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "10.0.0.1:100:2" in said(capsys, "sql", "--warehouse", warehouse, "SELECT '10.0.0.1:100:2'")
+
+
+def test_a_query_may_compose_names_and_ask_for_them(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only the tables that stand in a query are opened, but for these two."""
+    ask = ("sql", "--warehouse", warehouse)
+    assert "(1 rows)" in said(capsys, *ask, "SELECT * FROM query_table('ter' || 'ms')")
+    assert {*TABLES} < {*said(capsys, *ask, "SHOW TABLES", "--limit", "0", "--format", "csv").split()}

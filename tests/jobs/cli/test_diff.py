@@ -20,17 +20,16 @@ from election_replay.jobs.spark_views import as_published, of_run
 from election_replay.jobs.upkeep import upkeep
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
-from tests.jobs.tables import NOON, finding, name_published, publish, put, term
+from tests.jobs.tables import NOON, blank, copied, finding, name_published, publish, put, term
 
 if TYPE_CHECKING:
     from election_replay.jobs.engines.spark_engine import SparkEngine
 
 
-@pytest.fixture
-def warehouse(tmp_path: Path) -> str:
+@pytest.fixture(scope="module")
+def two_runs(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Two published runs, r1 and r2: one finding stayed, one went, one came and one is graver than before."""
-    tables = Warehouse(str(tmp_path / "w"))
-    tables.create()
+    tables = blank(tmp_path_factory.mktemp("two-runs") / "w")
     stays, worse = finding("aaa", "LEADERLESS", 0, 5), finding("bbb", "LEADERLESS", 10, 15)
     put(tables, "findings", stays, worse, finding("ccc", "LOG_GAP", 1, 2))
     put(tables, "terms", term(1, "n1", 0, None))
@@ -45,6 +44,12 @@ def warehouse(tmp_path: Path) -> str:
     versions = [(name, version) for name, version in tables.versions().items() if name != "runs"]
     tables.append([row | later | {"versions": versions, "counts": []}], "runs")
     return tables.root
+
+
+@pytest.fixture
+def warehouse(two_runs: str, tmp_path: Path) -> str:
+    """The same for one test."""
+    return copied(two_runs, tmp_path / "w").root
 
 
 def said(capsys: pytest.CaptureFixture[str], *args: str, code: int = 0) -> str:

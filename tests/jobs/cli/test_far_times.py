@@ -5,14 +5,12 @@ from pathlib import Path
 import pytest
 
 from election_replay.jobs.cli.app import main
-from election_replay.jobs.warehouse.warehouse import Warehouse
-from tests.jobs.tables import publish, put, role
+from tests.jobs.tables import blank, publish, put, role
 
 
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> str:
-    tables = Warehouse(str(tmp_path_factory.mktemp("far") / "w"))
-    tables.create()
+    tables = blank(tmp_path_factory.mktemp("far") / "w")
     put(tables, "role_intervals", role("n1", "leader", 1, 0))
     publish(tables)
     return tables.root

@@ -32,7 +32,7 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from tests.jobs.nights import ALL, content, night
 from tests.jobs.replaying.test_checkpoints import NIGHTS, RUNS, STORIES, copy_nodes, deliver, write_story
-from tests.jobs.tables import put
+from tests.jobs.tables import blank, put
 from tests.jobs.zone import Zone, leads, line, noise
 from tests.proving import PROVING, amount
 
@@ -65,8 +65,7 @@ CHOICES: tuple[Simple | Among, ...] = (
 
 def lines(tmp_path: Path) -> Warehouse:
     """A table with rows of several clusters, landings and reasons."""
-    warehouse = Warehouse(str(tmp_path / "warehouse"))
-    warehouse.create()
+    warehouse = blank(tmp_path / "warehouse")
     for batch in (1, 2, 3):
         for cluster in ("c1", "it's"):
             told = [PLACE | {"cluster": cluster, "batch": batch, "line_no": n, "reason": "ab"[n % 2]} for n in range(3)]
@@ -76,8 +75,7 @@ def lines(tmp_path: Path) -> Warehouse:
 
 def many_lines(tmp_path: Path, count: int) -> Warehouse:
     """A landing of few lines, and one of so many, in no order."""
-    warehouse = Warehouse(str(tmp_path / "warehouse"))
-    warehouse.create()
+    warehouse = blank(tmp_path / "warehouse")
     table = TABLES["quarantine"]
     for batch, rows in ((1, 10), (2, count)):
         numbers = random.Random(batch).sample(range(rows), rows)

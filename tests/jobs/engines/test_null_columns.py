@@ -11,7 +11,7 @@ from election_replay.jobs.engines.engine import NULL, After, Rows, null_of
 from election_replay.jobs.warehouse.data_files import DataFile, record_batch, write_data_files
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
-from tests.jobs.tables import NOON
+from tests.jobs.tables import NOON, blank
 
 EVENTS = TABLES["events"]
 LINE = {"cluster": "c", "source_node": "n", "stream": "s", "fingerprint": "f", "source_file": "p", "kind": "TICK"}
@@ -20,9 +20,7 @@ WANTED = Rows("events").select(("kind", "role", "term", "peer"), {"old": "false"
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Warehouse:
-    made = Warehouse(str(tmp_path / "warehouse"))
-    made.create()
-    return made
+    return blank(tmp_path / "warehouse")
 
 
 def written(warehouse: Warehouse, batch: int, *said: dict[str, Any]) -> list[DataFile]:

@@ -40,7 +40,7 @@ from election_replay.jobs.warehouse.data_files import write_data_files
 from election_replay.jobs.warehouse.table_sets import JUDGED, LANDED
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
-from tests.jobs.tables import name_published
+from tests.jobs.tables import blank, name_published
 from tests.jobs.zone import EPOCH, Zone, leads, noise
 
 Row = dict[str, Any]
@@ -54,8 +54,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     zone.write("broker_default.log", leads(0, 1) + noise(1) + leads(60, 2) + leads(120, 3))
     zone.write("broker.log", leads(5, 1))
     made = zone.land()
-    warehouse = Warehouse(str(root / "w"))
-    warehouse.create()
+    warehouse = blank(root / "w")
     for table, rows in made.items():
         warehouse.append(rows, table)
     first, second, third, *_ = sorted(
@@ -119,8 +118,7 @@ def test_sound_tables_pass(warehouse: Warehouse) -> None:
 
 
 def test_tables_without_rows_pass(tmp_path: Path) -> None:
-    empty = Warehouse(str(tmp_path / "w"))
-    empty.create()
+    empty = blank(tmp_path / "w")
     assert failing(empty) == set()
 
 

@@ -12,6 +12,7 @@ from election_replay.jobs.landing.privacy_mark import NOTHING, recorded_mark, re
 from election_replay.jobs.landing.pseudonyms import Pseudonyms, pseudonyms_of
 from election_replay.jobs.settings.config import Config, Privacy
 from election_replay.jobs.warehouse.warehouse import Warehouse
+from tests.jobs.tables import blank
 from tests.jobs.warehouse.test_data_files import files_of
 from tests.jobs.zone import Zone, leads
 
@@ -21,9 +22,7 @@ BOTH = Privacy(("address", "client_id"))
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Warehouse:
-    made = Warehouse(str(tmp_path / "warehouse"))
-    made.create()
-    return made
+    return blank(tmp_path / "warehouse")
 
 
 @pytest.fixture

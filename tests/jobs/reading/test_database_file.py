@@ -14,14 +14,13 @@ from election_replay.jobs.reading.published import Published
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from election_replay.schemas.views import VIEWS
-from tests.jobs.tables import finding, log_line, publish, put, role, term
+from tests.jobs.tables import blank, finding, log_line, publish, put, role, term
 
 
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Two leaders at once, with the line that proves it, and a line that proves nothing."""
-    tables = Warehouse(str(tmp_path_factory.mktemp("w")))
-    tables.create()
+    tables = blank(tmp_path_factory.mktemp("w"))
     told = finding("f1", "SPLIT_BRAIN_OVERLAP", 20, 30, evidence=["e1"], nodes=["n1", "n2"], first_seen_run="r1")
     put(tables, "findings", told)
     put(tables, "terms", term(1, "n1", 0, 30, start_event_id="e2"), term(2, "n2", 20, None))

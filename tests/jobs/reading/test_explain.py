@@ -8,15 +8,13 @@ import pytest
 from election_replay.election_core.model.catalogue import CATALOGUE, RULES
 from election_replay.jobs.cli.app import main
 from election_replay.jobs.reading.words import certainty
-from election_replay.jobs.warehouse.warehouse import Warehouse
-from tests.jobs.tables import GROUP, NOON, finding, log_line, publish, put
+from tests.jobs.tables import GROUP, NOON, blank, finding, log_line, publish, put
 
 
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A split brain, what follows from it, and what limits it."""
-    tables = Warehouse(str(tmp_path_factory.mktemp("explain") / "w"))
-    tables.create()
+    tables = blank(tmp_path_factory.mktemp("explain") / "w")
     put(
         tables,
         "findings",

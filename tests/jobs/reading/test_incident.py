@@ -9,8 +9,7 @@ import pytest
 
 from election_replay.jobs.cli.app import main
 from election_replay.jobs.reading.words import COLUMNS, leader_word, paragraph, term_word, undecidable, when
-from election_replay.jobs.warehouse.warehouse import Warehouse
-from tests.jobs.tables import GROUP, at, event, finding, log_line, publish, put, role, term
+from tests.jobs.tables import GROUP, at, blank, event, finding, log_line, publish, put, role, term
 
 LONG = " ".join(f"word{n}" for n in range(60))
 
@@ -18,8 +17,7 @@ LONG = " ".join(f"word{n}" for n in range(60))
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A leader that is cut off and leads on while another one is elected."""
-    tables = Warehouse(str(tmp_path_factory.mktemp("incident") / "w"))
-    tables.create()
+    tables = blank(tmp_path_factory.mktemp("incident") / "w")
     put(
         tables,
         "terms",
@@ -203,8 +201,7 @@ def test_a_window_that_cannot_be_is_refused(
 
 
 def test_masters_without_terms_are_told_by_their_service(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    tables = Warehouse(str(tmp_path / "w"))
-    tables.create()
+    tables = blank(tmp_path / "w")
     acting: dict[str, Any] = {"protocol": "acting_master"}
     put(
         tables,
@@ -227,8 +224,7 @@ def test_a_number_stays_with_its_unit() -> None:
 def test_who_is_told_to_stop_and_goes_on_for_a_while_is_stopped_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tables = Warehouse(str(tmp_path))
-    tables.create()
+    tables = blank(tmp_path)
     lives = (
         role("n1", "leader", 0, 10, term=1, start_cause="start", end_cause="stopped"),
         role("n1", "follower", 10, 14, term=1, start_cause="stopped", end_cause="stopped"),
@@ -283,8 +279,7 @@ def test_a_term_of_zookeeper_is_an_epoch_and_one_of_raft_a_term() -> None:
 def test_a_leader_that_leads_again_is_not_said_to_have_missed_itself(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tables = Warehouse(str(tmp_path))
-    tables.create()
+    tables = blank(tmp_path)
     put(
         tables,
         "terms",
@@ -304,8 +299,7 @@ def test_a_leader_that_leads_again_is_not_said_to_have_missed_itself(
 def test_a_member_that_takes_the_folder_of_another_is_not_its_return(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tables = Warehouse(str(tmp_path / "w"))
-    tables.create()
+    tables = blank(tmp_path / "w")
     put(tables, "terms", term(1, "n1", 0, 40))
     put(
         tables,
@@ -327,8 +321,7 @@ def test_a_member_that_takes_the_folder_of_another_is_not_its_return(
 def test_a_story_calls_members_by_their_hosts_and_leaves_quoted_lines(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tables = Warehouse(str(tmp_path / "w"))
-    tables.create()
+    tables = blank(tmp_path / "w")
     put(
         tables,
         "role_intervals",

@@ -12,7 +12,7 @@ from election_replay.jobs.publishing.runs import Judged
 from election_replay.jobs.reading.metrics import escaped
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.gates.test_validate import EPOCH, finding, twice
-from tests.jobs.tables import name_published
+from tests.jobs.tables import blank, name_published
 from tests.jobs.zone import Zone, leads, noise
 
 LINE = re.compile(r'election_replay_[a-z_]+(\{([a-z_]+="([^"\\]|\\.)*",?)+\})? -?\d+(\.\d+)?(e[+-]?\d+)?')
@@ -23,8 +23,7 @@ def warehouse(tmp_path: Path) -> Warehouse:
     """A published warehouse with a finding, a held cluster and an event that is there twice."""
     zone = Zone(tmp_path / "landing")
     zone.write("broker_default.log", leads(0) + noise(1))
-    tables = Warehouse(str(tmp_path / "w"))
-    tables.create()
+    tables = blank(tmp_path / "w")
     for table, rows in zone.land().items():
         tables.append(rows, table)
     tables.append([finding("f1", [])], "findings")

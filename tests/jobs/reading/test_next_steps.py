@@ -16,8 +16,7 @@ from election_replay.election_core.model.rows import Finding
 from election_replay.jobs.cli.app import main
 from election_replay.jobs.reading.next_steps import Step, steps_of, with_warehouse
 from election_replay.jobs.showing.incident_text import command_lines
-from election_replay.jobs.warehouse.warehouse import Warehouse
-from tests.jobs.tables import finding, next_steps, publish, put, role
+from tests.jobs.tables import blank, finding, next_steps, publish, put, role
 
 OVERLAP = "SPLIT_BRAIN_OVERLAP"
 SHELL = ("$(touch mine)", "`touch mine`", "a;touch mine", "$HOME", "a b", "-rf", "a\nb")
@@ -135,8 +134,7 @@ def test_a_path_with_a_quote_is_not_cut() -> None:
 
 @pytest.mark.parametrize("command", ["explain", "incident", "report"])
 def test_every_reader_shows_them_filled(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    warehouse = Warehouse(str(tmp_path / "my warehouse"))
-    warehouse.create()
+    warehouse = blank(tmp_path / "my warehouse")
     put(warehouse, "findings", finding("f1", OVERLAP, 0, 5, cluster="c1", protocol="controller", nodes=["1"]))
     put(warehouse, "role_intervals", role("1", "leader", 0, None))
     publish(warehouse)

@@ -20,7 +20,7 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.acceptance.published import replay_in
 from tests.conftest import Landing
 from tests.jobs.showing.test_dashboards_of_others import DATASETS
-from tests.jobs.tables import publish
+from tests.jobs.tables import blank, publish
 from tests.proving import amount
 
 if TYPE_CHECKING:
@@ -118,8 +118,7 @@ def test_there_are_thirty_five_questions() -> None:
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Published:
     """A warehouse in which nothing was ever found."""
-    warehouse = Warehouse(str(tmp_path_factory.mktemp("empty") / "warehouse"))
-    warehouse.create()
+    warehouse = blank(tmp_path_factory.mktemp("empty") / "warehouse")
     publish(warehouse)
     return Published(warehouse)
 

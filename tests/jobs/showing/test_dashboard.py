@@ -29,7 +29,7 @@ from tests.conftest import Landing
 from tests.jobs.browser import CHROMIUM, QUIET, Browser
 from tests.jobs.showing.axe import AXE, violations
 from tests.jobs.showing.test_report import Reader
-from tests.jobs.tables import GROUP, at, finding, log_line, name_published, publish, put, role, term
+from tests.jobs.tables import GROUP, at, blank, finding, log_line, name_published, publish, put, role, term
 from tests.jobs.test_more_views import landed
 from tests.proving import PROVING
 
@@ -59,8 +59,7 @@ PAGES = {
 
 def filled(root: Path) -> Warehouse:
     """Two leaders at once, proven by a line that would like to be markup."""
-    tables = Warehouse(str(root))
-    tables.create()
+    tables = blank(root)
     group = GROUP | {"replica_group": "bs-orders"}
     put(tables, "terms", term(1, "n1", 0, 70) | group, term(2, "n2", 40, None, cause="heartbeat_timeout") | group)
     leader = role("n1", "leader", 0, 70, term=1, end_cause="larger_term", source_node=HOSTILE, start_event_id="e1")
@@ -170,8 +169,7 @@ def test_the_sql_of_a_time_answers_what_the_picture_shows(cut_off: str) -> None:
 
 
 def test_the_sql_of_a_group_whose_name_has_a_quote(tmp_path: Path) -> None:
-    tables = Warehouse(str(tmp_path / "w"))
-    tables.create()
+    tables = blank(tmp_path / "w")
     put(tables, "role_intervals", role("n1", "leader", 0, 9, term=1) | {"cluster": "o'clock", "replica_group": "';--"})
     publish(tables)
     page = asked(shown.dashboard(tables).test_client(), "/group?cluster=o'clock&group=%27;--")
@@ -238,8 +236,7 @@ def test_what_the_inbox_lists_stands_in_its_address(client: FlaskClient, query: 
 
 
 def test_what_is_new_since_a_moment(tmp_path: Path) -> None:
-    tables = Warehouse(str(tmp_path / "w"))
-    tables.create()
+    tables = blank(tmp_path / "w")
     put(tables, "findings", finding("old", "LEADERLESS", 0, 1, first_seen_run="r0", first_seen_at=at(0)))
     put(tables, "findings", finding("new", "LEADERLESS", 0, 1, first_seen_run="r9", first_seen_at=at(100)))
     publish(tables)
@@ -339,8 +336,7 @@ def test_several_readers_are_answered_at_once(warehouse: Warehouse) -> None:
 
 
 def test_what_one_page_does_not_list_is_said_on_it(tmp_path: Path) -> None:
-    tables = Warehouse(str(tmp_path / "w"))
-    tables.create()
+    tables = blank(tmp_path / "w")
     turns = range(SHOWN + 70)
     put(tables, "terms", *(term(n, f"n{n % 2}", n, n + 1) for n in turns))
     put(tables, "role_intervals", *(role(f"n{n % 2}", "leader", n, n + 1, term=n) for n in turns))
@@ -366,8 +362,7 @@ def named(page: Reader) -> list[str]:
 
 
 def test_every_group_can_be_reached(tmp_path: Path) -> None:
-    tables = Warehouse(str(tmp_path / "w"))
-    tables.create()
+    tables = blank(tmp_path / "w")
     groups = [f"g{n:03}" for n in range(2 * ROWS + 20)]
     put(tables, "findings", *(finding(f"f{g}", "LEADERLESS", 0, 1) | {"replica_group": g} for g in groups))
     publish(tables)

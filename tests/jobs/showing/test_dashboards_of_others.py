@@ -10,8 +10,7 @@ import yaml
 
 from election_replay.jobs.reading.metrics import metrics
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.warehouse.warehouse import Warehouse
-from tests.jobs.tables import finding, publish, put, role
+from tests.jobs.tables import blank, finding, publish, put, role
 from tests.jobs.test_more_views import landed
 
 ROOT = Path(__file__).parents[3] / "dashboards"
@@ -22,8 +21,7 @@ OURS = re.compile(r"election_replay_[a-z_]+")
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Published:
     """One finding, one leader, one file."""
-    warehouse = Warehouse(str(tmp_path_factory.mktemp("w")))
-    warehouse.create()
+    warehouse = blank(tmp_path_factory.mktemp("w"))
     put(warehouse, "findings", finding("f1", "LEADERLESS", 0, 5, first_seen_run="r1", bytes_lost=3))
     put(warehouse, "role_intervals", role("n1", "leader", 0, None))
     put(warehouse, "landed_files", landed("n1", 0, 10))

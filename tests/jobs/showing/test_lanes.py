@@ -20,9 +20,8 @@ from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import harmless
 from election_replay.jobs.showing.picture import MARKS_SHOWN, TICKS, Links, Scale, marks, picture
 from election_replay.jobs.showing.rendering import TEMPLATES
-from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
-from tests.jobs.tables import GROUP, at, event, finding, publish, put, role, term
+from tests.jobs.tables import GROUP, at, blank, event, finding, publish, put, role, term
 
 BEGIN, END, LOG_END = at(20), at(80), at(70)
 
@@ -191,8 +190,7 @@ def behind(second: float) -> datetime:
 @pytest.fixture(scope="module")
 def twins(tmp_path_factory: pytest.TempPathFactory) -> Published:
     """Two machines under one id, both leaders at once, a third one whose clock is 88.5 s behind, and followers."""
-    tables = Warehouse(str(tmp_path_factory.mktemp("lanes") / "w"))
-    tables.create()
+    tables = blank(tmp_path_factory.mktemp("lanes") / "w")
     put(
         tables,
         "role_intervals",

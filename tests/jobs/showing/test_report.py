@@ -13,8 +13,7 @@ from jinja2 import UndefinedError
 from election_replay.jobs.cli.app import main
 from election_replay.jobs.reading.words import harmless
 from election_replay.jobs.showing.rendering import TEMPLATES, render
-from election_replay.jobs.warehouse.warehouse import Warehouse
-from tests.jobs.tables import GROUP, finding, log_line, publish, put, role, term
+from tests.jobs.tables import GROUP, blank, finding, log_line, publish, put, role, term
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -81,8 +80,7 @@ class Reader(HTMLParser):
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A report on a group in which everything that comes from outside is hostile."""
-    tables = Warehouse(str(tmp_path_factory.mktemp("report") / "w"))
-    tables.create()
+    tables = blank(tmp_path_factory.mktemp("report") / "w")
     group = GROUP | {"cluster": HOSTILE[0], "replica_group": HOSTILE[1]}
     put(tables, "terms", term(1, HOSTILE[2], 0, 5, cause=HOSTILE[3]) | group, term(2, "n2", 5, None) | group)
     roles = [role(HOSTILE[2], "leader", 0, 5, term=1, source_node=HOSTILE[4], start_cause=HOSTILE[3]) | group]
@@ -187,8 +185,7 @@ def test_a_name_that_a_template_does_not_get_is_an_error() -> None:
 
 
 def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    tables = Warehouse(str(tmp_path / "w"))
-    tables.create()
+    tables = blank(tmp_path / "w")
     put(tables, "terms", term(1, "n1", 0, None))
     publish(tables)
     given = ["--warehouse", tables.root, "--cluster", "c1", "--group", "g1", "-o", str(tmp_path / "no" / "x.html")]

@@ -18,6 +18,7 @@ from election_replay.jobs.warehouse.data_files import DataFile, write_data_files
 from election_replay.jobs.warehouse.file_stats import FileStats
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
+from tests.jobs.tables import blank
 
 FACTS = TABLES["facts"]
 COLUMNS = ("cluster", "source_node", "stream", "fingerprint", "path", "line_no", "reason", "text", "text_length")
@@ -25,9 +26,7 @@ COLUMNS = ("cluster", "source_node", "stream", "fingerprint", "path", "line_no",
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Warehouse:
-    made = Warehouse(str(tmp_path / "warehouse"))
-    made.create()
-    return made
+    return blank(tmp_path / "warehouse")
 
 
 def row(batch: int, line_no: int = 1, **other: Any) -> tuple[str, tuple[Any, ...]]:

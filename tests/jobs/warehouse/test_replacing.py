@@ -18,7 +18,7 @@ from election_replay.jobs.warehouse.replacing import DeletedKeys, RewriteTask, c
 from election_replay.jobs.warehouse.tidying import join
 from election_replay.jobs.warehouse.warehouse import FORM, FORM_PROPERTY, Warehouse
 from election_replay.schemas import TABLES
-from tests.jobs.tables import put
+from tests.jobs.tables import blank, put
 
 FACTS = TABLES["facts"]
 Key = tuple[str, str]
@@ -26,9 +26,7 @@ Key = tuple[str, str]
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Warehouse:
-    made = Warehouse(str(tmp_path / "w"))
-    made.create()
-    return made
+    return blank(tmp_path / "w")
 
 
 def row(key: Key, term: int) -> tuple[object, ...]:

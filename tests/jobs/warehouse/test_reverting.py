@@ -8,13 +8,12 @@ import pytest
 from election_replay.jobs.publishing.runs import revert_clusters
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
-from tests.jobs.tables import NOON, put
+from tests.jobs.tables import NOON, blank, put
 
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Warehouse:
-    tables = Warehouse(str(tmp_path / "w"))
-    tables.create()
+    tables = blank(tmp_path / "w")
     plain = {"STRING": "x", "ARRAY<STRING>": [], "TIMESTAMP": NOON}
     fact = {one.name: plain.get(one.type.sql, 0) for one in TABLES["facts"].columns if not one.nullable}
     put(tables, "facts", *(fact | {"cluster": cluster} for cluster in ("a", "b", "c", "it's")))
