@@ -4,6 +4,7 @@ A dialect is a module of literal tables. To teach a new text, add a row to the t
 to teach a new system, add its folder with a row (:class:`~.system.System`) to :data:`~.systems.SYSTEMS`. ``docs/dialects.md`` shows how.
 """
 
+import copyreg
 import re
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
@@ -155,6 +156,16 @@ def named(name: str | None) -> Dialect | None:
     found = NAMED.get(base)
     return in_layout(found, any_layout(pattern)) if found and pattern else found
 
+
+def _sent(name: str) -> Dialect:
+    """The dialect that another process named."""
+    if (found := named(name)) is None:
+        raise ValueError(name)
+    return found
+
+
+copyreg.pickle(Dialect, lambda dialect: (_sent, (dialect.name,)))
+"""Other processes have the same tables: a dialect goes there by its name."""
 
 _JSON_OF_ETCD = re.compile(r'\{"(?:level|ts|caller|msg)":')
 """Any object may begin like a line of etcd; one with these fields in front, and a ``msg``, is one."""

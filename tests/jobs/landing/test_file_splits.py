@@ -1,6 +1,7 @@
 """A large file that is landed in stretches gives the same rows as in one go."""
 
 import gzip
+import pickle
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
@@ -27,6 +28,11 @@ EXAMPLES = Path(__file__).parents[3] / "examples" / "landing"
 LANDED = ("landed_files", "events", "log_lines", "quarantine")
 
 
+def between_processes(value: Any) -> Any:
+    """What another process has of a value."""
+    return pickle.loads(pickle.dumps(value))  # noqa: S301 - this process wrote it
+
+
 class Cores(LocalEngine):
     """So many cores by name, all of them this process; ``meanwhile`` is done before each round of work."""
 
@@ -39,9 +45,9 @@ class Cores(LocalEngine):
         return self.tasks
 
     def each(self, work: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
-        """One after the other."""
+        """One after the other; what they take and give goes between processes, as it does in use."""
         next(self._meanwhile, int)()
-        return [work(item) for item in items]
+        return [between_processes(work(between_processes(item))) for item in items]
 
 
 class Counted(list[bool]):
