@@ -79,8 +79,8 @@ def floor(engine: SparkEngine, model: Warehouse, copied: Callable[[str], DataFra
     ``copied`` writes one of the tables that a replay told before, and gives what it wrote.
     """
     hand_over(engine.frame(model, without_null_columns(model, [EVENTS], NEEDED_TO_FOLD)), BY_SOURCE)
-    copied("replay_states")
-    copied("open_lives")
+    copied("fold_checkpoints")
+    copied("open_facts")
     hand_over(copied("facts"), BY_GROUP)
     for table in GOLD:
         copied(table)
@@ -120,7 +120,7 @@ def fold_tables(spark: SparkSession, warehouse: Warehouse) -> None:
     told = SparkEngine(spark).map_partitions(
         warehouse, events, BY_SOURCE, partial(fold, inventory=NO_INVENTORY, batch=1)
     )
-    for table in ("replay_states", *OF_SOURCES):
+    for table in ("fold_checkpoints", *OF_SOURCES):
         warehouse.replace(told, table, None, "benchmark")
 
 
@@ -162,7 +162,7 @@ def by_rows(spark: SparkSession, warehouse: Warehouse, target: str) -> None:
             yield from ((table, row) for row in in_shape(TABLES[table], told).to_pylist())
 
     told = dealt_and_sorted(rows, BY_SOURCE).rdd.mapPartitions(work).persist(StorageLevel.DISK_ONLY)
-    for table in ("replay_states", *OF_SOURCES):
+    for table in ("fold_checkpoints", *OF_SOURCES):
         own = told.filter(partial(is_of, table)).map(second)
         write(spark.createDataFrame(own, TABLES[table].ddl()), f"{target}-{table}")
     told.unpersist()

@@ -11,7 +11,7 @@ TABLE = Table(
     name="facts",
     layer="silver",
     comment="What the fold of each node's log proved; a kind fills the columns of its own fields. What the next "
-    "line of a log moves stands in gold.open_lives.",
+    "line of a log moves stands in gold.open_facts.",
     replaced_by=("cluster", "source_node"),
     columns=(
         CLUSTER,

@@ -2,16 +2,16 @@
 
 from dataclasses import replace
 
-from election_replay.schemas import replay_states
+from election_replay.schemas import fold_checkpoints
 from election_replay.schemas.model import STRING, Column
 
 TABLE = replace(
-    replay_states.TABLE,
+    fold_checkpoints.TABLE,
     name="source_watermarks",
     comment="The last line of each stream and the last sign of life of each source, as the last fold left them: by "
-    "them the next night sees what is new. Each row is one of gold.replay_states too.",
+    "them the next night sees what is new. Each row is one of gold.fold_checkpoints too.",
     columns=(
-        *replay_states.TABLE.columns,
+        *fold_checkpoints.TABLE.columns,
         Column(
             name="facts_hash",
             type=STRING,

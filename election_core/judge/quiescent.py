@@ -13,30 +13,30 @@ from hashlib import sha256
 from election_replay.election_core.model.facts import Alive, Committed, Fact, Role, Written
 from election_replay.election_core.model.timing import Timeout
 
-FIRST_END, SECOND_END = Timeout.CALM_END.us, Timeout.CALM_END_LATER.us
+FIRST_END, SECOND_END = Timeout.QUIESCENT_END.us, Timeout.QUIESCENT_END_LATER.us
 """So long after the last thing that happened the logs are taken to end: the rows must be the same with both."""
 LAGGING = Timeout.SILENT_END.us
 
 
 @dataclass(frozen=True, slots=True)
 class Quiescent:
-    """Since when nothing happens in a group (microseconds UTC), and a fingerprint of what goes on there."""
+    """Since when nothing happens in a group (microseconds UTC), and a fingerprint of what is open there."""
 
     since: int
-    going_on: str
+    open_facts_hash: str
 
     @classmethod
-    def of(cls, since: int, going_on: Sequence[Fact]) -> "Quiescent":
-        """The facts ``going_on`` are the open ones of the group."""
-        cut = [sorted(map(repr, ended(going_on, since + end))) for end in (FIRST_END, SECOND_END)]
+    def of(cls, since: int, open_facts: Sequence[Fact]) -> "Quiescent":
+        """``open_facts`` are those of the group that the next line of a log moves."""
+        cut = [sorted(map(repr, ended(open_facts, since + end))) for end in (FIRST_END, SECOND_END)]
         return cls(since, sha256(repr(cut).encode()).hexdigest()[:16])
 
-    def holds(self, going_on: Sequence[Fact]) -> bool:
-        """Whether the group is still quiescent, if nothing is new of it but where the facts ``going_on`` stand now."""
-        return self.since == calm_since(going_on, self.since) and self == Quiescent.of(self.since, going_on)
+    def holds(self, open_facts: Sequence[Fact]) -> bool:
+        """Whether the group is still quiescent, if nothing is new of it but where ``open_facts`` stand now."""
+        return self.since == quiescent_since(open_facts, self.since) and self == Quiescent.of(self.since, open_facts)
 
 
-def calm_since(facts: Iterable[Fact], begun: int = 0) -> int | None:
+def quiescent_since(facts: Iterable[Fact], begun: int = 0) -> int | None:
     """Since when (microseconds UTC) nothing happened in a group, not before ``begun``; ``None``: something happened
     shortly before its logs end.
 

@@ -93,12 +93,12 @@ class Timeout(Enum):
         "A log that ends at least this long before the logs of its group end tells nothing about its last role: the "
         "process died, was cut off from its disk, or its log was not collected.",
     )
-    CALM_END = Entry(
+    QUIESCENT_END = Entry(
         300_000,
         "A group in which nothing happened for long is judged as if its logs ended so long after the last thing that "
         "happened, if that makes no difference: then its verdicts stand while its logs only go on.",
     )
-    CALM_END_LATER = Entry(
+    QUIESCENT_END_LATER = Entry(
         600_000,
         "Whether it makes no difference is seen from an end so long after the last thing that happened: no rule waits "
         "for longer, unless a cluster is set so.",

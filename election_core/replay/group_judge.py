@@ -13,9 +13,9 @@ from election_replay.election_core.judge.quiescent import (
     FIRST_END,
     SECOND_END,
     Quiescent,
-    calm_since,
     ended,
     may_be_quiescent,
+    quiescent_since,
 )
 from election_replay.election_core.model.facts import Fact, Silence
 from election_replay.election_core.model.rows import Election, Finding, RoleInterval, Row, Term, settled
@@ -34,7 +34,7 @@ JUDGES: dict[str, Judge] = {**{protocol.name: protocol.judge for protocol in PRO
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """All rows of one group, the facts as they were judged, and since when the group is calm, if it is.
+    """All rows of one group, the facts as they were judged, and since when the group is quiescent, if it is.
 
     ``times`` are the common times of events of wrong clocks, as far as facts tell them.
     """
@@ -53,7 +53,7 @@ def rows_of_group(facts: Iterable[Fact]) -> Iterator[Row]:
 def judged(facts: Iterable[Fact]) -> Judged:
     """The judgement of one group."""
     of_group = list(facts)
-    since = calm_since(of_group) if may_be_quiescent(of_group) else None
+    since = quiescent_since(of_group) if may_be_quiescent(of_group) else None
     if since is not None:
         soon, later = (ended(of_group, since + end) for end in (FIRST_END, SECOND_END))
         rows, _ = as_ended(soon)

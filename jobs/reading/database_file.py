@@ -19,7 +19,7 @@ from election_replay.schemas import TABLES, Table
 from election_replay.schemas.model import View, sql_text
 from election_replay.schemas.views import BEFORE, VIEWS
 
-NOT_TOLD = ("open_lives", "quarantine", *CARRIED)
+NOT_TOLD = ("open_facts", "quarantine", *CARRIED)
 """Those of which no row is in it."""
 
 WHOLE = tuple(table.name for table in TABLES.values() if table.layer in {"gold", "side"} and table.name not in NOT_TOLD)

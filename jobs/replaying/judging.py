@@ -48,7 +48,7 @@ from election_replay.jobs.warehouse.replacing import DeletedKeys, rewrite, rewri
 from election_replay.jobs.warehouse.table_sets import EVIDENCE_LINES, OF_SOURCES
 from election_replay.schemas import TABLES, Table
 
-FACTS, OPEN_LIVES, QUIESCENT_GROUPS = TABLES["facts"], TABLES["open_lives"], TABLES["calm_groups"]
+FACTS, OPEN_FACTS, QUIESCENT_GROUPS = TABLES["facts"], TABLES["open_facts"], TABLES["quiescent_groups"]
 FEW_SOURCES = 1_000
 """Where no more sources speak of the groups that are judged, only files are read that may hold some of their rows."""
 
@@ -77,10 +77,10 @@ def judge_all(work: Work) -> Mapping[str, DeletedKeys]:
         files = work.engine.map_partitions(work.warehouse, to_fold(work), partitioning, to_facts)
         changed = changed_sources(work, files)
         facts = DeletedKeys(facts.clusters, changed)
-        tables = {OPEN_LIVES.name: work.folded, FACTS.name: facts, CHECKPOINTS.name: work.folded}
+        tables = {OPEN_FACTS.name: work.folded, FACTS.name: facts, CHECKPOINTS.name: work.folded}
         write(files, tables | {WATERMARKS.name: work.folded}, work)
     write_gold(work, changed)
-    return {FACTS.name: facts, OPEN_LIVES.name: work.folded}
+    return {FACTS.name: facts, OPEN_FACTS.name: work.folded}
 
 
 def changed_sources(work: Work, files: Iterable[DataFile]) -> Keys:
@@ -164,10 +164,12 @@ def quiescent(work: Work, clusters: Iterable[str]) -> Keys:
     """The groups of ``clusters`` whose verdicts owe nothing to where their logs end, as their open facts stand now."""
     named = tuple(sorted(clusters))
     known = {
-        (row["cluster"], row["replica_group"]): Quiescent((row["calm_since"] - EPOCH) // MICROSECOND, row["going_on"])
+        (row["cluster"], row["replica_group"]): Quiescent(
+            (row["quiescent_since"] - EPOCH) // MICROSECOND, row["open_facts_hash"]
+        )
         for row in all_of(work, QUIESCENT_GROUPS, named).to_pylist()
     }
-    open_facts = all_of(work, OPEN_LIVES, named).sort_by([(name, "ascending") for name in GROUP])
+    open_facts = all_of(work, OPEN_FACTS, named).sort_by([(name, "ascending") for name in GROUP])
     by_group = groupby(facts_in(open_facts.to_batches()), key=attrgetter(*GROUP))
     return frozenset(group for group, facts in by_group if group in known and known[group].holds([*facts]))
 
@@ -253,7 +255,7 @@ def in_tables(facts: Iterable[Fact]) -> Iterator[Batch]:
     for fact in facts:
         apart.setdefault(fact.is_open, []).append(fact)
     for is_open, of_table in apart.items():
-        table = OPEN_LIVES if is_open else FACTS
+        table = OPEN_FACTS if is_open else FACTS
         for rows in rows_of_facts(of_table, table.arrow_schema()):
             yield table.name, rows
 
@@ -285,7 +287,7 @@ def judge(batches: Iterator[pa.RecordBatch], run_id: str, started_at: datetime) 
         ends = [fact.until if fact.until is not None else fact.since for fact in judged.facts]
         yield CANDIDATE, (*of_group, of_run, started_at, found, max(ends, default=None), counts)
         if judged.quiescent is not None:
-            yield QUIESCENT_GROUPS.name, (*of_group, judged.quiescent.since, judged.quiescent.going_on)
+            yield QUIESCENT_GROUPS.name, (*of_group, judged.quiescent.since, judged.quiescent.open_facts_hash)
 
 
 def verdicts_of(judged: Judged) -> Iterator[Row]:

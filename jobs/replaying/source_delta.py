@@ -18,7 +18,7 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
 SOURCE = ("cluster", "source_node")
-CHECKPOINTS, WATERMARKS = TABLES["replay_states"], TABLES["source_watermarks"]
+CHECKPOINTS, WATERMARKS = TABLES["fold_checkpoints"], TABLES["source_watermarks"]
 OF_RULES = OneOf("rules_version", (RULES_VERSION,))
 """Of rows that one replay leaves to the next, those that hold under these rules."""
 INTRODUCING = frozenset[str]().union(*(protocol.introducing for protocol in PROTOCOLS))

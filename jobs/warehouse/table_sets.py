@@ -15,13 +15,13 @@ EVIDENCE_LINES = "evidence_lines"
 VERDICTS = (*TABLE_OF.values(), EVIDENCE_LINES)
 """What a replay says of groups."""
 
-OF_SOURCES = ("facts", "open_lives")
+OF_SOURCES = ("facts", "open_facts")
 """What the logs of a source prove: facts that stay, and those that its next line changes."""
 
 JUDGED = (*OF_SOURCES, *VERDICTS)
 """What a replay writes: checked before it is published."""
 
-CARRIED = ("judged", "calm_groups", "replay_states", "source_watermarks")
+CARRIED = ("judged", "quiescent_groups", "fold_checkpoints", "source_watermarks")
 """What one replay leaves to the next; nobody else reads it."""
 
 WRITTEN = (*JUDGED, *CARRIED)

@@ -69,7 +69,7 @@ def test_old_lines_go_and_findings_keep_theirs(two_nights: Warehouse, local: Loc
     assert lines(two_nights) == before - done["log_lines"] < before / 2
     assert content(two_nights, ("evidence_lines",)) == quotes
     kept = {row["event_id"] for row in two_nights.rows("log_lines")}
-    named = {row[name] for row in two_nights.rows("open_lives") for name in ("since_event", "until_event")} - {None}
+    named = {row[name] for row in two_nights.rows("open_facts") for name in ("since_event", "until_event")} - {None}
     assert named
     assert named <= kept, "lives that go on are facts too"
     assert not [one for one in check(two_nights) if one.stops]
@@ -99,7 +99,7 @@ def test_a_cluster_is_erased_everywhere(two_nights: Warehouse, local: LocalEngin
     assert content(two_nights) == kept
     assert forget(two_nights, "old-copy") == planned
     assert {"landed_files", "log_lines", "events", *WRITTEN} - {*planned} <= {
-        "calm_groups",
+        "quiescent_groups",
         "clock_offsets",
         "sync_state_sets",
         "lock_holds",

@@ -124,6 +124,6 @@ def test_the_values_of_typed_columns_are_the_cores() -> None:
 
 def test_open_facts_keep_all_their_fields_from_night_to_night() -> None:
     """A column that is missing there is null the next night, and the fact moves no more."""
-    kept = set(TABLES["open_lives"].names)
+    kept = set(TABLES["open_facts"].names)
     lost = {kind.__name__: set(names_of(kind)) - kept for kind in FACT_KINDS.values() if "goes_on" in names_of(kind)}
     assert not any(lost.values()), lost

@@ -1,4 +1,4 @@
-"""Calm groups are judged as by their logs as they end, whatever the night, and stand while nothing is new."""
+"""Quiescent groups are judged as by their logs as they end, whatever the night, and stand while nothing is new."""
 
 import random
 from collections import Counter
@@ -15,9 +15,9 @@ from election_replay.election_core.judge.quiescent import (
     LAGGING,
     SECOND_END,
     Quiescent,
-    calm_since,
     ended,
     may_be_quiescent,
+    quiescent_since,
 )
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import Alive, Committed, Fact, KnownCommitted, Role
@@ -102,7 +102,7 @@ def unlike(where: str, facts: list[Fact], count: Counter[str]) -> Iterator[str]:
         before = found
 
 
-def test_calm_groups_are_judged_as_their_logs_say(record_property: Callable[[str, object], None]) -> None:
+def test_quiescent_groups_are_judged_as_their_logs_say(record_property: Callable[[str, object], None]) -> None:
     """All scenarios of all protocols, cut at several moments, and all stories of rules."""
     count = Counter[str]()
     groups = chain(groups_of_worlds([*SCENARIOS][:: amount(3, 1)]), groups_of_stories())
@@ -130,25 +130,25 @@ def committed(since: int, *, goes_on: bool = True, term: int = 3) -> Committed:
 LONG = SECOND_END + LAGGING
 
 
-def test_what_happened_shortly_before_the_end_is_not_calm() -> None:
-    assert calm_since([alive("n1", LONG - 1)]) is None
-    assert calm_since([alive("n1", LONG)]) == 0
-    assert calm_since([alive("n1", LONG + 5), replace(alive("n2", 5), goes_on=False)]) is None
-    assert calm_since([alive("n1", LONG + 6), replace(alive("n2", 5), goes_on=False)]) == 6
+def test_what_happened_shortly_before_the_end_is_not_quiescent() -> None:
+    assert quiescent_since([alive("n1", LONG - 1)]) is None
+    assert quiescent_since([alive("n1", LONG)]) == 0
+    assert quiescent_since([alive("n1", LONG + 5), replace(alive("n2", 5), goes_on=False)]) is None
+    assert quiescent_since([alive("n1", LONG + 6), replace(alive("n2", 5), goes_on=False)]) == 6
 
 
 def test_a_log_that_stays_behind_ended_there() -> None:
     behind = LONG + HOUR - LAGGING
-    assert calm_since([alive("n1", LONG + HOUR), alive("n2", behind + 1)]) == 0
-    assert calm_since([alive("n1", LONG + HOUR), alive("n2", behind)]) is None
+    assert quiescent_since([alive("n1", LONG + HOUR), alive("n2", behind + 1)]) == 0
+    assert quiescent_since([alive("n1", LONG + HOUR), alive("n2", behind)]) is None
 
 
 def test_a_growth_is_nothing_that_happened_while_it_goes_on() -> None:
-    assert calm_since([alive("n1", LONG), committed(LONG - 9)]) == 0
-    assert calm_since([alive("n1", LONG), committed(LONG - 9, goes_on=False)]) is None
+    assert quiescent_since([alive("n1", LONG), committed(LONG - 9)]) == 0
+    assert quiescent_since([alive("n1", LONG), committed(LONG - 9, goes_on=False)]) is None
 
 
-def test_who_commits_in_an_older_term_is_no_calm_leader() -> None:
+def test_who_commits_in_an_older_term_is_no_quiescent_leader() -> None:
     older = replace(committed(5), term=2)
     assert may_be_quiescent([older])
     about = ("c", "g", "p", "n2", "n2", 0, 0, None, None, None, None, 0, 0, None)
@@ -168,7 +168,7 @@ def test_facts_end_where_the_logs_are_taken_to_end() -> None:
 
 
 @pytest.mark.parametrize("night", [HOUR, 30 * HOUR])
-def test_a_calm_group_stays_calm_until_a_log_stays_behind(night: int) -> None:
+def test_a_quiescent_group_stays_so_until_a_log_stays_behind(night: int) -> None:
     facts = [alive("n1", LONG), alive("n2", LONG), committed(LONG - 9)]
     quiescent = Quiescent.of(0, facts)
     assert quiescent.holds([alive("n1", night), alive("n2", night + 5), committed(night)])

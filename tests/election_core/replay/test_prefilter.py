@@ -25,7 +25,7 @@ from election_replay.schemas import TABLES
 from tests.proving import amount
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "landing"
-EVENTS, STATES = TABLES["events"].arrow_schema(), TABLES["replay_states"].arrow_schema()
+EVENTS, STATES = TABLES["events"].arrow_schema(), TABLES["fold_checkpoints"].arrow_schema()
 BEGAN = 1_800_000_000_000_000
 SECOND = 1_000_000
 

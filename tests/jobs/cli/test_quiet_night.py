@@ -63,4 +63,4 @@ def test_it_opens_each_table_once(
     assert main([*night]) == 0
     assert "Nothing new has come since the last run" in capsys.readouterr().out
     assert {name for name, times in opened.items() if times > 1} == set()
-    assert not {"log_lines", "replay_states", "reviews", "validations"} & {*opened}, "nobody asks for their rows"
+    assert not {"log_lines", "fold_checkpoints", "reviews", "validations"} & {*opened}, "nobody asks for their rows"

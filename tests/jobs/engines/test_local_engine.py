@@ -36,7 +36,7 @@ from tests.jobs.tables import blank, put
 from tests.jobs.zone import Zone, leads, line, noise
 from tests.proving import PROVING, amount
 
-EVERY = (*ALL, "replay_states", "source_watermarks")
+EVERY = (*ALL, "fold_checkpoints", "source_watermarks")
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ STORIES = ("bully/walk_through", "token_ring/walk_through")
 Count = Callable[[str, object], None]
 """Records what a test counted."""
 
-STATES = TABLES["replay_states"]
+STATES = TABLES["fold_checkpoints"]
 NIGHTS = amount(3, 4)
 BROKER_LOG, DLEDGER_LOG = "broker.log", "broker_default.log"
 NEVER = datetime.min.replace(tzinfo=UTC)

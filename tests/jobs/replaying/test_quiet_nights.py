@@ -61,7 +61,7 @@ PLACE_OF_LINE = ("source_node", "stream", "fingerprint", "line_no")
 QUIET = amount(4, 6)
 """So many quiet nights come after each half of a story."""
 NIGHT = timedelta(seconds=400)
-"""So long is one; two of them make a group calm."""
+"""So long is one; two of them make a group quiescent."""
 BETWEEN = timedelta(hours=1)
 """So much later the second half happens, for the quiet nights between."""
 

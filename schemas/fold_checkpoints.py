@@ -1,4 +1,4 @@
-"""``gold.replay_states``: what a replay must know of the nights before; see ``election_core.replay.checkpoint``."""
+"""``gold.fold_checkpoints``: what a replay must know of the nights before; see ``election_core.replay.checkpoint``."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ _REQUIRED = frozenset({"cluster", "source_node", "stream", "kind", "event_time"}
 
 
 TABLE = Table(
-    name="replay_states",
+    name="fold_checkpoints",
     layer="gold",
     comment="The events of each source that a later night still needs, and LIVED rows for the times in which it wrote "
     "others. Made anew from silver.events when the rules change.",
