@@ -112,7 +112,16 @@ REPLICATION = under(
             "Done loading RDB, keys loaded: {count:int}, keys expired: {:text}",
             "how many keys a server has loaded",
         ),
-        Text("RD_KEPT", "DB loaded from {:text}: {} seconds", "a server that starts has read what its disk holds"),
+        Text(
+            "RD_SAVED",
+            "RDB age {count:int} seconds",
+            "for so long before it the data that a server loads had been saved",
+        ),
+        Text(
+            "RD_KEPT",
+            "DB loaded from {value:text}: {} seconds",
+            "a server that starts has read what its disk holds, and from which kind of file",
+        ),
         Text(
             "RD_PROMOTED",
             "Setting secondary replication ID to {value_before}, valid up to offset: {max_offset:int}. New replication ID is {value}",

@@ -56,7 +56,7 @@ class Epochs:
         )
         known = _promoted(leading, promotions, clocks)
         known |= _kept(every, known, _first(every), clocks)
-        guessed = {place_of(role): _between(role, known, leading) for role in leading if place_of(role) not in known}
+        guessed = _guessed(every, known, leading)
         taken = [
             replace(fact, term=known.get(place_of(fact), guessed.get(place_of(fact))))
             if isinstance(fact, Role) and fact.role == LEADER and fact.term is None
@@ -151,6 +151,22 @@ def _kept(facts: Iterable[Fact], known: dict[Place, int], first: Fact | None, cl
                     kept[place_of(role)] = found
             epoch[source] = found
     return kept
+
+
+def _guessed(facts: Iterable[Fact], known: dict[Place, int], leading: list[Role]) -> dict[Place, int]:
+    """Epochs that only order. A master that was started again has the one that it had: who was promoted meanwhile comes
+    after it."""
+    guessed: dict[Place, int] = {}
+    before: dict[str, int] = {}
+    for role in sorted((fact for fact in facts if isinstance(fact, Role)), key=place_of):
+        place, source = place_of(role), role.source_node
+        if role.role == FOLLOWER or role.cause == BY_COMMAND:
+            before.pop(source, None)
+        if role.role == LEADER:
+            if role.term is None and place not in known:
+                guessed[place] = before[source] if source in before else _between(role, known, leading)
+            before[source] = known.get(place, guessed.get(place, role.term or 0))
+    return guessed
 
 
 def _between(role: Role, known: dict[Place, int], leading: list[Role]) -> int:

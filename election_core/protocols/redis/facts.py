@@ -39,7 +39,9 @@ class BytesRefused(Fact):
 class DataHeld(Fact):
     """What ``node`` says of its data: the history ``ids`` up to byte ``to_index``, or ``count`` keys, as ``message``
     says: it asks for what follows, it goes on as master from there, or it copied so many keys of its master ``peer``,
-    or loaded them at its start. It began a history with no key (``count`` 0), or nobody knows with how many."""
+    or loaded them at its start. It began a history with no key (``count`` 0), or nobody knows with how many. What it
+    loaded from a snapshot at its start had been saved ``count`` seconds before. ``other``: the id under which it goes
+    on as master."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("message", "ids")
 
@@ -48,6 +50,7 @@ class DataHeld(Fact):
     peer: str | None
     to_index: int | None
     count: int | None
+    other: str | None = None
 
 
 @dataclass(slots=True, unsafe_hash=True)

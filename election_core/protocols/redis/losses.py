@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from election_replay.election_core.fold.roles import LEADER
+from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.group import Group, Tenure, since, until
 from election_replay.election_core.judge.overlap import Overlap, overlap_finding, overlaps
 from election_replay.election_core.judge.wording import between, name_of, seconds
@@ -24,7 +25,15 @@ from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import SECOND, Timeout
 from election_replay.election_core.protocols.redis.facts import BytesRefused, DataHeld, Refusing, SentinelSaid
 from election_replay.election_core.protocols.redis.sentinel_log import DOWN
-from election_replay.election_core.protocols.redis.server_log import ASKS, BEGAN, BEGINS, COPIED, FAILED, GOES_ON
+from election_replay.election_core.protocols.redis.server_log import (
+    ASKS,
+    BEGAN,
+    BEGINS,
+    COPIED,
+    FAILED,
+    GOES_ON,
+    SAVED,
+)
 
 PING_BYTES, PING_EACH = 14, 10
 HELLO_BYTES, HELLO_EACH = 135, 2
@@ -157,15 +166,18 @@ def _asked_beyond(group: Group, stale: Tenure, newer: Tenure) -> _Asked | None:
 
 def _all_of_it(group: Group, stale: Tenure, newer: Tenure) -> _Asked | None:
     """All that a former master had, where it is known from its beginning, and the new one goes on from a history that
-    was never that one's: it took over before it had copied anything."""
+    was never that one's: it took over before it had copied anything. Or all of the history that the former one began as
+    it became master, and that the new one never had."""
     first, goes_on = _asks_first(group, stale), _goes_on(group, newer)
     if first is None or goes_on is None:
         return None
     held: dict[str, list[DataHeld]] = {stale.source: [], newer.source: []}
     for fact in group.of(DataHeld):
         held.setdefault(fact.source_node, []).append(fact)
-    begun = [fact for fact in held[stale.source] if (fact.message, fact.ids) == (BEGAN, first.ids)]
-    foreign = goes_on.ids not in {fact.ids for fact in held[stale.source]}
+    of_stale = [fact for fact in held[stale.source] if fact.since <= first.since]
+    began = [fact for fact in of_stale if (fact.message, fact.ids) == (BEGAN, first.ids)]
+    begun = began or [fact for fact in of_stale if (fact.message, fact.other) == (GOES_ON, first.ids)]
+    foreign = not began or goes_on.ids not in {fact.ids for fact in held[stale.source]}
     return (
         _Asked(first, replace(begun[-1], since_event=None))
         if begun and foreign and first.ids not in {f.ids for f in held[newer.source]}
@@ -174,7 +186,7 @@ def _all_of_it(group: Group, stale: Tenure, newer: Tenure) -> _Asked | None:
 
 
 def _asks_first(group: Group, stale: Tenure) -> DataHeld | None:
-    """What a former master asks for first, in the same life."""
+    """What a former master asks for first, in the same life, before it leads again."""
     after = [
         fact
         for fact in group.of(DataHeld)
@@ -183,8 +195,12 @@ def _asks_first(group: Group, stale: Tenure) -> DataHeld | None:
         and fact.to_index is not None
     ]
     first = min(after, key=lambda fact: (fact.since, fact.ordinal), default=None)
-    begun = [role.since for role in group.roles if role.source_node == stale.source and role.cause in BEGINS]
-    return None if first is None or any(stale.end.at < at <= first.since for at in begun) else first
+    again = [
+        role.since
+        for role in group.roles
+        if role.source_node == stale.source and (role.cause in BEGINS or role.role == LEADER)
+    ]
+    return None if first is None or any(stale.end.at < at <= first.since for at in again) else first
 
 
 def _goes_on(group: Group, newer: Tenure) -> DataHeld | None:
@@ -202,7 +218,8 @@ def _goes_on(group: Group, newer: Tenure) -> DataHeld | None:
 def _everything_lost(group: Group, overlap: Overlap, asked: _Asked) -> tuple[str, str, str]:
     """How grave it is, and how sure, that the new master has nothing of what the former one had."""
     stale, newer = overlap.stale.node, overlap.newer.node
-    thrown = f"{newer} had copied nothing from {stale}, and all of its data, {asked.bytes:,} bytes, were thrown away"
+    data = "all of its data" if asked.goes_on.message == BEGAN else "all that it took as master"
+    thrown = f"{newer} had copied nothing from {stale}, and {data}, {asked.bytes:,} bytes, were thrown away"
     if asked.bytes <= heartbeats(group, max(asked.asked.since - asked.goes_on.since, 0)):
         return WARNING, DEFINITE, f"{thrown}; they may be heartbeats alone"
     return CRITICAL, DEFINITE, f"{thrown}, more than heartbeats: {OF_CLIENTS}"
@@ -219,10 +236,38 @@ def _answer_to(group: Group, stale: Tenure, newer: Tenure) -> BytesRefused | Non
     answers = [
         fact
         for fact in group.of(BytesRefused)
-        if fact.peer == stale.node and group.clocks.elapsed(stale.end, since(fact))[1] > -Timeout.MIN_REPORTED.us
+        if fact.peer == stale.node
+        and group.clocks.elapsed(stale.end, since(fact))[1] > -Timeout.MIN_REPORTED.us
+        and not _led_again(group, stale, since(fact))
     ]
     first = min(answers, key=lambda fact: fact.since, default=None)
     return first if first is not None and first.source_node == newer.source else None
+
+
+def _led_again(group: Group, stale: Tenure, before: Moment) -> bool:
+    """Whether a former master became master again, by its own log, surely before a moment."""
+    return any(
+        other.source == stale.source
+        and other.begin.at > stale.end.at
+        and group.clocks.elapsed(other.begin, before)[0] > 0
+        for other in group.tenures
+    )
+
+
+def _kept_all(group: Group, stale: Tenure) -> bool:
+    """Whether a former master became master again, in the same life, before it had copied anything."""
+    turns = [
+        (role.since, role.role == LEADER and role.cause not in BEGINS)
+        for role in group.roles
+        if role.source_node == stale.source
+        and role.since > stale.end.at
+        and (role.role == LEADER or role.cause in BEGINS)
+    ]
+    since_us, kept = min(turns, default=(0, False))
+    return kept and not any(
+        fact.source_node == stale.source and fact.message == COPIED and stale.end.at < fact.since < since_us
+        for fact in group.of(DataHeld)
+    )
 
 
 def _consequence(
@@ -247,6 +292,8 @@ def _consequence(
             f"{stale.node} had been started again and called itself master until it was told to follow; what clients "
             "wrote to it then is lost, and no line says whether any did",
         )
+    if answer is None and _kept_all(group, stale):
+        return INFO, DEFINITE, f"{stale.node} became master again before it had copied anything, and kept what it took"
     reason = "their data had nothing in common" if answer is not None else "no line says what became of its writes"
     severity = INFO if overlap.most <= Timeout.REDIS_TOLD.us and answer is None and overlap.frozen else WARNING
     return (
@@ -308,6 +355,9 @@ def losses(group: Group, found: Sequence[Finding]) -> Iterator[Finding]:
     """
     times = [fact.since for fact in group.facts]
     all_the_time = max(times, default=0) - min(times, default=0)
+    older = list(_older(group))
+    yield from older
+    found = [*found, *older]
     for fact, lost in refused(group):
         if lost is None or lost <= 0 or any(_covers(finding, fact) for finding in found):
             continue
@@ -332,6 +382,55 @@ def losses(group: Group, found: Sequence[Finding]) -> Iterator[Finding]:
     yield from _wiped(group)
 
 
+def _older(group: Group) -> Iterator[Finding]:
+    """A master started again from a snapshot, and a replica had more of the history that this master had led or copied
+    after it was saved: both throw it away. What the start found in a file of all writes is no snapshot."""
+    held = sorted(group.of(DataHeld), key=lambda fact: (fact.source_node, fact.since, fact.ordinal))
+    for saved in (fact for fact in held if fact.message == SAVED and _led_before(group, fact)):
+        earlier = [fact for fact in held if fact.source_node == saved.source_node and fact.since < saved.since]
+        asks = (fact for fact in held if fact.message == ASKS and fact.source_node != saved.source_node)
+        for asked in asks:
+            if 0 <= group.clocks.elapsed(since(saved), since(asked))[1] <= Timeout.REDIS_TOLD.us:
+                gone = _gone(group, saved, earlier, asked)
+                if gone is not None:
+                    yield gone
+                    break
+
+
+def _gone(group: Group, saved: DataHeld, earlier: Sequence[DataHeld], asked: DataHeld) -> Finding | None:
+    """What is gone since a snapshot of a master was ``saved``, by its ``earlier`` words and a replica that
+    ``asked``."""
+    saved_at = saved.since - (saved.count or 0) * SECOND
+    begun = [fact for fact in earlier if fact.message == GOES_ON and fact.other == asked.ids and fact.since > saved_at]
+    answers = (fact for fact in group.of(BytesRefused) if fact.source_node == saved.source_node)
+    answer = next((fact for fact in answers if saved.since <= fact.since and fact.from_index == asked.to_index), None)
+    had = [fact for fact in earlier if fact.message == GOES_ON and fact.ids == asked.ids]
+    if begun:
+        former, cut_from, cut_to = begun[-1], begun[-1].to_index or 0, asked.to_index or 0
+    elif answer is not None and had:
+        former, cut_from, cut_to = had[-1], answer.to_index or 0, had[-1].to_index or 0
+    else:
+        return None
+    lost, master = cut_to - cut_from, name_of(saved.node, saved.source_node)
+    if lost <= 0:
+        return None
+    grave = lost > heartbeats(group, (saved.count or 0) * SECOND)
+    explained = f", more than heartbeats: {OF_CLIENTS}" if grave else "; they may be heartbeats alone"
+    return group.finding(
+        RuleId.POSSIBLE_DATA_LOSS,
+        ("older", saved.source_node, saved.since),
+        severity=CRITICAL if grave else WARNING,
+        nodes=(saved.who, asked.who),
+        when=(saved.since, asked.since),
+        summary=f"{master} was started again with data that had been saved {seconds((saved.count or 0) * SECOND)} "
+        f"before, and {asked.who} copied that: at least {lost:,} bytes written since are gone{explained}.",
+        evidence=[former.since_event, saved.since_event, asked.since_event, answer.since_event if answer else None],
+        bytes_lost=lost,
+        offset_before=cut_to,
+        offset_after=cut_from,
+    )
+
+
 def _beyond_heartbeats(group: Group, lost: int, all_the_time: int) -> tuple[str, str]:
     """How grave it is that so many bytes were thrown away, and what explains them, in logs of so many microseconds."""
     if lost <= heartbeats(group, Timeout.REDIS_TOLD.us):
@@ -346,6 +445,8 @@ def _covers(finding: Finding, fact: BytesRefused) -> bool:
     started again with older data lacks more of them later."""
     if {fact.peer, fact.node} != {*finding.nodes} or fact.since < finding.start_time:
         return False
+    if finding.rule == RuleId.POSSIBLE_DATA_LOSS:
+        return finding.offset_after == fact.to_index
     soon = finding.end_time is None or fact.since <= finding.end_time + Timeout.MAX_INFO_GAP.us
     return soon or (finding.offset_before, finding.offset_after) == (fact.from_index, fact.to_index)
 
@@ -401,9 +502,12 @@ def _replaced(group: Group, held: Sequence[DataHeld], began: DataHeld) -> Iterat
             yield Replaced(copy, counted[-1], counted[-1].count or 0, 0, sure=True)
         elif began.count == 0 and asked:
             history = (asked[-1].to_index or 1) - 1
-            begun = [fact.since for fact in held if (fact.message, fact.ids) == (BEGAN, asked[-1].ids)]
-            first = begun[0] if begun else min(fact.since for fact in group.facts)
-            if history > heartbeats(group, max(began.since - first, 0)):
+            begun = [
+                fact for fact in held if asked[-1].ids in (fact.ids if fact.message == BEGAN else None, fact.other)
+            ]
+            first = begun[0].since if begun else min(fact.since for fact in group.facts)
+            since_then = history - ((begun[0].to_index or 1) - 1 if begun else 0)
+            if since_then > heartbeats(group, max(began.since - first, 0)):
                 yield Replaced(copy, asked[-1], 0, history, sure=bool(begun))
 
 

@@ -344,16 +344,17 @@ def _unreachable(group: Group) -> Iterator[Finding]:
         if not stale:
             continue
         former = stale[-1]
-        missed = [
+        words = [
             word
             for word in group.of(SentinelSaid)
             if word.message in MISSED
             and word.node == former.node
             and group.clocks.elapsed(since(word), tenure.begin)[1] > 0
             and group.clocks.elapsed(former.begin, since(word))[1] > 0
-            and _still(group, word, tenure.begin)
         ]
-        if missed:
+        missed = [word for word in words if _still(group, word, tenure.begin)]
+        again = {word.source_node for word in words} - {word.source_node for word in missed}
+        if len(again) < len({word.source_node for word in missed}):  # who slept, or was in TILT, hears of it late
             yield _unreachable_finding(group, former, tenure, missed)
 
 
@@ -403,13 +404,12 @@ def _missed_for_a_while(group: Group) -> Iterator[Finding]:
             and elapsed(end, tenure.end)[1] > 0
         ]
         for spell in _at_once(group, sorted(words, key=lambda word: (word[0].at, word[2].source_node))):
-            begin, end = spell[0][0], max((last for _, last, _ in spell), key=lambda moment: moment.at)
-            who = {word.peer or word.source_node for _, _, word in spell}
+            begin, end, who = spell[0][0], *_heard_again(group, spell)
             replaced = any(
                 other.node != tenure.node and elapsed(begin, other.begin)[1] > 0 and elapsed(other.begin, end)[1] > 0
                 for other in group.tenures
             )
-            if not replaced and 2 * len(who) > sentinels_of(group):
+            if not replaced and 2 * who > sentinels_of(group):
                 yield _missed_finding(group, tenure, [word for _, _, word in spell], (begin, end))
 
 
@@ -427,6 +427,18 @@ def _at_once(group: Group, words: Sequence[_Missed]) -> Iterator[list[_Missed]]:
         spell.append(word)
     if spell:
         yield spell
+
+
+def _heard_again(group: Group, spell: Sequence[_Missed]) -> tuple[Moment, int]:
+    """When most sentinels missed a master no more, and how many of them had. What one says that did not run, or ran in
+    TILT, comes late."""
+    ends: dict[str, Moment] = {}
+    for _, end, word in spell:
+        name = word.peer or word.source_node
+        ends[name] = max(ends.get(name, end), end, key=lambda moment: moment.at)
+    in_turn = sorted(ends.values(), key=lambda moment: moment.at)
+    enough = max(len(in_turn) - sentinels_of(group) // 2, 1)
+    return in_turn[min(enough, len(in_turn)) - 1], len(in_turn)
 
 
 def _missed_finding(group: Group, tenure: Tenure, missed: list[SentinelSaid], during: tuple[Moment, Moment]) -> Finding:

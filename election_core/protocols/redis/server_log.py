@@ -31,7 +31,7 @@ NO_SLOTS_KNOWN = "no_slots_known"
 """Why a node of a cluster that calls itself master is not taken for one."""
 FAILED = "failed"
 """What nodes of a cluster say of one that a majority of the masters takes for failed."""
-ASKS, GOES_ON, COPIED, LOADED, BEGAN = "asks", "goes_on", "copied", "loaded", "began"
+ASKS, GOES_ON, COPIED, LOADED, BEGAN, SAVED = "asks", "goes_on", "copied", "loaded", "began", "saved"
 """What a server says of its data."""
 AT_ONCE = Timeout.REDIS_AT_ONCE.us
 
@@ -46,11 +46,13 @@ ELECTED, BY_COMMAND, TAKEOVER = "elected", "told", "takeover"
 @dataclass(slots=True)
 class Starting:
     """How far a process has come with its start: when it began if its role is not known yet, whether it is still
-    ``loading``, and whether it is known to be ``empty``: its start is here, and it read nothing from its disk."""
+    ``loading``, and whether it is known to be ``empty``: its start is here, and it read nothing from its disk. When the
+    snapshot that it loads had been ``saved``, a line says."""
 
     began: int | None = None
     loading: bool = True
     empty: bool = False
+    saved: FoldEvent | None = None
 
 
 @dataclass(slots=True)
@@ -175,8 +177,14 @@ class ServerLog(RoleLog):
         """Whether it has no data is known where its start is here: whoever finds some on its disk says so."""
         self.noted.append((replace(event, count=0 if self._start.empty else None), BEGAN))
 
+    def _on_saved(self, event: FoldEvent) -> None:
+        self._start.saved = event if self._start.loading else None
+
     def _on_kept(self, event: FoldEvent) -> None:
+        """Of a file that holds each write the snapshot is only the beginning."""
         self._start.empty = False
+        if self._start.saved is not None and event.value == "disk":
+            self.noted.append((self._start.saved, SAVED))
 
     def _on_loaded(self, event: FoldEvent) -> None:
         self._start.empty = False
@@ -353,14 +361,15 @@ class ServerLog(RoleLog):
                 if event.kind == "RD_ACCEPTED":
                     asked = valid = event.start_offset
                 yield BytesRefused(*emit.at(event, ordinal=number), peer=other, from_index=asked, to_index=valid)
-            elif word in (ASKS, GOES_ON, COPIED, LOADED, BEGAN):
+            elif word in (ASKS, GOES_ON, COPIED, LOADED, BEGAN, SAVED):
                 yield DataHeld(
                     *emit.at(event, ordinal=number),
                     message=word,
                     ids=event.value_before if word == GOES_ON else event.value,
                     peer=other,
                     to_index=event.ledger_end if word == ASKS else event.max_offset,
-                    count=event.count if word in (COPIED, LOADED, BEGAN) else None,
+                    count=event.count if word in (COPIED, LOADED, BEGAN, SAVED) else None,
+                    other=event.value if word == GOES_ON else None,
                 )
 
     def _cluster_facts(self, emit: FactWriter) -> Iterator[Fact]:
@@ -422,6 +431,7 @@ _HANDLERS: dict[str, Callable[[ServerLog, FoldEvent], None]] = {
     "RD_FULL": ServerLog._on_linked,
     "RD_PARTIAL": ServerLog._on_linked,
     "RD_HISTORY": ServerLog._on_linked,
+    "RD_SAVED": ServerLog._on_saved,
     "RD_KEPT": ServerLog._on_kept,
     "RD_LOADED": ServerLog._on_loaded,
     "RD_PROMOTED": ServerLog._on_promoted,

@@ -124,6 +124,11 @@ ONE_CLOCK = {
     "protocols/redis/epochs.py": {"_between": "roles in common time, for an epoch that only orders and proves nothing"},
     "protocols/redis/losses.py": {
         "restarted": "the roles and a tenure of one server",
+        "_all_of_it": "what one server held before it asked",
+        "_led_again": "the tenures of one server",
+        "_kept_all": "the roles of one server and what it copied",
+        "_older": "what one server wrote before its start",
+        "_gone": "what one server wrote before and after its start",
         "_refused_clients": "times of a master and of the next one in common time, for a length in a sentence",
         "_asks_first": "what one server asked for behind its own tenure",
         "_goes_on": "what one server said at the beginning of its tenure",
