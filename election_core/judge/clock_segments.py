@@ -381,9 +381,23 @@ class Segments:
             free = to_end(placed, rest)
             if free < len(placed):
                 since = placed[len(placed) - free - 1].moment(before).at
+                if self._is_off_behind(step, since, sides, within):
+                    continue
                 back = shortest_paths(self.numbers, self.edges()).get((after, before))
                 size = step.size - (2 * self._bounds[step.source] + SLACK_US if back is None else back)
                 self._cut(before, [self._in_a_hole(before, (since, self._all[before].last), size)])
+
+    def _is_off_behind(self, step: Step, since: int, sides: tuple[int, int], within: set[int]) -> bool:
+        """Whether a clock is not right behind a step: it shows less there than when it was right, and no clock that was
+        not set says otherwise."""
+        before, after = sides
+        went_on = step.at + 1 - self._all[after].ahead - since + self._all[before].ahead
+        if went_on >= -2 * self._bounds[step.source] - SLACK_US:
+            return False
+        was_set = {segment.number for row in self._rows.values() for segment in row[1:]}
+        edges = without(self.edges() | self._bounded(within - was_set), (before,))
+        placed = self._of_segment(before)
+        return to_end(placed, edges | {sides: Edge(-step.size, step.evidence)}) == len(placed)
 
     def _cut_where_alone(self) -> dict[Message, Jump]:
         """Cut a clock that others contradict behind the last message in which a third one bears it out: it may have
@@ -393,12 +407,14 @@ class Segments:
         jumps: dict[Message, Jump] = {}
         for number in sorted(doubted, reverse=True):
             others = {each for each in doubted if self._owner(each) != self._owner(number)}
-            first = self._contradicted_at(number, others)
+            against = list(self._contradicting(number, others))
+            most = min((placed.most for placed in against), default=0) + AGREE_US
+            first = min((each.at(number) for each in against if each.most <= most), default=UNBOUNDED)
             near = (each.at(number) for each in self._of_segment(number) if self._near(each))
             before = [at for at in near if at < first]
             if before and first < UNBOUNDED:
                 cuts[number] = before[-1] + 1, first - 1
-                worst = min(self._contradicting(number, others), key=attrgetter("most"))
+                worst = min(against, key=attrgetter("most"))
                 or_else = tuple(self._all[end].source for end in (worst.cause, worst.effect) if end != number)
                 jumps[worst.message] = Jump(self._all[number].source, -worst.most, or_else, worst.edge.evidence)
         for number, region in cuts.items():

@@ -56,6 +56,12 @@ ONCE = [
     ("zab-wild-clocks", 79),
     ("zab-wild-clocks", 124),
     ("zab-wild-disks", 112),
+    ("dledger-wild-clocks", 101),
+    ("dledger-wild-clocks", 139),
+    ("dledger-wild-clocks", 146),
+    ("dledger-wild-clocks", 148),
+    ("dledger-wild-clocks", 154),
+    ("zab-wild-clocks", 63),
 ]
 """Worlds that were judged wrongly: who had left and came back to its leader, and all ended before anybody missed it; a
 short freeze told as cut off; a master that served for a second; leaders of epochs that went back; a follower that came
@@ -64,9 +70,18 @@ told as frozen, or as cut off; clocks of which one was called right, although se
 times told by a clock of which it is not known how far it was off; clocks set twice told as one clock that was always
 off; a follower that came back while clocks were in doubt, told as lost before; a vote of a server that had started
 again, which shows that a clock was set; a leader that slept as long as one waits that is cut off, and was reached as
-soon as it woke."""
+soon as it woke; what a leader committed after the last line that calls it so; a leader elected again in its term, which
+ties the clocks of its followers; two clocks put back alike, taken for right behind that; a clock that one of two others
+contradicts first, and the other one by more."""
 
-DOUBTED = [("dledger-wild-clocks", 60), ("dledger-wild-clocks", 62), ("raft-wild-clocks", 84), ("zab-wild-clocks", 27)]
+DOUBTED = [
+    ("dledger-wild-clocks", 60),
+    ("dledger-wild-clocks", 62),
+    ("raft-wild-clocks", 84),
+    ("zab-wild-clocks", 27),
+    ("dledger-wild-clocks", 146),
+    ("zab-wild-clocks", 125),
+]
 """Worlds of which a verdict seemed to contradict itself, while clocks were set again and again beside other faults."""
 
 FALSE_AT_MOST = 0.02

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER, TRANSFER
 from election_replay.election_core.judge.clock import Message, Moment
 from election_replay.election_core.judge.group import since
-from election_replay.election_core.model.facts import Committed, Fact, KnownCommitted, Role, VoteGranted
+from election_replay.election_core.model.facts import Committed, Fact, KnownCommitted, LeaderLog, Role, VoteGranted
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.dledger.log import PROTOCOL
 from election_replay.election_core.protocols.raft_family.causality import (
@@ -49,26 +49,34 @@ def _told_by_leaders(facts: Sequence[Fact], begins: dict[str, list[int]]) -> Ite
     """A follower knows of a committed entry only from its leader, which had printed a smaller index before.
 
     Source: ``DLedgerEntryPusher``: followers take the index from the pushes of the leader, which has committed it
-    first. Who wins a term a second time may have started again in between, and know less; and one of two leaders of a
-    term tells nobody what the other one committed: such terms tie nothing.
+    first. Who leads a term again after a start may know less than before, but of nothing beyond the end of the log that
+    it led with then. One of two leaders of a term tells nobody what the other one committed: they tie nothing.
     """
     terms = [fact for fact in facts if isinstance(fact, Role) and fact.protocol == PROTOCOL and fact.leader is not None]
-    led = {(fact.term, fact.source_node, fact.since, fact.since_event) for fact in terms if fact.role == LEADER}
-    tenures = Counter(term for term, *_ in led)
-    leaders = {(fact.term, fact.leader) for fact in terms}
-    named = Counter(term for term, _ in leaders)
+    named = Counter(term for term, _ in {(fact.term, fact.leader) for fact in terms})
+    ends_led_with: dict[tuple[str, int | None], dict[int, int]] = {}
     known: dict[int, list[KnownCommitted]] = {}
     for fact in facts:
-        if isinstance(fact, KnownCommitted) and fact.protocol == PROTOCOL:
+        if fact.protocol != PROTOCOL or not isinstance(fact, KnownCommitted | LeaderLog | Role):
+            continue
+        if isinstance(fact, KnownCommitted):
             known.setdefault(fact.term, []).append(fact)
+        elif isinstance(fact, LeaderLog) or fact.role == LEADER:
+            life = bisect_right(begins.get(fact.source_node, []), fact.since)
+            ends = ends_led_with.setdefault((fact.source_node, fact.term), {})
+            ends[life] = max(ends.get(life, -1), fact.to_index if isinstance(fact, LeaderLog) else -1)
     for grown in facts:
         if not isinstance(grown, Committed) or grown.protocol != PROTOCOL or grown.from_index is None:
             continue
-        if tenures[grown.term] != 1 or named[grown.term] != 1:
+        ends = ends_led_with.get((grown.source_node, grown.term), {})
+        life = bisect_right(begins.get(grown.source_node, []), grown.since)
+        again = min(ends, default=life) < life
+        if named[grown.term] != 1 or (again and ends.get(life, -1) < 0):
             continue
         cause = Moment(grown.since, grown.since, grown.source_node, grown.since_event)
+        index = max(grown.from_index, ends[life] if again else -1)
         for knows in known.get(grown.term, []):
-            knows_more = knows.to_index > grown.from_index and knows.source_node != grown.source_node
+            knows_more = knows.to_index > index and knows.source_node != grown.source_node
             if knows_more and not _of_an_earlier_life(knows, cause, begins):
                 yield Message(cause, since(knows))
 

@@ -251,6 +251,7 @@ class Running:
     last_status: tuple[int, int, int] | None = None
     last_known: tuple[int, int] | None = None
     last_at: int | None = None
+    led_with: int | None = None
     committed: int = -1
 
 
@@ -610,8 +611,9 @@ class DledgerLog(VotingLog):
         self._now.role_seen_at = event.at
 
     def _note_leaders_log(self, term: int, ledger_end: int, event: FoldEvent) -> None:
-        """How far the log of this node goes when a line first says so of it as leader of a term."""
-        if not self.ledger.led_with or self.ledger.led_with[-1][0] != term:
+        """How far the log of this node goes when a line first says so of it as leader of a term, in each life."""
+        if self._now.led_with != term:
+            self._now.led_with = term
             self.ledger.led_with.append((term, ledger_end, event))
 
     def _note_known_committed(self, event: FoldEvent, role: str) -> None:
@@ -627,12 +629,16 @@ class DledgerLog(VotingLog):
         """Remember when the commit index of a leader grew last."""
         before = self._now.last_status
         self._now.last_status = None
-        if role != LEADER or event.term is None or event.committed is None:
+        if event.term is None or event.committed is None:
             return
-        self._now.last_status = (event.term, event.committed, event.at)
+        if role == LEADER:
+            self._now.last_status = (event.term, event.committed, event.at)
+        elif role != CANDIDATE:
+            return  # a follower learns what its leader committed; a candidate knows what it committed as leader
         if before is None or before[0] != event.term or before[1] is None or event.committed <= before[1]:
             return
-        grown = Progress(event.term, before[2], event.by, before[1], event.committed, event.event_id)
+        by = event.by if role == LEADER or not self.steps else min(event.by, max(self.steps[-1].at, before[2]))
+        grown = Progress(event.term, before[2], by, before[1], event.committed, event.event_id)
         if self.as_leader.progressed and self.as_leader.progress[-1].term == event.term:
             self.as_leader.progress[-1] = grown
         else:
