@@ -67,6 +67,12 @@ START_KINDS = LAST_START_KINDS.union(
     },
 )
 """What a process writes once, when it starts. Any of them may be lost; a second one of a kind is a second start."""
+COME_BEFORE = {"DL_LISTEN": ("DL_STORE_COMMITTED", "DL_STORE_RECOVERED_TO", "DL_STORE_RECOVER_BEGIN")}
+"""Lines that one start writes before another one, if at all: behind it they are the next start's. A process of DLedger
+whose store is still empty only says that it listens.
+
+Source: DLedger 0.2.6, DLedgerServer#startup: the store starts before the RPC service.
+"""
 START_SETTINGS = frozenset({"brokerConfigPath", "rocketmqHome"})
 FIRST_LINES = START_SETTINGS | {"ETCD_BOOT", "ZK_BOOT"} | FIRST_KINDS
 """With these a program begins to write: what stands long before one of them is another life's."""
@@ -441,7 +447,7 @@ def _separate_starts(
 def _starts(markers: list[tuple[Start, str]]) -> list[Start]:
     """Starts of the process: markers of one start come together, none of them twice, and none after its last."""
     starts: list[Start] = []
-    seen: set[str] = set()
+    seen: dict[str, int] = {}
     complete: int | None = None
     in_order = sorted(markers, key=lambda marker: (marker[0].at, marker[1], marker[0].event_id))
     for (before, name_before), (start, name) in pairwise([(Start(0, 0, ""), ""), *in_order]):
@@ -450,10 +456,13 @@ def _starts(markers: list[tuple[Start, str]]) -> list[Start]:
             continue
         over = complete is not None and start.at - complete > _SEGMENT_GAP
         together = _BEFORE_MARKER if is_first else _ONE_START
-        if not starts or name in seen or over or start.at - starts[-1].at > together:
+        again = name in seen and start.at > seen[name]
+        if not starts or again or over or start.at - starts[-1].at > together:
             starts.append(start._replace(words=_BEFORE_FIRST_LINE) if is_first else start)
-            seen, complete = set(), None
-        seen.add(name)
+            seen, complete = {}, None
+        kind = name.split()[-1]
+        passed = COME_BEFORE.get(kind, ())
+        seen = {name.removesuffix(kind) + each: start.at + _SEGMENT_GAP for each in passed} | seen | {name: -1}
         if name.split()[-1] in LAST_START_KINDS:
             complete = start.at
     return starts

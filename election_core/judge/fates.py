@@ -201,8 +201,11 @@ class Fates:
         return not clocks.stepped or clocks.surely_before_though_set(moment, hole.end, hole.end)
 
     def _heard_at_once(self, before: Tenure, following: Following, hole: LogGap | None) -> bool:
-        """Whether a leader's role ended as the next one began; and no hole lets it have slept then, be it in a log
-        without a rhythm, which proves no freeze. Who hands over runs."""
+        """Whether a leader's role ended as the next one began, by somebody else's word: its own log alone tells when it
+        heard of it, which may be long after it began. And no hole lets it have slept then, be it in a log without a
+        rhythm, which proves no freeze. Who hands over runs."""
+        if following.begin.source == before.source and before.end_cause not in _HANDED_OVER:
+            return False
         slept = hole is not None or any(
             self._elapsed(before.end, gap.end)[0] <= 0
             and self._elapsed(gap.begin, following.begin)[1] >= 0

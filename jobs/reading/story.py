@@ -471,9 +471,12 @@ BESIDES = {"observer": OBSERVES, "candidate": LOOKS, "down": DOWN}
 
 
 def outcome(incident: Incident) -> Iterator[str]:
-    """Who leads at the end of the logs, and what the others are."""
+    """Who leads at the end of the logs, and what the others are; nobody whose log ends before the next one led."""
     called = incident.names
+    newest = max((row["since"] for row in incident.course.now if row["since"]), default=None)
     for row in incident.course.now:
+        if newest and row["since"] and row["as_of"] and row["as_of"] < newest:
+            continue
         there = {row["leader"], *row["followers"]}  # of a member with two logs, one may end before
         last = {each["node"]: each["role"] for each in row["last_roles"] or ()}
         besides = {

@@ -20,7 +20,7 @@ from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIO
 from election_replay.election_core.fold.contact import Contacts
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import UNIDENTIFIED
-from election_replay.election_core.fold.process_runs import incarnation_at
+from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
 from election_replay.election_core.fold.roles import (
     CANDIDATE,
     DOWN,
@@ -133,9 +133,29 @@ class RaftLog:
             emit = speaker.about(group, PROTOCOL, stream, membership.node)
             if membership.steps:
                 incarnations = {incarnation_at(emit.incarnations, step.at) for step in membership.steps}
-                emit = replace(emit, incarnations=[emit.incarnations[number] for number in sorted(incarnations)])
+                lives = [emit.incarnations[number] for number in sorted(incarnations)]
+                emit = replace(emit, incarnations=[*lives[:-1], self._until_another(membership, lives[-1])])
                 yield from membership.facts(emit)
                 yield from self._replaced(membership, emit)
+
+    def _until_another(self, membership: "Membership", life: Incarnation) -> Incarnation:
+        """A life in which a member spoke, up to the first line of another one: nobody changes its id without a start,
+        whose lines may be missing."""
+        last = membership.last_line
+        others = (other.first_line for other in self.memberships if other.node not in (None, membership.node))
+        begins = [line for line in others if line and last and last.by < line.at]
+        start = min(begins, key=lambda line: line.at, default=None)
+        if last is None or start is None or (life.next_start is not None and life.next_start <= start.at):
+            return life
+        return replace(
+            life,
+            last_seen=last.at,
+            last_by=last.by,
+            next_start=start.at,
+            next_start_event=start.event_id,
+            next_start_by=start.by,
+            ended_by=start.by,
+        )
 
     def _replaced(self, membership: "Membership", emit: FactWriter) -> Iterator[ClusterReplaced]:
         """That the folder of a member of this cluster had been one of another cluster before."""
@@ -237,6 +257,8 @@ class Membership(VotingLog):
     stated: list[Configuration] = field(default_factory=list)
     quorums: list[tuple[int, FoldEvent]] = field(default_factory=list)
     store: StoreLog = field(default_factory=StoreLog)
+    first_line: FoldEvent | None = None
+    last_line: FoldEvent | None = None
     _forced: bool = False
     _now: Running = field(default_factory=lambda: Running(before=BeforeTheLog()))
 
@@ -247,6 +269,7 @@ class Membership(VotingLog):
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line that this member wrote."""
+        self.first_line, self.last_line = self.first_line or event, event
         self.store.on(event)
         if event.kind in _SAYS_OWN_TERM and event.term is not None:
             self._note_term(event, event.term)

@@ -202,3 +202,12 @@ def test_a_start_without_a_gap_leaves_the_last_line_before_it_open() -> None:
     one.marker(Start(10 * SECOND, 10 * SECOND + US_PER_MS, "boot"), "broker.log BRK_BOOT")
     before, _ = one.incarnations()
     assert (before.last_seen, before.last_by) == (8 * SECOND, 10 * SECOND)
+
+
+def test_what_comes_before_another_line_of_a_start_begins_the_next_one_behind_it() -> None:
+    """DLedger with an empty store says only that it listens; two minutes later it reads its store: it died between."""
+    one = activity(0, 3, 6, 120, 141)
+    for second, kind in ((0, "DL_LISTEN"), (120, "DL_STORE_RECOVER_BEGIN"), (141, "DL_LISTEN")):
+        one.marker(start(second, f"e{second}"), f"broker_default.log {kind}")
+    before, after = one.incarnations()
+    assert (before.last_seen, after.start) == (6 * SECOND, 120 * SECOND)

@@ -53,6 +53,31 @@ def test_who_may_have_slept_by_a_log_without_a_rhythm_is_not_told_to_have_heard_
     assert state_at("controller/excerpt_of_a_broker", 8) == "unknown"
 
 
+LEARNS = "02:00:{}00000 I | raft: raft.node: {} elected leader {} at term {}"
+
+
+def old_leader(logs: dict[str, list[tuple[str, str, str, int]]]) -> str | None:
+    """What the leader of term 2 was when that of term 3 began, by logs in which members learn, each at a time, who
+    leads."""
+    text = [line for log, lines in logs.items() for line in (f"[{log} etcd.log]", *(LEARNS.format(*of) for of in lines))]
+    rows = story.judge(story.facts_of(story.parse("\n".join(text))))
+    (row,) = (row for row in rows if isinstance(row, Term) and row.term == 3)
+    return row.former_leader_state
+
+
+def test_who_alone_tells_when_it_heard_of_the_next_leader_is_not_told_to_have_heard_at_once() -> None:
+    """It may have slept, or started again, when the next one began, unless that one's log says when that was."""
+    old = [("00.1", "a1", "a1", 2), ("05.1", "a1", "b2", 3)]
+    assert old_leader({"n1": old}) == "unknown"
+    assert old_leader({"n1": old, "n2": [("05.0", "b2", "b2", 3)]}) == "reachable"
+
+
+def test_a_member_that_speaks_under_another_id_had_started_again() -> None:
+    """The lines with "leader" of two members; the data of the first, which leads, were lost, and it was added anew."""
+    logs = {"n1": [("00.1", "a1", "a1", 2), ("40.1", "d4", "b2", 3)], "n2": [("30.0", "b2", "b2", 3)]}
+    assert old_leader(logs) == "died"
+
+
 def test_a_frozen_master_is_told_so_although_another_clock_was_set() -> None:
     """It hears of the next one in the second in which it wakes: that comes after the hole in its log."""
     beats = (f"10:0{at // 60}:{at % 60:02} INFO AutoSwitchHAClient - Slave report current offset 1000" for at in BACK)
