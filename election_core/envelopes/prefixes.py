@@ -246,7 +246,7 @@ PREFIXES = (
     Envelope("stamp of ts", _plain(rf"{_MONTH} [ \d]\d \d\d:\d\d:\d\d(?: |\Z)")),
     Envelope("stamp of svlogd", _plain(r"\d{4}-\d\d-\d\d_\d\d:\d\d:\d\d\.\d{1,9}(?: |\Z)")),
     Envelope("stamp of multilog", _plain(r"@[0-9a-f]{24}(?: |\Z)")),
-    Envelope("stamp of a day", _plain(rf"{_DAY}\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})? (?={_DAY}\d\d:|\{{\")")),
+    Envelope("stamp of a day", _plain(rf"{_DAY}\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?(?:\t| (?={_DAY}\d\d:|\{{\"))")),
     Envelope("ansi", _ansi),
     Envelope("quoted", _quoted),
     Envelope("indent", _plain(r"(?:[>+|] ?|[ \t]{1,16})(?=\S)"), loose=True),

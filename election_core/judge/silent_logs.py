@@ -104,7 +104,8 @@ def _last_signs(every: Sequence[Fact], source: str, clocks: Clocks) -> Iterator[
     in_order = sorted(distinct)
     for number, (life, stopped) in enumerate(in_order):
         last_line = life.last
-        following = in_order[number + 1][0].first if number + 1 < len(in_order) else _started_again(every, source, life)
+        again = _started_again(every, source, names, life)
+        following = in_order[number + 1][0].first if number + 1 < len(in_order) else again
         if stopped:
             continue
         sign = _last_sign(losses, source, last_line, following, clocks)
@@ -123,10 +124,17 @@ def _last_signs(every: Sequence[Fact], source: str, clocks: Clocks) -> Iterator[
             yield life, replace(sign, at=max(sign.at, last_line))
 
 
-def _started_again(every: Sequence[Fact], source: str, life: ProcessRun) -> int | None:
-    """When the process of a life started again as a member of another group: restored, or given to another cluster."""
-    downs = (fact for fact in every if isinstance(fact, Role) and fact.role == DOWN and fact.source_node == source)
-    ends = (down.until for down in downs if life.last <= down.since < max(life.last_by, life.last + 1))
+def _started_again(every: Sequence[Fact], source: str, names: Set[str | None], life: ProcessRun) -> int | None:
+    """When the process of a life started again as a member of another group: restored, or given to another cluster; or
+    when the log of the same member goes on in another place with a start."""
+    roles = [fact for fact in every if isinstance(fact, Role)]
+    downs = (fact for fact in roles if fact.role == DOWN and fact.source_node == source)
+    ends = [down.until for down in downs if life.last <= down.since < max(life.last_by, life.last + 1)]
+    ends += [
+        role.since
+        for role in roles
+        if role.source_node != source and role.node in names and role.cause == "start" and role.since > life.last_by
+    ]
     return min((end for end in ends if end is not None), default=None)
 
 

@@ -195,12 +195,20 @@ def assumptions(done: "Looked", published: "Published") -> Iterator[str]:
         says = f"its logs: {signs}" if signs else f"its lines name {nodes}: {'; '.join(of_others)}"
         yield f"    {node.node}: {files}, by {node.by}; {says if signs or of_others else 'no role in its logs'}"
     yield from more(len(done.assumed) - NODES_SHOWN, "nodes")
-    for path, how in done.read_otherwise[:SHOWN]:
-        yield f"  {path}: {how}"
-    yield from more(len(done.read_otherwise) - SHOWN, "files that are not read as they stand")
+    yield from otherwise(done)
     zones = zones_of(published)
     if zones:
         yield f"  Times: {', '.join(zones)}, as these systems write them unless they are told otherwise (--config)"
+
+
+def otherwise(done: "Looked") -> Iterator[str]:
+    """Which files are not read as they stand, and how they are."""
+    from election_replay.jobs.reading.words import some
+
+    alike: dict[str, list[str]] = defaultdict(list)
+    for path, how in done.read_otherwise:
+        alike[how].append(path)
+    yield from (f"  {some(sorted(paths))}: {how}" for how, paths in alike.items())
 
 
 def inside_envelopes(published: "Published") -> dict[tuple[str, str], list[str]]:

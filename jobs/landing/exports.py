@@ -10,7 +10,7 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from election_replay.election_core.envelopes.model import Broken
@@ -19,8 +19,10 @@ from election_replay.election_core.model import digits
 from election_replay.election_core.model.streams import unpacked
 from election_replay.jobs.landing.archives import is_archive
 from election_replay.jobs.landing.blocks import Blocks, head
+from election_replay.jobs.landing.copied import is_page, text_of_page, unbroken, width
 from election_replay.jobs.landing.landing_zone import Entry, LandingZone, is_text, open_landing
-from election_replay.jobs.landing.years import with_years, without_year
+from election_replay.jobs.landing.pasted import members_of
+from election_replay.jobs.landing.years import with_days, with_years, without_day, without_year
 
 LOOKED_AT = 1 << 18
 """So many bytes of a file's beginning tell whether it is an export."""
@@ -36,53 +38,84 @@ NODES = (
 )
 """What columns of a table are called, in small letters: the line, its time, whose it is; the first that is there."""
 
+SAMPLE = 2_000
+"""So many lines tell whether a screen broke them, and whether their times have a year and a day."""
+
 SEVERAL = 20
 """So many objects tell whether there are lines in them."""
 
 _PRETTY = re.compile(r"(?:\ufeff)?\s*(?:\[\s*[\[{]|\{[ \t\r]*\n\s*\")")
 _HEADING = re.compile(r'\ufeff?"?[@_A-Za-z][\w.@ ]{0,60}"?(?:[,;\t]"?[@_A-Za-z][\w.@ ]{0,60}"?){1,60}\r?\n')
+_MARKDOWN = re.compile(r"^\|(?:[^|\n]{1,80}\|){2,60}[ \t]*\r?\n\|(?:[ \t]*:?-{2,}:?[ \t]*\|){2,60}", re.MULTILINE)
+_BAR = re.compile(r"(?<!\\)\|")
 _ANSWER = re.compile(r'(?:\ufeff)?\s*\{\s*"(?:hits|took|events|results|data|status)"\s*:')
 _GLUED = re.compile(r'(?<=\})[ \t]*(?=\{"(?:level|ts|time|log|timestamp|@timestamp|caller|msg)" ?:)')
 _ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d.*(?:Z|[+-]\d\d:?\d\d)\Z")
 
 
 def write_exports(root: str, into: Path) -> dict[str, str | None]:
-    """Write the exports below ``root``, and logs whose times have no year, anew into a folder; their paths, and what is
-    assumed of each."""
+    """Write the exports below ``root``, copies of screens, texts of several members, and logs whose times have no year
+    or no day anew into a folder; their paths, and what is assumed of each."""
     zone = open_landing(root)
     found: dict[str, str | None] = {}
     for entry in list(zone.walk(lambda _: None)):
         if entry.link is None and is_text(entry.path) and entry.size and not is_archive(entry.path):
-            lines, assumed = lines_of_export(entry, zone)
-            if lines is not None:
-                target = into / unpacked(entry.path)
+            parts, assumed = parts_of_export(entry, zone)
+            for place, lines in parts:
+                target = into / PurePosixPath(unpacked(entry.path)).parent / place
                 target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", errors="surrogateescape")
-                found[entry.path] = assumed
+                with target.open("a", encoding="utf-8", errors="surrogateescape") as file:
+                    file.writelines(f"{line}\n" for line in lines)
+                found[entry.path] = "; ".join(assumed) or None
     return found
 
 
-def lines_of_export(entry: Entry, zone: LandingZone) -> tuple[list[str] | None, str | None]:
-    """The lines that a file holds, if they have to be written anew, and what is assumed of them."""
-    beginning = head(zone, entry.path, entry.size, LOOKED_AT).data.decode("utf-8", "replace")
-    yearless = without_year(beginning.splitlines())
-    if not (is_json(beginning) or is_table(beginning) or _GLUED.search(beginning) or yearless):
-        return None, None
+def parts_of_export(entry: Entry, zone: LandingZone) -> tuple[list[tuple[str, list[str]]], list[str]]:
+    """The lines that a file holds, if they have to be written anew: in one file, or one for each member of which they
+    are; and what is assumed of them."""
+    name = PurePosixPath(unpacked(entry.path)).name
+    beginning = head(zone, entry.path, entry.size, LOOKED_AT).data.decode("utf-8", "replace").removeprefix("\ufeff")
+    lines, _ = as_written(beginning, entry.modified)
+    if lines is None and not members_of(beginning.splitlines(), name):
+        return [], []
     blocks = Blocks(zone, entry.path, entry.size)
     data, size = [], 0
     for block in blocks:
         data.append(block.data)
         size += len(block.data)
         if size > LARGEST:
-            return None, None
+            return [], []
     text = (b"".join(data) + blocks.rest).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+    lines, assumed = as_written(text, entry.modified)
+    lines = text.splitlines() if lines is None else lines
+    members = members_of(lines, name)
+    if members:
+        assumed.append(f"its headings name {len(members)} logs: each is read apart")
+    return members or [(name, lines)], assumed
+
+
+def as_written(text: str, modified: int | None) -> tuple[list[str] | None, list[str]]:
+    """The lines that a system wrote, where they stand otherwise in a text, and what is assumed of them."""
+    beginning = text[:LOOKED_AT]
     if is_json(beginning):
-        return lines_of_json(text), None
+        return lines_of_json(text), []
     if is_table(beginning):
-        return [as_line(row) for row in rows_of_table(text)], None
-    if yearless:
-        return with_years(text.splitlines(), entry.modified)
-    return [part for line in text.splitlines() for part in _GLUED.split(line)], None
+        return [as_line(row) for row in rows_of_table(text)], []
+    assumed = []
+    lines = (text_of_page(text) if is_page(beginning) else text).splitlines()
+    sample = lines[:SAMPLE]
+    changed = is_page(beginning)
+    if columns := width(sample):
+        lines = unbroken(lines, columns)
+        assumed.append(f"its lines are broken at {columns} columns: they are joined")
+        sample = lines[:SAMPLE]
+    if _GLUED.search(beginning):
+        lines, changed = [part for line in lines for part in _GLUED.split(line)], True
+    for lacks, dated in ((without_year, with_years), (without_day, with_days)):
+        if lacks(sample):
+            lines, how = dated(lines, modified)
+            assumed.append(how)
+    return (lines if changed or assumed else None), assumed
 
 
 def is_json(beginning: str) -> bool:
@@ -91,14 +124,21 @@ def is_json(beginning: str) -> bool:
 
 
 def is_table(beginning: str) -> bool:
-    """Whether a file begins with the names of columns, one of which holds lines."""
-    first = _HEADING.match(beginning)
-    return first is not None and any(name in TEXTS for name in names_of(first[0]))
+    """Whether a file begins with the names of columns, or has a table as issues have it, one of which holds lines."""
+    first = _HEADING.match(beginning) or _MARKDOWN.search(beginning)
+    return first is not None and any(name in TEXTS for name in names_of(first[0].partition("\n")[0]))
 
 
 def names_of(heading: str) -> list[str]:
     """The names of columns in small letters."""
+    if heading.startswith("|"):
+        return [name.lower() for name in cells(heading)]
     return [name.strip().lower() for name in next(csv.reader([heading.strip()], delimiter=separator(heading)))]
+
+
+def cells(row: str) -> list[str]:
+    """The cells of a row of a table in Markdown."""
+    return [cell.strip().replace("\\|", "|") for cell in _BAR.split(row.strip().strip("|"))]
 
 
 def separator(heading: str) -> str:
@@ -108,6 +148,10 @@ def separator(heading: str) -> str:
 
 def rows_of_table(text: str) -> Iterator[Mapping[str, Any]]:
     """The rows of a table, each by the names of its columns."""
+    if found := _MARKDOWN.search(text):
+        columns = names_of(found[0].partition("\n")[0])
+        lines = text[found.end() :].splitlines()
+        return (dict(zip(columns, cells(line), strict=False)) for line in lines if line.startswith("|"))
     heading = text.partition("\n")[0]
     csv.field_size_limit(LARGEST)
     rows = csv.reader(io.StringIO(text), delimiter=separator(heading))

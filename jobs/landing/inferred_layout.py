@@ -46,6 +46,8 @@ _AFTER = re.compile(rf"(?P<log>{_NAMES})[-_.@+ ](?P<node>.+)\.log")
 _SERVER = re.compile(r"zookeeper-.*?-server-(?P<node>.+)\.(?:out|log)|etcd[-_.]?(?P<member>.+)\.log")
 _RESTART = re.compile(r"\d{1,4}\.log")
 """A file of one life of a container: the kubelet counts its restarts, and the folder is the container's."""
+_PREVIOUS = re.compile(r"(?<=\w)[-_. ](?:previous|prev)(?P<ending>(?:\.[a-z]{2,4})?)\Z")
+"""What people write behind the name of a log of the container that ran before."""
 _SNAPSHOT = re.compile(r"(?P<node>.*?)/?metadata/(?P<below>\d{8}T\d{6}Z/.+)")
 
 OWN_WORDS = frozenset({"default", "traffic", "error", "errors", "out", "err", "gc", "stats", "old", "all", "full"})
@@ -144,10 +146,23 @@ def understood(folder: Sequence[Entry], zone: LandingZone, config: Config, unkno
     known = {sign.entry.path for sign in found}
     rest = [entry for entry in folder if entry.path not in known]
     if found:
+        by_name = {dialect.system for sign in found if (dialect := dialect_for(stream_of(sign.known_as))) is not None}
+        others = [sign for entry in rest if (sign := of_other_system(entry, zone, config, by_name)) is not None]
+        known = {sign.entry.path for sign in others}
         reason = "not a log of a system that is known, by its name"
-        unknown += [Skipped(entry.path, reason, harmless=True) for entry in rest]
-        return found
+        unknown += [Skipped(entry.path, reason, harmless=True) for entry in rest if entry.path not in known]
+        return found + others
     return [sign for entry in rest if (sign := known_by_lines(entry, zone, config, unknown)) is not None]
+
+
+def of_other_system(entry: Entry, zone: LandingZone, config: Config, by_name: Collection[str]) -> _Found | None:
+    """A log beside those whose names are known, of a system that none of them is of: theirs have names of their own."""
+    if not stream_of(PurePosixPath(entry.path).name).endswith((".log", CONSOLE)):
+        return None
+    data, problem, _ = head(zone, entry.path, entry.size, looked_at(PurePosixPath(entry.path).name))
+    file = LogFile(entry.path, "", "", entry.size, entry.modified)
+    name = None if problem else head_found(file, data, config).dialect
+    return known_by_lines(entry, zone, config, []) if name and NAMED[name].system not in by_name else None
 
 
 def known_by_name(entry: Entry) -> _Found | None:
@@ -162,8 +177,13 @@ def known_by_name(entry: Entry) -> _Found | None:
     rolled = "" if path.name == stream else ".1"
     for node, known_as, log in parted(stream):
         if node.lower() not in OWN_WORDS and not _DAY.fullmatch(node) and not of_another_system(stream, known_as):
-            return _Found(entry, known_as + rolled, folders, node, log)
+            return _Found(entry, known_as + (".1" if _PREVIOUS.search(node) else rolled), folders, named_by(node), log)
     return _Found(entry, path.name, folders, "") if dialect_for(stream) else None
+
+
+def named_by(node: str) -> str:
+    """The name of a node in that of a file."""
+    return _PREVIOUS.sub("", node).strip()
 
 
 def of_another_system(stream: str, known_as: str) -> bool:
@@ -195,7 +215,8 @@ def known_by_lines(entry: Entry, zone: LandingZone, config: Config, unknown: lis
         return None
     if _RESTART.fullmatch(stream) and path.parent.name:
         return _Found(entry, f"{path.parent.name}.{stream}", telling(path.parent.parts), "")
-    return _Found(entry, "", telling(path.parent.parts), stem(stream))
+    before = _PREVIOUS.sub(r"\g<ending>.1", stream)
+    return _Found(entry, before if before != stream else "", telling(path.parent.parts), stem(stream_of(before)))
 
 
 def reason_of(data: bytes, stream: str) -> str:
@@ -268,7 +289,7 @@ def assign(
 
     ``otherwise`` is the node where neither tells anything, ``by`` what that is taken from.
     """
-    apart = told_apart(files) or (not folder and all(file.node_name for file in files))
+    apart = told_apart(files) or (not folder and any(file.node_name and not file.log for file in files))
     by_node: dict[str, list[_Found]] = defaultdict(list)
     for file in files:
         name = file.node_name if apart else ""

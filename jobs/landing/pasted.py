@@ -6,7 +6,8 @@ A heading says whose lines follow: ``node1:``, ``### etcd-2``, ``==> zk1/zookeep
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from election_replay.jobs.landing.reversed_files import stamp
@@ -15,7 +16,8 @@ _NAME = r"[A-Za-z0-9][\w.@/-]{0,80}"
 _HEADINGS = tuple(
     re.compile(expression, re.IGNORECASE)
     for expression in (
-        rf"==+> ?(?P<node>{_NAME}) ?<==+",
+        rf"==+> ?(?P<node>/?{_NAME}) ?<==+",
+        rf"([=*#~_-])\1+\s*(?:(?:node|member|server|pod|host|broker)[ :=]+)?(?P<node>/?{_NAME}):?\s*\1\1+",
         rf"(?:[$#>] ?)?(?:sudo )?(?:kubectl|oc|docker|podman|nerdctl|crictl)\b.*? logs?(?: -\S+(?: \S+)?)*? "
         rf"(?P<node>{_NAME}).*",
         r"\[?\w+@(?P<node>[A-Za-z0-9][\w.-]{0,80})[: ].*[#$] .+",
@@ -35,10 +37,13 @@ _NO_NODE = frozenset(
 """Words before a colon that name nobody."""
 
 
-def parted(text: str) -> list[tuple[str, list[str]]]:
+_LOG_FILE = re.compile(r"\.(?:log|out|txt)(?:\.\d+)?\Z")
+
+
+def parted(lines: Iterable[str]) -> list[tuple[str, list[str]]]:
     """The lines behind each heading, with its name; those before the first one have none."""
     found: list[tuple[str, list[str]]] = [("", [])]
-    for line in text.splitlines():
+    for line in lines:
         node = heading(line)
         if node is not None:
             found.append((node, []))
@@ -59,9 +64,26 @@ def heading(line: str) -> str | None:
     return None
 
 
+def members_of(lines: Sequence[str], name: str) -> list[tuple[str, list[str]]]:
+    """The logs that stand one after the other in a file of this name, each below a heading, and a path for each; none
+    where time goes on from heading to heading, as behind a line of a log that looks like one."""
+    parts = parted(lines)
+    if len({node for node, _ in parts if node}) < 2:
+        return []
+    times = [[time for line in own if (time := stamp(line))] for _, own in parts]
+    back = sum(after[0] < before[-1] for before, after in pairwise(times))
+    if 2 * back < len(parts) - 1:
+        return []
+    found: dict[str, list[str]] = {}
+    for node, own in parts:
+        path = "/".join(filter(None, (re.sub(r"[^\w.@-]+", "-", part).strip("-.") for part in node.split("/"))))
+        found.setdefault(path if _LOG_FILE.search(path) else f"{path or 'above'}/{name}", []).extend(own)
+    return [*found.items()]
+
+
 def write_pasted(text: str, into: Path) -> Path:
     """Write pasted text into a folder: a folder for each member that a heading names, or one file."""
-    parts = parted(text)
+    parts = parted(text.splitlines())
     into.mkdir(parents=True, exist_ok=True)
     if sum(bool(node) for node, _ in parts) < 1 or len(parts) < 2:
         (into / "pasted.txt").write_text(text, encoding="utf-8", errors="surrogateescape")

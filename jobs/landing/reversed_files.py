@@ -37,6 +37,7 @@ _ISO = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\
 _NAMED = re.compile(
     r"\b([A-Z][a-z]{2}) {1,2}(\d{1,2})(?:, (\d{4}) @)? (\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?", re.ASCII
 )
+_DAY_FIRST = re.compile(r"\b(\d{2}) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?", re.ASCII)
 _EPOCH = re.compile(
     r'(?:^|"(?:ts|time|timestamp|@timestamp)" ?: ?"?)(1\d{9})(\d{3}|\d{6}|\d{9}|)(?:\.(\d{1,9}))?\b', re.ASCII
 )
@@ -57,6 +58,9 @@ def stamp(line: str) -> Stamp | None:
         return "named", (found[3] or "") + month + found[2].zfill(2) + "".join(found.group(4, 5, 6)) + (
             found[7] or ""
         ).ljust(9, "0")
+    if (found := _DAY_FIRST.search(beginning)) and found[2].lower() in MONTHS:
+        month = f"{MONTHS.index(found[2].lower()):02}"
+        return "day first", found[3] + month + found[1] + "".join(found.group(4, 5, 6)) + (found[7] or "").ljust(9, "0")
     if found := _EPOCH.search(beginning):
         return "epoch", found[1] + (found[2] or found[3] or "").ljust(9, "0")
     return None

@@ -1,10 +1,12 @@
-"""Times without a year, as syslog and journalctl write them, and Redis up to release 5: a look writes them with one.
+"""Times without a year, as syslog and journalctl write them, and Redis up to release 5, or with a time of day alone: a
+look writes them with the rest.
 
     Apr 29 15:54:38 master-1 etcd[1167]: 2a09651707aaaaaa became leader at term 12283
     [30728] 03 Jun 10:26:07.291 # +switch-master mymaster 192.168.20.242 6379 192.168.20.230 6379
+    15:54:38,102 INFO  [QuorumPeer[myid=1]/0.0.0.0:2181:QuorumPeer@784] - LEADING
 
-No line tells the year. The last time of a file is in the year in which that makes it no later than the file itself;
-every other one is in the year in which it is nearest to the line before it.
+No line tells the year. The last time of a file is in the year, or on the day, in which that makes it no later than the
+file itself; every other one is where it is nearest to the line before it.
 """
 
 import re
@@ -86,6 +88,43 @@ def _years(times: Sequence[Time | None], latest: datetime) -> list[int]:
 
 HALF_A_YEAR = 6
 """Months between two lines from which on there is a turn of the year between them."""
+
+
+_CLOCK = re.compile(rf"{_BEFORE}?(\[?)(\d\d):(\d\d):(\d\d)(?=[.,]\d{{1,9}}\b|[ \]])", re.ASCII)
+HALF_A_DAY = 12
+"""Hours between two lines from which on midnight lies between them."""
+
+
+def without_day(lines: Sequence[str]) -> bool:
+    """Whether most lines begin with a time of day, and none has a date before it, or behind it."""
+    found = [line for line in lines if _CLOCK.match(line) and not _DATED.search(line[:200])]
+    return 2 * len(found) > len(lines) and not any(_DATED.search(line[:40]) for line in lines)
+
+
+def with_days(lines: Sequence[str], modified: int | None) -> tuple[list[str], str]:
+    """The lines with days, and in words which; ``modified`` is when the file was written last, in microseconds UTC."""
+    written = datetime.fromtimestamp((modified or 0) / 1_000_000, UTC)
+    turns, turn, before = [], 0, None
+    clocks = [_CLOCK.match(line) for line in lines]
+    for found in clocks:
+        if found is not None:
+            hours = 0 if before is None else int(found[3]) - before
+            turn += (hours < -HALF_A_DAY) - (hours > HALF_A_DAY)
+            before = int(found[3])
+        turns.append(turn)
+    newest, clock = max((turn, found.group(3, 4, 5)) for turn, found in zip(turns, clocks, strict=True) if found)
+    last = written - timedelta(days=clock > (f"{written:%H}", f"{written:%M}", f"{written:%S}"))
+    days = [last + timedelta(days=turn - newest) for turn in turns]
+    dated = [
+        f"{line[: found.start(3)]}{day:%Y-%m-%d} {line[found.start(3) :]}" if found else line
+        for line, found, day in zip(lines, clocks, days, strict=True)
+    ]
+    first = f"{min(days):%Y-%m-%d}"
+    named = first if first == f"{last:%Y-%m-%d}" else f"{first} to {last:%Y-%m-%d}"
+    return (
+        dated,
+        f"its times have no day: taken for {named}, by when the file was written last (`touch -d` changes that)",
+    )
 
 
 def _dated(line: str, year: int, letter: str) -> str:

@@ -213,6 +213,19 @@ CASES = {
 }
 
 
+def test_logs_of_another_system_beside_those_with_known_names_are_read(tmp_path: Path) -> None:
+    (tmp_path / "mailed").mkdir()
+    votes = Path(__file__).parents[1] / "mailed/zk-follower-loses-leader"
+    shutil.copy(next(votes.iterdir()), tmp_path / "mailed/zoo-0.log")
+    (tmp_path / "mailed/saved.log").write_text(leads(1))  # of the same system, and no name of its logs
+    assert assumed(tmp_path, "broker.log") == {("mailed", "mailed", 1), ("mailed", "zoo-0", 1)}
+
+
+def test_the_log_of_a_container_that_ran_before_is_of_the_same_node(tmp_path: Path) -> None:
+    names = [f"broker-{node}{run}.log" for node in "ab" for run in ("", "-previous")]
+    assert assumed(tmp_path, *names) == {("mailed", "a", 2), ("mailed", "b", 2)}
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_nodes_are_told_from_folders_and_names(case: str, tmp_path: Path) -> None:
     names, wanted = CASES[case]

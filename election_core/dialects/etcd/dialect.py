@@ -43,7 +43,7 @@ CONSOLE_LEVEL = "(?:debug|info|warn|error|dpanic|panic|fatal|DEBUG|INFO|WARN|ERR
 
 RECORD_START = (
     r'^(?:\{ ?"|(?:raft|[A-Z]+: )\d{4}/\d{2}/\d{2} \d{2}:\d{2}:\d{2}'
-    r"|\d{4}[-/]\d{2}[-/]\d{2} \d{2}:\d{2}:\d{2}(?:\.\d{1,9})? (?:[A-Z] \| |[\w./-]+: )"
+    r"|\d{4}[-/]\d{2}[-/]\d{2} \d{2}:\d{2}:\d{2}(?:\.\d{1,9})? (?:[A-Z] \| |[\w./-]+(?:\.go:\d+)?: )"
     rf"|{CONSOLE_TIME}\t{CONSOLE_LEVEL}\t)"
 )
 
@@ -51,7 +51,7 @@ TABLE = Table(TEXTS, ETCD_SHAPES, before="")
 
 _TIME = r"(\d{4}[-/]\d{2}[-/]\d{2} \d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?"
 _LIBRARY = re.compile(rf"raft{_TIME} ([A-Z]+): (.*)", re.DOTALL | re.ASCII)
-_PACKAGE = re.compile(rf"{_TIME} (?:([A-Z]) \| )?[\w./-]+: (.*)", re.DOTALL | re.ASCII)
+_PACKAGE = re.compile(rf"{_TIME} (?:([A-Z]) \| )?(?:[\w./-]+\.go:\d+: )?[\w./-]+: (.*)", re.DOTALL | re.ASCII)
 _DATED = re.compile(rf"(?:raft|[A-Z]+: )?{_TIME}", re.ASCII)
 _DATED_JSON = re.compile(
     rf'"(?:{"|".join(TIME_KEYS)})" ?: ?(?:"([^"]{{1,40}})"|(\d{{1,19}}(?:\.\d{{1,12}})?(?:[eE]\+?\d\d)?))', re.ASCII

@@ -59,7 +59,9 @@ LEARNS = "02:00:{}00000 I | raft: raft.node: {} elected leader {} at term {}"
 def old_leader(logs: dict[str, list[tuple[str, str, str, int]]]) -> str | None:
     """What the leader of term 2 was when that of term 3 began, by logs in which members learn, each at a time, who
     leads."""
-    text = [line for log, lines in logs.items() for line in (f"[{log} etcd.log]", *(LEARNS.format(*of) for of in lines))]
+    text = [
+        line for log, lines in logs.items() for line in (f"[{log} etcd.log]", *(LEARNS.format(*of) for of in lines))
+    ]
     rows = story.judge(story.facts_of(story.parse("\n".join(text))))
     (row,) = (row for row in rows if isinstance(row, Term) and row.term == 3)
     return row.former_leader_state

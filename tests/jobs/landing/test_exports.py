@@ -76,3 +76,62 @@ def test_objects_in_one_line_are_parted(tmp_path: Path) -> None:
 )
 def test_nothing_else_is_touched(name: str, text: str, tmp_path: Path) -> None:
     assert written(tmp_path, text, name) is None
+
+
+ROUND = '{{"level":"info","ts":"2026-03-01T10:00:{:02}Z","msg":"raft.node: a1 elected leader b2 at term {}, {}"}}'
+ROUNDS = [ROUND.format(number, number, "as it was before that " * number) for number in range(1, 30)]
+TIMED = [
+    f"2026-03-01 10:00:{number:02}.000000 I | raft: a1 {'does this and that ' * number}" for number in range(1, 30)
+]
+
+
+@pytest.mark.parametrize("lines", [ROUNDS, TIMED])
+@pytest.mark.parametrize("columns", [80, 120])
+def test_lines_that_a_screen_broke_are_joined(lines: list[str], columns: int, tmp_path: Path) -> None:
+    broken = [line[at : at + columns] for line in lines for at in range(0, len(line), columns)]
+    assert written(tmp_path, "\n".join(broken), "terminal.txt") == lines
+
+
+def test_lines_that_are_as_long_as_another_by_chance_stay_apart(tmp_path: Path) -> None:
+    failed = (
+        "2026-03-01 10:00:01,000 - WARN  [main:QuorumCnxManager@1] - Cannot open channel to 2 at election address z"
+    )
+    text = "".join(f"{failed}\njava.net.ConnectException: Connection refused\n" for _ in range(20))
+    assert written(tmp_path, text, "zookeeper.txt") is None
+
+
+def test_a_page_of_html_is_what_it_shows(tmp_path: Path) -> None:
+    text = "<html><body><pre>\n{&quot;level&quot;:&quot;info&quot;,<b>&quot;msg&quot;</b>:&quot;a &lt; b&quot;}\n</pre></body></html>"
+    assert written(tmp_path, text, "page.html") == ["", '{"level":"info","msg":"a < b"}']
+
+
+def test_a_table_of_an_issue_has_lines_in_a_column(tmp_path: Path) -> None:
+    text = f"We lost it:\n\n| pod | log |\n|-----|:----|\n| zk-0 | {LINES[0]} |\n| zk-1 | a \\| b |\n\nThanks\n"
+    found = written(tmp_path, text, "issue.md")
+    assert found is not None
+    assert [json.loads(line) for line in found] == [
+        {"host": "zk-0", "message": LINES[0]},
+        {"host": "zk-1", "message": "a | b"},
+    ]
+
+
+@pytest.mark.parametrize("heading", ["==> /srv/{}/logs/controller.log <==", "===== {} =====", "### {}", "{}:"])
+def test_logs_below_headings_in_one_file_are_read_apart(heading: str, tmp_path: Path) -> None:
+    own = {node: [f"[2026-03-01 10:00:0{at},000] INFO {node}" for at in range(3)] for node in ("ctl-1", "ctl-2")}
+    text = "".join("\n".join(["", heading.format(node), *lines, ""]) for node, lines in own.items())
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/all.txt").write_text(text)
+    how = {"all.txt": "its headings name 2 logs: each is read apart"}
+    assert write_exports(str(tmp_path / "in"), tmp_path / "out") == how
+    files = {
+        path.relative_to(tmp_path / "out"): path.read_text().split("\n") for path in (tmp_path / "out").rglob("*.*")
+    }
+    name = "srv/{}/logs/controller.log" if heading[0] == "=" and ">" in heading else "{}/all.txt"
+    assert {str(path): [line for line in lines if line] for path, lines in files.items()} == {
+        name.format(node): lines for node, lines in own.items()
+    }
+
+
+def test_a_line_like_a_heading_in_one_log_is_none(tmp_path: Path) -> None:
+    lines = [f"[2026-03-01 10:00:0{at},000] INFO members\nnode{at}:\n" for at in range(5)]
+    assert written(tmp_path, "".join(lines), "server.log") is None

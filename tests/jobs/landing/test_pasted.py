@@ -40,7 +40,7 @@ def test_a_heading_names_a_node(line: str, node: str | None) -> None:
 
 def test_prose_between_headings_makes_no_part() -> None:
     text = "node1:\n\nSee the other one:\n\nnode2:\n2026-03-01 10:00:00 INFO main - x\n"
-    assert [node for node, _ in parted(text)] == ["node2"]
+    assert [node for node, _ in parted(text.splitlines())] == ["node2"]
 
 
 def pasted() -> str:

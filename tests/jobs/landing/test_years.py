@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from election_replay.jobs.landing.years import with_years, without_year
+from election_replay.jobs.landing.years import with_days, with_years, without_day, without_year
 
 SYSLOG = "{} 15:54:38 master-1 etcd[1167]: a1 became leader at term 7"
 
@@ -65,3 +65,25 @@ def test_names_in_front_of_the_lines_stay_there(name: str) -> None:
     line = "7:X 03 Jun 10:26:07.291 # +switch-master m 10.0.0.1 6379 10.0.0.2 6379"
     assert without_year([name + line])
     assert written([name + line], "2014-06-03") == [name + line.replace("Jun", "Jun 2014")]
+
+
+CLOCKED = "{},102 INFO  [QuorumPeer[myid=1]/0.0.0.0:2181:QuorumPeer@784] - LEADING"
+
+
+@pytest.mark.parametrize(
+    ("clocks", "modified", "days"),
+    [
+        (["10:00:00", "10:00:01"], "2026-03-02T12:00", ["2026-03-02"] * 2),
+        (["10:00:00", "13:00:01"], "2026-03-02T12:00", ["2026-03-01"] * 2),
+        (["23:59:59", "00:00:01"], "2026-03-02T12:00", ["2026-03-01", "2026-03-02"]),
+        (["00:00:01", "23:59:59"], "2026-03-02T12:00", ["2026-03-02", "2026-03-01"]),  # the newest comes first
+    ],
+)
+def test_times_of_day_get_the_day_of_the_file(clocks: list[str], modified: str, days: list[str]) -> None:
+    lines = [CLOCKED.format(clock) for clock in clocks]
+    at = int(datetime.fromisoformat(modified).replace(tzinfo=UTC).timestamp() * 1_000_000)
+    assert without_day(lines)
+    dated, how = with_days(lines, at)
+    assert dated == [f"{day} {line}" for day, line in zip(days, lines, strict=True)]
+    assert how.startswith(f"its times have no day: taken for {min(days)}")
+    assert not without_day(dated)
