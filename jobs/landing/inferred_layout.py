@@ -289,7 +289,9 @@ def assign(
 
     ``otherwise`` is the node where neither tells anything, ``by`` what that is taken from.
     """
-    apart = told_apart(files) or (not folder and any(file.node_name and not file.log for file in files))
+    alone = not folder and all(file.node_name for file in files)
+    beside = not folder and any(file.node_name and not file.log for file in files)
+    apart = told_apart(files) or alone or beside
     by_node: dict[str, list[_Found]] = defaultdict(list)
     for file in files:
         name = file.node_name if apart else ""
