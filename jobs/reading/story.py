@@ -105,8 +105,8 @@ HANDED_OVER = frozenset({"leadership_transfer", "preferred_leader"})
 TAKEN_FOR_DEAD = frozenset({"master_inactive", "elected_again"})
 """Why a master was replaced of which the controllers heard nothing: something did end its role."""
 
-MISSED_FROM_ANOTHER = frozenset({"election_timeout", "heartbeat_timeout"})
-"""Why somebody asks for votes who led itself before: it says nothing of the heartbeats that it had sent."""
+MISSED_FROM_ANOTHER = frozenset({"election_timeout", "heartbeat_timeout", "master_down", "master_failed"})
+"""Why somebody leads again who led itself before: another one was missed meanwhile, whom no line shows as leader."""
 
 MEANWHILE = {
     "died": "{old} had died.",

@@ -147,7 +147,7 @@ SAID = {
     "etcd-rke-removed": (r"09:17:44\.690 .*\(s3\): learns that its cluster removed it, and ends", r"must be wiped"),
     "k8s-cri-restart": (r"6073661cd508bbbb becomes leader \(term 28\)",),
     "nested-zip-mixed": (r"No leader for 14\.8 s to 19\.9 s",),
-    "newest-first": (r"master-1\.log: the newest line comes first: it is read backwards", r"No leader for 14\.8 s"),
+    "newest-first": (r"master-2\.log: the newest line comes first: it is read backwards", r"No leader for 14\.8 s"),
     "rmq-controller-flap-one-slave": (
         r"01:00:01 1 leads \(epoch 6\); no line says since when",
         r"02:12:33 2 becomes master \(epoch 7\)\. What",
