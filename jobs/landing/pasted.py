@@ -70,14 +70,14 @@ def members_of(lines: Sequence[str], name: str) -> list[tuple[str, list[str]]]:
     parts = parted(lines)
     if len({node for node, _ in parts if node}) < 2:
         return []
-    times = [[time for line in own if (time := stamp(line))] for _, own in parts]
+    times = [[time for line in below if (time := stamp(line))] for _, below in parts]
     back = sum(after[0] < before[-1] for before, after in pairwise(times))
     if 2 * back < len(parts) - 1:
         return []
     found: dict[str, list[str]] = {}
-    for node, own in parts:
+    for node, below in parts:
         path = "/".join(filter(None, (re.sub(r"[^\w.@-]+", "-", part).strip("-.") for part in node.split("/"))))
-        found.setdefault(path if _LOG_FILE.search(path) else f"{path or 'above'}/{name}", []).extend(own)
+        found.setdefault(path if _LOG_FILE.search(path) else f"{path or 'above'}/{name}", []).extend(below)
     return [*found.items()]
 
 

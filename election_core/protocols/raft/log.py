@@ -133,8 +133,8 @@ class RaftLog:
             emit = speaker.about(group, PROTOCOL, stream, membership.node)
             if membership.steps:
                 incarnations = {incarnation_at(emit.incarnations, step.at) for step in membership.steps}
-                lives = [emit.incarnations[number] for number in sorted(incarnations)]
-                emit = replace(emit, incarnations=[*lives[:-1], self._until_another(membership, lives[-1])])
+                runs = [emit.incarnations[number] for number in sorted(incarnations)]
+                emit = replace(emit, incarnations=[*runs[:-1], self._until_another(membership, runs[-1])])
                 yield from membership.facts(emit)
                 yield from self._replaced(membership, emit)
 
