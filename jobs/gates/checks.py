@@ -195,12 +195,14 @@ class Newest:
 
     def _put(self, name: str, columns: Sequence[str], where: str) -> None:
         """Let the database know a table."""
-        rows, shape = TABLES[name].arrow_schema().empty_table(), "TABLE"
-        if name in self._versions:
-            rows = self._of_clusters(name, self._versions[name], self._pointer)
-            if name == LEDGER:
-                rows = recent_ledger(rows, self._batches[0])
-            shape = "TABLE" if name != PROVING and self._are_few(name, rows) else "VIEW"
+        if name not in self._versions or (name != PROVING and not self._warehouse.count(name)):
+            self._database.register(name, TABLES[name].arrow_schema().empty_table())
+            self._empty.add(name)
+            return
+        rows = self._of_clusters(name, self._versions[name], self._pointer)
+        if name == LEDGER:
+            rows = recent_ledger(rows, self._batches[0])
+        shape = "TABLE" if name != PROVING and self._are_few(name, rows) else "VIEW"
         self._database.register(f"all_{name}", rows)
         chosen = "*"
         if shape == "TABLE" and len(columns) < len(TABLES[name].columns):

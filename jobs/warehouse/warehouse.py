@@ -405,12 +405,12 @@ class Warehouse:
         """Give a table of an older release the columns that it lacks; they are null in its rows."""
         here = self.opened(table.name)
         there = {field.name for field in here.schema().fields}
-        missing = [
-            Field(field.name, field.type, nullable=True, metadata=field.metadata)
-            for field in delta_schema(table).fields
-            if field.name not in there
-        ]
-        if missing:
+        if not there.issuperset(table.names):
+            missing = [
+                Field(field.name, field.type, nullable=True, metadata=field.metadata)
+                for field in delta_schema(table).fields
+                if field.name not in there
+            ]
             with self.committing(table.name):
                 self.retry_hdfs(lambda: here.alter.add_columns(missing))
 

@@ -17,6 +17,7 @@ from election_replay.jobs.upkeep import upkeep
 from election_replay.jobs.warehouse.table_sets import OF_SOURCES
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas.findings import OF_RUNS
+from tests.jobs.tables import blank
 from tests.jobs.zone import Zone, election, noise
 
 GOLD = (
@@ -46,6 +47,8 @@ def night(engine: Engine, zone: Path, warehouse: Warehouse) -> Landing:
 
 def land_only(engine: Engine, zone: Path, warehouse: Warehouse) -> Landing:
     """The first half of it."""
+    if not Path(warehouse.root).exists():
+        blank(warehouse.root)
     landing = str(zone)
     return land(engine, new_files(landing, warehouse, Config()), landing, warehouse, Config())
 

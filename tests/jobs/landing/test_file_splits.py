@@ -21,6 +21,7 @@ from election_replay.jobs.landing.one_file import Task
 from election_replay.jobs.settings.config import Config, Privacy
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.landing.test_zones import AUTUMN, BERLIN, written
+from tests.jobs.tables import blank
 from tests.jobs.zone import Zone, leads, line, noise
 from tests.proving import amount
 
@@ -76,7 +77,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
 
 def landed(engine: LocalEngine, zone: Path, warehouse: Path, config: Config | None = None) -> Warehouse:
     """Land what is new."""
-    tables, settings = Warehouse(str(warehouse)), config or Config()
+    tables, settings = Warehouse(str(warehouse)) if warehouse.exists() else blank(warehouse), config or Config()
     job.land(engine, new_files(str(zone), tables, settings), str(zone), tables, settings)
     return tables
 
