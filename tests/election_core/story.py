@@ -103,6 +103,18 @@ def _repeated(line: str) -> Iterator[str]:
         time += timedelta(seconds=int(found[3]))
 
 
+@cache
+def scenario_facts(path: Path) -> tuple[Fact, ...]:
+    """The facts of a scenario file."""
+    return tuple(facts_of(parse(path.read_text())))
+
+
+@cache
+def scenario_rows(path: Path) -> tuple[Row, ...]:
+    """The verdict on a scenario file: many tests look at it."""
+    return tuple(judge(scenario_facts(path)))
+
+
 def facts_of(logs: dict[tuple[str, str], list[str]], shift_ms: dict[str, int] | None = None) -> list[Fact]:
     """Fold each node's logs; ``shift_ms`` moves a node's clock."""
     facts: list[Fact] = []

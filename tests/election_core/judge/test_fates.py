@@ -25,7 +25,7 @@ SCENARIOS = Path(__file__).parents[2] / "scenarios"
     [("kraft/frozen_leader_gives_up_when_it_wakes", 17), ("redis/master_frozen", 1)],
 )
 def test_who_may_have_been_frozen_is_not_called_cut_off(path: str, term: int) -> None:
-    rows = story.judge(story.facts_of(story.parse((SCENARIOS / f"{path}.txt").read_text())))
+    rows = story.scenario_rows(SCENARIOS / f"{path}.txt")
     (next_one,) = (row for row in rows if isinstance(row, Term) and row.term == term)
     assert next_one.former_leader_state not in (None, "cut_off")
     fates = {row.former_leader_fate for row in rows if isinstance(row, Finding) and term in row.terms}
@@ -34,7 +34,7 @@ def test_who_may_have_been_frozen_is_not_called_cut_off(path: str, term: int) ->
 
 def test_a_master_that_is_elected_again_as_it_wakes_was_frozen() -> None:
     path = SCENARIOS / "controller/master_frozen_and_elected_again.txt"
-    rows = story.judge(story.facts_of(story.parse(path.read_text())))
+    rows = story.scenario_rows(path)
     (again,) = (row for row in rows if isinstance(row, Term) and row.term == 5)
     assert again.former_leader_state == "frozen"
     (without,) = (row for row in rows if isinstance(row, Finding) and row.rule == RuleId.LEADERLESS)

@@ -133,7 +133,7 @@ def test_a_story_without_one_log_proves_nothing_that_the_whole_does_not(protocol
     found = []
     for file in sorted((STORIES / protocol).glob("*.txt")):
         logs = story.parse(file.read_text())
-        whole = story.judge(story.facts_of(logs))
+        whole = story.scenario_rows(file)
         for gone in sorted({node for node, _ in logs} - {story.INVENTORY[0]}):
             if f"{file.stem} without {gone}" in ONLY_THE_WHOLE_TELLS:
                 continue
@@ -209,8 +209,7 @@ def lines_of(name: str, seed: int) -> Lines:
 
 def rows() -> tuple[Finding, Term]:
     """A time without a leader, and a term, of the first scenario that has both."""
-    text = (Path(__file__).parents[2] / "scenarios/raft/joint_change_needs_both_majorities.txt").read_text()
-    of_story = story.judge(story.facts_of(story.parse(text)))
+    of_story = story.scenario_rows(STORIES / "raft/joint_change_needs_both_majorities.txt")
     finding = next(row for row in of_story if isinstance(row, Finding) and row.rule == "LEADERLESS")
     return finding, next(row for row in of_story if isinstance(row, Term) and row.term == 3)
 
@@ -253,8 +252,7 @@ def test_another_leader_or_cause_is_a_breach() -> None:
 
 
 def test_a_death_of_who_lived_on_is_a_breach() -> None:
-    text = (Path(__file__).parents[2] / "scenarios/dledger/term_goes_back_after_a_restart.txt").read_text()
-    of_story = story.judge(story.facts_of(story.parse(text)))
+    of_story = story.scenario_rows(STORIES / "dledger/term_goes_back_after_a_restart.txt")
     role = next(row for row in of_story if isinstance(row, RoleInterval) and row.source_node and row.end_time is None)
     died = replace(role, end_time=role.start_time + 60 * SECOND, end_cause=DIED)
     assert [breach.split()[1] for breach in breaches([role], [died])] == [DIED]

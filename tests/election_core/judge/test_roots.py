@@ -1,12 +1,11 @@
 """The root comes first: what a finding follows from is a finding of the same group, no less grave, and never itself."""
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from election_replay.election_core.model.catalogue import CRITICAL, INFO, WARNING
-from election_replay.election_core.model.rows import Finding, Row
+from election_replay.election_core.model.rows import Finding
 from tests.election_core import story
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").glob("*/*.txt"))
@@ -14,8 +13,7 @@ GRAVITY = (CRITICAL, WARNING, INFO)
 
 
 def judged(path: Path) -> list[Finding]:
-    rows: Iterable[Row] = story.judge(story.facts_of(story.parse(path.read_text())))
-    return [row for row in rows if isinstance(row, Finding)]
+    return [row for row in story.scenario_rows(path) if isinstance(row, Finding)]
 
 
 def scenario(name: str) -> Path:

@@ -16,7 +16,7 @@ def test_who_gave_up_did_not_lead_on_in_that_term(protocol: str) -> None:
     facts = [
         fact
         for path in sorted((SCENARIOS / protocol).glob("*.txt"))
-        for fact in story.facts_of(story.parse(path.read_text()))
+        for fact in story.scenario_facts(path)
         if isinstance(fact, QuorumLost)
     ]
     assert facts

@@ -142,7 +142,7 @@ def test_durations_of_findings_are_milliseconds_and_lie_in_their_time() -> None:
     """What lasted may be longer, by some uncertainty, than from begin to end, and never a thousand times as long."""
     measured = 0
     for path in STORIES:
-        for row in story.judge(story.facts_of(story.parse(path.read_text()))):
+        for row in story.scenario_rows(path):
             if isinstance(row, Finding) and row.end_time is not None and row.duration_max_ms is not None:
                 whole_ms = (row.end_time - row.start_time) / 1000
                 assert 0 <= (row.duration_min_ms or 0) <= row.duration_max_ms <= whole_ms + A_DAY_MS, (path.name, row)
@@ -154,9 +154,9 @@ def test_durations_of_findings_are_milliseconds_and_lie_in_their_time() -> None:
 def test_times_of_data_versions_are_microseconds() -> None:
     found = 0
     for path in STORIES:
-        facts = story.facts_of(story.parse(path.read_text()))
+        facts = story.scenario_facts(path)
         printed = {fact.version_timestamp for fact in facts if isinstance(fact, VersionSeen)}
-        for row in story.judge(facts):
+        for row in story.scenario_rows(path):
             if isinstance(row, MetadataVersion) and row.timestamp is not None:
                 assert row.timestamp % 1000 == 0
                 assert row.timestamp // 1000 in printed, (path.name, row)
