@@ -45,11 +45,10 @@ demo: $(READY) ## replay the bundled real logs and say where to look; without a 
 	$(BIN)/election-replay run --engine $$engine --landing examples/landing --warehouse demo-warehouse
 	@echo "election-replay lives in .venv/bin; put it on the PATH of this shell first:  . .venv/bin/activate"
 
+LINT = $(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports
+
 lint: $(READY)
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(LINT)
 
 # Vale as the Go module proxy has it; its newer releases have another name there.
 VALE := $(or $(shell command -v vale),build/vale)
@@ -64,19 +63,25 @@ prose: $(VALE) ## our documents against docs/style (vale): one word for a concep
 check: lint prose ## format, lint, types, import contracts, and the tests that need no Spark; about a minute and a half
 	$(BIN)/pytest -q -m 'not slow' tests/election_core tests/schemas
 
-# Three parts at once, each a third of the time: Spark and what is waited for leave two cores half idle with two.
-APART := $(addprefix tests/jobs/,cli gates reading showing test_kills.py test_machine_faults.py test_mailed_cases.py test_operations.py)
-BESIDE := $(addprefix tests/jobs/,landing settings test_agent_questions.py test_forgetting.py test_look.py test_mcp_server.py test_more_views.py test_review.py test_views.py)
-OTHERS := $(BESIDE) $(filter-out tests/jobs tests/airflow_dags tests/clusters tests/object_stores tests/kubernetes,$(patsubst %/,%,$(wildcard tests/*/))) $(wildcard tests/test_*.py)
+# Four parts and the linters at once, alike in what they take: whoever waits for Spark or a disk leaves a core to others.
+# Only the first part has tests with a Spark session, so that one JVM is started for them and not two.
+ELSEWHERE := tests/airflow_dags tests/clusters tests/object_stores tests/kubernetes
+JOBS_APART := $(addprefix tests/jobs/,cli gates showing test_kills.py test_machine_faults.py test_mailed_cases.py)
+JOBS_BESIDE := $(addprefix tests/jobs/,landing settings test_agent_questions.py test_forgetting.py test_look.py test_mcp_server.py test_more_views.py test_review.py test_views.py)
+OF_JOBS := $(JOBS_APART) $(JOBS_BESIDE)
+OTHERS := $(filter-out tests/jobs tests/election_core $(ELSEWHERE),$(patsubst %/,%,$(wildcard tests/*/))) $(wildcard tests/test_*.py)
 
-test: java lint ## the same, and all other tests: real logs, real Spark, real Delta
+test: java $(READY) ## the same, and all other tests: real logs, real Spark, real Delta
 	@command -v chromium chromium-browser google-chrome >/dev/null || \
 	  echo "NO CHROMIUM WAS FOUND: the dashboard is not opened in a browser (Debian and Ubuntu: apt-get install chromium)" >&2
-	@echo "Three parts at once: tests/jobs but for $(notdir $(APART) $(BESIDE)) here, the others below it when all are done"
-	@mkdir -p build; $(BIN)/pytest $(OTHERS) >build/tests.log 2>&1 & others=$$!; \
-	$(BIN)/pytest $(APART) >build/tests-apart.log 2>&1 & apart=$$!; \
-	$(BIN)/pytest tests/jobs $(addprefix --ignore=,$(APART) $(BESIDE)); status=$$?; \
-	wait $$others || status=$$?; wait $$apart || status=$$?; cat build/tests.log build/tests-apart.log; exit $$status
+	@echo "Four parts and the linters at once: tests/jobs but for $(notdir $(OF_JOBS)) here, the others below it when all are done"
+	@rm -f build/tests-*.log; mkdir -p build; others=; \
+	{ $(LINT); } >build/tests-lint.log 2>&1 & others="$$others $$!"; \
+	$(BIN)/pytest tests/election_core >build/tests-core.log 2>&1 & others="$$others $$!"; \
+	$(BIN)/pytest $(JOBS_APART) >build/tests-apart.log 2>&1 & others="$$others $$!"; \
+	$(BIN)/pytest $(JOBS_BESIDE) $(OTHERS) >build/tests-beside.log 2>&1 & others="$$others $$!"; \
+	$(BIN)/pytest tests/jobs $(addprefix --ignore=,$(OF_JOBS)); status=$$?; \
+	for one in $$others; do wait $$one || status=1; done; cat build/tests-*.log; exit $$status
 
 prove: java $(READY) ## every guarantee, shown and broken on purpose, fuzzing, and the second judge: docs/guarantees.md, docs/second-judge.md
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[fuzzing]'

@@ -12,6 +12,7 @@ import pytest
 
 from election_replay.jobs.cli.app import main
 from tests.printed import in_comments
+from tests.proving import amount
 
 ROOT = Path(__file__).parents[2]
 PROFILES = ROOT / "conf/spark"
@@ -81,11 +82,14 @@ def test_a_profile_for_a_cluster_can_be_looked_into_and_brings_what_executors_ne
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("profile", "master"), CLUSTERS.items())
+@pytest.mark.parametrize(("profile", "master"), [*CLUSTERS.items()][: amount(1, len(CLUSTERS))])
 def test_without_settings_the_command_of_a_profile_ends_before_it_asks_its_cluster(
     profile: str, master: str, tmp_path: Path
 ) -> None:
-    """As its driver would, with a JVM and before there is a session. What Python says, Spark prints."""
+    """As its driver would, with a JVM and before there is a session. What Python says, Spark prints.
+
+    ``make test`` does so with one of them: the next test has each master, and each profile's settings are looked into.
+    """
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf/pipeline.yaml").write_text("")
     [command] = [one for one in in_comments(PROFILES / f"{profile}.conf") if one.startswith("spark-submit ")]

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from deltalake import DeltaTable
@@ -14,16 +14,11 @@ from deltalake import DeltaTable
 from election_replay.jobs.cli import output
 from election_replay.jobs.cli.app import GROUPS, cli, main
 from election_replay.jobs.reading.database_file import write_database
-from election_replay.jobs.reading.published import Published, run_named
+from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import end_moment
-from election_replay.jobs.spark_views import as_published, of_run
 from election_replay.jobs.upkeep import upkeep
 from election_replay.jobs.warehouse.warehouse import Warehouse
-from election_replay.schemas import TABLES
 from tests.jobs.tables import NOON, blank, copied, finding, name_published, publish, put, term
-
-if TYPE_CHECKING:
-    from election_replay.jobs.engines.spark_engine import SparkEngine
 
 
 @pytest.fixture(scope="module")
@@ -148,21 +143,6 @@ def test_a_run_before_that_is_gone_is_told_only_to_who_asks(
     query = "SELECT * FROM findings_changed"
     assert "run r1 is kept no longer" in said(capsys, *ask, query, "--before", "r1", code=1)
     write_database(Published(Warehouse(warehouse)), tmp_path / "file.duckdb")
-
-
-@pytest.mark.slow
-def test_spark_knows_the_run_before_too_and_tells_where_it_is_kept_no_longer(
-    spark: "SparkEngine", warehouse: str
-) -> None:
-    """tests/jobs/reading/test_queries.py has it compare them."""
-    tables = Warehouse(warehouse)
-    r1, findings = run_named(tables, "r1"), TABLES["findings"]
-    before = of_run(spark.session, tables, findings, r1).select("finding_id")
-    assert sorted(row.finding_id for row in before.collect()) == ["aaa", "bbb", "ccc"]
-    log_gone(tables)
-    assert as_published(spark.session, Warehouse(warehouse), findings, tables.last_run()).count() == 3
-    with pytest.raises(Exception, match="run r1 is kept no longer"):
-        of_run(spark.session, Warehouse(warehouse), findings, r1).collect()
 
 
 def test_a_run_whose_files_are_gone_is_kept_no_longer(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
