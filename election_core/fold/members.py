@@ -11,7 +11,7 @@ where slaves may act as master, in which mode a broker keeps its configured id: 
 to stop, or the process starts at one address, at another, and at the first again.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import pairwise
 
@@ -40,6 +40,14 @@ def named_speaker(kind: str, node: str | None) -> str | None:
 @cache
 def _names_speaker(kind: str) -> bool:
     return (kind.startswith(_NAME_SPEAKER) and kind not in _NAME_ANOTHER) or kind in _DECLARED
+
+
+def name_at(time: int, names: Sequence[tuple[int, str]], incarnations: list[Incarnation]) -> str | None:
+    """The name that a process gives itself in the life of a time, or had given itself before: a machine may change
+    hands. Each of ``names`` comes with the time of the first line that has it."""
+    life = incarnation_at(incarnations, time)
+    known = [name for at, name in names if incarnation_at(incarnations, at) <= life]
+    return known[-1] if known else names[0][1] if names else None
 
 
 def interleaved_names(named: Iterable[NamedId], incarnations: list[Incarnation]) -> tuple[NamedId, ...]:

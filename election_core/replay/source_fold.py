@@ -11,7 +11,7 @@ one on, each member's lines are read by themselves too; which reading counts is 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from itertools import pairwise, product
+from itertools import product
 from operator import itemgetter
 
 import numpy as np
@@ -88,11 +88,6 @@ class Members:
     def apart(self) -> bool:
         """Whether a second one has spoken, so that each is read by itself."""
         return bool(self._spoke)
-
-    @property
-    def at_once(self) -> bool:
-        """Whether two of them spoke in the same time."""
-        return any(begin <= end for (_, end), (begin, _) in pairwise(sorted(self._spoke.values())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,8 +301,7 @@ class SourceLog:
             yield from (fact for _, fact in reading.facts)
             yield from self.settings.facts(reading.speaker, (fact for _, fact in reading.facts))
         stated = [fact for reading in readings for fact in reading.facts]
-        runs = self._incarnations
-        apart = {process for process, members in self.members.items() if members.mingled(runs.get(process, []))}
+        apart = {process for process in self.members if self._mingled(process)}
         yield from self.itself.facts(speaker, stated, apart)
         yield from log_quality.clock_steps(self.order.timeline, holes_of(self.activity.values()), speaker, stated)
         yield from self._failures([fact for _, fact in stated])
@@ -346,14 +340,19 @@ class SourceLog:
 
     def _reading(self, speaker: Speaker) -> "Reading":
         """What processes say whose lines are one member's."""
-        crowded = {process for process, members in self.members.items() if members.at_once}
+        crowded = {process for process in self.members if self._mingled(process)}
         crowded.update(log_quality.mixed_processes(speaker))
         return self._read(speaker, frozenset(self.activity) - crowded)
+
+    def _mingled(self, process: str) -> bool:
+        """Whether several members wrote in one life of a process; each of them is read by itself then."""
+        members = self.members.get(process)
+        return members is not None and members.mingled(self._incarnations.get(process, []))
 
     def _readings_of_members(self, speaker: Speaker) -> Iterator["Reading"]:
         """What each member says whose lines stand among another one's."""
         for process, members in sorted(self.members.items()):
-            for name, log in sorted(members.logs.items()) if members.at_once else ():
+            for name, log in sorted(members.logs.items()) if self._mingled(process) else ():
                 incarnations = {process: log._runs_of(process)}
                 of_member = replace(speaker, incarnations=incarnations, member=name)
                 yield log._read(of_member, frozenset({process}))

@@ -19,8 +19,9 @@ from election_replay.election_core.fold.campaign import Campaign
 from election_replay.election_core.fold.checks import Checked, either, undecidable
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import BROKER, CONTROLLER_GROUP, UNIDENTIFIED, process_of
+from election_replay.election_core.fold.members import name_at
 from election_replay.election_core.fold.periodic import Periodic
-from election_replay.election_core.fold.process_runs import REORDERED, Incarnation, incarnation_at
+from election_replay.election_core.fold.process_runs import REORDERED, Incarnation
 from election_replay.election_core.fold.roles import (
     CANDIDATE,
     FOLLOWER,
@@ -323,7 +324,7 @@ class DledgerLog(VotingLog):
             self._group(speaker, stream),
             PROTOCOL,
             stream,
-            lambda time: self._name_in(incarnation_at(incarnations, time), incarnations),
+            lambda time: name_at(time, self.names, incarnations) or self.node,
         )
         yield from emit.roles(self.role_spans(emit.incarnations))
         yield from emit.alive()
@@ -368,11 +369,6 @@ class DledgerLog(VotingLog):
             end = (lost.last.at, lost.last.by, lost.last.event_id)
             during = emit.during(self.node, lost.at, lost.by, lost.event_id, *end)
             yield QuorumLost(*during, term=lost.term, rounds=lost.rounds, regained=lost.regained)
-
-    def _name_in(self, life: int, incarnations: list[Incarnation]) -> str | None:
-        """The name that the node gives itself in a life, or had given itself before: a machine may change hands."""
-        names = [name for at, name in self.names if incarnation_at(incarnations, at) <= life]
-        return names[-1] if names else self.names[0][1] if self.names else self.node
 
     def _group(self, speaker: Speaker, stream: str) -> str:
         """Controllers form one group; a broker's group is named by votes, else by its configuration or itself."""

@@ -20,7 +20,8 @@ from math import inf
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
 from election_replay.election_core.fold.contact import Contacts
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
-from election_replay.election_core.fold.identity import UNIDENTIFIED, ZOOKEEPER
+from election_replay.election_core.fold.identity import UNIDENTIFIED, ZOOKEEPER, process_of
+from election_replay.election_core.fold.members import name_at
 from election_replay.election_core.fold.own_term import OwnTerm
 from election_replay.election_core.fold.roles import (
     CANDIDATE,
@@ -128,7 +129,7 @@ class Running:
 class ZabLog:
     """The state machine of one server's log. ``on`` takes its events in program order."""
 
-    node: str | None = None
+    names: list[tuple[int, str]] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     ballots: list[InitialVote] = field(default_factory=list)
     elected: Elected = field(default_factory=Elected)
@@ -149,10 +150,15 @@ class ZabLog:
     _searched: FoldEvent | None = None
     _tells_roles: bool = False
 
+    @property
+    def node(self) -> str | None:
+        """The id that the server gives itself."""
+        return self.names[-1][1] if self.names else None
+
     def on(self, event: FoldEvent) -> None:
         """Take the next line of this server's log."""
-        if event.node is not None and self.node is None:
-            self.node = event.node
+        if event.node is not None and event.node != self.node:
+            self.names.append((event.at, event.node))
         if event.kind in _SAID_BY_LEARNERS and self._now.role not in (FOLLOWER, OBSERVER):
             self._now.election = Election()  # the line with which it left that election is lost
         self._tells_roles = self._tells_roles or event.kind in _INFO
@@ -165,9 +171,11 @@ class ZabLog:
         first = self.steps[0] if self.steps else self._searched
         if first is None:
             return
-        self.node = self.node or speaker.listed.member
+        if not self.names and speaker.listed.member is not None:
+            self.names.append((first.at, speaker.listed.member))
         group = speaker.listed.replica_group or (ENSEMBLE_GROUP if self.node is not None else UNIDENTIFIED)
-        emit = speaker.about(group, PROTOCOL, stream, self.node)
+        runs = speaker.incarnations.get(process_of(stream), [])
+        emit = speaker.about(group, PROTOCOL, stream, lambda time: name_at(time, self.names, runs))
         yield QuietLog(*emit.during(self.node, first.at, first.at, None))
         if not self._tells_roles:  # a warning says that a leader was lost, and none that another one was found
             self.steps = [replace(step, role=UNKNOWN) if step.role == CANDIDATE else step for step in self.steps]
