@@ -89,7 +89,8 @@ def _revision(fact: ClusterReplaced) -> int:
 
 
 def _forced(group: Group) -> Iterator[Finding]:
-    """``CLUSTER_FORCED``: critical where a member of before still led afterwards, since then two clusters went on."""
+    """``CLUSTER_FORCED``: critical where a member of before still led afterwards, by a line that it wrote then, since
+    then two clusters went on."""
     for fact in group.of(ForcedRestart):
         before = [each for each in group.of(VotersStated) if group.clocks.elapsed(since(each), since(fact))[0] > 0]
         own_lists = [stated for stated in before if stated.source_node == fact.source_node and stated.voters]
@@ -97,7 +98,9 @@ def _forced(group: Group) -> Iterator[Finding]:
         beside = [
             tenure
             for tenure in group.tenures
-            if tenure.node in members - {fact.who} and group.clocks.elapsed(since(fact), tenure.end)[0] > 0
+            if tenure.node in members - {fact.who}
+            and group.clocks.elapsed(since(fact), tenure.end)[0] > 0
+            and group.clocks.elapsed(since(fact), group.written.get(tenure.source, tenure.begin))[0] > 0
         ]
         dropped = f" Uncommitted entries that were dropped: {fact.count}." if fact.count else ""
         others = ", ".join(sorted(members - {fact.who})) or "the other members"
