@@ -17,13 +17,14 @@ class Periodic:
 
     ``says`` is all that it reads, from the fields ``reads``, but for the time and for the field ``counts``: a number of
     which only the last growth matters. What the first line of a run says may be believed only so many microseconds
-    after it: ``settles``.
+    after it: ``settles``. ``rhythm``: such lines come every few seconds as long as the process runs.
     """
 
     says: Callable[[FoldEvent], Hashable]
     reads: tuple[str, ...] = ()
     counts: str | None = None
     settles: int = 0
+    rhythm: bool = False
 
     def count(self, event: FoldEvent) -> int | None:
         """The number that may have grown."""

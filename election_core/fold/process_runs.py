@@ -7,7 +7,7 @@ log that simply ends.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import attrgetter
 from typing import NamedTuple, TypeAlias
@@ -111,6 +111,8 @@ class Incarnation:
     last_by: int
     next_start_by: int | None = None
     ended_by: int | None = None
+    stalls: tuple["LogGap", ...] = ()
+    """Holes that are shorter than a silence, of a process whose lines come more often than that."""
 
     @property
     def goes_on(self) -> bool:
@@ -181,6 +183,8 @@ class Activity:
     segments: list[Segment] = field(default_factory=list)
     covered: list[Segment] = field(default_factory=list)
     quiet: list[Signs] = field(default_factory=list)
+    shortest: int = SILENCE
+    """A hole of at least this long, in microseconds, is kept: less than a silence where lines come more often."""
     markers: list[tuple[Start, str]] = field(default_factory=list)
     stops: list[tuple[int, str]] = field(default_factory=list)
 
@@ -224,7 +228,7 @@ class Activity:
             before = digest[-1]
             nearest = bisect_right(markers, before.last)  # the marker of a former night may stand in the hole itself
             begins_life = nearest < len(markers) and markers[nearest] - piece.first <= _BEFORE_MARKER
-            if piece.first < settled and piece.first - before.last < SILENCE and not begins_life:
+            if piece.first < settled and piece.first - before.last < self.shortest and not begins_life:
                 digest[-1] = Segment(  # what _joined gives of two that lie apart, in order
                     *before[:2], piece.last, max(before.last_by, piece.last_by), before.first_event, piece.last_event
                 )
@@ -240,7 +244,7 @@ class Activity:
         """All signs of life, in order and apart; of ``quiet`` lines only the holes that :meth:`digest` keeps."""
         if self.quiet:
             last = max([*(int(signs.since[-1]) for signs in self.quiet), *(segment.last for segment in self.segments)])
-            self.segments += _condensed(self.quiet, self._begins(), last - UNSETTLED)
+            self.segments += _condensed(self.quiet, self._begins(), last - UNSETTLED, self.shortest)
             self.quiet.clear()
         return _merged([*self.covered, *self.segments])
 
@@ -276,8 +280,25 @@ class Activity:
             since = start.at if start else first_seen
             until = after.at if after else last_seen + 1
             ended_by = over[number + 1 - len(opening)] if after else None
-            incarnations.append(_incarnation(segments, stops, start, since, until, after, ended_by))
+            life = _incarnation(segments, stops, start, since, until, after, ended_by)
+            incarnations.append(replace(life, stalls=tuple(self._stalls(segments, life))))
         return incarnations
+
+    def _stalls(self, segments: Sequence[Segment], life: Incarnation) -> Iterator[LogGap]:
+        """The holes of a life that are no silences, of a process whose lines come more often: not of an excerpt, in
+        which holes make up a part of the time that is worth mentioning."""
+        begin, end = (
+            bisect_left(segments, life.first_seen, key=_last),
+            bisect_right(segments, life.last_seen, key=_first),
+        )
+        pairs = pairwise(segments[begin:end] if self.shortest < SILENCE else ())
+        holes = [_hole(*pair) for pair in pairs if pair[1].first - pair[0].last >= self.shortest]
+        silent = sum(hole.end - hole.begin for hole in holes)
+        for hole in holes:
+            length = hole.end - hole.begin
+            beside = life.last_seen - life.first_seen - length
+            if length < SILENCE <= beside and 4 * (silent - length) <= beside:
+                yield hole
 
 
 def holes_of(activities: Iterable[Activity]) -> list[LogGap]:
@@ -364,15 +385,15 @@ def _merged(segments: Iterable[Segment]) -> list[Segment]:
     return merged
 
 
-def _condensed(quiet: Sequence[Signs], begins: Sequence[int], settled: int) -> Iterator[Segment]:
-    """Quiet lines as segments. A hole between them stays one where it is a silence, where a life may begin after it,
-    and from ``settled`` on."""
+def _condensed(quiet: Sequence[Signs], begins: Sequence[int], settled: int, shortest: int) -> Iterator[Segment]:
+    """Quiet lines as segments. A hole between them stays one where it is ``shortest`` or longer, where a life may begin
+    after it, and from ``settled`` on."""
     since, by = np.concatenate([signs.since for signs in quiet]), np.concatenate([signs.by for signs in quiet])
     event_ids = pa.concat_arrays([signs.event_ids for signs in quiet])
     gaps = np.diff(since, prepend=since[0])
     marks = np.array([*begins, np.iinfo(np.int64).max])
     next_mark = marks[np.searchsorted(marks[:-1], np.append(since[:1], since[:-1]), side="right")]
-    apart = (gaps >= SILENCE) | (since >= settled) | (next_mark <= since + _BEFORE_MARKER)
+    apart = (gaps >= shortest) | (since >= settled) | (next_mark <= since + _BEFORE_MARKER)
     apart &= gaps > _SEGMENT_GAP
     apart[np.cumsum([0, *(len(signs.event_ids) for signs in quiet[:-1])])] = True
     first = np.flatnonzero(apart)

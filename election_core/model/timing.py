@@ -50,6 +50,11 @@ class Timeout(Enum):
         "A hole of at least this long in all logs of a source is a silence. The shortest periodic lines come every 3 "
         "to 5 s (DLedger status, scans), and the landing keeps a sign of life for every 10 s.",
     )
+    STALL = Entry(
+        5_000,
+        "A hole of at least this long in all logs of a process that prints its status every 3 s: it stood still for "
+        "what is more than that.",
+    )
     LATE = Entry(
         5_000,
         "A process that was started so long before the last line of a night, by a line that comes with a later night, "

@@ -317,6 +317,9 @@ PERIODIC: Mapping[str, Periodic] = {
 }
 """Kinds of lines that come again and again while nothing happens."""
 
+RHYTHM_KINDS: frozenset[str] = frozenset(kind for kind, periodic in PERIODIC.items() if periodic.rhythm)
+"""Those that come every few seconds as long as a process runs."""
+
 PERIODIC_FIELDS: tuple[str, ...] = tuple(sorted({name for periodic in PERIODIC.values() for name in periodic.reads}))
 """What these lines are read for."""
 

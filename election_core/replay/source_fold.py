@@ -44,11 +44,11 @@ from election_replay.election_core.model.facts import Alive, Fact, Written
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.introductions import Introduced
 from election_replay.election_core.model.inventory import NO_ENTRY, InventoryRow
-from election_replay.election_core.model.timing import TimingRule
+from election_replay.election_core.model.timing import Timeout, TimingRule
 from election_replay.election_core.protocols.log_quality import log as log_quality
 from election_replay.election_core.replay.failures import error_text, failed
 from election_replay.election_core.replay.protocol_log import ProtocolLog, ReadsSnapshots
-from election_replay.election_core.replay.registry import FOLDS, FOLDS_OF, LINE_KINDS, PROTOCOL_OF
+from election_replay.election_core.replay.registry import FOLDS, FOLDS_OF, LINE_KINDS, PROTOCOL_OF, RHYTHM_KINDS
 
 _LIFE_KINDS = START_KINDS | STOP_KINDS
 INTERESTING = frozenset().union(START_KINDS, STOP_KINDS, IDENTITY_KINDS, LINE_KINDS)
@@ -425,6 +425,8 @@ class SourceLog:
         """What takes the lines of this kind in this stream, in this order."""
         if kind in _LIFE_KINDS:
             yield self._note_life
+        if kind in RHYTHM_KINDS:
+            yield self._note_rhythm
         if kind in IDENTITY_KINDS:
             yield self.identity.on
         if kind in log_quality.KINDS:
@@ -459,6 +461,9 @@ class SourceLog:
         if process not in self.activity:
             self.activity[process], self._stream_of[process] = Activity(), stream
         return self.activity[process]
+
+    def _note_rhythm(self, event: FoldEvent) -> None:
+        self._activity(event.stream).shortest = Timeout.STALL.us
 
     def _note_life(self, event: FoldEvent) -> None:
         activity, start = self._activity(event.stream), Start(event.at, event.by, event.event_id)

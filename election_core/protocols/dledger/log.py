@@ -42,11 +42,13 @@ from election_replay.election_core.model.facts import (
     LeaderLog,
     LogCut,
     QuorumLost,
+    RefusedWrites,
     Serving,
     TermRaised,
     VotersStated,
 )
 from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.measures import Refusal
 from election_replay.election_core.model.quorum import majority
 from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import US_PER_MS, Timeout
@@ -111,7 +113,7 @@ _TELLS_OF_A_STRANGER = {UNKNOWN_LEADER: UNKNOWN_TO_A_MEMBER, UNEXPECTED_LEADER: 
 
 
 @dataclass(slots=True)
-class Refusal:
+class VoteDenied:
     """``voter`` told ``candidate`` that its vote of ``term`` is another's, ``count`` times; first heard in [at, by]."""
 
     voter: str
@@ -262,7 +264,7 @@ class DledgerLog(VotingLog):
 
     names: list[tuple[int, str]] = field(default_factory=list)
     group: str | None = None
-    refusals: dict[tuple[int, str, str], Refusal] = field(default_factory=dict)
+    refusals: dict[tuple[int, str, str], VoteDenied] = field(default_factory=dict)
     strangers: dict[tuple[str, str | None], FoldEvent] = field(default_factory=dict)
     raised: list[tuple[int, FoldEvent]] = field(default_factory=list)
     two_leaders: list[tuple[int, str | None, str | None, FoldEvent]] = field(default_factory=list)
@@ -329,6 +331,7 @@ class DledgerLog(VotingLog):
         yield from emit.roles(self.role_spans(emit.incarnations))
         yield from emit.alive()
         yield from emit.silences()
+        yield from _stalls(emit, stream)
         yield from self._election_facts(emit)
         for count, event in self.as_leader.sizes:
             yield VotersStated(*emit.at(event), voters_least=count, voters_most=count)
@@ -694,7 +697,7 @@ class DledgerLog(VotingLog):
             known.count += 1
             return
         term, voter, candidate = key
-        self.refusals[key] = Refusal(
+        self.refusals[key] = VoteDenied(
             voter, candidate, term, event.at, event.by, event.event_id, event.result or "", count=1
         )
 
@@ -819,6 +822,7 @@ PERIODIC: Mapping[str, Periodic] = {
             reads=("node", "replica_group", "role", "term", "committed"),
             counts="committed",
             settles=Timeout.STATUS_SETTLES.us + REORDERED,
+            rhythm=True,
         ),
     ),
     "STORE_QUEUES_BUILT": Periodic(says=lambda _: None),
@@ -826,6 +830,17 @@ PERIODIC: Mapping[str, Periodic] = {
 }
 """Status lines, every 3 s, the errors of requests to a member that is gone, with every heartbeat, and those of queues
 that are built again, with every message."""
+
+
+def _stalls(emit: FactWriter, stream: str) -> Iterator[RefusedWrites]:
+    """When a broker stood still: the thread that prints the status acknowledges entries (``QuorumAckChecker``), and the
+    next status was due within its period after the last line. Nobody writes to controllers."""
+    for run in emit.incarnations if process_of(stream) == BROKER else ():
+        for hole in run.stalls:
+            by = hole.begin_by + Timeout.DLEDGER_STATUS.us
+            ends = hole.end, hole.end_by, hole.end_event
+            during = emit.during(emit.node_at(hole.begin), hole.begin, by, hole.begin_event, *ends)
+            yield RefusedWrites(*during, why=Refusal.STOOD_STILL.value, count=1, peer=None, evidence=())
 
 
 def local_reading(local: str | None) -> int | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from election_replay.election_core.judge.clock import Clocks
 from election_replay.election_core.judge.completeness import as_grave_as_losses
-from election_replay.election_core.judge.coverage import coverage
+from election_replay.election_core.judge.coverage import counted, coverage
 from election_replay.election_core.judge.group import Group, group_of
 from election_replay.election_core.model.catalogue import WARNING, RuleId
 from election_replay.election_core.model.facts import Alive, Fact, LineBrokeRule
@@ -24,6 +24,7 @@ from election_replay.election_core.protocols.dledger.log import (
 )
 from election_replay.election_core.protocols.dledger.losses import losses
 from election_replay.election_core.protocols.raft_family import rules as raft_family
+from election_replay.election_core.protocols.raft_family.stalls import stalled_leaders
 
 __all__ = ["PROTOCOL", "judge"]
 
@@ -36,6 +37,10 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     yield from as_grave_as_losses(rows, losses(group, back))
     yield from former_masters(group)
     yield from _strangers(group)
+    stalls = list(stalled_leaders(group, by_clock=True))
+    yield from stalls
+    if stalls:
+        yield counted(group, RuleId.WRITES_REFUSED, stalls, len(stalls))
     yield _members_coverage(group)
 
 

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from election_replay.election_core.judge.completeness import store_went_back
 from election_replay.election_core.judge.coverage import counted
-from election_replay.election_core.judge.group import Group, Tenure, since, until
+from election_replay.election_core.judge.group import Group, since, until
 from election_replay.election_core.judge.outages import writes_refused
-from election_replay.election_core.judge.quorum_contact import LaterTerms
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, WARNING, RuleId
 from election_replay.election_core.model.facts import LogEndedEarlier, RefusedWrites, VotersStated
 from election_replay.election_core.model.measures import LostFrom, Refusal, Unit
@@ -19,6 +18,7 @@ from election_replay.election_core.protocols.raft.facts import (
     ForcedRestart,
     StoresDiffered,
 )
+from election_replay.election_core.protocols.raft_family.stalls import KEPT, last_of, stalled_leaders
 
 
 def judge(group: Group, back: Sequence[Finding]) -> Iterator[Row]:
@@ -29,7 +29,7 @@ def judge(group: Group, back: Sequence[Finding]) -> Iterator[Row]:
     for rule in (RuleId.CLUSTER_RESTORED, RuleId.CLUSTER_FORCED, RuleId.STORE_WENT_BACK, RuleId.STORES_DIFFER):
         broken = sum(1 for finding in found if finding.rule == rule)
         yield counted(group, rule, found, max(statements, broken))
-    refused = [*_refused(group), *_stalled_leaders(group)]
+    refused = [*_refused(group), *stalled_leaders(group)]
     yield from refused
     yield counted(group, RuleId.WRITES_REFUSED, refused, len(refused))
 
@@ -160,10 +160,10 @@ def _refused(group: Group) -> Iterator[Finding]:
     """``WRITES_REFUSED``: an alarm forbids writes to all members, so what several of them print is one outage."""
     by_reason: dict[Refusal, list[list[RefusedWrites]]] = {}
     for fact in sorted(group.of(RefusedWrites), key=lambda fact: (fact.since, fact.source_node)):
-        if fact.why in _KEPT:
+        if fact.why in KEPT:
             continue
         spells = by_reason.setdefault(Refusal(fact.why), [])
-        if spells and fact.since <= max(_last(known) for known in spells[-1]) + Timeout.WRITE_EPISODE.us:
+        if spells and fact.since <= max(last_of(known) for known in spells[-1]) + Timeout.WRITE_EPISODE.us:
             spells[-1].append(fact)
         else:
             spells.append([fact])
@@ -172,57 +172,10 @@ def _refused(group: Group) -> Iterator[Finding]:
             yield from _outage(group, why, facts)
 
 
-_KEPT = (Refusal.DISK_HANGS, Refusal.STOOD_STILL)
-"""Why a leader takes no writes and keeps its role, the better reason first."""
-
-
-def _stalled_leaders(group: Group) -> Iterator[Finding]:
-    """``WRITES_REFUSED``: a leader that waits for its disk, or does not run, sends nothing on and answers nobody."""
-    of_source: dict[str, list[RefusedWrites]] = {}
-    for why in _KEPT:
-        for fact in (fact for fact in group.of(RefusedWrites) if fact.why == why):
-            before = of_source.setdefault(fact.source_node, [])
-            if not any(fact.since < _last(other) and other.since < _last(fact) for other in before):
-                before.append(fact)
-    for tenure in group.tenures:
-        for fact in of_source.get(tenure.source, ()):
-            begin, end = max(fact.since, tenure.begin.at), min(_last(fact), tenure.end.at)
-            if fact.why == Refusal.STOOD_STILL and _replaced(group, tenure, fact):
-                continue
-            yield from writes_refused(
-                group,
-                (fact.why, tenure.source, begin),
-                tenure.with_detail(f"term {tenure.term}"),
-                [fact],
-                (end - max(fact.since_by, tenure.begin.at), end - begin),
-                (begin, end),
-                led=[tenure],
-                evidence=[tenure.begin.event_id, fact.since_event, fact.until_event],
-                former_leader=tenure.node,
-            )
-
-
-def _replaced(group: Group, tenure: Tenure, stall: RefusedWrites) -> bool:
-    """Whether a leader that stood still lost its role as it went on, or somebody led a larger term by then, or the same
-    one: writes went there."""
-    awake = until(stall) or since(stall)
-    went_on = group.clocks.elapsed(awake, tenure.end)[0] > Timeout.ON_ITS_WAY.us
-    beside = (other for other in group.tenures if other.term == tenure.term and other.source != tenure.source)
-    return (
-        not went_on
-        or group.once(LaterTerms).begun(tenure.term, awake)
-        or any(group.clocks.surely_before(other.begin, awake) for other in beside)
-    )
-
-
-def _last(fact: RefusedWrites) -> int:
-    return fact.since if fact.until is None else fact.until
-
-
 def _outage(group: Group, why: Refusal, facts: Sequence[RefusedWrites]) -> Iterator[Finding]:
     longest = max(facts, key=lambda fact: group.clocks.elapsed(since(fact), until(fact) or since(fact))[0])
     least = group.clocks.elapsed(since(longest), until(longest) or since(longest))[0]
-    first, last = min(facts, key=lambda fact: fact.since), max(facts, key=_last)
+    first, last = min(facts, key=lambda fact: fact.since), max(facts, key=last_of)
     most = group.clocks.elapsed(since(first), until(last) or since(last))[1]
     names = sorted({fact.who for fact in facts})
     yield from writes_refused(
@@ -231,7 +184,7 @@ def _outage(group: Group, why: Refusal, facts: Sequence[RefusedWrites]) -> Itera
         ", ".join(names),
         facts,
         (least, most),
-        (first.since, _last(last)),
+        (first.since, last_of(last)),
         severity=WARNING,
         nodes=names,
         evidence=[event for fact in facts for event in (fact.since_event, fact.until_event)],

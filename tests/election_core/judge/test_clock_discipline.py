@@ -114,6 +114,7 @@ ONE_CLOCK = {
         "_episodes": "grants of one broker, by which they are grouped",
         "_close_together": "grants of one broker, by which they are grouped",
     },
+    "protocols/raft_family/stalls.py": {"stalled_leaders": "the holes and the tenure of one leader's own log"},
     "protocols/raft_family/two_leaders.py": {"_unshown_silence": "the holes and the growths of one leader's own log"},
     "protocols/zab/losses.py": {"_epoch_of_leader": "the roles of a learner and a cut of its own log"},
     "protocols/raft/own_clock.py": {"_stalls": "a fold: the lines of one member"},

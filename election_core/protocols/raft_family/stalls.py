@@ -1,0 +1,67 @@
+"""Leaders that kept their role and took no writes: their disk hung, or they did not run."""
+
+from collections.abc import Iterator
+
+from election_replay.election_core.judge.group import Group, Tenure, since, until
+from election_replay.election_core.judge.outages import writes_refused
+from election_replay.election_core.judge.quorum_contact import LaterTerms
+from election_replay.election_core.model.catalogue import DEFINITE, PROVEN
+from election_replay.election_core.model.facts import RefusedWrites
+from election_replay.election_core.model.measures import Refusal
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.model.timing import Timeout
+
+KEPT = (Refusal.DISK_HANGS, Refusal.STOOD_STILL)
+"""Why a leader takes no writes and keeps its role, the better reason first."""
+
+
+def stalled_leaders(group: Group, *, by_clock: bool = False) -> Iterator[Finding]:
+    """``WRITES_REFUSED``: a leader that waits for its disk, or does not run, sends nothing on and answers nobody.
+
+    ``by_clock``: that it did not run is known by the clock of its log, which may have been set, and by a hole in it,
+    which says nothing where the leader may have begun in it.
+    """
+    of_source: dict[str, list[RefusedWrites]] = {}
+    for why in KEPT:
+        for fact in (fact for fact in group.of(RefusedWrites) if fact.why == why):
+            before = of_source.setdefault(fact.source_node, [])
+            if not any(fact.since < last_of(other) and other.since < last_of(fact) for other in before):
+                before.append(fact)
+    for tenure in group.tenures:
+        for fact in of_source.get(tenure.source, ()):
+            begin, end = max(fact.since, tenure.begin.at), min(last_of(fact), tenure.end.at)
+            if fact.why == Refusal.STOOD_STILL and _replaced(group, tenure, fact):
+                continue
+            if by_clock and (fact.since < tenure.begin.by or not group.clocks.never_set(tenure.source)):
+                continue
+            end_by = min(fact.until_by or last_of(fact), tenure.end.by)
+            yield from writes_refused(
+                group,
+                (fact.why, tenure.source, begin),
+                tenure.with_detail(f"term {tenure.term}"),
+                [fact],
+                (end - max(fact.since_by, tenure.begin.at), end_by - begin),
+                (begin, end),
+                certainty=DEFINITE if by_clock else PROVEN,
+                led=[tenure],
+                evidence=[tenure.begin.event_id, fact.since_event, fact.until_event],
+                former_leader=tenure.node,
+            )
+
+
+def _replaced(group: Group, tenure: Tenure, stall: RefusedWrites) -> bool:
+    """Whether a leader that stood still lost its role as it went on, or somebody led a larger term by then, or the same
+    one: writes went there."""
+    awake = until(stall) or since(stall)
+    went_on = group.clocks.elapsed(awake, tenure.end)[0] > Timeout.ON_ITS_WAY.us
+    beside = (other for other in group.tenures if other.term == tenure.term and other.source != tenure.source)
+    return (
+        not went_on
+        or group.once(LaterTerms).begun(tenure.term, awake)
+        or any(group.clocks.surely_before(other.begin, awake) for other in beside)
+    )
+
+
+def last_of(fact: RefusedWrites) -> int:
+    """When it ended, or was last said; microseconds."""
+    return fact.since if fact.until is None else fact.until
