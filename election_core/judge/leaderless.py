@@ -34,7 +34,7 @@ from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Moment
 from election_replay.election_core.judge.fates import BY_MAJORITY, Fates, following_of, stood_alone
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
 from election_replay.election_core.judge.led_between import in_turn, nobody_led, silent_between
-from election_replay.election_core.judge.loss_words import away, how_ended
+from election_replay.election_core.judge.loss_words import away, how_ended, lost_before
 from election_replay.election_core.judge.outages import change_of, outage, severity_of
 from election_replay.election_core.judge.quorum_contact import FollowerLost, QuorumLoss, QuorumTracker
 from election_replay.election_core.judge.serving import Service
@@ -590,7 +590,7 @@ def _how_lost(group: Group, gap: Gap, lost: QuorumLoss, how: str, *, stepped_dow
         before = group.clocks.elapsed(left.latest, lost.latest)
         return between(*before) if before[0] >= MAX_INFO_GAP else ""
 
-    reasons = [away(lost.left, gone)] if lost.left else []
+    reasons = [away(lefts, gone)] if (lefts := lost_before(group, gap.before, lost)) else []
     if lost.rounds is not None:
         reasons.append(f"{number_of(lost.rounds, 'heartbeat round')} without a quorum")
     details = f" ({'; '.join(reasons)})" if reasons else ""

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 
 from election_replay.election_core.fold.roles import DIED, ENDED_ITSELF, PREFERRED, REMOVED, STOPPED, TRANSFER
-from election_replay.election_core.judge.group import SILENT, Tenure
-from election_replay.election_core.judge.quorum_contact import FollowerLost
+from election_replay.election_core.judge.group import SILENT, Group, Tenure
+from election_replay.election_core.judge.quorum_contact import FollowerLost, QuorumLoss
 from election_replay.election_core.judge.wording import listed
 
 
@@ -23,6 +23,17 @@ def away(lefts: Iterable[FollowerLost], gone: Callable[[FollowerLost], str] = la
         f"{listed(members)} {words[ended, bool(since)]}{since and ' ' + since}"
         for (ended, since), members in clauses.items()
     )
+
+
+def lost_before(group: Group, leader: Tenure, lost: QuorumLoss) -> list[FollowerLost]:
+    """Who was lost to a leader that gave up without a majority: too few to cost it that may only have missed it since
+    it led no more."""
+    lefts = [*lost.left]
+    if leader.end_cause != "quorum_lost" or group.electorates.lost(
+        leader, lost.latest, {left.member for left in lefts}
+    ):
+        return lefts
+    return [left for left in lefts if left.ended or group.clocks.elapsed(left.latest, leader.end)[0] > 0]
 
 
 def how_ended(tenure: Tenure, died: str) -> str:
