@@ -85,8 +85,9 @@ class Ledger:
 
         So may one be told that has grown since then: by what it held when it was landed first.
         """
-        self._landed = landed if isinstance(landed, ds.Dataset) else ds.dataset(landed)
-        self._empty = next(self._landed.get_fragments(), None) is None
+        in_memory = isinstance(landed, pa.Table)
+        self._landed = ds.dataset(landed) if in_memory else landed
+        self._empty = not landed.num_rows if in_memory else next(landed.get_fragments(), None) is None
         if self._empty:
             return
         nodes = {(file.cluster, file.source_node) for file in files}

@@ -48,6 +48,8 @@ class Zone:
         files = unseen(log_files(str(self.root), config.layout, config.metadata_layout), read)
         batch = 1 + max((row["batch"] for row in landed), default=0)
         made: dict[str, list[dict[str, Any]]] = {name: [] for name in self.tables}
+        if not files:
+            return made
         for task in tasks_of(files, stored("landed_files", landed), str(self.root), config, batch):
             for table, row in rows_of(task, self.root):
                 made[table].append(row)
