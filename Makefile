@@ -66,10 +66,11 @@ check: lint prose ## format, lint, types, import contracts, and the tests that n
 # Four parts and the linters at once, alike in what they take: whoever waits for Spark or a disk leaves a core to others.
 # Only the first part has tests with a Spark session, so that one JVM is started for them and not two.
 ELSEWHERE := tests/airflow_dags tests/clusters tests/object_stores tests/kubernetes
-JOBS_APART := $(addprefix tests/jobs/,cli gates showing test_kills.py test_machine_faults.py test_mailed_cases.py)
+JOBS_APART := $(addprefix tests/jobs/,cli gates showing $(addprefix replaying/test_,checkpoints.py every_commit.py quiet_nights.py) test_kills.py test_machine_faults.py test_mailed_cases.py)
 JOBS_BESIDE := $(addprefix tests/jobs/,landing settings test_agent_questions.py test_forgetting.py test_look.py test_mcp_server.py test_more_views.py test_review.py test_views.py)
 OF_JOBS := $(JOBS_APART) $(JOBS_BESIDE)
-OTHERS := $(filter-out tests/jobs tests/election_core $(ELSEWHERE),$(patsubst %/,%,$(wildcard tests/*/))) $(wildcard tests/test_*.py)
+CORE := $(addprefix tests/,election_core proof shapes)
+OTHERS := $(filter-out tests/jobs $(CORE) $(ELSEWHERE),$(patsubst %/,%,$(wildcard tests/*/))) $(wildcard tests/test_*.py)
 
 test: java $(READY) ## the same, and all other tests: real logs, real Spark, real Delta
 	@command -v chromium chromium-browser google-chrome >/dev/null || \
@@ -77,7 +78,7 @@ test: java $(READY) ## the same, and all other tests: real logs, real Spark, rea
 	@echo "Four parts and the linters at once: tests/jobs but for $(notdir $(OF_JOBS)) here, the others below it when all are done"
 	@rm -f build/tests-*.log; mkdir -p build; others=; \
 	{ $(LINT); } >build/tests-lint.log 2>&1 & others="$$others $$!"; \
-	$(BIN)/pytest tests/election_core >build/tests-core.log 2>&1 & others="$$others $$!"; \
+	$(BIN)/pytest $(CORE) >build/tests-core.log 2>&1 & others="$$others $$!"; \
 	$(BIN)/pytest $(JOBS_APART) >build/tests-apart.log 2>&1 & others="$$others $$!"; \
 	$(BIN)/pytest $(JOBS_BESIDE) $(OTHERS) >build/tests-beside.log 2>&1 & others="$$others $$!"; \
 	$(BIN)/pytest tests/jobs $(addprefix --ignore=,$(OF_JOBS)); status=$$?; \
