@@ -50,8 +50,8 @@ SCENARIOS: dict[str, Scenario] = {
 
 WILD: dict[str, Scenario] = {
     scenario.name: scenario
-    for protocol in ("dledger", "raft", "zab")
-    for scenario in wild(SCENARIOS[f"{protocol}-any-faults"])
+    for system in ("dledger", "raft", "zab", "controller", "acting")
+    for scenario in wild(SCENARIOS[f"{system}-any-faults"])
 }
 """Stories of many faults at once, apart from the others: what comes out of a seed is not known before."""
 

@@ -14,7 +14,7 @@ from typing import Protocol
 from benchmarks.deeds import CUT, ENDED, HELD, NEAR_S, Deed, during
 from benchmarks.outages import EXPLAINING, sources_of
 from election_replay.election_core.model.catalogue import TWO_LEADERS, RuleId
-from election_replay.election_core.model.measures import Fate
+from election_replay.election_core.model.measures import Fate, Scope
 from election_replay.election_core.model.rows import Finding, RoleInterval, Row
 from proof.audit.records import NOTICED_S, Ack, Gap
 
@@ -154,7 +154,8 @@ def bounds(case: Case) -> Iterator[Breach]:
             continue
         gaps = list(case.records.gaps(group, alone=alone))
         for finding in case.of(group, [RuleId.LEADERLESS]):
-            yield from _too_long(case, finding, moments)
+            if finding.scope != Scope.UNRECORDED:  # whoever ran on may have been written to
+                yield from _too_long(case, finding, moments)
             yield from _too_short(case, finding, gaps)
 
 

@@ -2,6 +2,7 @@
 
 python -m proof.audit.worlds raft              # 500 worlds of a protocol, its kinds taking turns
 python -m proof.audit.worlds raft --worlds 20
+python -m proof.audit.worlds controller
 python -m proof.audit.worlds raft --electorates    # 2, 4, 5 and 7 voters, and members that come and go
 """
 

@@ -12,9 +12,11 @@ from proof.audit.checks import FALSE
 from proof.audit.worlds import WorldRecords, audited_world, audited_worlds, names_of, why
 from tests.proving import amount, only_when_proving
 
-PROTOCOLS = ("dledger", "raft", "zab")
+PROTOCOLS = ("dledger", "raft", "zab", "controller", "acting_master")
 
-FEW = [(f"{protocol}-wild-faults", seed) for protocol, seed in product(("dledger", "raft"), (1, 2, 4))]
+FEW = [
+    (f"{system}-wild-faults", seed) for system, seed in product(("dledger", "raft", "controller", "acting"), (1, 2, 4))
+]
 """Worlds of which nothing false is told."""
 
 ONCE = [
