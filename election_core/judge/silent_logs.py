@@ -103,9 +103,10 @@ def _last_signs(every: Sequence[Fact], source: str, clocks: Clocks) -> Iterator[
     losses = _losses_of(every, names, source)
     distinct = {(_life(fact), fact.stopped) for fact in _alive(every) if fact.source_node == source}
     in_order = sorted(distinct)
+    starts = _Starts.of(every, source, names)
     for number, (life, stopped) in enumerate(in_order):
         last_line = life.last
-        again = _started_again(every, source, names, life)
+        again = starts.again(life)
         following = in_order[number + 1][0].first if number + 1 < len(in_order) else again
         if stopped:
             continue
@@ -125,18 +126,33 @@ def _last_signs(every: Sequence[Fact], source: str, clocks: Clocks) -> Iterator[
             yield life, replace(sign, at=max(sign.at, last_line))
 
 
-def _started_again(every: Sequence[Fact], source: str, names: Set[str | None], life: ProcessRun) -> int | None:
-    """When the process of a life started again as a member of another group: restored, or given to another cluster; or
-    when the log of the same member goes on in another place with a start."""
-    roles = [fact for fact in every if isinstance(fact, Role)]
-    downs = (fact for fact in roles if fact.role == DOWN and fact.source_node == source)
-    ends = [down.until for down in downs if life.last <= down.since < max(life.last_by, life.last + 1)]
-    ends += [
-        role.since
-        for role in roles
-        if role.source_node != source and role.node in names and role.cause == "start" and role.since > life.last_by
-    ]
-    return min((end for end in ends if end is not None), default=None)
+class _Starts(NamedTuple):
+    """When processes of a source, and of its members in other places, started; microseconds, in order.
+
+    ``downs`` are the times between two processes of the source.
+    """
+
+    downs: list[tuple[int, int]]
+    elsewhere: list[int]
+
+    @classmethod
+    def of(cls, every: Iterable[Fact], source: str, names: Set[str | None]) -> "_Starts":
+        """What the roles of all members say of it."""
+        roles = [fact for fact in every if isinstance(fact, Role)]
+        mine = (role for role in roles if role.role == DOWN and role.source_node == source)
+        others = (role for role in roles if role.source_node != source and role.node in names)
+        return cls(
+            sorted((role.since, role.until) for role in mine if role.until is not None),
+            sorted(role.since for role in others if role.cause == "start"),
+        )
+
+    def again(self, life: ProcessRun) -> int | None:
+        """When the process of a life started again as a member of another group: restored, or given to another cluster;
+        or when the log of the same member goes on in another place with a start."""
+        begin = bisect_left(self.downs, (life.last,))
+        end = bisect_left(self.downs, (max(life.last_by, life.last + 1),))
+        later = bisect_right(self.elsewhere, life.last_by)
+        return min((*(until for _, until in self.downs[begin:end]), *self.elsewhere[later : later + 1]), default=None)
 
 
 class _Losses(NamedTuple):
