@@ -24,7 +24,7 @@ from election_replay.election_core.replay.source_fold import INTERESTING, Source
 from election_replay.jobs.showing import timing_page
 
 ROOT = Path(__file__).parents[3]
-ROOMS = ("fold", "judge", "protocols")
+ROOMS = ("fold", "judge", "protocols", "replay")
 
 
 def bare_times(tree: ast.AST) -> Iterator[int]:
