@@ -261,7 +261,8 @@ def verdict(published: "Published") -> Iterator[str]:
         yield ""
         yield f"{concerned.cluster} / {concerned.group}"
         yield from story_lines(incident(published, concerned.cluster, concerned.group, story_alone=True))
-    yield from more(len(groups) - len(shown), "groups; `incident` tells the story of each")
+    left = len(groups) - len(shown)
+    yield from more(left, f"group{'s' if left > 1 else ''}; `incident` tells the story of each")
     yield from without_role(published)
 
 

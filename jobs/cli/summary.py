@@ -48,7 +48,7 @@ def numbers(published: Published) -> Iterator[str]:
     )[0]
     terms = published.rows("SELECT count(*) AS terms, count(leader) AS led FROM terms")[0]
     yield (
-        f"  {files['files']:,} files, {files['lines']:,} lines = {files['events']:,} events "
+        f"  {number_of(files['files'], 'file')}, {number_of(files['lines'], 'line')} = {files['events']:,} events "
         f"+ {files['ignored']:,} ignored + {files['quarantined']:,} in quarantine"
     )
     if files["repeated"]:
@@ -90,13 +90,17 @@ def findings(published: Published, *, lesser: bool = False) -> Iterator[str]:
         "ORDER BY severity = 'critical' DESC, cluster, replica_group, start_time, finding_id",
         [lesser and counts.keys() <= {"info"}],
     )
+    advised = set[tuple[str, ...]]()
     for row in worst[:SHOWN]:
         follow = following(row["grave_echoes"] or [], row["echoes"])
         began = f"  {row['began']}" if row["began"] else ""
         yield f"    {surely(row)} {row['rule']}  {row['cluster']} / {row['replica_group']}{began}{follow}"
         yield from paragraph(row["summary"], " " * 13)
         for step in islice(steps_of(with_warehouse(row, published.place)), 1):
-            yield f"             {step.heading}: {step.text}: {step.command}"
+            of_group = row["cluster"], row["replica_group"], step.text
+            if of_group not in advised:
+                yield f"             {step.heading}: {step.text}: {step.command}"
+            advised.add(of_group)
     if len(worst) > SHOWN:
         yield f"    and {len(worst) - SHOWN:,} more"
 
@@ -105,7 +109,7 @@ def misunderstood(published: Published) -> Iterator[str]:
     """Which files were read without being understood, what they look like, and what to do."""
     rows = not_understood(published)
     if rows:
-        yield f"  not understood: {len(rows):,} files, whose lines nobody judged (table landed_files, column problem):"
+        yield f"  not understood: {number_of(len(rows), 'file')}, whose lines nobody judged (table landed_files, column problem):"
     for row in rows[:SHOWN]:
         yield f"    {row['path']}  {row['problem'].removeprefix(NOT_UNDERSTOOD)}"
     if len(rows) > SHOWN:

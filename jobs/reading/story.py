@@ -246,15 +246,19 @@ def alike(endings: list[Row]) -> Iterator[tuple[Row, int, Row]]:
             yield same[0], len(same), same[-1]
 
 
+AS_ANOTHER = "; its process starts again as another member, or in another group"
+"""A death is told by a later start alone; where its own member is not back, another one is."""
+
+
 def ending_in_words(incident: Incident, ending: Row, count: int, last: Row) -> str:
     """How a member's life ended, and when it was back; ``count`` lives in a row ended so, the ``last`` then."""
     who = incident.called(ending["node"], ending["source_node"])
     often = f" {times(count)}, to {clock(last['end_time'])}" if count > 1 else ""
-    back = last["starts_again"]
-    starts = f"; it starts again at {clock(back)}" if back else "; no line says that it starts again"
+    back, died = last["starts_again"], last["end_cause"] == "died"
+    starts = f"; it starts again at {clock(back)}" if back else AS_ANOTHER if died else "; no line says that it starts again"
     how = ENDED[ended(ending["end_cause"], ending["protocol"])]
     at, by = ending["end_time"], ending["end_time"] + timedelta(milliseconds=ending["end_uncertainty_ms"] or 0)
-    if count == 1 and ending["end_cause"] == "died" and by - at > BLURRED:
+    if count == 1 and died and by - at > BLURRED:
         return f"{who} {how} between {clock(at)} and {clock(min(by, back or by))}{starts}."
     return f"{who} {how}{often}{'' if ending['end_cause'] == 'silent' and not back else starts}."
 

@@ -80,6 +80,35 @@ def test_a_member_that_speaks_under_another_id_had_started_again() -> None:
     assert old_leader(logs) == "died"
 
 
+SAYS = "02:00:{} [myid:2] - INFO  [QuorumPeer[myid=2](plain=0.0.0.0:2181)(secure=disabled):{}] - {}"
+BEFORE = (
+    ("00,000", "QuorumPeer@1566", "LEADING"),
+    (
+        *("00,100", "Leader@1511"),
+        "Have quorum of supporters, sids: [[1, 2],[1, 2]]; starting up and setting last processed zxid: 0x100000000",
+    ),
+)
+AFTER = (
+    ("40,000", "QuorumPeerMain@152", "Starting quorum peer, myid=2"),
+    ("40,400", "QuorumPeer@1442", "LOOKING"),
+    (
+        *("40,450", "FastLeaderElection$Messenger$WorkerReceiver@391"),
+        "Notification: my state:LOOKING; n.sid:3, n.state:LEADING, n.leader:3, n.round:0x2, n.peerEpoch:0x2, "
+        "n.zxid:0x100000029, message format version:0x2, n.config version:0x0",
+    ),
+    ("40,500", "QuorumPeer@1554", "FOLLOWING"),
+    ("40,600", "Learner@814", "Set the current epoch to 2"),
+)
+
+
+def test_who_starts_again_in_another_file_is_not_called_cut_off() -> None:
+    """Before and after a restart, in files of two names: its first life was over when the second began."""
+    logs = {"before": BEFORE, "after": AFTER}
+    text = [line for log, says in logs.items() for line in (f"[{log} zookeeper.log]", *(SAYS.format(*of) for of in says))]
+    rows = story.judge(story.facts_of(story.parse("\n".join(text))))
+    assert [row.former_leader_state for row in rows if isinstance(row, Term)] == [None, "silent"]
+
+
 def test_a_frozen_master_is_told_so_although_another_clock_was_set() -> None:
     """It hears of the next one in the second in which it wakes: that comes after the hole in its log."""
     beats = (f"10:0{at // 60}:{at % 60:02} INFO AutoSwitchHAClient - Slave report current offset 1000" for at in BACK)

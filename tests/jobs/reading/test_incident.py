@@ -314,7 +314,7 @@ def test_a_member_that_takes_the_folder_of_another_is_not_its_return(
     publish(tables)
     assert main(["incident", "--warehouse", str(tmp_path / "w"), "--cluster", "c1", "--group", "g1"]) == 0
     said = capsys.readouterr().out
-    assert "n1 (machine-a) dies; no line says that it starts again" in said
+    assert "n1 (machine-a) dies; its process starts again as another member, or in another group" in said
     assert "machine-b dies; it starts again at 12:00:50" in said
 
 
