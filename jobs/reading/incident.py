@@ -14,6 +14,7 @@ from typing import Any
 
 from election_replay.election_core.fold.roles import SEEN
 from election_replay.election_core.model import notices
+from election_replay.election_core.model.catalogue import RuleId
 from election_replay.jobs import JobError
 from election_replay.jobs.reading.clocks import Clocks, clocks_of, in_words
 from election_replay.jobs.reading.lanes import Lane, Lanes, extent, lane_of, lanes, named
@@ -351,8 +352,8 @@ def with_notices(
 
 
 def little_is_known(happened: "Course", findings: list[Row]) -> bool:
-    """Whether nobody is known to have begun to lead, and nothing grave is found."""
-    grave = any(finding["severity"] != "info" for finding in findings)
+    """Whether nobody is known to have begun to lead, and nothing grave is found but a clock that was wrong."""
+    grave = any(finding["severity"] != "info" and finding["rule"] != RuleId.CLOCK_SKEW for finding in findings)
     served = any(service["start_cause"] != SEEN for service in happened.services)
     return not (happened.changes or served or grave)
 
@@ -360,12 +361,15 @@ def little_is_known(happened: "Course", findings: list[Row]) -> bool:
 def noticed(
     published: Published, window: "Window", inside: "Inside", members: list[Row], *, little: bool
 ) -> list[Notice]:
-    """What lines of a group's members say that no rule judges; where little else is known, all that they say."""
+    """What lines of a group's members say that no rule judges; where little else is known, all that they say, also
+    before the first role and after the last one."""
     texts = {**notices.ALWAYS, **(notices.WHERE_LITTLE_IS_KNOWN if little else {})}
     sources = {member["source_node"] for member in members if member["source_node"] is not None}
     times = window.since, window.until
     found = notices_of(published, window.cluster, sources, texts, times, inside.clocks, window.group)
-    return [notice for notice in found if notice.at <= inside.end and notice.until >= inside.begin]
+    since = FOREVER[0] if little and window.since == FOREVER[0] else inside.begin
+    until = FOREVER[1] if little and window.until == FOREVER[1] else inside.end
+    return [notice for notice in found if notice.at <= until and notice.until >= since]
 
 
 @dataclass(frozen=True, slots=True)

@@ -246,7 +246,7 @@ def value_of(row: Row, name: str) -> str:
     """The value of a column in a sentence."""
     value = row[name]
     if value is None:
-        return "somebody" if name in ("peer", "address", "peer_address") else "not known"
+        return "one that it does not name" if name in ("peer", "address", "peer_address") else "not known"
     if name == "role":
         return str(value).lower()
     return ", ".join(value) if isinstance(value, list) else str(value).rstrip(". ")

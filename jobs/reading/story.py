@@ -180,6 +180,7 @@ def story(incident: Incident) -> list[StoryEntry]:
     """Who led and why that changed, who ended or was back, and what went wrong: by term, then by time."""
     entries: list[tuple[datetime, float, list[StoryEntry]]] = []
     latest: dict[str, datetime] = {}
+    last: dict[str, Row] = {}
     for change in sorted(
         incident.course.changes, key=lambda change: (change["protocol"], change["new_term"], change["changed_at"])
     ):
@@ -187,6 +188,12 @@ def story(incident: Incident) -> list[StoryEntry]:
         latest[change["protocol"]] = placed = max(at, latest.get(change["protocol"], at))
         words = change_in_words(incident, change) + perhaps_later(incident, change["source_node"], at)
         entries.append((placed, 1, [StoryEntry(at, words)]))
+        last[change["protocol"]] = change
+    entries += [
+        (change["end_time"], 1, [StoryEntry(change["end_time"], words)])
+        for change in last.values()
+        if (words := given_up_in_words(incident, change))
+    ]
     for role in incident.course.services:
         words = service_in_words(incident, role) + perhaps_later(incident, role["source_node"], role["start_time"])
         entries.append((role["start_time"], 1, [StoryEntry(role["start_time"], words)]))
@@ -255,7 +262,9 @@ def ending_in_words(incident: Incident, ending: Row, count: int, last: Row) -> s
     who = incident.called(ending["node"], ending["source_node"])
     often = f" {times(count)}, to {clock(last['end_time'])}" if count > 1 else ""
     back, died = last["starts_again"], last["end_cause"] == "died"
-    starts = f"; it starts again at {clock(back)}" if back else AS_ANOTHER if died else "; no line says that it starts again"
+    starts = (
+        f"; it starts again at {clock(back)}" if back else AS_ANOTHER if died else "; no line says that it starts again"
+    )
     how = ENDED[ended(ending["end_cause"], ending["protocol"])]
     at, by = ending["end_time"], ending["end_time"] + timedelta(milliseconds=ending["end_uncertainty_ms"] or 0)
     if count == 1 and died and by - at > BLURRED:
@@ -292,6 +301,17 @@ def change_in_words(incident: Incident, change: Row) -> str:
     else:
         sentence = " ".join(part for part in (f"{who}: {why}." if why else f"{who}.", was) if part)
     return sentence + silent(incident, change) + between(incident, change)
+
+
+def given_up_in_words(incident: Incident, change: Row) -> str:
+    """That the last leader that is known gave up, and why; nothing where its end is told otherwise."""
+    cause = change.get("end_cause")
+    if cause not in GIVES_UP or change.get("end_time") is None or known_by_its_end(change):
+        return ""
+    if any(each["rule"] == RuleId.LEADERLESS and change["new_term"] in each["terms"] for each in incident.findings):
+        return ""
+    who = incident.called(change["new_leader"], change["source_node"])
+    return f"{who} leads no longer{SERVICE_ENDED[cause]}; no line says who led next."
 
 
 def silent(incident: Incident, change: Row) -> str:
@@ -451,6 +471,10 @@ SERVICE_ENDED = {
     "larger_term": ": it heard of a larger term",
 }
 """Why a time of service ended, where that is known."""
+
+
+GIVES_UP = frozenset({"quorum_lost", "larger_term"})
+"""How a leader ends its role that goes on to run."""
 
 
 def service_in_words(incident: Incident, role: Row) -> str:

@@ -198,6 +198,11 @@ SAID = {
         r"hears no vote in time, and waits for one for up to 25\.6 s more",
         r"as candidate, hears server 2, which is LEADING, vote for server 2",
     ),
+    "zk-warnings-of-two": (
+        r"10:00:05\.120 1 \(zk1\): cannot reach server 3 for elections at zk3/10\.7\.0\.13:3888",
+        r"10:02:30\.240 1 \(zk1\) and 2 \(zk2\): loses its leader",
+        r"2 \(zk2\): breaks off with learner one that it does not name",
+    ),
     "zk-leader-cannot-bind": (
         r"wins an election and cannot lead: it cannot listen for the others at "
         r"zk-0\.zk-headless\.default\.svc\.cluster\.local:2888 \(2 times, to 16:25:41\.551\)",

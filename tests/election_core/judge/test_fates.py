@@ -104,7 +104,9 @@ AFTER = (
 def test_who_starts_again_in_another_file_is_not_called_cut_off() -> None:
     """Before and after a restart, in files of two names: its first life was over when the second began."""
     logs = {"before": BEFORE, "after": AFTER}
-    text = [line for log, says in logs.items() for line in (f"[{log} zookeeper.log]", *(SAYS.format(*of) for of in says))]
+    text = [
+        line for log, says in logs.items() for line in (f"[{log} zookeeper.log]", *(SAYS.format(*of) for of in says))
+    ]
     rows = story.judge(story.facts_of(story.parse("\n".join(text))))
     assert [row.former_leader_state for row in rows if isinstance(row, Term)] == [None, "silent"]
 

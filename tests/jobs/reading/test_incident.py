@@ -342,3 +342,19 @@ def test_a_story_calls_members_by_their_hosts_and_leaves_quoted_lines(
     said = " ".join(capsys.readouterr().out.split())
     assert "No leader for 1 s to 2 s: zk-a (epoch 1) died (zk-b and zk-c lost contact with it)." in said
     assert "1 (zk-a)" in said, "the lanes say which id it is"
+
+
+@pytest.mark.parametrize(
+    ("cause", "why"),
+    [("quorum_lost", "it gave up for want of a quorum"), ("larger_term", "it heard of a larger term"), ("died", None)],
+)
+def test_that_the_last_leader_gave_up_is_told_where_no_line_says_who_led_next(
+    cause: str, why: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tables = blank(tmp_path)
+    put(tables, "terms", term(1, "n1", 0, 10, start_event_id="e1"))
+    led = role("n1", "leader", 0, 10, term=1, end_cause=cause, start_event_id="e1")
+    put(tables, "role_intervals", led, role("n1", "follower", 10, None, term=1))
+    publish(tables)
+    text = " ".join(told(capsys, tables.root).split())
+    assert (f"12:00:10 n1 leads no longer: {why}; no line says who led next." in text) == (why is not None)
