@@ -109,7 +109,8 @@ def misunderstood(published: Published) -> Iterator[str]:
     """Which files were read without being understood, what they look like, and what to do."""
     rows = not_understood(published)
     if rows:
-        yield f"  not understood: {number_of(len(rows), 'file')}, whose lines nobody judged (table landed_files, column problem):"
+        files = number_of(len(rows), "file")
+        yield f"  not understood: {files}, whose lines nobody judged (table landed_files, column problem):"
     for row in rows[:SHOWN]:
         yield f"    {row['path']}  {row['problem'].removeprefix(NOT_UNDERSTOOD)}"
     if len(rows) > SHOWN:

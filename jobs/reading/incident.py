@@ -105,7 +105,8 @@ FIRST = f"""
     ORDER BY change.changed_at, change.new_term, change.new_leader LIMIT $at_most
 """
 CHANGES = f"""
-    SELECT change.*, begun.source_node, begun.start_cause, campaign.asked_first, campaign.rounds
+    SELECT change.*, begun.source_node, begun.start_cause, begun.end_time, begun.end_cause,
+        campaign.asked_first, campaign.rounds
     FROM leadership_changes AS change {BEGUN_BY} {CAMPAIGNS}
     WHERE change.cluster = $cluster AND change.replica_group = $group AND change.changed_at BETWEEN $since AND $until
     ORDER BY change.changed_at, change.new_term, change.new_leader LIMIT $at_most

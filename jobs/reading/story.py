@@ -308,7 +308,9 @@ def given_up_in_words(incident: Incident, change: Row) -> str:
     cause = change.get("end_cause")
     if cause not in GIVES_UP or change.get("end_time") is None or known_by_its_end(change):
         return ""
-    if any(each["rule"] == RuleId.LEADERLESS and change["new_term"] in each["terms"] for each in incident.findings):
+    if any(row["leader"] for row in incident.course.now) or any(
+        each["rule"] == RuleId.LEADERLESS and change["new_term"] in each["terms"] for each in incident.findings
+    ):
         return ""
     who = incident.called(change["new_leader"], change["source_node"])
     return f"{who} leads no longer{SERVICE_ENDED[cause]}; no line says who led next."
