@@ -159,6 +159,9 @@ NOTICES_SHOWN = 40
 SAYS_ITS_END = frozenset({"without_quorum", "reachable", "unknown"})
 """What becomes of an old leader whose own log tells when its leadership ended."""
 
+JUST_STARTED = timedelta(seconds=2)
+"""So soon after its start a member says whom it finds leading."""
+
 MIN_REPORTED = timedelta(microseconds=Timeout.MIN_REPORTED.us)
 
 BLURRED = timedelta(seconds=1)
@@ -283,7 +286,9 @@ def change_in_words(incident: Incident, change: Row) -> str:
     who = incident.called(change["new_leader"], change["source_node"])
     again = change.get("old_leader") == change["new_leader"]
     first = "old_leader" not in change  # FIRST has no such column
-    if change["start_cause"] in ALREADY and (first or change["start_cause"] == SEEN):
+    before = first or change["start_cause"] == SEEN or told_after_a_start(incident, change)
+    already = change["start_cause"] in ALREADY and before
+    if already:
         over = known_by_its_end(change)
         ends = f"; its lead ends here{SERVICE_ENDED.get(change['end_cause'], '')}" if over else ""
         who = f"{who} {'led' if over else 'leads'} ({word} {change['new_term']}); no line says since when{ends}"
@@ -296,7 +301,9 @@ def change_in_words(incident: Incident, change: Row) -> str:
     why = because(change, old, state, again=again)
     meanwhile = what_it_was(change, state, again=again)
     was = meanwhile.format(old="It" if again and (why or state in NOT_KNOWN) else old, later=led_on(change))
-    if not why and state not in NOT_KNOWN:
+    if already:
+        sentence = " ".join(part for part in (f"{who}.", why and f"Before that, {why}.", was) if part)
+    elif not why and state not in NOT_KNOWN:
         sentence = f"{who}: {was[0].lower() + was[1:] if was.startswith('The ') else was}"
     else:
         sentence = " ".join(part for part in (f"{who}: {why}." if why else f"{who}.", was) if part)
@@ -314,6 +321,12 @@ def given_up_in_words(incident: Incident, change: Row) -> str:
         return ""
     who = incident.called(change["new_leader"], change["source_node"])
     return f"{who} leads no longer{SERVICE_ENDED[cause]}; no line says who led next."
+
+
+def told_after_a_start(incident: Incident, change: Row) -> bool:
+    """Whether somebody tells of a leader just after its own start: it may have led for long."""
+    backs = (ending["starts_again"] for ending in incident.course.endings)
+    return any(back and timedelta(0) <= change["changed_at"] - back < JUST_STARTED for back in backs)
 
 
 def silent(incident: Incident, change: Row) -> str:

@@ -358,3 +358,29 @@ def test_that_the_last_leader_gave_up_is_told_where_no_line_says_who_led_next(
     publish(tables)
     text = " ".join(told(capsys, tables.root).split())
     assert (f"12:00:10 n1 leads no longer: {why}; no line says who led next." in text) == (why is not None)
+
+
+@pytest.mark.parametrize(
+    ("heard", "said"),
+    [
+        (51, "n2 leads (term 2); no line says since when. n1 had died."),
+        (55, "n2 becomes leader (term 2): n1 had died."),
+    ],
+)
+def test_a_leader_of_which_a_member_tells_that_just_started_may_have_led_before(
+    heard: float, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tables = blank(tmp_path)
+    after = term(2, "n2", heard, None, start_event_id="e2", former_leader="n1", former_leader_state="died")
+    put(tables, "terms", term(1, "n1", 0, 40), after)
+    put(
+        tables,
+        "role_intervals",
+        role("n1", "leader", 0, 40, term=1, end_cause="died"),
+        role("n1", "down", 40, 50, start_cause="died", end_cause="start"),
+        role("n1", "candidate", 50, heard, start_cause="start"),
+        role("n1", "follower", heard, None, term=2),
+        role("n2", "leader", heard, None, term=2, start_cause="others_followed", start_event_id="e2", source_node=None),
+    )
+    publish(tables)
+    assert said in " ".join(told(capsys, tables.root).split())
