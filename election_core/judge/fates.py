@@ -204,7 +204,8 @@ class Fates:
         """Whether a leader's role ended as the next one began, by somebody else's word: its own log alone tells when it
         heard of it, which may be long after it began. And no hole lets it have slept then, be it in a log without a
         rhythm, which proves no freeze. Who hands over runs."""
-        if following.begin.source == before.source and before.end_cause not in _HANDED_OVER:
+        own_word = following.begin.source == before.source and following.leader != before.node
+        if own_word and before.end_cause not in _HANDED_OVER:
             return False
         slept = hole is not None or any(
             self._elapsed(before.end, gap.end)[0] <= 0
