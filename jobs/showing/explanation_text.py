@@ -6,7 +6,7 @@ from election_replay.election_core.model.timing import CONFIGURED, DEFAULT, PRIN
 from election_replay.jobs.reading.clocks import in_words
 from election_replay.jobs.reading.explain import Explanation
 from election_replay.jobs.reading.next_steps import steps_of
-from election_replay.jobs.reading.story import folded
+from election_replay.jobs.reading.repetitions import folded
 from election_replay.jobs.reading.words import (
     certainty,
     measures,

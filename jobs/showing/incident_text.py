@@ -9,12 +9,11 @@ from election_replay.election_core.model.catalogue import RULES
 from election_replay.jobs.reading.incident import Incident
 from election_replay.jobs.reading.lanes import Lane, lane_of
 from election_replay.jobs.reading.next_steps import Step, urgent_steps
+from election_replay.jobs.reading.repetitions import collapsed, folded
 from election_replay.jobs.reading.story import (
     StoryEntry,
     beyond,
-    collapsed,
     damage,
-    folded,
     outcome,
     story,
     story_by_host,

@@ -7,7 +7,7 @@ from typing import Any
 from election_replay.election_core.judge.wording import number_of
 from election_replay.jobs.reading.marks import in_full, in_short
 from election_replay.jobs.reading.next_steps import steps_of_rule, urgent_steps
-from election_replay.jobs.reading.story import folded
+from election_replay.jobs.reading.repetitions import folded
 from election_replay.jobs.reading.words import (
     cell,
     certainty,

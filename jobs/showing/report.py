@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from election_replay.election_core.model.catalogue import RULES
 from election_replay.jobs.reading.incident import Incident
-from election_replay.jobs.reading.story import beyond, collapsed, damage, outcome, story_by_host, unseen
+from election_replay.jobs.reading.repetitions import collapsed
+from election_replay.jobs.reading.story import beyond, damage, outcome, story_by_host, unseen
 from election_replay.jobs.reading.words import Row, certainty, clock, listed, lost, measures
 from election_replay.jobs.showing.picture import Links, picture
 from election_replay.jobs.showing.rendering import render
