@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from election_replay.election_core.fold.roles import FOLLOWER
+from election_replay.election_core.fold.roles import FOLLOWER, TRANSFER
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.group import Group, since
 from election_replay.election_core.judge.outages import change_of
@@ -125,6 +125,8 @@ def _of_overlap(group: Group, overlap: Overlap, clock: str) -> Finding:
             )
     elif overlap.frozen:
         why = f"{stale.name} was frozen meanwhile and committed nothing"
+    elif stale.end_cause == TRANSFER:
+        why = f"{stale.name} was handing over to it and committed nothing more"
     else:
         why = f"{stale.name} had lost its quorum and committed nothing"
     old = stale.with_detail(f"{clock} {stale.term}, stale")
