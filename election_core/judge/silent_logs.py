@@ -49,8 +49,7 @@ _MAX_TIME_WITHOUT_QUORUM: Mapping[str, Mapping[Timeout, int]] = {
 an election time-out, and ZooKeeper's leader at every tick for who was silent for syncLimit ticks."""
 _CHECK_QUORUM_OPTIONAL = frozenset({"raft"})
 """Protocols in which only some leaders give up without a majority: those of a group of which one has done so, since
-``CheckQuorum`` is the same for all members, and those of programs that tell of their connections: etcd always asks for
-it (``bootstrap.go``, ``CheckQuorum: true``)."""
+``CheckQuorum`` is the same for all members."""
 
 
 Loss = ContactLost | LastHeard
@@ -398,7 +397,7 @@ class _Holes:
         led = _leaderships(every)
         self._led_of = ByTime((role.source_node, _lasts(role), (role, term)) for role, term in led)
         self._led = ByTime(("", _begin(role), (role, term)) for role, term in led)
-        self._give_up = any(isinstance(fact, QuorumLost | ContactLost) for fact in every)
+        self._give_up = any(isinstance(fact, QuorumLost) for fact in every)
         noticed = (fact for fact in every if isinstance(fact, Silence) and fact.noticed)
         self._noticed = ByTime((fact.source_node, _begin(fact), fact) for fact in noticed)
         following = (fact for fact in every if isinstance(fact, Role) and fact.role == FOLLOWER)
