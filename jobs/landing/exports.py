@@ -76,7 +76,7 @@ def parts_of_export(entry: Entry, zone: LandingZone) -> tuple[list[tuple[str, li
     name = PurePosixPath(unpacked(entry.path)).name
     beginning = head(zone, entry.path, entry.size, LOOKED_AT).data.decode("utf-8", "replace").removeprefix("\ufeff")
     lines, _ = as_written(beginning, entry.modified)
-    if lines is None and not members_of(beginning.splitlines(), name):
+    if lines is None and not is_json(beginning) and not members_of(beginning.splitlines(), name):
         return [], []
     blocks = Blocks(zone, entry.path, entry.size)
     data, size = [], 0
@@ -87,6 +87,8 @@ def parts_of_export(entry: Entry, zone: LandingZone) -> tuple[list[tuple[str, li
             return [], []
     text = (b"".join(data) + blocks.rest).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
     lines, assumed = as_written(text, entry.modified)
+    if lines is None and is_json(beginning):
+        return [], []
     lines = text.splitlines() if lines is None else lines
     members = members_of(lines, name)
     if members:

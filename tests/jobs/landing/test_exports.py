@@ -41,6 +41,12 @@ def test_what_stores_answer_is_an_object_a_line(store: str, indent: int | None, 
     assert {row["host"] for row in inner} == {"p0"}
 
 
+def test_an_array_that_is_longer_than_what_is_looked_at_is_read_whole(tmp_path: Path) -> None:
+    found = written(tmp_path, json.dumps(3_000 * EXPORTS["Grafana"]))
+    assert found is not None
+    assert len(found) == 6_000
+
+
 def test_a_table_is_one_by_its_columns(tmp_path: Path) -> None:
     quoted = LINES[1].replace('"', '""')
     text = f'@timestamp,kubernetes.pod.name,message\n"May 28, 2025 @ 10:40:40.520",p0,"{quoted}"\n,p1,{LINES[0]}\n'
