@@ -11,7 +11,7 @@ one node may lead one term several times; a term without a winner is normal; and
 its role for 6 to about 10 s, during which it cannot commit.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -276,6 +276,7 @@ class DledgerLog(VotingLog):
     _of_broker: list[FoldEvent] = field(default_factory=list)
     _interval_ms: int = HEARTBEAT_INTERVAL_MS
     _zone: int | None = None
+    _status: list[int] = field(default_factory=list)
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line of this node's DLedger log, or of the broker on top of it."""
@@ -331,7 +332,7 @@ class DledgerLog(VotingLog):
         yield from emit.roles(self.role_spans(emit.incarnations))
         yield from emit.alive()
         yield from emit.silences()
-        yield from _stalls(emit, stream)
+        yield from _stalls(emit, stream, self._status)
         yield from self._election_facts(emit)
         for count, event in self.as_leader.sizes:
             yield VotersStated(*emit.at(event), voters_least=count, voters_most=count)
@@ -592,6 +593,7 @@ class DledgerLog(VotingLog):
         role = ROLE_OF.get(event.role or "")
         if role is None:
             return
+        self._status = [*self._status[:1], event.at]
         self._note_progress(event, role)
         self._note_known_committed(event, role)
         self._now.committed = max(self._now.committed, -1 if event.committed is None else event.committed)
@@ -832,11 +834,12 @@ PERIODIC: Mapping[str, Periodic] = {
 that are built again, with every message."""
 
 
-def _stalls(emit: FactWriter, stream: str) -> Iterator[RefusedWrites]:
-    """When a broker stood still: the thread that prints the status acknowledges entries (``QuorumAckChecker``), and the
-    next status was due within its period after the last line. Nobody writes to controllers."""
-    for run in emit.incarnations if process_of(stream) == BROKER else ():
-        for hole in run.stalls:
+def _stalls(emit: FactWriter, stream: str, status: Sequence[int]) -> Iterator[RefusedWrites]:
+    """When a broker stood still, between its first and its last ``status``: the thread that prints it acknowledges
+    entries (``QuorumAckChecker``), and the next one was due within its period after the last line. Nobody writes to
+    controllers."""
+    for run in emit.incarnations if status and process_of(stream) == BROKER else ():
+        for hole in (hole for hole in run.stalls if status[0] <= hole.begin and hole.end <= status[-1]):
             by = hole.begin_by + Timeout.DLEDGER_STATUS.us
             ends = hole.end, hole.end_by, hole.end_event
             during = emit.during(emit.node_at(hole.begin), hole.begin, by, hole.begin_event, *ends)
