@@ -297,7 +297,7 @@ class Activity:
         for hole in holes:
             length = hole.end - hole.begin
             beside = life.last_seen - life.first_seen - length
-            if length < SILENCE <= beside and 4 * (silent - length) <= beside:
+            if length < SILENCE <= beside and 2 * (silent - length) <= beside:
                 yield hole
 
 
