@@ -309,17 +309,17 @@ class Fates:
         return bool(self._reached.between(before.source, before.end.at, over))
 
     def _shown_awake(self, before: Tenure, lost: QuorumLoss, following: Following) -> bool:
-        """Whether a leader without a majority to lose, whose log is quiet, wrote a line while it was lost.
+        """Whether a leader whose log is quiet wrote a line while it was lost.
 
-        One that is frozen leads on by its log for as long, and is told of the next one when it goes on.
+        One that is frozen leads on by its log for as long, and is told of the next one when it goes on: what it writes
+        then shows nothing.
         """
-        if self._majorities is not None or before.source not in self._quiet:
+        if before.source not in self._quiet:
             return True
+        over, margin = (following.begin, 0) if self._majorities is None else (before.end, Timeout.ON_ITS_WAY.us)
         widest = self._group.clocks.widest
-        near = self._lines.between(before.source, lost.latest.by - widest, following.begin.at + widest)
-        return any(
-            self._elapsed(lost.latest, line)[0] > 0 and self._elapsed(line, following.begin)[0] > 0 for line in near
-        )
+        near = self._lines.between(before.source, lost.latest.by - widest, over.at + widest)
+        return any(self._elapsed(lost.latest, line)[0] > 0 and self._elapsed(line, over)[0] > margin for line in near)
 
     def _was_left(self, before: Tenure) -> bool:
         """Whether a leader heard that others closed their connections to it: who is frozen for short hears it too."""

@@ -34,6 +34,7 @@ from election_replay.election_core.model.facts import (
     QuietLog,
     QuorumLost,
     Role,
+    SettingPrinted,
     Silence,
     VotersStated,
 )
@@ -49,7 +50,9 @@ _MAX_TIME_WITHOUT_QUORUM: Mapping[str, Mapping[Timeout, int]] = {
 an election time-out, and ZooKeeper's leader at every tick for who was silent for syncLimit ticks."""
 _CHECK_QUORUM_OPTIONAL = frozenset({"raft"})
 """Protocols in which only some leaders give up without a majority: those of a group of which one has done so, since
-``CheckQuorum`` is the same for all members."""
+``CheckQuorum`` is the same for all members; and etcd's from 3.0 on (``raftConfig`` in ``etcdserver/bootstrap.go``)."""
+_SAYS_ETCD = Timeout.ETCD_ELECTION.value.settings[0]
+"""A setting that etcd prints as it starts, and no other program on its library does."""
 
 
 Loss = ContactLost | LastHeard
@@ -397,7 +400,10 @@ class _Holes:
         led = _leaderships(every)
         self._led_of = ByTime((role.source_node, _lasts(role), (role, term)) for role, term in led)
         self._led = ByTime(("", _begin(role), (role, term)) for role, term in led)
-        self._give_up = any(isinstance(fact, QuorumLost) for fact in every)
+        self._give_up = any(
+            isinstance(fact, QuorumLost) or (isinstance(fact, SettingPrinted) and fact.name == _SAYS_ETCD)
+            for fact in every
+        )
         noticed = (fact for fact in every if isinstance(fact, Silence) and fact.noticed)
         self._noticed = ByTime((fact.source_node, _begin(fact), fact) for fact in noticed)
         following = (fact for fact in every if isinstance(fact, Role) and fact.role == FOLLOWER)

@@ -90,7 +90,10 @@ class EtcdVoice:
         return f"logs/{stream}.{part}.gz" if part else f"logs/{stream}"
 
     def boot(self, node: str, wall_us: int) -> Lines:
-        """The settings of a process that starts."""
+        """The settings of a process that starts: etcd's, which always asks for CheckQuorum. Another program on its
+        library and connections prints none."""
+        if not self._rules.check_quorum:
+            return []
         members = ",".join(f"{name}=http://{_host(name)}:2380" for name in self._names)
         settings = {
             "etcd-version": self._version,

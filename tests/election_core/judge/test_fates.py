@@ -22,7 +22,11 @@ SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
 @pytest.mark.parametrize(
     ("path", "term"),
-    [("kraft/frozen_leader_gives_up_when_it_wakes", 17), ("redis/master_frozen", 1)],
+    [
+        ("kraft/frozen_leader_gives_up_when_it_wakes", 17),
+        ("redis/master_frozen", 1),
+        ("raft/silent_for_less_than_either_shows", 3),
+    ],
 )
 def test_who_may_have_been_frozen_is_not_called_cut_off(path: str, term: int) -> None:
     rows = story.scenario_rows(SCENARIOS / f"{path}.txt")
