@@ -114,6 +114,20 @@ class Incarnation:
     stalls: tuple["LogGap", ...] = ()
     """Holes that are shorter than a silence, of a process whose lines come more often than that."""
 
+    def until_start_of(self, others: "Iterable[Incarnation]") -> "Incarnation":
+        """The life over with the first start of others of the same member that comes after all of its lines."""
+        later = [other for other in others if other.start is not None and other.start > self.last_by]
+        after = min(later, key=lambda other: other.first_seen, default=None)
+        if after is None or (self.next_start is not None and self.next_start <= after.first_seen):
+            return self
+        return replace(
+            self,
+            next_start=after.start,
+            next_start_event=after.start_event,
+            next_start_by=after.first_by,
+            ended_by=after.first_by,
+        )
+
     @property
     def goes_on(self) -> bool:
         """Whether the log ends with this life, of which nothing tells an end."""

@@ -364,13 +364,41 @@ class SourceLog:
             protocol = PROTOCOL_OF[number]
             if process_of(stream) in processes and protocol not in self.failed:
                 try:
-                    of_log = list(log.facts(speaker, stream))
+                    of_log = list(log.facts(self._of_own_lives(speaker, number, stream), stream))
                     of_log += self._roles_written(speaker, number, stream, of_log)
                     found.setdefault(protocol, []).extend((stream, fact) for fact in of_log)
                 except Exception as error:  # noqa: BLE001 - the same
                     self.failed[protocol] = error_text(error)
         facts = [fact for protocol, read in found.items() if protocol not in self.failed for fact in read]
         return Reading(speaker, facts)
+
+    def _of_own_lives(self, speaker: Speaker, number: int, stream: str) -> Speaker:
+        """Of several files of one kind in which one member wrote, each tells of those of its lives in which it has
+        lines itself; where each counts as a process of its own, a start in one of them ends the life in another."""
+        process, beside = process_of(stream), {other for of_fold, other in self.logs if of_fold == number}
+        if len(beside) == 1 or speaker.member is not None:
+            return speaker
+        of_process = [other for other in beside if process_of(other) == process]
+        runs = [
+            life
+            for life in speaker.incarnations.get(process, ())
+            if self._wrote_in(life, stream) or not any(self._wrote_in(life, other) for other in of_process)
+        ]
+        itself = self._itself(speaker, number, stream)
+        others = {process_of(other) for other in beside if itself and self._itself(speaker, number, other) == itself}
+        starts = [run for other in others - {process} for run in speaker.incarnations.get(other, ())]
+        runs = [life.until_start_of(starts) for life in runs]
+        return replace(speaker, incarnations={**speaker.incarnations, process: runs})
+
+    def _itself(self, speaker: Speaker, number: int, stream: str) -> str | None:
+        """The member that a file speaks for, by its own lines or by what all logs tell together."""
+        known = speaker.introduced.get(stream)
+        return getattr(self.logs[number, stream], "node", None) or (known.member if known else None)
+
+    def _wrote_in(self, life: Incarnation, stream: str) -> bool:
+        """Whether a file may have lines of a life of its process."""
+        written = self.order.written.get(stream)
+        return written is None or (written.first <= life.last_by and life.first_seen <= written.last_by)
 
     def _roles_written(self, speaker: Speaker, number: int, scope: str, facts: Sequence[Fact]) -> Iterator[Written]:
         """How far the files go in which a protocol's log tells roles, where the lives of its process do not say it."""

@@ -46,8 +46,11 @@ _AFTER = re.compile(rf"(?P<log>{_NAMES})[-_.@+ ](?P<node>.+)\.log")
 _SERVER = re.compile(r"zookeeper-.*?-server-(?P<node>.+)\.(?:out|log)|etcd[-_.]?(?P<member>.+)\.log")
 _RESTART = re.compile(r"\d{1,4}\.log")
 """A file of one life of a container: the kubelet counts its restarts, and the folder is the container's."""
-_PREVIOUS = re.compile(r"(?<=\w)[-_. ](?:previous|prev)(?P<ending>(?:\.[a-z]{2,4})?)\Z")
-"""What people write behind the name of a log of the container that ran before."""
+_PREVIOUS = re.compile(
+    r"(?<=\w)[-_. ](?:previous|prev|(?:before|after)(?:[-_. ]?restart)?|(?P<aged>old|new))"
+    r"(?P<ending>(?:\.[a-z]{2,4})?)\Z"
+)
+"""What people write behind the name of a log of the process that ran before a restart, or of the one after it."""
 _SNAPSHOT = re.compile(r"(?P<node>.*?)/?metadata/(?P<below>\d{8}T\d{6}Z/.+)")
 
 OWN_WORDS = frozenset({"default", "traffic", "error", "errors", "out", "err", "gc", "stats", "old", "all", "full"})
@@ -142,7 +145,8 @@ def plain(entry: Entry, unknown: list[Skipped]) -> bool:
 
 def understood(folder: Sequence[Entry], zone: LandingZone, config: Config, unknown: list[Skipped]) -> list[_Found]:
     """Those files of one folder that a dialect reads: those with names that it knows, or else by their first lines."""
-    found = [sign for entry in folder if (sign := known_by_name(entry)) is not None]
+    beside = {stream_of(PurePosixPath(entry.path).name) for entry in folder}
+    found = [sign for entry in folder if (sign := known_by_name(entry, beside)) is not None]
     known = {sign.entry.path for sign in found}
     rest = [entry for entry in folder if entry.path not in known]
     if found:
@@ -152,7 +156,7 @@ def understood(folder: Sequence[Entry], zone: LandingZone, config: Config, unkno
         reason = "not a log of a system that is known, by its name"
         unknown += [Skipped(entry.path, reason, harmless=True) for entry in rest if entry.path not in known]
         return found + others
-    return [sign for entry in rest if (sign := known_by_lines(entry, zone, config, unknown)) is not None]
+    return [sign for entry in rest if (sign := known_by_lines(entry, zone, config, unknown, beside)) is not None]
 
 
 def of_other_system(entry: Entry, zone: LandingZone, config: Config, by_name: Collection[str]) -> _Found | None:
@@ -165,7 +169,15 @@ def of_other_system(entry: Entry, zone: LandingZone, config: Config, by_name: Co
     return known_by_lines(entry, zone, config, []) if name and NAMED[name].system not in by_name else None
 
 
-def known_by_name(entry: Entry) -> _Found | None:
+def without_life(stream: str, beside: Collection[str]) -> str:
+    """The name of a log without what says which life of its process wrote it. An old or a new one is that of the same
+    process only where a log without that word lies ``beside`` it: an old cluster and a new one are two."""
+    life = _PREVIOUS.search(stream)
+    without = _PREVIOUS.sub(r"\g<ending>", stream)
+    return stream if life and life["aged"] and without not in beside else without
+
+
+def known_by_name(entry: Entry, beside: Collection[str]) -> _Found | None:
     """A file whose name says which log it is, and perhaps whose; or a metadata snapshot."""
     path = PurePosixPath(entry.path)
     if snapshot := _SNAPSHOT.fullmatch(entry.path):
@@ -178,7 +190,9 @@ def known_by_name(entry: Entry) -> _Found | None:
     for node, known_as, log in parted(stream):
         if node.lower() not in OWN_WORDS and not _DAY.fullmatch(node) and not of_another_system(stream, known_as):
             return _Found(entry, known_as + (".1" if _PREVIOUS.search(node) else rolled), folders, named_by(node), log)
-    return _Found(entry, path.name, folders, "") if dialect_for(stream) else None
+    plain_name = without_life(stream, beside)
+    known_as = path.name if plain_name == stream else f"{plain_name}.1"
+    return _Found(entry, known_as, folders, "") if dialect_for(stream) else None
 
 
 def named_by(node: str) -> str:
@@ -202,7 +216,9 @@ def parted(stream: str) -> Iterator[tuple[str, str, str]]:
         yield found["node"], f"{found['log']}.log", found["log"]
 
 
-def known_by_lines(entry: Entry, zone: LandingZone, config: Config, unknown: list[Skipped]) -> _Found | None:
+def known_by_lines(
+    entry: Entry, zone: LandingZone, config: Config, unknown: list[Skipped], beside: Collection[str] = ()
+) -> _Found | None:
     """A file whose lines say which system wrote it, by what the landing itself makes of its beginning."""
     path = PurePosixPath(entry.path)
     stream = stream_of(path.name)
@@ -215,8 +231,8 @@ def known_by_lines(entry: Entry, zone: LandingZone, config: Config, unknown: lis
         return None
     if _RESTART.fullmatch(stream) and path.parent.name:
         return _Found(entry, f"{path.parent.name}.{stream}", telling(path.parent.parts), "")
-    before = _PREVIOUS.sub(r"\g<ending>.1", stream)
-    return _Found(entry, before if before != stream else "", telling(path.parent.parts), stem(stream_of(before)))
+    log = without_life(stream, beside)
+    return _Found(entry, "" if log == stream else f"{log}.1", telling(path.parent.parts), stem(log))
 
 
 def reason_of(data: bytes, stream: str) -> str:

@@ -226,6 +226,47 @@ def test_the_log_of_a_container_that_ran_before_is_of_the_same_node(tmp_path: Pa
     assert assumed(tmp_path, *names) == {("mailed", "a", 2), ("mailed", "b", 2)}
 
 
+@pytest.mark.parametrize("word", ["before", "after", "after-restart", "old", "new"])
+def test_a_log_that_is_named_after_a_restart_is_of_the_same_node(word: str, tmp_path: Path) -> None:
+    names = [f"broker-{node}{run}.log" for node in "ab" for run in ("", f"-{word}")]
+    assert assumed(tmp_path, *names) == {("mailed", "a", 2), ("mailed", "b", 2)}
+
+
+def test_an_old_cluster_beside_a_new_one_is_another_one(tmp_path: Path) -> None:
+    assert assumed(tmp_path, "zk-old.log", "zk-new.log") == {("mailed", "zk-old", 1), ("mailed", "zk-new", 1)}
+
+
+RESTARTS = {
+    "zookeeper/kill-leader-394": ("zk2", b"Reading configuration from", ("second.log", "first.log")),
+    "redis-cluster/kill-a-master": ("rc-1", b"Redis is starting", ("first.log", "second.log")),
+}
+
+
+@pytest.mark.parametrize("run", RESTARTS)
+def test_a_restart_between_two_files_changes_no_role(
+    run: str, local: LocalEngine, corpora: Path, tmp_path: Path
+) -> None:
+    """Two logs of one server in its folder, before and after it started again, called by any names."""
+    restarted, starts, names = RESTARTS[run]
+    for node, path in logs_of(corpora / run):
+        if path.suffix == ".log":
+            text = path.read_bytes()
+            at = text.rfind(b"\n", 0, text.rfind(starts)) + 1
+            (tmp_path / "mailed" / node).mkdir(parents=True)
+            for name, part in zip(names, (text[:at], text[at:]) if node == restarted else (text,), strict=False):
+                (tmp_path / "mailed" / node / name).write_bytes(part)
+    done, rows = told(local, tmp_path / "mailed", tmp_path / "w")
+    as_laid_out(corpora / run, tmp_path / "laid-out" / "c")
+    whole = told(local, tmp_path / "laid-out", tmp_path / "w0")[1]
+    assert not done.replay.held
+    assert [roles_of(rows), len(rows) > 5] == [roles_of(whole), True]
+
+
+def roles_of(rows: list[str]) -> list[tuple[str, str, int | None]]:
+    """Who had which role in which term, whenever."""
+    return sorted((row["node"], row["role"], row["term"] or 0) for row in map(json.loads, rows) if "role" in row)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_nodes_are_told_from_folders_and_names(case: str, tmp_path: Path) -> None:
     names, wanted = CASES[case]
