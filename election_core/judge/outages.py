@@ -48,9 +48,11 @@ _REFUSED = {
     Refusal.DISK_HANGS: "took no writes for {lasted} and kept its role: its disk hung",
     Refusal.STOOD_STILL: "took no writes for {lasted} and kept its role: it was frozen, or its disk or its CPU was "
     "too slow",
+    Refusal.SILENT: "printed nothing for {lasted} and kept its role: it was frozen and took no writes, or its log lost "
+    "lines",
 }
 """What who holds the role did, for how long, and why; ``peer`` is who was to take over."""
-_UNCOUNTED = frozenset({Refusal.DISK_FULL, Refusal.DISK_HANGS, Refusal.STOOD_STILL})
+_UNCOUNTED = frozenset({Refusal.DISK_FULL, Refusal.DISK_HANGS, Refusal.STOOD_STILL, Refusal.SILENT})
 """Reasons that are printed whether or not somebody writes."""
 
 

@@ -131,3 +131,5 @@ class Refusal(StrEnum):
     """Its disk does not make entries durable: what it leads waits for that."""
     STOOD_STILL = "stood_still"
     """Its loop did not run, by its own heartbeats: its process was frozen, or its disk or its CPU was too slow."""
+    SILENT = "silent"
+    """It printed nothing, though it prints its status all the time: it did not run, or its log lost lines."""

@@ -837,13 +837,13 @@ that are built again, with every message."""
 def _stalls(emit: FactWriter, stream: str, status: Sequence[int]) -> Iterator[RefusedWrites]:
     """When a broker stood still, between its first and its last ``status``: the thread that prints it acknowledges
     entries (``QuorumAckChecker``), and the next one was due within its period after the last line. Nobody writes to
-    controllers."""
+    controllers. Appenders may have dropped lines instead."""
     for run in emit.incarnations if status and process_of(stream) == BROKER else ():
         for hole in (hole for hole in run.stalls if status[0] <= hole.begin and hole.end <= status[-1]):
             by = hole.begin_by + Timeout.DLEDGER_STATUS.us
             ends = hole.end, hole.end_by, hole.end_event
             during = emit.during(emit.node_at(hole.begin), hole.begin, by, hole.begin_event, *ends)
-            yield RefusedWrites(*during, why=Refusal.STOOD_STILL.value, count=1, peer=None, evidence=())
+            yield RefusedWrites(*during, why=Refusal.SILENT.value, count=1, peer=None, evidence=())
 
 
 def local_reading(local: str | None) -> int | None:

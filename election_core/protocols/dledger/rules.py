@@ -37,7 +37,7 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     yield from as_grave_as_losses(rows, losses(group, back))
     yield from former_masters(group)
     yield from _strangers(group)
-    stalls = list(stalled_leaders(group, by_clock=True))
+    stalls = list(stalled_leaders(group))
     yield from stalls
     if stalls:
         yield counted(group, RuleId.WRITES_REFUSED, stalls, len(stalls))

@@ -5,21 +5,21 @@ from collections.abc import Iterator
 from election_replay.election_core.judge.group import Group, Tenure, since, until
 from election_replay.election_core.judge.outages import writes_refused
 from election_replay.election_core.judge.quorum_contact import LaterTerms
-from election_replay.election_core.model.catalogue import DEFINITE, PROVEN
+from election_replay.election_core.model.catalogue import INFO, POSSIBLE, PROVEN
 from election_replay.election_core.model.facts import RefusedWrites
 from election_replay.election_core.model.measures import Refusal
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import Timeout
 
-KEPT = (Refusal.DISK_HANGS, Refusal.STOOD_STILL)
+KEPT = (Refusal.DISK_HANGS, Refusal.STOOD_STILL, Refusal.SILENT)
 """Why a leader takes no writes and keeps its role, the better reason first."""
 
 
-def stalled_leaders(group: Group, *, by_clock: bool = False) -> Iterator[Finding]:
+def stalled_leaders(group: Group) -> Iterator[Finding]:
     """``WRITES_REFUSED``: a leader that waits for its disk, or does not run, sends nothing on and answers nobody.
 
-    ``by_clock``: that it did not run is known by the clock of its log, which may have been set, and by a hole in it,
-    which says nothing where the leader may have begun in it.
+    A hole in its log is possibly that, and no alarm: lines may be lost, and the clock by which it has a length may have
+    been set. It says nothing where the leader may have begun in it.
     """
     of_source: dict[str, list[RefusedWrites]] = {}
     for why in KEPT:
@@ -30,9 +30,10 @@ def stalled_leaders(group: Group, *, by_clock: bool = False) -> Iterator[Finding
     for tenure in group.tenures:
         for fact in of_source.get(tenure.source, ()):
             begin, end = max(fact.since, tenure.begin.at), min(last_of(fact), tenure.end.at)
-            if fact.why == Refusal.STOOD_STILL and _replaced(group, tenure, fact):
+            silent = fact.why == Refusal.SILENT
+            if fact.why != Refusal.DISK_HANGS and _replaced(group, tenure, fact):
                 continue
-            if by_clock and (fact.since < tenure.begin.by or not group.clocks.never_set(tenure.source)):
+            if silent and (fact.since < tenure.begin.by or not group.clocks.never_set(tenure.source)):
                 continue
             end_by = min(fact.until_by or last_of(fact), tenure.end.by)
             yield from writes_refused(
@@ -42,7 +43,8 @@ def stalled_leaders(group: Group, *, by_clock: bool = False) -> Iterator[Finding
                 [fact],
                 (end - max(fact.since_by, tenure.begin.at), end_by - begin),
                 (begin, end),
-                certainty=DEFINITE if by_clock else PROVEN,
+                certainty=POSSIBLE if silent else PROVEN,
+                **({"severity": INFO} if silent else {}),
                 led=[tenure],
                 evidence=[tenure.begin.event_id, fact.since_event, fact.until_event],
                 former_leader=tenure.node,
