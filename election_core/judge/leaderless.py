@@ -336,20 +336,19 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: ByTime[M
     near = heard.between(
         tenure.node, end.at - Timeout.LAST_HEARTBEAT.us - widest, (target.by if log_stops else end.by) + widest
     )
-    relevant = [
-        moment
-        for moment in near
-        if clocks.elapsed(end, moment)[1] > -Timeout.LAST_HEARTBEAT.us and clocks.elapsed(moment, target)[1] > 0
-    ]
+    late = -Timeout.LAST_HEARTBEAT.us
+    relevant = [m for m in near if clocks.elapsed(end, m)[1] > late and clocks.elapsed(m, target)[1] > 0]
     if not log_stops:  # what was heard after the end is of a later life
-        relevant = [moment for moment in relevant if not clocks.surely_before(end, moment)]
-        relevant = [moment for moment in relevant if not _followed_again(group, tenure, moment)]
+        earlier = (moment for moment in relevant if not clocks.surely_before(end, moment))
+        relevant = [moment for moment in earlier if not _followed_again(group, tenure, moment)]
     if log_stops and not _missed_when_its_log_stops(clocks, end, relevant):
         return _End(end, target, tenure)
     # Who lost a leader before another one surely heard of it was only cut off.
     still_heard = [word for word in relevant if not any(clocks.surely_before(word, other) for other in relevant)]
+    # What may also have been heard after the end, of a later life, bounds nothing.
+    bounds = (m for m in still_heard if log_stops or not clocks.surely_before(end, Moment(m.by, m.by, m.source)))
     # Around a step a clock proves nothing: that follower may have heard of it later than the others.
-    latest = min(still_heard, key=lambda m: (clocks.near_step(m), m.by, m.source), default=end)
+    latest = min(bounds, key=lambda m: (clocks.near_step(m), m.by, m.source), default=end)
     around = (m for m in still_heard if clocks.near_step(m) and group.protocol in BY_MAJORITY)
     latest = next((m for m in around if clocks.elapsed(latest, m)[1] > Timeout.BLURRED_END.us), latest)
     return _End(end, Moment(latest.by, latest.by, latest.source, latest.event_id), tenure, missed=latest is not end)
