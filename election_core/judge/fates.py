@@ -202,10 +202,12 @@ class Fates:
 
     def _heard_at_once(self, before: Tenure, following: Following, hole: LogGap | None) -> bool:
         """Whether a leader's role ended as the next one began, by somebody else's word: its own log alone tells when it
-        heard of it, which may be long after it began. And no hole lets it have slept then, be it in a log without a
-        rhythm, which proves no freeze. Who hands over runs."""
+        heard of it, which may be long after it began; and where lines are missing, no line tells when the role ended.
+        And no hole lets it have slept then, be it in a log without a rhythm, which proves no freeze. Who hands over
+        runs."""
         own_word = following.begin.source == before.source and following.leader != before.node
-        if own_word and before.end_cause not in _HANDED_OVER:
+        untold = before.end.by - before.end.at > Timeout.ON_ITS_WAY.us
+        if (own_word or untold) and before.end_cause not in _HANDED_OVER:
             return False
         slept = hole is not None or any(
             self._elapsed(before.end, gap.end)[0] <= 0

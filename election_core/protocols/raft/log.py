@@ -466,8 +466,11 @@ class Membership(VotingLog):
                 self.heard.pop()
             self._now.missed = None
         if event.peer != self.node:
+            led_until = self._now.led_until if self._role == LEADER else None
             self.ends(event, "lost")
             self._step(event, FOLLOWER, event.term, event.peer, "heartbeat")
+            if led_until is not None:
+                self._blur_end(led_until)
         elif (self._role, self.steps[-1].term if self.steps else None) != (LEADER, event.term):
             self._step(event, LEADER, event.term, self.node, SEEN)
             self.ends(event, "won")
@@ -476,8 +479,8 @@ class Membership(VotingLog):
     def _blur_end(self, led_until: int) -> None:
         """The member learns of a leader as if it had known none, and never said that it had lost itself as leader.
 
-        Before, it wrote what members write at a start. So the first lines of a new start are missing: it led until its
-        last line as leader at least, and no longer when the next line in another role came.
+        So lines are missing: those of a new start, or those with which it gave up. It led until its last line as leader
+        at least, and no longer when the next line in another role came.
         """
         number = max(n for n, step in enumerate(self.steps) if step.role == LEADER) + 1
         after = self.steps[number]

@@ -60,11 +60,15 @@ def test_who_may_have_slept_by_a_log_without_a_rhythm_is_not_told_to_have_heard_
 LEARNS = "02:00:{}00000 I | raft: raft.node: {} elected leader {} at term {}"
 
 
-def old_leader(logs: dict[str, list[tuple[str, str, str, int]]]) -> str | None:
+def old_leader(
+    logs: dict[str, list[tuple[str, str, str, int]]], more: dict[str, list[str]] | None = None
+) -> str | None:
     """What the leader of term 2 was when that of term 3 began, by logs in which members learn, each at a time, who
-    leads."""
+    leads, and by ``more`` lines behind these."""
     text = [
-        line for log, lines in logs.items() for line in (f"[{log} etcd.log]", *(LEARNS.format(*of) for of in lines))
+        line
+        for log, lines in logs.items()
+        for line in (f"[{log} etcd.log]", *(LEARNS.format(*of) for of in lines), *(more or {}).get(log, ()))
     ]
     rows = story.judge(story.facts_of(story.parse("\n".join(text))))
     (row,) = (row for row in rows if isinstance(row, Term) and row.term == 3)
@@ -72,10 +76,17 @@ def old_leader(logs: dict[str, list[tuple[str, str, str, int]]]) -> str | None:
 
 
 def test_who_alone_tells_when_it_heard_of_the_next_leader_is_not_told_to_have_heard_at_once() -> None:
-    """It may have slept, or started again, when the next one began, unless that one's log says when that was."""
+    """It may have slept, or started again, when the next one began: who learns of a leader knew none."""
     old = [("00.1", "a1", "a1", 2), ("05.1", "a1", "b2", 3)]
     assert old_leader({"n1": old}) == "unknown"
-    assert old_leader({"n1": old, "n2": [("05.0", "b2", "b2", 3)]}) == "reachable"
+    assert old_leader({"n1": old, "n2": [("05.0", "b2", "b2", 3)]}) == "unknown"
+
+
+def test_who_changes_its_leader_as_the_next_one_begins_heard_at_once() -> None:
+    """Its line says that it knew itself as leader until then."""
+    changes = "02:00:05.100000 I | raft: raft.node: a1 changed leader from a1 to b2 at term 3"
+    logs = {"n1": [("00.1", "a1", "a1", 2)], "n2": [("05.0", "b2", "b2", 3)]}
+    assert old_leader(logs, more={"n1": [changes]}) == "reachable"
 
 
 def test_a_member_that_speaks_under_another_id_had_started_again() -> None:
