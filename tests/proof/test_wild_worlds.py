@@ -113,6 +113,12 @@ def test_who_led_by_a_clock_in_doubt_led_when_it_showed() -> None:
     assert not [breach for breach in audited_world("dledger-wild-clocks", 9) if breach.check == "leaders"]
 
 
+def test_a_quiet_broker_is_not_told_to_be_silent_again_and_again() -> None:
+    """Its periodic lines come all at once, every ten seconds: only a longer silence breaks that rhythm."""
+    found = findings_of(played(WILD["controller-wild-faults"], 5), "controller-wild-faults")
+    assert [row.duration_min_ms for row in found if row.rule == "LOG_GAP"] == [13_000]
+
+
 def test_a_wild_world_is_wild_and_repeats() -> None:
     acts = Counter(fault.action for name in WILD for fault in played(WILD[name], 3).faults)
     assert {"kill", "stop", "freeze", "thaw", "cut", "heal", "clock set", "old copy put back"} <= set(acts)

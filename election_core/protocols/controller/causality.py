@@ -94,14 +94,18 @@ def _added_after_following(facts: Sequence[Fact]) -> Iterator[Message]:
     """A slave is added to the SyncStateSet after it began to follow the master of that epoch.
 
     Source: ``AutoSwitchHAService#maybeExpandInSyncStateSet`` adds slaves that are connected and have caught up. One may
-    come and be added more than once in an epoch: this holds where both happened equally often.
+    come and be added more than once in an epoch: this holds where both happened equally often, and the epoch was given
+    once.
     """
     came: dict[tuple[int, str], set[Moment]] = {}
+    masters: dict[int, set[str | None]] = {}
     for fact in facts:
+        if isinstance(fact, Role) and fact.term is not None:
+            masters.setdefault(fact.term, set()).add(fact.leader)
         if isinstance(fact, Role) and fact.role == FOLLOWER and fact.term is not None and fact.node is not None:
             came.setdefault((fact.term, fact.node), set()).add(since(fact))
     for key, added in _added(facts).items():
-        if len(added) == len(came.get(key, ())):
+        if len(added) == len(came.get(key, ())) and len(masters[key[0]] - {None}) == 1:
             for cause, effect in zip(sorted(came[key]), added, strict=True):
                 yield Message(cause, effect)
 

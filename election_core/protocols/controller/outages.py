@@ -98,12 +98,12 @@ def _as_shown(group: Group, gap: Gap) -> Gap:
 
 def _unshown(group: Group, gap: Gap) -> int:
     """For how long no log would tell of a new master: where somebody was elected or followed in a time without one, the
-    logs of each who was, else any of the witnesses'."""
+    logs of each who was, else any of the witnesses'. Controllers that lost their record elect by a smaller epoch."""
     elapsed = group.clocks.elapsed
     elected = {
         fact.node
         for fact in group.of(Decision)
-        if fact.decision == ELECTED and fact.term is not None and fact.term > gap.before.term
+        if fact.decision == ELECTED and fact.term not in (None, gap.before.term)
         if elapsed(gap.begin, since(fact))[1] > 0 and elapsed(since(fact), gap.end)[1] > 0
     }
     elected |= {role.leader for role in group.roles if role.role == FOLLOWER and (role.term or 0) > gap.before.term}

@@ -156,6 +156,8 @@ BY_NUMBER = [
     ("other-clusters/rocketmq-533-old-controllers", 14),
     ("other-clusters/rocketmq-533-old-controllers", 28),
     ("other-clusters/rocketmq-533-old-controllers", 55),
+    ("other-clusters/rocketmq-533-old-controllers", 60),
+    ("other-clusters/rocketmq-533-old-controllers", 62),
     ("other-clusters/rocketmq-540-jraft", 31),
     ("other-clusters/rocketmq-540-jraft", 55),
     ("other-clusters/rocketmq-540-jraft-all-ack", 31),
