@@ -36,7 +36,7 @@ from election_replay.election_core.judge.group import SILENT, Group, Tenure, sin
 from election_replay.election_core.judge.led_between import in_turn, nobody_led, silent_between
 from election_replay.election_core.judge.loss_words import away, how_ended, lost_before
 from election_replay.election_core.judge.outages import change_of, outage, severity_of
-from election_replay.election_core.judge.quorum_contact import FollowerLost, QuorumLoss, QuorumTracker
+from election_replay.election_core.judge.quorum_contact import FollowerLost, QuorumLoss, QuorumTracker, closings
 from election_replay.election_core.judge.serving import Service
 from election_replay.election_core.judge.wording import between, number_of, seconds
 from election_replay.election_core.model.catalogue import INFO, RuleId
@@ -292,8 +292,7 @@ def _gap(
         return None
     # A stale leader that stepped down for one already elected creates no gap.
     before = end.tenure if ends[-1].tenure.end_cause == HIGHER_NODE else ends[-1].tenure
-    begin = end.earliest
-    lost = end.lost if end.tenure is before else None
+    begin, lost = end.earliest, end.lost if end.tenure is before else None
     if led_unseen.meanwhile(before, target):
         return None
     last_sign = Moment(begin.at, begin.at, begin.source)
@@ -343,13 +342,15 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: ByTime[M
         relevant = [moment for moment in earlier if not _followed_again(group, tenure, moment)]
     if log_stops and not _missed_when_its_log_stops(clocks, end, relevant):
         return _End(end, target, tenure)
-    # Who lost a leader before another one surely heard of it was only cut off.
+    # Who lost a leader before another one surely heard of it was only cut off; so was perhaps who did not hear it end.
     still_heard = [word for word in relevant if not any(clocks.surely_before(word, other) for other in relevant)]
     # What may also have been heard after the end, of a later life, bounds nothing.
-    bounds = (m for m in still_heard if log_stops or not clocks.surely_before(end, Moment(m.by, m.by, m.source)))
+    bounds = [m for m in still_heard if log_stops or not clocks.surely_before(end, Moment(m.by, m.by, m.source))]
     # Around a step a clock proves nothing: that follower may have heard of it later than the others.
-    latest = min(bounds, key=lambda m: (clocks.near_step(m), m.by, m.source), default=end)
-    around = (m for m in still_heard if clocks.near_step(m) and group.protocol in BY_MAJORITY)
+    by_majority = group.protocol in BY_MAJORITY
+    closed = [m for m in bounds if by_majority and tenure.end_cause == DIED and m.event_id in group.once(closings)]
+    latest = min(closed or bounds, key=lambda m: (clocks.near_step(m), m.by, m.source), default=end)
+    around = (m for m in still_heard if clocks.near_step(m) and by_majority)
     latest = next((m for m in around if clocks.elapsed(latest, m)[1] > Timeout.BLURRED_END.us), latest)
     return _End(end, Moment(latest.by, latest.by, latest.source, latest.event_id), tenure, missed=latest is not end)
 

@@ -119,6 +119,11 @@ class LaterTerms:
         return self._begins[source][max(count - 1, 0) if self._clocks.never_set(source) else 0 : count]
 
 
+def closings(group: Group) -> set[str | None]:
+    """The lines that tell of connections which the other side closed, as a process that ends does."""
+    return {fact.since_event for fact in group.of(ContactLost) if fact.closed}
+
+
 class QuorumTracker:
     """Until when each leader of a group had its majority. Only for protocols in which a majority commits."""
 
@@ -144,7 +149,7 @@ class QuorumTracker:
         for lost in losses:
             self._lost.setdefault((lost.source_node, lost.node), []).append(lost)
         closed = [fact for fact in group.of(ContactLost) if fact.closed]
-        self._closed = {fact.since_event for fact in closed}
+        self._closed = group.once(closings)
         self._closings = ByTime((fact.node, since(fact), since(fact)) for fact in closed)
         self._ended = ByTime(self._deaths())
         self._own_losses: dict[tuple[str, int | None], list[QuorumLost]] = {}

@@ -64,6 +64,7 @@ ONCE = [
     ("dledger-wild-clocks", 148),
     ("dledger-wild-clocks", 154),
     ("zab-wild-clocks", 63),
+    ("raft-wild-disks", 124),
 ]
 """Worlds that were judged wrongly: who had left and came back to its leader, and all ended before anybody missed it; a
 short freeze told as cut off; a master that served for a second; leaders of epochs that went back; a follower that came
@@ -74,7 +75,7 @@ off; a follower that came back while clocks were in doubt, told as lost before; 
 again, which shows that a clock was set; a leader that slept as long as one waits that is cut off, and was reached as
 soon as it woke; what a leader committed after the last line that calls it so; a leader elected again in its term, which
 ties the clocks of its followers; two clocks put back alike, taken for right behind that; a clock that one of two others
-contradicts first, and the other one by more."""
+contradicts first, and the other one by more; a follower that was cut off shortly before its leader died."""
 
 DOUBTED = [
     ("dledger-wild-clocks", 60),
