@@ -46,6 +46,7 @@ START_KINDS = LAST_START_KINDS.union(
         "BRK_BOOT",
         "CFG_ITEM",
         "CTL_BOOT",
+        "CTL_TLS",
         "DL_LISTEN",
         "DL_STORE_COMMITTED",
         "DL_STORE_RECOVERED_TO",

@@ -4,7 +4,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
@@ -196,9 +196,23 @@ def assumptions(done: "Looked", published: "Published") -> Iterator[str]:
         yield f"    {node.node}: {files}, by {node.by}; {says if signs or of_others else 'no role in its logs'}"
     yield from more(len(done.assumed) - NODES_SHOWN, "nodes")
     yield from otherwise(done)
+    yield from namesakes(heard)
     zones = zones_of(published)
     if zones:
         yield f"  Times: {', '.join(zones)}, as these systems write them unless they are told otherwise (--config)"
+
+
+def namesakes(heard: Mapping[tuple[str, str], list[str]]) -> Iterator[str]:
+    """Which nodes say that they are the same member: two clusters may have members with the same ids."""
+    from election_replay.jobs.reading.words import some
+
+    nodes: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for (cluster, node), signs in sorted(heard.items()):
+        for sign in signs:
+            nodes[cluster, sign].append(node)
+    found = {tuple(names): sign for (_, sign), names in nodes.items() if len(names) > 1}
+    for names, sign in sorted(found.items())[:NODES_SHOWN]:
+        yield f"  {some(list(names))} say that they are {sign}: if they are of two clusters, look at each by itself"
 
 
 def otherwise(done: "Looked") -> Iterator[str]:

@@ -15,6 +15,7 @@ import pytest
 
 from election_replay.jobs import JobError
 from election_replay.jobs.cli.app import main
+from election_replay.jobs.cli.look import namesakes
 from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.landing.inferred_layout import infer_layout
 from election_replay.jobs.look import Looked, look
@@ -353,3 +354,13 @@ def test_a_file_that_is_not_understood_has_the_reason_that_inspect_has(
         out, err = capsys.readouterr()
         assert reason in out + err, folder
         assert "\\n" not in err, folder
+
+
+def test_nodes_with_one_name_are_told_to_be_of_two_clusters_perhaps() -> None:
+    heard = {
+        ("c", "prod-1"): ["1 of zookeeper"],
+        ("c", "stage-1"): ["1 of zookeeper"],
+        ("c", "prod-2"): ["2 of zookeeper"],
+    }
+    wanted = "  prod-1, stage-1 say that they are 1 of zookeeper: if they are of two clusters, look at each by itself"
+    assert list(namesakes(heard)) == [wanted]

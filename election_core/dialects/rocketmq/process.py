@@ -169,7 +169,18 @@ FILES = (
     Text("FILE_PERSIST_ERR", "Failed to persist", "a metadata file could not be written"),
 )
 
+
+def in_own_log(_: str, stream: str) -> bool:
+    """True in the log of a controller alone: a broker has two servers for clients, a name server reads certificates
+    anew while it runs, and either says the same again.
+
+    Source: RocketMQ 5.3.3, NettyRemotingServer#loadSslContext, BrokerController, NamesrvController.
+    """
+    return stream == "controller.log"
+
+
 CONNECTIONS = (
+    Text("CTL_TLS", "Server is running in TLS {value} mode", "a controller begins to start", when=in_own_log),
     Text("NET_LISTEN", "RemotingServer started, listening {}:{value}", "the process listens; value is the port"),
     Text(
         "NET_SERVER_CLOSED",

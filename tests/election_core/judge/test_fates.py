@@ -9,7 +9,7 @@ from election_replay.election_core.judge.clock import Clocks, Moment
 from election_replay.election_core.judge.group import Tenure, group_of
 from election_replay.election_core.model.catalogue import WARNING, RuleId
 from election_replay.election_core.model.facts import Alive, ContactLost, Fact, QuietLog
-from election_replay.election_core.model.rows import Finding, Term
+from election_replay.election_core.model.rows import Finding, RoleInterval, Term
 from election_replay.election_core.model.timing import SECOND
 from election_replay.election_core.protocols.redis.facts import SentinelSaid
 from election_replay.election_core.protocols.redis.losses import missed_for
@@ -182,3 +182,24 @@ def test_a_spell_in_which_a_master_was_missed_long_ago_makes_no_heartbeats_of_wh
     begin = Moment(300 * SECOND, 300 * SECOND, "b")
     stale, newer = (Tenure(node, node, 1, begin, begin, None, ()) for node in "ab")
     assert missed_for(group, stale, newer) == 0
+
+
+SLOW_START = """
+[n0 controller.log]
+10:00:00 INFO DLedgerControllerRoleChangeHandler_1 - Controller n0 change role to leader, try process a initial proposal
+10:01:00 INFO main - Server is running in TLS permissive mode
+10:01:17 INFO main - SSLContext created for server
+10:01:20 INFO DLedgerControllerRoleChangeHandler_1 - Controller n0 change role to Follower, leaderId:n2
+[n0 dledger.log]
+09:59:59 INFO main - [n0] [ChangeRoleToLeader] from term: 1 and currTerm: 1
+10:01:17 INFO main - listen the port: 9878
+10:01:19 INFO main - [n0][ChangeRoleToFollower] from term: 2 leaderId: n2 and currTerm: 2
+"""
+
+
+def test_a_controller_that_starts_slowly_had_died_before_its_first_line() -> None:
+    """What it says first is of its next life, however long the lines after it take."""
+    rows = story.judge(story.facts_of(story.parse(SLOW_START)))
+    ends = {row.end_time for row in rows if isinstance(row, RoleInterval) and row.role == "leader" and row.node == "n0"}
+    restarts = {row.start_time for row in rows if isinstance(row, RoleInterval) and row.start_cause == "start"}
+    assert (len(ends), [(start - end) // SECOND for end in ends for start in restarts]) == (1, [60])
