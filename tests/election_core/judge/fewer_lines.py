@@ -307,6 +307,8 @@ def _about_one_thing(whole: Finding, part: Finding, nodes: set[str], others: set
         return False
     if others and nodes >= others and whole.terms == part.terms and {*whole.evidence} & {*part.evidence}:
         return True
+    if part.rule == "QUEUES_CUT_AT_START" and (whole.start_time or 0) > (part.start_time or 0):
+        return True  # of the starts of one broker that cut its queues the whole tells the last
     if part.cut_to is not None and (whole.cut_epoch, whole.cut_to) == (part.cut_epoch, part.cut_to):
         return (whole.cut_from or 0) <= (part.cut_from or 0)
     begin, end = part.start_time, part.end_time

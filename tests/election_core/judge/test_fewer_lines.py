@@ -235,6 +235,14 @@ def test_what_one_line_says_is_one_thing_at_whatever_time_and_of_nobody_else() -
     assert list(breaches([finding], [replace(later, nodes=(*later.nodes, "x"))]))
 
 
+def test_of_the_starts_of_a_broker_that_cut_its_queues_the_whole_tells_the_last() -> None:
+    finding, _ = rows()
+    last = replace(finding, rule="QUEUES_CUT_AT_START", evidence=(), duration_min_ms=None)
+    before = replace(last, start_time=0, end_time=0)
+    assert not list(breaches([last], [before]))
+    assert list(breaches([before], [last]))
+
+
 def test_a_certainty_that_rises_is_a_breach() -> None:
     finding, _ = rows()
     assert finding.certainty == DEFINITE
