@@ -44,6 +44,11 @@ _LOGS = "|".join(map(re.escape, (*_PLAIN, "etcd", "zookeeper", *(system.name for
 _BEFORE = re.compile(rf"(?P<node>.+?)[-_.@+ ](?P<log>(?:{_LOGS})\.(?:log|out)|zookeeper-.+-server-.+\.(?:log|out))")
 _AFTER = re.compile(rf"(?P<log>{_NAMES})[-_.@+ ](?P<node>.+)\.log")
 _SERVER = re.compile(r"zookeeper-.*?-server-(?P<node>.+)\.(?:out|log)|etcd[-_.]?(?P<member>.+)\.log")
+_SYSTEMS = "|".join(sorted({name.partition("*")[0] for name in STREAMS if name[0] != "*" and name.endswith("*.log*")}))
+_PROCESS = re.compile(
+    rf"(?P<node>(?P<log>{_SYSTEMS})[-_.]?(?:[a-z]+[-_.]?)*\d{{1,5}}|(?P<redis>redis|sentinel|valkey)[-_.].+)\.log"
+)
+"""``redis-master.log``, ``sentinel_26379.log``, ``kafka-broker-2.log``: all of the name is the process's."""
 _RESTART = re.compile(r"\d{1,4}\.log")
 """A file of one life of a container: the kubelet counts its restarts, and the folder is the container's."""
 _PREVIOUS = re.compile(
@@ -212,6 +217,8 @@ def parted(stream: str) -> Iterator[tuple[str, str, str]]:
         yield found["node"], found["log"], found["log"]
     elif found := _SERVER.fullmatch(stream):
         yield found["node"] or found["member"], stream, stream[:4]
+    elif found := _PROCESS.fullmatch(stream):
+        yield found["node"], stream, found["log"] or found["redis"]
     elif found := _AFTER.fullmatch(stream):
         yield found["node"], f"{found['log']}.log", found["log"]
 

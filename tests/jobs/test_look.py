@@ -207,6 +207,23 @@ CASES = {
         {("mailed", f"kube-system_etcd-m{pod}_5f3e", 3) for pod in range(2)},
     ),
     "restarts of one container": (["pods/p_x_1/etcd/0.log", "pods/p_x_1/etcd/1.log"], {("mailed", "p_x_1", 2)}),
+    "names of processes": (
+        ["redis-1.log", "redis-2.log", "sentinel-1.log", "kafka-broker-2.log", "zookeeper1.log"],
+        {("mailed", name, 1) for name in ("redis-1", "redis-2", "sentinel-1", "kafka-broker-2", "zookeeper1")},
+    ),
+    "names of processes without numbers": (
+        ["redis-master.log", "redis-replica.log", "redis-replica.log.1"],
+        {("mailed", "redis-master", 1), ("mailed", "redis-replica", 2)},
+    ),
+    "several logs of one process": (
+        [
+            "kafka-authorizer.log",
+            "kafka-request.log",
+            "consul-1600000000000000001.log",
+            "consul-1600000000000000002.log",
+        ],
+        {("mailed", "mailed", 4)},
+    ),
     "flat in one folder": (
         ["logs/n0_broker_default.log", "logs/n1_broker_default.log"],
         {("mailed", "n0", 1), ("mailed", "n1", 1)},
