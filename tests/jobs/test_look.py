@@ -216,13 +216,8 @@ CASES = {
         {("mailed", "redis-master", 1), ("mailed", "redis-replica", 2)},
     ),
     "several logs of one process": (
-        [
-            "kafka-authorizer.log",
-            "kafka-request.log",
-            "consul-1600000000000000001.log",
-            "consul-1600000000000000002.log",
-        ],
-        {("mailed", "mailed", 4)},
+        [f"consul-160000000000000000{number}.log" for number in range(2)],
+        {("mailed", "mailed", 2)},
     ),
     "flat in one folder": (
         ["logs/n0_broker_default.log", "logs/n1_broker_default.log"],

@@ -40,7 +40,7 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     stalls = list(stalled_leaders(group))
     yield from stalls
     if stalls:
-        yield counted(group, RuleId.WRITES_REFUSED, stalls, len(stalls))
+        yield counted(group, RuleId.WRITES_REFUSED, stalls, len(stalls), "a log that lost lines shows the same holes")
     yield _members_coverage(group)
 
 
