@@ -80,6 +80,11 @@ class Watched:
                     before.until = event
         self.word.append(Word(message, server, term, event))
 
+    @property
+    def named_in(self) -> int | None:
+        """The epoch in which the sentinel last named a master, if that is known."""
+        return next((word.term for word in reversed(self.word) if word.message == NAMES), None)
+
     def unsay(self, message: str, server: str | None, event: FoldEvent) -> None:
         """A word about a server holds no longer."""
         for before in self.word:
@@ -189,12 +194,16 @@ class SentinelLog:
 
     def _on_switch(self, event: FoldEvent) -> None:
         """It names the new master: in the epoch in which it was elected itself, or voted for who tells it, if it knows
-        of no later one: who tells need not be who was elected."""
+        of no later one: who tells need not be who was elected. Else in the epoch that it knows, if it named the former
+        master in the one before: it takes a configuration of a larger epoch alone, and no larger one than it knows
+        (``sentinelProcessHelloMessage``)."""
         watched = self._of(event.replica_group or "")
         term = watched.open.term if watched.open is not None and watched.open.outcome == "won" else None
         peer, voted = watched.last_vote or (None, None)
         if term is None and peer is not None and peer == watched.told_by and self.own_epoch.term in (None, voted):
             term = voted
+        if term is None and (named := watched.named_in) is not None and self.own_epoch.term == named + 1:
+            term = self.own_epoch.term
         for word in (DOWN, AGREED):
             watched.unsay(word, event.peer_address, event)
         watched.say(NAMES, event.address, event, term)
