@@ -90,12 +90,13 @@ AVAILABILITY: tuple[Rule, ...] = (
     ),
     Rule(
         id=RuleId.WRITES_REFUSED,
-        severity="warning; info below two seconds",
+        severity="warning; info below two seconds, and where only a hole in a log shows it",
         meaning=(
             "A leader kept its role but took no writes, and its lines say why: the disk is too full, a transfer of "
             "leadership does not end, other replicas do not acknowledge, or too few replicas are in sync. In etcd "
-            "also: its disk hangs, its loop stood still, or an alarm forbids writes on all members. Clients see the "
-            "same as in a time without a leader, and no election ends it."
+            "also: its disk hangs, its loop stood still, or an alarm forbids writes on all members. In DLedger "
+            "possibly: it printed no status for some seconds. Clients see the same as in a time without a leader, and "
+            "no election ends it."
         ),
         source=(
             "RocketMQ DefaultMessageStore (CleanCommitLogService#isSpaceToDelete), GroupTransferService; DLedger "
@@ -111,6 +112,7 @@ AVAILABILITY: tuple[Rule, ...] = (
         refuted_by="A write that this broker acknowledged in this time.",
         judged_by=(
             "judge.outages",
+            "protocols.dledger.rules",
             "protocols.kraft.partition_rules",
             "protocols.kraft.quorum_rules",
             "protocols.raft.stores",
