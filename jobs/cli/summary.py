@@ -54,7 +54,7 @@ def numbers(published: Published) -> Iterator[str]:
     if files["repeated"]:
         yield f"  {number_of(files['repeated'], 'line')} ignored because a shipper delivered them again"
     yield f"  {number_of(found['clusters'], 'cluster')}, {number_of(found['groups'], 'replica group')}"
-    yield f"  {terms['terms']:,} terms, {terms['led']:,} of them with a leader"
+    yield f"  {number_of(terms['terms'], 'term')}, {terms['led']:,} of them with a leader"
 
 
 def following(grave: list[str], count: int) -> str:
