@@ -150,7 +150,7 @@ def separator(heading: str) -> str:
 
 def rows_of_table(text: str) -> Iterator[Mapping[str, Any]]:
     """The rows of a table, each by the names of its columns."""
-    if found := _MARKDOWN.search(text):
+    if not _HEADING.match(text) and (found := _MARKDOWN.search(text)):
         columns = names_of(found[0].partition("\n")[0])
         lines = text[found.end() :].splitlines()
         return (dict(zip(columns, cells(line), strict=False)) for line in lines if line.startswith("|"))

@@ -111,6 +111,13 @@ def test_a_page_of_html_is_what_it_shows(tmp_path: Path) -> None:
     assert written(tmp_path, text, "page.html") == ["", '{"level":"info","msg":"a < b"}']
 
 
+def test_a_table_in_a_cell_of_a_table_is_text(tmp_path: Path) -> None:
+    cell = "see\n| a | log |\n|---|---|\n| b | c |"
+    found = written(tmp_path, f'pod,message\np0,{LINES[0]}\np1,"{cell}"\n', "export.csv")
+    assert found is not None
+    assert [json.loads(line)["message"] for line in found] == [LINES[0], cell]
+
+
 def test_a_table_of_an_issue_has_lines_in_a_column(tmp_path: Path) -> None:
     text = f"We lost it:\n\n| pod | log |\n|-----|:----|\n| zk-0 | {LINES[0]} |\n| zk-1 | a \\| b |\n\nThanks\n"
     found = written(tmp_path, text, "issue.md")
