@@ -254,7 +254,7 @@ def _led_again(group: Group, stale: Tenure, before: Moment) -> bool:
     )
 
 
-def _kept_all(group: Group, stale: Tenure) -> bool:
+def _leads_again_with_its_data(group: Group, stale: Tenure) -> bool:
     """Whether a former master became master again, in the same life, before it had copied anything."""
     turns = [
         (role.since, role.role == LEADER and role.cause not in BEGINS)
@@ -292,7 +292,7 @@ def _consequence(
             f"{stale.node} had been started again and called itself master until it was told to follow; what clients "
             "wrote to it then is lost, and no line says whether any did",
         )
-    if answer is None and _kept_all(group, stale):
+    if answer is None and _leads_again_with_its_data(group, stale):
         return INFO, DEFINITE, f"{stale.node} became master again before it had copied anything, and kept what it took"
     reason = "their data had nothing in common" if answer is not None else "no line says what became of its writes"
     severity = INFO if overlap.most <= Timeout.REDIS_TOLD.us and answer is None and overlap.frozen else WARNING
@@ -355,7 +355,7 @@ def losses(group: Group, found: Sequence[Finding]) -> Iterator[Finding]:
     """
     times = [fact.since for fact in group.facts]
     all_the_time = max(times, default=0) - min(times, default=0)
-    older = list(_older(group))
+    older = list(_started_from_snapshots(group))
     yield from older
     found = [*found, *older]
     for fact, lost in refused(group):
@@ -382,7 +382,7 @@ def losses(group: Group, found: Sequence[Finding]) -> Iterator[Finding]:
     yield from _wiped(group)
 
 
-def _older(group: Group) -> Iterator[Finding]:
+def _started_from_snapshots(group: Group) -> Iterator[Finding]:
     """A master started again from a snapshot, and a replica had more of the history that this master had led or copied
     after it was saved: both throw it away. What the start found in a file of all writes is no snapshot."""
     held = sorted(group.of(DataHeld), key=lambda fact: (fact.source_node, fact.since, fact.ordinal))
@@ -391,13 +391,13 @@ def _older(group: Group) -> Iterator[Finding]:
         asks = (fact for fact in held if fact.message == ASKS and fact.source_node != saved.source_node)
         for asked in asks:
             if 0 <= group.clocks.elapsed(since(saved), since(asked))[1] <= Timeout.REDIS_TOLD.us:
-                gone = _gone(group, saved, earlier, asked)
+                gone = _lost_since_snapshot(group, saved, earlier, asked)
                 if gone is not None:
                     yield gone
                     break
 
 
-def _gone(group: Group, saved: DataHeld, earlier: Sequence[DataHeld], asked: DataHeld) -> Finding | None:
+def _lost_since_snapshot(group: Group, saved: DataHeld, earlier: Sequence[DataHeld], asked: DataHeld) -> Finding | None:
     """What is gone since a snapshot of a master was ``saved``, by its ``earlier`` words and a replica that
     ``asked``."""
     saved_at = saved.since - (saved.count or 0) * SECOND
