@@ -1,9 +1,8 @@
-"""What ties the clocks of a broker set together: the incarnations of its brokers, as name servers and slaves saw them.
+"""Causal pairs of a broker set: what its brokers logged before name servers and slaves saw it.
 
-A registration, a poll and a notice carry nothing that tells one from another of its kind, a line may be lost, and a
-connection may break while both sides live. So no line is the effect of a certain other one by itself: a row of them is,
-where one side tells as many as the other, and in one rhythm. What a process logged in one of its incarnations then
-comes before what others saw of that incarnation.
+A registration, a poll and a notice carry no id, a line may be lost, and a connection may break while both sides live.
+So no single line can be matched to its effect. A whole row of them can: where both sides logged equally many, in one
+rhythm, what a process logged in each run comes before what others saw of that run.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,17 +18,17 @@ from election_replay.election_core.protocols.acting_master.facts import BrokerRe
 from election_replay.election_core.protocols.acting_master.log import DROPPED, PROTOCOL
 
 _ENOUGH = 2
-"""So many name servers must have lost a broker alike. What one alone tells may be how it fared itself."""
+"""So many name servers must have lost a broker alike: a single one may have had a fault of its own."""
 
 Rhythm = Callable[[Sequence[Moment], Sequence[Moment]], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class _Incarnation:
-    """One incarnation of a broker's process: when it began to serve, and its last line.
+    """One run of a broker's process: when it began to serve, and its last line.
 
-    ``answered`` is when it says first that it is registered. ``died`` is false for one that was stopped, which
-    unregisters and goes on writing, and for the last one.
+    ``answered``: its first line that says it is registered; None without one. ``died``: False for a run that was
+    stopped, which unregisters and writes on, and for the last run.
     """
 
     served: Moment
@@ -39,7 +38,8 @@ class _Incarnation:
 
 
 def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
-    """A broker is registered after it began to serve, and lost after it died; slaves hear of both later still."""
+    """Yield the pairs: a broker is registered after it began to serve, lost after it died, and slaves hear of both
+    later."""
     of_set = [fact for fact in facts if fact.protocol == PROTOCOL]
     timing = timing_of(of_set)
     in_rhythm = partial(_in_rhythm, within=timing.shortest_us(Timeout.NAME_SERVER_BROKER_SILENT))
@@ -59,7 +59,7 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
 
 
 def _brokers(facts: Sequence[Fact]) -> Iterator[tuple[str, str, frozenset[str]]]:
-    """The source, the id and the addresses of each broker that is the only one with its id."""
+    """Yield (source, id, addresses) of each broker whose id no other source has."""
     sources: dict[str, set[str]] = {}
     addresses: dict[str, set[str]] = {}
     for fact in facts:
@@ -73,9 +73,9 @@ def _brokers(facts: Sequence[Fact]) -> Iterator[tuple[str, str, frozenset[str]]]
 
 
 def _incarnations(facts: Sequence[Fact], source: str) -> list[_Incarnation]:
-    """All incarnations of a broker, where the log says of each that it began to serve; else none.
+    """Return all runs of a broker if its log shows for each when it began to serve; else an empty list.
 
-    Source: ``BrokerController#startService`` prints that it does, and registers then.
+    Source: ``BrokerController#startService`` prints this line, then registers.
     """
     runs = sorted({fact for fact in facts if isinstance(fact, Alive) and fact.source_node == source}, key=since)
     served = sorted(
@@ -108,7 +108,7 @@ def _within(run: Alive, moment: Moment) -> bool:
 
 
 def _registered(facts: Sequence[Fact], addresses: frozenset[str]) -> Iterator[list[BrokerRegistered]]:
-    """When a broker was registered, by each name server that ever had it."""
+    """Yield, for each name server that ever had the broker, its registrations in order."""
     by_server: dict[str, set[BrokerRegistered]] = {}
     for fact in facts:
         if isinstance(fact, BrokerRegistered) and fact.address in addresses:
@@ -120,7 +120,7 @@ def _registered(facts: Sequence[Fact], addresses: frozenset[str]) -> Iterator[li
 def _rows(
     incarnations: Sequence[_Incarnation], registered: Sequence[BrokerRegistered]
 ) -> tuple[list[Moment], list[Moment]]:
-    """What the broker logged, and what a name server logged of it: beginnings, then deaths."""
+    """Return equally ordered rows: what the broker logged, what a name server logged of it; begins, then deaths."""
     by_broker, seen = [incarnation.served for incarnation in incarnations], _entered(registered)
     for incarnation, registration in zip(incarnations, registered, strict=False):
         lost = until(registration)
@@ -131,10 +131,10 @@ def _rows(
 
 
 def _in_rhythm(by_broker: Sequence[Moment], seen: Sequence[Moment], within: int) -> bool:
-    """Whether both rows may be of the same events: apart by one difference of two clocks, and the way between them.
+    """Return True when both rows may show the same events: all apart by one clock difference plus the delay.
 
-    A process that died had written until shortly before, and what takes longer than the silence after which a name
-    server gives a broker up has another cause: ``within``, in microseconds, the shortest that a member has.
+    A process that died wrote until shortly before. A delay above ``within`` (us), the shortest silence after which a
+    name server drops a broker, has another cause.
     """
     if not by_broker or len(by_broker) != len(seen):
         return False
@@ -144,17 +144,17 @@ def _in_rhythm(by_broker: Sequence[Moment], seen: Sequence[Moment], within: int)
 
 
 def _entered(registered: Sequence[BrokerRegistered]) -> list[Moment]:
-    """When a name server entered a broker, time after time."""
+    """Return the times at which a name server registered the broker."""
     return [since(registration) for registration in registered]
 
 
 def _answered(
     incarnations: Sequence[_Incarnation], seen: Sequence[Sequence[BrokerRegistered]], period: int
 ) -> Iterator[Message]:
-    """A broker says that it is registered when the first name server has answered; the others answer in that round.
+    """Yield pairs from each name server's registration to the broker's line that it is registered.
 
-    Name servers that all entered it in one rhythm were all there for that round. The next one comes after a
-    ``period`` (microseconds).
+    The broker prints it when the first name server has answered; the others answer in that round. All of them kept one
+    rhythm, so all took part in that round, and the next one comes after ``period`` (us).
     """
     for registered in seen:
         for incarnation, registration in zip(incarnations, registered, strict=True):
@@ -163,7 +163,7 @@ def _answered(
 
 
 def _lost_at_once(incarnations: Sequence[_Incarnation], registered: Sequence[BrokerRegistered]) -> bool:
-    """Whether a name server lost a broker for its deaths alone: each time because the other side had closed."""
+    """Return True when the name server dropped the broker at each death because its connection closed."""
     return all(
         registration.end_cause == DROPPED
         for incarnation, registration in zip(incarnations, registered, strict=True)
@@ -174,7 +174,8 @@ def _lost_at_once(incarnations: Sequence[_Incarnation], registered: Sequence[Bro
 def _noticed(
     facts: Sequence[Fact], node: str, incarnations: Sequence[_Incarnation], in_rhythm: Rhythm
 ) -> Iterator[Message]:
-    """A slave learns that a master is gone after it died, and that it is back after it began to serve again."""
+    """Yield pairs to a slave: it learns that a master is gone after its death, that it is back after it serves
+    again."""
     by_broker = [moment for incarnation in incarnations for moment in (incarnation.served, incarnation.last)][1:]
     surely = [sure for incarnation in incarnations for sure in (True, incarnation.died)][1:]
     for changes in _changes(facts, node):
@@ -185,7 +186,7 @@ def _noticed(
 
 
 def _changes(facts: Sequence[Fact], node: str) -> Iterator[list[Moment]]:
-    """When each slave learned that the smallest id is ``node`` no longer, or is it again, in turn."""
+    """Yield, for each other source, the times at which ``node`` ceased to be the smallest id or became it again."""
     by_source: dict[str, set[SmallestId]] = {}
     for fact in facts:
         if isinstance(fact, SmallestId) and fact.node != node:

@@ -1,4 +1,4 @@
-"""The facts about a broker set with a configured master: what brokers and name servers say of it."""
+"""Facts about a broker set with a configured master, from brokers and name servers."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -23,8 +23,10 @@ class SmallestId(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class AgainstMinimum(Fact):
-    """``node`` switched its special services on right after it had learned that the smaller id ``peer`` lives;
-    ``confirmed``: its next line about that says that it knew no other meanwhile."""
+    """``node`` switched its special services on right after it had learned that the smaller id ``peer`` lives.
+
+    ``confirmed``: its next line about the minimum says that ``peer`` was still the one it believed in.
+    """
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer",)
 
@@ -35,8 +37,11 @@ class AgainstMinimum(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class PreOnlineAttempt(Fact):
-    """A start of pre-online: its ``failures`` from the first to the last (or to its success), the line of the last one
-    (``failed_at``) with its ``error``, and its ``outcome``; ``as_master``: only a master prints such lines."""
+    """One attempt at pre-online, from its first failure to the last, or to its success.
+
+    ``failed_at`` is the kind of the last failure's line, ``error`` its text. ``as_master``: it printed lines of a
+    master only.
+    """
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("failed_at",)
 
@@ -49,8 +54,11 @@ class PreOnlineAttempt(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class BrokerRegistered(Fact):
-    """The name server that speaks had ``address`` in its table of live brokers; ``end_cause`` is how it left, and
-    ``silent_ms`` after how much silence. Without an address: ``node`` itself says that it registered."""
+    """The name server that speaks had ``address`` in its table of live brokers.
+
+    ``end_cause``: how it left; ``silent_ms``: after how much silence. Without an address, ``node`` itself says that it
+    registered.
+    """
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("address",)
 

@@ -1,12 +1,12 @@
-"""What brokers with a configured master, and their name servers, log; as state machines.
+"""State machines over the logs of brokers with a configured master, and of their name servers.
 
-Id 0 is the master by configuration. While the name servers' tables hold no id 0, the smallest id they hold acts:
-it answers reads and runs the special services (delayed messages, transaction checks, pop revive).
+Id 0 is the master by configuration. While the name servers' tables hold no id 0, the smallest id in them acts: it
+answers reads and runs the special services (delayed messages, transaction checks, pop revive).
 
-Who acts is never printed as such. A slave prints which id it believes to be the smallest
-(``BrokerController#updateMinBroker``) and then switches its special services
-(``BrokerController#changeSpecialServiceStatus``). A master prints when it serves (``#startService``), and never
-reacts to another minimum. "boot success" comes before pre-online is over and starts no role.
+No line says who acts. A slave prints which id it believes to be the smallest (``BrokerController#updateMinBroker``) and
+then switches its special services (``BrokerController#changeSpecialServiceStatus``). A master prints when it serves
+(``#startService``), and never reacts to another minimum. "boot success" is printed before pre-online is over, so it
+starts no role.
 """
 
 import re
@@ -35,8 +35,8 @@ from election_replay.election_core.protocols.acting_master.tables import MASTER_
 PROTOCOL = "acting_master"
 
 
-def notice(timing: Timing) -> int:
-    """How long a broker may take to learn of another smallest id: a poll, its time-out, and the second of a line."""
+def min_id_propagation_us(timing: Timing) -> int:
+    """Return the most time in us until a broker learns of a new smallest id: poll, its time-out, second of the line."""
     return timing.us(Timeout.MEMBER_GROUP_POLL) + Timeout.MEMBER_GROUP_ANSWER.us
 
 
@@ -45,7 +45,7 @@ FAILING = "failing"
 
 _SERVICES = frozenset({"BRK_SCHEDULE", "BRK_TX_CHECK", "BRK_POP_REVIVE"})
 _CHANGES = frozenset({"BRK_SCHEDULE", "BRK_TX_CHECK"})
-"""Lines that are printed only where something changes."""
+"""Lines that are printed only when a service is switched."""
 _SERVICE_ON = frozenset({"BRK_SERVICE_ON", "BRK_SERVICE_ON_MIN"})
 _SAYS_OWN_ID = frozenset({"BRK_SERVICE_ON", "BRK_SERVICE_ON_MIN", "BRK_SERVICE_OFF", "PRE_NOT_NEEDED"})
 _MASTER_ROLES = frozenset({"SYNC_MASTER", "ASYNC_MASTER"})
@@ -102,7 +102,7 @@ _OTHER_MODE = frozenset(
 
 @dataclass(slots=True)
 class PreOnline:
-    """One start of ``BrokerPreOnlineService``: what it failed at, how often, and how it ended."""
+    """One run of ``BrokerPreOnlineService``: its failures and its end; an end of None means it is still running."""
 
     begin: FoldEvent
     as_master: bool = False
@@ -116,8 +116,8 @@ class PreOnline:
 class BrokerLog:
     """The state machine of one broker's logs.
 
-    A line says little without the broker's own id, which it may print much later; so lines are kept, with
-    repetitions left out, and read life by life at the end.
+    A line is ambiguous without the broker's own id, which may be printed much later. So lines are kept, without
+    repetitions, and read run by run at the end.
     """
 
     signals: list[FoldEvent] = field(default_factory=list)
@@ -142,7 +142,7 @@ class BrokerLog:
                 self._on_pre_online(event)
 
     def _repeats(self, event: FoldEvent) -> bool:
-        """Registrations come every 30 s: only the first after another line says something."""
+        """Return True for a registration right after a registration: one comes every 30 s."""
         return event.kind == "BRK_REG_NS_OK" and bool(self.signals) and self.signals[-1].kind == event.kind
 
     def _on_pre_online(self, event: FoldEvent) -> None:
@@ -167,15 +167,15 @@ class BrokerLog:
             running.end = event
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
-        """What this broker proves about its broker set."""
-        if self._mode_is_another(speaker) or not self.signals:
+        """Yield what this broker proves about its broker set."""
+        if self._elects_its_master(speaker) or not self.signals:
             return
         group = _broker_set(speaker, self.signals)
         if group is None:
             return
         incarnations = speaker.incarnations.get(BROKER, [])
         acting_mode = self._acting_mode(speaker)
-        readings = self._read(speaker, incarnations, notice(speaker.timing_of(group)))
+        readings = self._read(speaker, incarnations, min_id_propagation_us(speaker.timing_of(group)))
 
         def node_at(time: int) -> str | None:
             return readings[incarnation_at(incarnations, time)].own_id if incarnations else None
@@ -193,11 +193,12 @@ class BrokerLog:
         for attempt in self.pre_onlines:
             yield _pre_online_fact(emit, attempt)
 
-    def _mode_is_another(self, speaker: Speaker) -> bool:
+    def _elects_its_master(self, speaker: Speaker) -> bool:
+        """Return True when the set's master is elected, so that none of these rules apply."""
         return self.elected_mode or any(speaker.identity.setting(name) == "true" for name in ELECTED_MODE_SETTINGS)
 
     def _acting_mode(self, speaker: Speaker) -> FoldEvent | None:
-        """The line that shows that enableSlaveActingMaster is on: the setting, or what only then is printed."""
+        """Return the line that shows enableSlaveActingMaster on: the setting, or a line printed only in that mode."""
         setting = speaker.identity.settings.get("enableSlaveActingMaster")
         if setting is not None:
             return setting if setting.value == "true" else None
@@ -206,12 +207,13 @@ class BrokerLog:
         return attempt or changed
 
     def _read(self, speaker: Speaker, incarnations: list[Incarnation], notice_us: int) -> list["Reading"]:
-        plain = _plain(speaker)
+        """Return one reading for each run of the process, with its lines in order."""
+        cannot_act = _cannot_act(speaker)
         by_life: dict[int, list[FoldEvent]] = {number: [] for number in range(max(len(incarnations), 1))}
         stops = [(index, incarnation_at(incarnations, stop.at)) for index, stop in self._after_stop]
         for index, signal in enumerate(self.signals):
             number = incarnation_at(incarnations, signal.at)
-            # A broker that is shutting down takes no role any more, whatever it still prints.
+            # A broker that shuts down takes no role, whatever it still prints.
             if not any(index >= stopped and number == life for stopped, life in stops):
                 by_life[number].append(signal)
         readings = []
@@ -219,13 +221,14 @@ class BrokerLog:
             signals = sorted(of_life, key=lambda signal: signal.at)
             own_id = self._own_id(speaker, signals)
             life = incarnations[number] if incarnations else None
-            reading = Reading(own_id, plain, life.start or life.first_seen if life else 0, notice_us)
+            reading = Reading(own_id, cannot_act, life.start or life.first_seen if life else 0, notice_us)
             reading.read(signals)
             readings.append(reading)
         return readings
 
     def _own_id(self, speaker: Speaker, signals: list[FoldEvent]) -> str | None:
-        """The own id: by the broker's word in this life or another, its address, its configuration, the inventory."""
+        """Return the broker's id: from its lines in this run or another, its address, its settings, or the
+        inventory."""
         for candidates in (signals, self.signals):
             ids = [signal.broker_id for signal in candidates if signal.kind in _SAYS_OWN_ID and signal.broker_id]
             if ids:
@@ -242,7 +245,7 @@ class BrokerLog:
         return speaker.listed.member
 
     def _members(self, emit: FactWriter) -> Iterator[Fact]:
-        """Addresses of members, as far as this broker prints them."""
+        """Yield the addresses of members that this broker prints."""
         known: dict[tuple[str, str], FoldEvent] = {}
         for signal in self.signals:
             if signal.kind in ("BRK_MIN_CHANGED", "BRK_SERVICE_ON_MIN") and signal.peer and signal.peer_address:
@@ -254,20 +257,22 @@ class BrokerLog:
         for (node, address), signal in sorted(known.items()):
             yield MemberAddress(*emit.about(node, signal), address=address)
         for signal in self.signals:
-            # An address without an id is kept as well: another member may know whose it is.
+            # Kept without an id too: another member may know whose address it is.
             if signal.kind == "BRK_BOOT" and signal.address and emit.node_at(signal.at) is None:
                 yield MemberAddress(*emit.about(None, signal), address=signal.address)
 
 
-def _plain(speaker: Speaker) -> bool:
-    """Whether the log shows that no slave may act: by the setting, or by a dump of 4.x, which knows no such setting and
-    prints the broker's id."""
+def _cannot_act(speaker: Speaker) -> bool:
+    """Return True when the log shows that no slave may act: by the setting, or by a 4.x settings dump.
+
+    Releases 4.x do not know the setting and print the broker's id.
+    """
     setting = speaker.identity.setting("enableSlaveActingMaster")
     return setting == "false" or (setting is None and speaker.identity.setting("brokerId") is not None)
 
 
 def _broker_set(speaker: Speaker, signals: list[FoldEvent]) -> str | None:
-    """The broker's set: by its own word, by ``cluster_name_id`` where that has one reading, or by the inventory."""
+    """Return the broker set's name: from its own lines, an unambiguous ``cluster_name_id``, or the inventory."""
     named = speaker.identity.broker_set or speaker.identity.setting("brokerName")
     if named is not None:
         return named
@@ -295,10 +300,10 @@ def _pre_online_fact(emit: FactWriter, attempt: PreOnline) -> Fact:
 
 @dataclass(slots=True)
 class Reading:
-    """The lines of one life of a broker, read one after the other with its own id in mind."""
+    """The lines of one run of a broker, read in order with its own id known; ``begin`` and ``notice_us`` are in us."""
 
     own_id: str | None
-    plain: bool
+    cannot_act: bool
     begin: int
     notice_us: int
     steps: list[Step] = field(default_factory=list)
@@ -307,21 +312,21 @@ class Reading:
     registrations: list[FoldEvent] = field(default_factory=list)
     _minimum: str | None = None
     _last: FoldEvent | None = None
-    _rest: list[FoldEvent] = field(default_factory=list)
+    _later_lines: list[FoldEvent] = field(default_factory=list)
     _switched: dict[str, bool] = field(default_factory=dict)
 
     def read(self, signals: list[FoldEvent]) -> None:
-        """Take all lines of the life, in order."""
+        """Take all lines of the run, in order."""
         for number, signal in enumerate(signals):
-            self._rest = signals[number + 1 :]
+            self._later_lines = signals[number + 1 :]
             _READERS[signal.kind](self, signal)
             self._last = signal
 
     def facts(self, emit: FactWriter) -> Iterator[Fact]:
-        """What this life proves besides roles."""
+        """Yield what this run proves besides roles."""
         for number, view in enumerate(self.views):
             after = self.views[number + 1] if number + 1 < len(self.views) else None
-            # The next change names the old minimum: another one than this means that a change in between is missing.
+            # The next change names the old minimum; if it is not this one, a change in between is missing.
             ended = after if after is not None and after.value_before == view.peer else None
             yield SmallestId(*emit.at(view, until=ended), peer=view.peer, address=view.peer_address)
         for registration in self.registrations:
@@ -334,11 +339,11 @@ class Reading:
 
     @property
     def role(self) -> str | None:
-        """The role by the last step of this life."""
+        """The role by the last step of this run; None before the first."""
         return self.steps[-1].role if self.steps else None
 
     def _under(self, minimum: str | None) -> tuple[str, str | None]:
-        """Role and leader while ``minimum`` is the smallest live id (``BrokerController#startService``,
+        """Return role and leader while ``minimum`` is the smallest live id (``BrokerController#startService``,
         ``#onMinBrokerChange``)."""
         if self.own_id == MASTER_ID:
             return LEADER, MASTER_ID
@@ -371,13 +376,13 @@ class Reading:
     def _on_minimum(self, event: FoldEvent) -> None:
         old, new = event.value_before, event.peer
         if old is not None and old != self._minimum and self.own_id != MASTER_ID:
-            self._missed(event, old)
+            self._add_lost_change(event, old)
         self._minimum = new
         self.views.append(event)
         self._take(event, self._under(new), "min_changed")
 
-    def _missed(self, event: FoldEvent, old: str) -> None:
-        """The line of a change in between was lost: it lies somewhere after the last line that was not."""
+    def _add_lost_change(self, event: FoldEvent, old: str) -> None:
+        """Add the step of a change whose line was lost: it happened at some time after the last line that is there."""
         role, leader = self._under(old)
         since = self._last.at if self._last is not None else self.begin
         self.steps.append(Step(since, event.by, role, None, leader, event.event_id, "seen_later", self.own_id))
@@ -394,10 +399,10 @@ class Reading:
         elif self.role == LEADER:
             self._take(event, (UNKNOWN, None), "services_off")
         elif self.role is None:
-            self._take(event, (FOLLOWER, MASTER_ID if self.plain else None), "services_off")
+            self._take(event, (FOLLOWER, MASTER_ID if self.cannot_act else None), "services_off")
 
     def _stopped_unseen(self, event: FoldEvent) -> None:
-        """Services are switched on that were on by the last line about them: that they were switched off is lost."""
+        """Add the step of a lost switch-off: services are switched on although they were on by the last line."""
         since = self._last.at if self._last is not None else self.begin
         self.steps.append(Step(since, event.by, FOLLOWER, None, None, event.event_id, "seen_later", self.own_id))
         self._switched.clear()
@@ -405,7 +410,7 @@ class Reading:
     def _on_services_on(self, event: FoldEvent) -> None:
         if self.role in (LEADER, ACTING):
             return
-        if self.own_id == MASTER_ID or (self.own_id is None and self.plain):
+        if self.own_id == MASTER_ID or (self.own_id is None and self.cannot_act):
             self._take(event, (LEADER, MASTER_ID), "services_on")
         elif self.own_id is not None:
             knew = self._knew_smaller(event)
@@ -414,27 +419,27 @@ class Reading:
             self._take(event, (ACTING, self.own_id), "services_on" if knew is None else "against_minimum")
 
     def _knew_smaller(self, event: FoldEvent) -> FoldEvent | None:
-        """The change just before that named a smaller id; an older one says nothing, a line may be lost since."""
+        """Return the last change if it is recent and named a smaller id; an older one proves nothing, lines may be
+        lost."""
         view = self.views[-1] if self.views else None
         if view is None or event.at - view.by > self.notice_us or not is_smaller(view.peer, self.own_id):
             return None
         return view
 
     def _on_master_address(self, event: FoldEvent) -> None:
-        """From whom metadata is copied: the answer to a registration, so a name server holds an id 0.
+        """Take the address from which metadata is copied: a name server answered with it, so it holds an id 0.
 
-        It ends an acting time only where no later line says itself when it ended: name servers may disagree for
-        a moment.
+        It ends an acting time only where no later line gives the end: name servers may disagree for a moment.
         """
         if event.peer_address is None:
             return
         if self.role == FOLLOWER and self.steps[-1].leader is None:
             self._take(event, (FOLLOWER, MASTER_ID), "master_known")
-        elif self.role == ACTING and not self._end_comes():
+        elif self.role == ACTING and not self._end_is_printed_later():
             self._take(event, (FOLLOWER, MASTER_ID), "master_known", self._last.at if self._last else None)
 
-    def _end_comes(self) -> bool:
-        for later in self._rest:
+    def _end_is_printed_later(self) -> bool:
+        for later in self._later_lines:
             if later.kind == "BRK_MIN_CHANGED":
                 return later.value_before == self.own_id
             if later.kind in _SERVICES and not later.flag:
@@ -442,14 +447,14 @@ class Reading:
         return False
 
     def _on_registered(self, event: FoldEvent) -> None:
-        """An isolated broker does not register: this one serves."""
+        """Take a registration: an isolated broker does not register, so this one serves."""
         if self.role is None and self.own_id is not None:
             self._take(event, self._under(None), "registered", self._last.at if self._last else self.begin)
         self.registrations.append(event)
 
     def _on_boot(self, event: FoldEvent) -> None:
-        """Without slave acting master a broker is online when it has booted (``BrokerController#start``)."""
-        if self.role is None and self.plain and self.own_id is not None:
+        """Take "boot success": without slave acting master a broker is then online (``BrokerController#start``)."""
+        if self.role is None and self.cannot_act and self.own_id is not None:
             role = (LEADER, MASTER_ID) if self.own_id == MASTER_ID else (FOLLOWER, MASTER_ID)
             self._take(event, role, "boot")
 
@@ -482,10 +487,10 @@ BROKER_KINDS = (
 )
 """The events that the fold of a broker's logs reads."""
 TELLS_ROLES = frozenset(kind for kind in _READERS if kind.startswith("BRK_"))
-"""Lines of the broker's own log, in which it tells its role."""
+"""Lines of the broker's own log that state its role."""
 
 PERIODIC: Mapping[str, Periodic] = {"BRK_REG_NS_OK": PER_PEER_ADDRESS}
-"""Registrations, every 30 s with each name server."""
+"""Registrations come every 30 s from each name server."""
 
 
 # -- name servers ----------------------------------------------------------------------------------------------
@@ -494,12 +499,12 @@ _WRITE = 2
 """``PermName.PERM_WRITE``."""
 
 _ADDRESS = re.compile(r"[^\s,\[\]]+:\d+")
-"""An address in a list of them."""
+"""One address in a list."""
 
 
 @dataclass(slots=True)
 class Registration:
-    """An address in a name server's table of live brokers, from ``begin`` to ``end``."""
+    """An address in a name server's table of live brokers, from ``begin`` to ``end``; ``how`` it left."""
 
     address: str
     begin: FoldEvent
@@ -510,7 +515,7 @@ class Registration:
 
 @dataclass(slots=True)
 class Permissions:
-    """Lines about one set's topics that came together and agree about writing."""
+    """Consecutive lines about one set's topics that agree about write permission."""
 
     group: str
     writable: bool
@@ -523,15 +528,15 @@ class Permissions:
 class NameServerLog:
     """The state machine of one name server's log.
 
-    A line about a live broker names neither its set nor its id. The first registration of a master, or of a
-    slave that acts, brings its topics, which name the set, in the lines that its thread wrote just before
-    (``RouteInfoManager#registerBroker``). Who is told of another smallest id is of the set of who left
-    (``RouteInfoManager#notifyMinBrokerIdChanged``). Facts are made for addresses whose set is known in one of these
-    ways. Whose address it is the members know.
+    A line about a live broker names neither its set nor its id. The first registration of a master, or of an acting
+    slave, brings its topics, and the lines that its thread wrote just before name their set
+    (``RouteInfoManager#registerBroker``). The brokers that are notified of a new smallest id are in the set of the
+    broker that left (``RouteInfoManager#notifyMinBrokerIdChanged``). Facts are made for addresses whose set is known in
+    one of these ways; the brokers' own logs tell whose address it is.
     """
 
     sets: dict[str, set[str]] = field(default_factory=dict)
-    told_together: set[frozenset[str]] = field(default_factory=set)
+    notified_together: set[frozenset[str]] = field(default_factory=set)
     registrations: list[Registration] = field(default_factory=list)
     permissions: list[Permissions] = field(default_factory=list)
     _topics: dict[str | None, dict[str, int]] = field(default_factory=dict)
@@ -544,14 +549,14 @@ class NameServerLog:
         _NAME_SERVER_HANDLERS[event.kind](self, event)
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
-        """What this name server proves about broker sets; it knows nobody any more once its process has ended."""
+        """Yield what this name server proves about broker sets; its table is empty once its process has ended."""
         sets, incarnations = self._sets(), speaker.incarnations.get(NAMESERVER, [])
         for registration in self.registrations:
             candidates = sets.get(registration.address, set())
             if len(candidates) != 1:
                 continue
             emit = speaker.about(next(iter(candidates)), PROTOCOL, stream)
-            begin, ended = registration.begin, _ended(registration, incarnations)
+            begin, ended = registration.begin, _registration_end(registration, incarnations)
             yield BrokerRegistered(
                 *emit.during(emit.node_at(begin.at), begin.at, begin.by, begin.event_id, *ended),
                 address=registration.address,
@@ -563,20 +568,20 @@ class NameServerLog:
             yield TopicPermission(*emit.at(seen.first, until=seen.last), count=seen.lines, writable=seen.writable)
 
     def _sets(self) -> dict[str, set[str]]:
-        """The sets that each address may be of."""
+        """Return the sets that each address may belong to; brokers notified together share a set."""
         sets = {address: set(groups) for address, groups in self.sets.items()}
-        news = True
-        while news:
-            news = False
-            for together in self.told_together:
+        changed = True
+        while changed:
+            changed = False
+            for together in self.notified_together:
                 groups = {group for address in together for group in sets.get(address, ())}
                 for address in together:
-                    news |= not groups <= sets.setdefault(address, set())
+                    changed |= not groups <= sets.setdefault(address, set())
                     sets[address] |= groups
         return sets
 
     def _on_smallest(self, event: FoldEvent) -> None:
-        self.told_together.add(frozenset(_ADDRESS.findall(f"{event.value} {event.address}")))
+        self.notified_together.add(frozenset(_ADDRESS.findall(f"{event.value} {event.address}")))
 
     def _on_topic(self, event: FoldEvent) -> None:
         group, permission = event.replica_group, digits.number(event.value)
@@ -584,7 +589,7 @@ class NameServerLog:
             return
         self._topics.setdefault(event.thread, {})[group] = event.by
         if permission <= 1:
-            # Internal topics that nobody reads or writes say nothing about the set.
+            # Internal topics without read or write permission say nothing about the set.
             return
         writable = bool(permission & _WRITE)
         burst = self._burst.get(group)
@@ -620,8 +625,13 @@ class NameServerLog:
             latest.timeout_ms = self._expired.pop(event.address, None)
 
 
-def _ended(registration: Registration, incarnations: list[Incarnation]) -> tuple[int, int, str | None] | tuple[()]:
-    """When a name server knew a broker no more: by its line, or with the end of its process."""
+def _registration_end(
+    registration: Registration, incarnations: list[Incarnation]
+) -> tuple[int, int, str | None] | tuple[()]:
+    """Return (at, by, event id) of a broker's removal: by its line, or by the end of the name server's process.
+
+    Empty while the broker is still registered.
+    """
     if registration.end is not None:
         return registration.end.at, registration.end.by, registration.end.event_id
     life = incarnations[incarnation_at(incarnations, registration.begin.at)] if incarnations else None

@@ -1,14 +1,14 @@
-"""What the facts of a broker set with a configured master must satisfy.
+"""The rules of a broker set whose master is configured, judged on its facts.
 
-There is no election and no logical clock: the name servers' tables decide, and every broker reads them for itself.
-So who served when is known from each broker's own word, and the rules compare these words through the clocks.
+There is no election and no logical clock: every broker reads the name servers' tables for itself. So each broker's own
+lines say when it served, and the rules compare these lines across machines by the clock bounds.
 
-What ends an acting time is taken as sure only where the broker says so itself: it prints, at the next change, which
-minimum it believed in until then. Lines may be lost, so a broker that merely never said that it stopped is believed
-only until another member says that a smaller id lives.
+The end of an acting time is certain only where the broker itself printed it: at the next change it prints which minimum
+it believed in until then. Lines may be lost, so a broker that never printed that it stopped counts as acting only until
+another member knows of a smaller id.
 
-Nor does a line tell anything about another machine's clock: a registration, a poll and a notice carry nothing that
-tells one from another of its kind. What whole rows of them tell stands in :mod:`.causality`.
+No single line ties two clocks: a registration, a poll and a notice carry no id that would match one to its counterpart.
+:mod:`.causality` ties clocks by whole rows of such lines.
 
 Sources: RocketMQ ``BrokerController#startService``, ``#updateMinBroker``, ``#changeSpecialServiceStatus``,
 ``BrokerPreOnlineService``, ``RouteInfoManager`` (RIP-32).
@@ -48,21 +48,21 @@ from election_replay.election_core.protocols.acting_master.log import (
     FAILING,
     PROTOCOL,
     STILL_OPEN,
-    notice,
+    min_id_propagation_us,
 )
 from election_replay.election_core.protocols.acting_master.tables import MASTER_ID, is_smaller
 
 __all__ = ["PROTOCOL", "judge"]
 
 _STUCK_FAILURES = 3
-"""Fewer failures of pre-online than this are a slow handshake."""
+"""The number of pre-online failures from which an attempt counts as stuck; fewer are a slow handshake."""
 
 _SAID_SO = frozenset({"min_changed", "services_off", "seen_later"})
-"""Ends of an acting time that the broker itself prints."""
+"""End causes of an acting time that the broker itself prints."""
 
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
-    """All rows of one broker set; findings only where a slave may act."""
+    """Yield all rows of one broker set; findings only where slave acting master is enabled."""
     named = _named(facts)
     if not any(isinstance(fact, Role) for fact in named):
         return
@@ -77,7 +77,7 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
 
 
 def _named(facts: list[Fact]) -> list[Fact]:
-    """Facts of a broker that never prints its id get it from whoever knows its address."""
+    """Fill in the node of facts from brokers that never print their id, by the address that other members know."""
     ids: dict[str, set[str]] = {}
     addresses: dict[str, str] = {}
     for fact in facts:
@@ -100,10 +100,10 @@ def _named(facts: list[Fact]) -> list[Fact]:
 
 @dataclass(frozen=True, slots=True)
 class _Services:
-    """Who ran the special services: masters that serve and slaves that act.
+    """The tenures in which brokers ran the special services: masters that serve and slaves that act.
 
-    ``group`` is the set with these as its tenures, each with the role that it is made of. There is no term: where two
-    are at once, a tenure's number in the order of the beginnings, as far as the clocks are known, stands for it.
+    ``group`` is the broker set with these tenures; ``roles`` maps each tenure to the role that it was made from. There
+    is no term, so a tenure's term is its number in order of begin, as far as the clocks tell.
     """
 
     group: Group
@@ -113,34 +113,35 @@ class _Services:
     def of(cls, group: Group) -> "_Services":
         serving = sorted(
             (role for role in group.roles if role.role in (LEADER, ACTING) and role.node is not None),
-            key=lambda role: (_in_order(role), role.source_node),
+            key=lambda role: (_begin_key(role), role.source_node),
         )
         roles = {_tenure(group, number, role): role for number, role in enumerate(serving, 1)}
         return cls(replace(group, tenures=list(roles)), roles)
 
     def acts(self, tenure: Tenure) -> bool:
-        """Whether it is the time of a slave that acts."""
+        """Return True when the tenure is that of an acting slave."""
         return self.roles[tenure].role == ACTING
 
     def masters(self) -> list[Tenure]:
-        """The times of masters."""
+        """Return the tenures of masters."""
         return [tenure for tenure in self.group.tenures if not self.acts(tenure)]
 
     def acting(self) -> list[Tenure]:
-        """The times of slaves that act."""
+        """Return the tenures of acting slaves."""
         return [tenure for tenure in self.group.tenures if self.acts(tenure)]
 
-    def words(self, tenure: Tenure) -> str:
-        """Who it is and as what it served."""
+    def described(self, tenure: Tenure) -> str:
+        """Return the tenure's node with its service: ``0 (broker-a) (master)``."""
         return f"{tenure.name} ({'acting master' if self.acts(tenure) else 'master'})"
 
 
-def _in_order(role: Role) -> tuple[int, int]:
+def _begin_key(role: Role) -> tuple[int, int]:
     moment = since(role)
     return moment.at, moment.by
 
 
 def _tenure(group: Group, number: int, role: Role) -> Tenure:
+    """Make the tenure of a role, without the tail in which it may already have ended unlogged."""
     end = until(role) or _before_a_stop(_last_sign(group, role))
     if role.role == ACTING and role.end_cause not in _SAID_SO:
         end = _believed_until(group, role, end)
@@ -160,10 +161,10 @@ def _tenure(group: Group, number: int, role: Role) -> Tenure:
 
 
 def _seen_from(group: Group, tenure: Tenure) -> Moment:
-    """The latest moment from which others see that a master serves: it, a name server or a member says that it is
-    registered.
+    """Return the begin of a master's tenure as others saw it, from its own begin up to the first sign of registration.
 
-    Before, no client and no other broker sees it, however long ago it wrote "start service".
+    The sign is a registration line of its own, of a name server, or a member's view that names it. Before that, no
+    client and no other broker sees the master, however long ago it wrote "start service".
     """
     begin, ids = tenure.begin, _ids(group)
     seen: list[Fact] = [
@@ -173,24 +174,24 @@ def _seen_from(group: Group, tenure: Tenure) -> Moment:
     ]
     seen += [view for view in group.of(SmallestId) if view.peer == tenure.node]
     known = [group.clocks.elapsed(begin, since(fact)) for fact in seen]
-    soon = [begin.at + most for least, most in known if most > 0 and least > -notice(group.timing)]
+    soon = [begin.at + most for least, most in known if most > 0 and least > -min_id_propagation_us(group.timing)]
     latest = max(begin.by, min(*soon, tenure.end.by) if soon else tenure.end.by)
     return Moment(begin.at, latest, begin.source, begin.event_id)
 
 
 def _last_sign(group: Group, role: Role) -> Moment:
+    """Return the last time at which the source of a role is known to have run; the role's begin if no run ended."""
     ends = [until(life) for life in group.of(Alive) if life.source_node == role.source_node]
     return max((end for end in ends if end is not None), key=lambda end: end.at, default=since(role))
 
 
 def _before_a_stop(last: Moment) -> Moment:
-    """The end of a tenure at the end of a log: the last seconds may be a shutdown whose line was lost."""
+    """Return the end of a tenure where its log ends: a shutdown line of the last seconds may be lost."""
     return Moment(last.at - SILENT_END, last.by, last.source, last.event_id)
 
 
 def _believed_until(group: Group, role: Role, end: Moment) -> Moment:
-    """The end of an acting time whose end is not printed: uncertain from when another member, or a name server, knew
-    of a smaller id."""
+    """Widen the unprinted end of an acting time back to when another member or a name server knew of a smaller id."""
     begin = since(role)
     learned = [
         since(view)
@@ -212,7 +213,7 @@ def _believed_until(group: Group, role: Role, end: Moment) -> Moment:
 
 
 def _ids(group: Group) -> dict[str, str]:
-    """Whose an address is, where all members agree."""
+    """Map each address to its broker id, where all members agree on one."""
     ids: dict[str, set[str]] = {}
     for fact in group.of(MemberAddress):
         if fact.node is not None:
@@ -240,17 +241,17 @@ def _findings(group: Group, services: _Services) -> Iterator[Finding]:
 
 
 def _overlaps(group: Group) -> Iterator[Overlap]:
-    """Definite overlaps."""
+    """Yield the definite overlaps."""
     return (overlap for overlap in overlaps(group) if overlap.least > 0)
 
 
 def _is_alarm(group: Group, services: _Services, overlap: Overlap) -> bool:
-    """Whether both were awake together, and seen to serve, for longer than a notice may take."""
-    return min(overlap.awake_least, _seen_at_once(group, services, overlap)) > notice(group.timing)
+    """Return True when both were awake, and seen to serve, for longer than a change takes to become known."""
+    return min(overlap.awake_least, _seen_at_once(group, services, overlap)) > min_id_propagation_us(group.timing)
 
 
 def _seen_at_once(group: Group, services: _Services, overlap: Overlap) -> int:
-    """How long, at least, both served at once and others saw both of them."""
+    """Return the least time in us for which both served, were visible to others and were awake."""
     both = (
         tenure if services.acts(tenure) else replace(tenure, begin=_seen_from(group, tenure))
         for tenure in (overlap.stale, overlap.newer)
@@ -259,16 +260,16 @@ def _seen_at_once(group: Group, services: _Services, overlap: Overlap) -> int:
 
 
 def _overlap_finding(group: Group, services: _Services, overlap: Overlap) -> Finding:
-    """``ACTING_MASTER_OVERLAP``; ``stale`` is the one that began first, whichever of the two is right."""
+    """Make an ``ACTING_MASTER_OVERLAP``; ``stale`` is the tenure that began first, right or wrong."""
     first, second = overlap.stale, overlap.newer
     if not services.acts(first) and _may_have_stopped(group, first, second):
         severity, why = INFO, f"{first.name} closed its connections and its log ends: it may have been stopped"
     elif _is_alarm(group, services, overlap):
         severity, why = WARNING, _why_both(group, services, overlap)
-    elif overlap.awake_least > notice(group.timing):
+    elif overlap.awake_least > min_id_propagation_us(group.timing):
         unseen = second.name if services.acts(first) else first.name
         severity, why = INFO, f"no log shows that {unseen} was registered for longer than a notice of it may take"
-    elif overlap.frozen and (overlap.least > notice(group.timing) or not overlap.awake_least):
+    elif overlap.frozen and (overlap.least > min_id_propagation_us(group.timing) or not overlap.awake_least):
         severity = INFO
         asleep = seconds(overlap.asleep)
         why = f"the log of {first.name} is silent for {asleep} of it, so it was frozen"
@@ -281,7 +282,7 @@ def _overlap_finding(group: Group, services: _Services, overlap: Overlap) -> Fin
         certainty=DEFINITE,
         nodes=(first.node, second.node),
         when=(second.begin.at, min(first.end.at, second.end.at)),
-        summary=f"{services.words(first)} and {services.words(second)} both ran the special services for "
+        summary=f"{services.described(first)} and {services.described(second)} both ran the special services for "
         f"{between(overlap.least, overlap.most)}; {why}.",
         evidence=(*first.evidence, *second.evidence),
         together=(overlap.least, overlap.most),
@@ -305,7 +306,7 @@ def _why_both(group: Group, services: _Services, overlap: Overlap) -> str:
 
 
 def _who_lost(group: Group, master: Tenure, acting: Tenure) -> str:
-    """The name servers that had dropped the master when another acted, and those that by their logs had not."""
+    """Name the servers that had dropped the master when another acted, and those whose logs say that they had not."""
     lost, kept = _lost_and_kept(group, master, acting)
     named = f"the name server{'s' if len(lost) > 1 else ''} {', '.join(sorted(lost))}" if lost else "the name servers"
     others = f", but by {'their logs' if len(kept) > 1 else 'its log'} not {', '.join(sorted(kept))}" if kept else ""
@@ -313,7 +314,7 @@ def _who_lost(group: Group, master: Tenure, acting: Tenure) -> str:
 
 
 def _lost_and_kept(group: Group, master: Tenure, acting: Tenure) -> tuple[set[str], set[str]]:
-    """By the last registration of the master at each name server before another acted."""
+    """Return the name servers that had (dropped, kept) the master's last registration before another acted."""
     ids = _ids(group)
     last: dict[str, BrokerRegistered] = {}
     for fact in sorted(group.of(BrokerRegistered), key=lambda fact: fact.since):
@@ -322,38 +323,39 @@ def _lost_and_kept(group: Group, master: Tenure, acting: Tenure) -> tuple[set[st
     lost, kept = set(), set()
     for fact in last.values():
         end = until(fact)
-        if end is None or group.clocks.elapsed(acting.end, end)[0] > -notice(group.timing):
+        if end is None or group.clocks.elapsed(acting.end, end)[0] > -min_id_propagation_us(group.timing):
             kept.add(fact.source_node)
             continue
-        lately = group.clocks.elapsed(end, acting.begin)[1] > -notice(group.timing)
-        if lately and fact.end_cause in (DROPPED, EXPIRED):
+        dropped_recently = group.clocks.elapsed(end, acting.begin)[1] > -min_id_propagation_us(group.timing)
+        if dropped_recently and fact.end_cause in (DROPPED, EXPIRED):
             lost.add(fact.source_node)
     return lost, kept
 
 
-def _ceased(group: Group, master: Tenure, acting: Tenure) -> bool:
-    """Whether the log of a master may have ended for good before another ceased to act for it."""
+def _log_may_end_during(group: Group, master: Tenure, acting: Tenure) -> bool:
+    """Return True when the master's log may have ended for good while the slave still acted."""
     return master.end_cause == SILENT and group.clocks.elapsed(_last_line(master), acting.end)[1] > 0
 
 
 def _last_line(master: Tenure) -> Moment:
+    """Return the end of the master's tenure narrowed to its earliest time: that of its last line."""
     return Moment(master.end.at, master.end.at, master.end.source)
 
 
 def _may_have_stopped(group: Group, master: Tenure, acting: Tenure) -> bool:
-    """Whether a master closed its connections, wrote on, and its log then ends: lines of its stop may be lost.
+    """Return True when a master closed its connections, wrote on, and its log then ends: its stop lines may be lost.
 
-    Who dies writes no more when its connections close.
+    A process that dies writes nothing after its connections close.
     """
     last = {fact.source_node: fact for fact in sorted(_master_registrations(group), key=lambda fact: fact.since)}
     left = [fact for fact in last.values() if fact.end_cause in (DROPPED, EXPIRED)]
     closed = [end for fact in left if fact.end_cause == DROPPED and (end := until(fact)) is not None]
     wrote_on = any(group.clocks.elapsed(end, _last_line(master))[0] > 0 for end in closed)
-    return _ceased(group, master, acting) and wrote_on and len(closed) == len(left)
+    return _log_may_end_during(group, master, acting) and wrote_on and len(closed) == len(left)
 
 
 def _against_minimum(group: Group) -> Iterator[Finding]:
-    """``ACTING_MASTER_NOT_MIN_ID`` by the broker's own log."""
+    """Yield ``ACTING_MASTER_NOT_MIN_ID`` where the broker's own log shows it."""
     for fact in group.of(AgainstMinimum):
         name = name_of(fact.node, fact.source_node)
         yield _not_minimum(
@@ -365,16 +367,16 @@ def _against_minimum(group: Group) -> Iterator[Finding]:
             "live id.",
             fact.evidence,
             None,
-            # A line that was lost in between may have named the broker itself.
+            # A lost line in between may have named this broker as the minimum.
             WARNING if fact.confirmed else INFO,
         )
 
 
 def _others_knew(group: Group, services: _Services) -> Iterator[Finding]:
-    """``ACTING_MASTER_NOT_MIN_ID`` by what another member had learned from the name servers meanwhile."""
+    """Yield ``ACTING_MASTER_NOT_MIN_ID`` where another member had learned of a smaller id while the slave acted."""
     for tenure in services.acting():
-        late = [(view, _late(group, tenure, view)) for view in _smaller_seen(group, tenure)]
-        proven = [(view, by) for view, by in late if by[0] > notice(group.timing)]
+        late = [(view, _acted_on(group, tenure, view)) for view in _smaller_seen(group, tenure)]
+        proven = [(view, by) for view, by in late if by[0] > min_id_propagation_us(group.timing)]
         if not proven or tenure.end_cause not in _SAID_SO:
             continue
         view, (least, most) = proven[0]
@@ -391,7 +393,7 @@ def _others_knew(group: Group, services: _Services) -> Iterator[Finding]:
 
 
 def _smaller_seen(group: Group, tenure: Tenure) -> Iterator[SmallestId]:
-    """Times at which other members learned of a smaller live id while the tenure went on."""
+    """Yield the views of other members that named a smaller live id while the tenure went on."""
     for view in group.of(SmallestId):
         if view.source_node == tenure.source or not is_smaller(view.peer, tenure.node):
             continue
@@ -399,8 +401,8 @@ def _smaller_seen(group: Group, tenure: Tenure) -> Iterator[SmallestId]:
             yield view
 
 
-def _late(group: Group, tenure: Tenure, view: SmallestId) -> tuple[int, int]:
-    """How long the tenure went on after the view began, and at most until the view ended."""
+def _acted_on(group: Group, tenure: Tenure, view: SmallestId) -> tuple[int, int]:
+    """Return the (least, most) time in us for which the tenure went on under the view, up to the end of the view."""
     least, most = group.clocks.elapsed(since(view), tenure.end)
     ended = until(view)
     if ended is not None:
@@ -436,7 +438,7 @@ def _not_minimum(
 
 
 def _writable(group: Group, services: _Services) -> Iterator[tuple[Tenure, TopicPermission]]:
-    """Permission lines that show write permission inside an acting time, at a name server without a master."""
+    """Yield permission lines that allow writes during an acting time, from a name server without a master."""
     for tenure in services.acting():
         for seen in group.of(TopicPermission):
             if seen.writable and _inside(group, tenure, seen) and _without_master(group, seen):
@@ -444,16 +446,16 @@ def _writable(group: Group, services: _Services) -> Iterator[tuple[Tenure, Topic
 
 
 def _inside(group: Group, tenure: Tenure, seen: TopicPermission) -> bool:
-    """Whether a line was written while the tenure went on, and a notice away from its ends."""
+    """Return True when a line was written during the tenure, away from both ends by the time a change takes."""
     after, before = group.clocks.elapsed(tenure.begin, since(seen)), group.clocks.elapsed(since(seen), tenure.end)
-    return min(after[0], before[0]) > notice(group.timing)
+    return min(after[0], before[0]) > min_id_propagation_us(group.timing)
 
 
 def _without_master(group: Group, seen: TopicPermission) -> bool:
-    """Whether the name server that speaks had dropped the master, and did not register it with these very lines."""
+    """Return True when the name server had dropped the master and did not register it again with these lines."""
     registrations = [fact for fact in _master_registrations(group) if fact.source_node == seen.source_node]
     last = until(seen) or since(seen)
-    late = last.by + notice(group.timing)
+    late = last.by + min_id_propagation_us(group.timing)
     if any(fact.since <= late and (fact.until_by is None or fact.until_by > seen.since) for fact in registrations):
         return False
     return any(fact.until is not None and fact.until <= seen.since for fact in registrations)
@@ -483,9 +485,9 @@ def _writable_finding(group: Group, tenure: Tenure, seen: TopicPermission) -> Fi
 
 @dataclass(frozen=True, slots=True)
 class _ReadOnly:
-    """A time in which a set took no writes: its ``master`` was gone, or lost to the name servers, and slaves acted.
+    """A time in which a set took no writes: its ``master`` was gone, or its name servers had lost it, and slaves acted.
 
-    Least and most in microseconds; ``runs``: the master itself did not stop. ``after`` is the master that came next.
+    ``least`` and ``most`` are in us. ``runs``: the master itself did not stop. ``after``: the next master, if any.
     """
 
     master: Tenure
@@ -499,7 +501,7 @@ class _ReadOnly:
 
 
 def _read_only(group: Group, services: _Services) -> Iterator[_ReadOnly]:
-    """The times in which slaves acted for a master: they answer reads, and a set without master takes no writes."""
+    """Yield the times in which slaves acted for a master: a set without a master answers reads only."""
     of_master: dict[Tenure, list[Tenure]] = {}
     masters = services.masters()
     for acting in services.acting():
@@ -511,8 +513,8 @@ def _read_only(group: Group, services: _Services) -> Iterator[_ReadOnly]:
             tenure for tenure in masters[masters.index(master) + 1 :] if tenure.source not in _sources(acting_for)
         )
         after = [acting for acting in acting_for if _outlived(group, master, acting)]
-        times = [_lost(group, master, acting) for acting in acting_for if acting not in after]
-        times += [_gone(group, master, after, next(others, None))] if after else []
+        times = [_master_lost(group, master, acting) for acting in acting_for if acting not in after]
+        times += [_master_gone(group, master, after, next(others, None))] if after else []
         yield from (time for time in times if time is not None and time.least > 0)
 
 
@@ -521,25 +523,28 @@ def _sources(tenures: Iterable[Tenure]) -> set[str]:
 
 
 def _outlived(group: Group, master: Tenure, acting: Tenure) -> bool:
-    """Whether a slave acted on after its master had ended."""
+    """Return True when a slave acted on after its master had ended."""
     ended = master.end
-    if master.end_cause in (STOPPED, DIED):  # it was gone from its last line on, however late the next start says so
+    if master.end_cause in (STOPPED, DIED):  # gone since its last line; ``end`` reaches to its next start
         ended = _last_line(master)
     return not master.open and group.clocks.elapsed(ended, acting.end)[0] > 0
 
 
-def _gone(group: Group, master: Tenure, acting: list[Tenure], after: Tenure | None) -> _ReadOnly:
-    """The master ended before those that acted for it: from its end until a master serves again and is registered."""
+def _master_gone(group: Group, master: Tenure, acting: list[Tenure], after: Tenure | None) -> _ReadOnly:
+    """Return the read-only time from the end of a master until the next one serves and is registered."""
     clocks, first = group.clocks, acting[0]
-    # Who stops acting does so because a master is back, though the master's own lines may be lost.
+    # A slave stops acting because a master is back, even if the master's own lines are lost.
     end = _seen_from(group, after) if after is not None else group.end if acting[-1].open else acting[-1].end
     since_end, since_acting = clocks.elapsed(master.end, end), clocks.elapsed(first.begin, end)
     least, most = max(since_end[0], min(since_acting[0], since_end[1])), since_end[1]
     return _ReadOnly(master, tuple(acting), after, master.end, end, least, most, runs=False)
 
 
-def _lost(group: Group, master: Tenure, acting: Tenure) -> _ReadOnly | None:
-    """All name servers lost a master that ran on: from when the last of them heard it until the slave had to stop."""
+def _master_lost(group: Group, master: Tenure, acting: Tenure) -> _ReadOnly | None:
+    """Return the time for which all name servers had lost a running master; None if one kept it or none is known.
+
+    It begins when the last name server heard from it and ends when the slave stopped acting.
+    """
     clocks = group.clocks
     lost, kept = _lost_and_kept(group, master, acting)
     heard = {
@@ -548,7 +553,7 @@ def _lost(group: Group, master: Tenure, acting: Tenure) -> _ReadOnly | None:
         if node == master.node
         and moment.source in lost
         and clocks.elapsed(master.begin, moment)[0] > 0
-        and clocks.elapsed(moment, acting.begin)[1] > -notice(group.timing)
+        and clocks.elapsed(moment, acting.begin)[1] > -min_id_propagation_us(group.timing)
         and clocks.elapsed(moment, acting.end)[0] > 0
     }
     if kept or not heard:
@@ -560,8 +565,8 @@ def _lost(group: Group, master: Tenure, acting: Tenure) -> _ReadOnly | None:
 
 
 def _read_only_finding(group: Group, services: _Services, time: _ReadOnly) -> Finding:
-    """``LEADERLESS`` of writes: what enableSlaveActingMaster promises is kept, since it promises reads alone."""
-    master = services.words(time.master)
+    """Make the ``LEADERLESS`` finding for writes; enableSlaveActingMaster itself promises reads only."""
+    master = services.described(time.master)
     acted = " and ".join(dict.fromkeys(tenure.name for tenure in time.acting))
     lasted = between(time.least, time.most)
     if time.runs:
@@ -571,7 +576,7 @@ def _read_only_finding(group: Group, services: _Services, time: _ReadOnly) -> Fi
         summary = f"Clients that asked the {servers} could not write to the set for {lasted}: {master} was lost there, "
         holes = [hole for hole in time.master.silences if group.clocks.elapsed(hole.begin, time.acting[0].begin)[0] > 0]
         asleep = [hole for hole in holes if group.clocks.elapsed(time.acting[0].begin, hole.end)[0] > 0]
-        if _ceased(group, time.master, time.acting[0]):
+        if _log_may_end_during(group, time.master, time.acting[0]):
             summary += f"{then}; its own log ends meanwhile"
         elif asleep:
             silent = between(*group.clocks.elapsed(asleep[0].begin, asleep[0].end))
@@ -583,7 +588,7 @@ def _read_only_finding(group: Group, services: _Services, time: _ReadOnly) -> Fi
         ended = {STOPPED: "was stopped", DIED: "died", SILENT: "fell silent"}.get(
             time.master.end_cause or "", "gave up"
         )
-        then = f"until {services.words(time.after)} served" if time.after is not None else "to the end of the logs"
+        then = f"until {services.described(time.after)} served" if time.after is not None else "to the end of the logs"
         summary = (
             f"The set took no writes for {lasted}: {master} {ended}, {then}. {acted} acted meanwhile, which serves "
         )
@@ -608,21 +613,21 @@ def _read_only_finding(group: Group, services: _Services, time: _ReadOnly) -> Fi
 
 
 def _fate_of_one_that_ran(group: Group, time: _ReadOnly) -> dict[str, Fate]:
-    """What had become of a master that its name servers lost though it ran on, whatever ended it later."""
-    if not time.runs or _ceased(group, time.master, time.acting[0]):
+    """Return the fate column of a master that ran on while its name servers had lost it; empty for any other."""
+    if not time.runs or _log_may_end_during(group, time.master, time.acting[0]):
         return {}
     fate = group.once(Fates).while_leading(time.master, time.begin)
     return {"former_leader_fate": Fate.CUT_OFF if fate == Fate.UNKNOWN else fate}
 
 
 def _last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
-    """When name servers heard a member for the last time."""
+    """Yield (broker id, time) of the last contact that each name server had before it dropped a broker."""
     ids = _ids(group)
     for fact in group.of(BrokerRegistered):
         end, node = until(fact), ids.get(fact.address or "")
         if end is None or node is None or fact.end_cause not in (DROPPED, EXPIRED):
             continue
-        # A broker that closed its connection was heard until then; one that expired, before a silence that is printed.
+        # A closed connection means contact until then; an expired broker was last heard before the printed silence.
         silent = 0 if fact.silent_ms is None else fact.silent_ms * 1000
         early = silent + group.timing.us(Timeout.NAME_SERVER_SCAN, fact.source_node) if fact.end_cause == EXPIRED else 0
         heard = Moment(end.at - early, end.by - max(silent - end.width, 0), end.source, end.event_id)
@@ -630,11 +635,10 @@ def _last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
 
 
 def _gaps(group: Group, services: _Services) -> Iterator[Gap]:
-    """Times in which nobody served, as far as the logs of all who were up show it.
+    """Yield the times in which nobody served, as far as all logs show.
 
-    A slave that stops to act by its own word has learned of a smaller id: somebody serves, whether its log shows it
-    or not. The same holds where a member that follows learns whom it follows in that time, or where one that is up
-    never says what it does.
+    Left out: a gap after a slave that stopped acting by its own word, since it learned of a smaller id and so somebody
+    serves; and a gap in which a member learned whom it follows, or in which a running member never says its role.
     """
     for gap in gaps(group, _last_heard(group), inferred=services.acts):
         handed_over = services.acts(gap.before) and gap.before.end_cause in _SAID_SO
@@ -643,12 +647,13 @@ def _gaps(group: Group, services: _Services) -> Iterator[Gap]:
 
 
 def _served_without_log(group: Group, gap: Gap) -> bool:
+    """Return True when a role held during the gap shows that somebody may have served unlogged."""
     earliest = Moment(gap.begin.at, gap.begin.at, gap.begin.source)
     for role in _roles_in(group, gap):
         begin = group.clocks.elapsed(earliest, since(role))
         successor = gap.after is not None and role.leader == gap.after.node
         learned = begin[0] > 0 or (begin[1] > 0 and role.leader != gap.before.node)
-        # Who follows from the second on in which the gap ends may follow one that ended it.
+        # A member that follows from the very second in which the gap ends may follow the one that ended it.
         blurred = gap.end.by - gap.end.at > Timeout.BLURRED_END.us
         inside = blurred or group.clocks.elapsed(since(role), gap.end)[0] > 0
         if role.role == FOLLOWER and role.leader is not None and not successor and learned and inside:
@@ -659,7 +664,7 @@ def _served_without_log(group: Group, gap: Gap) -> bool:
 
 
 def _registered_unseen(group: Group, gap: Gap) -> bool:
-    """Whether a name server had a member all through a gap, and no log tells of that one then: it may have served."""
+    """Return True when a name server had, all through the gap, a member whose log says nothing of that time."""
     ids = _ids(group)
     known = {role.node for role in _roles_in(group, gap)} | {gap.before.node}
     for fact in group.of(BrokerRegistered):
@@ -672,7 +677,7 @@ def _registered_unseen(group: Group, gap: Gap) -> bool:
 
 
 def _roles_in(group: Group, gap: Gap) -> Iterator[Role]:
-    """Roles that may have been held in a gap."""
+    """Yield the roles that may have been held during the gap."""
     for role in group.roles:
         end = until(role)
         over = end is not None and group.clocks.elapsed(gap.begin, end)[1] <= 0
@@ -681,10 +686,10 @@ def _roles_in(group: Group, gap: Gap) -> Iterator[Role]:
 
 
 def _should_have_acted(group: Group, gap: Gap) -> bool:
-    """Whether a member that followed on for longer than a change may take should have acted, or no other is known.
+    """Return True when a follower stayed idle for longer than a change takes, or when no other member has a log.
 
-    It should have learned of a smaller id or acted itself. Its name servers may still have shown the old master, or
-    its lines may be lost; that it did not act is not proven.
+    It should have learned of a smaller id or acted itself. Its name servers may still have listed the old master, or
+    its lines may be lost, so this does not prove that nobody acted.
     """
     if all(role.source_node == gap.before.source for role in group.roles):
         return True
@@ -694,14 +699,14 @@ def _should_have_acted(group: Group, gap: Gap) -> bool:
 
 
 def _most_inside(group: Group, gap: Gap, role: Role) -> int:
-    """The most time of a gap for which a role can have been held."""
+    """Return the most time in us of the gap for which the role can have been held."""
     begin, end = since(role), until(role) or gap.end
     spans = ((gap.begin, end), (begin, end), (begin, gap.end))
     return min(group.clocks.elapsed(earlier, later)[1] for earlier, later in spans)
 
 
 def _seen_preparing(group: Group, role: Role) -> bool:
-    """Whether a broker without a role is known to prepare: its pre-online prints errors, or what ended it."""
+    """Return True when a broker without a role is known to be in pre-online: by its errors, or by a logged end."""
     return role.end_cause != SILENT and (
         role.until is not None
         or any(
@@ -712,19 +717,19 @@ def _seen_preparing(group: Group, role: Role) -> bool:
 
 
 def _normal_gap(group: Group) -> int:
-    """How long a change may take: time-out, scan, and the notice of it (rule of RIP-32: 10 s + 5 s + poll).
+    """Return how long a change may take, in us: time-out, scan and propagation (RIP-32: 10 s + 5 s + poll).
 
-    The time-out that a name server prints for a broker that it dropped goes before what brokers print of it.
+    A time-out that a name server printed for a dropped broker takes precedence over the brokers' settings.
     """
     limits = [fact.silent_ms * US_PER_MS for fact in group.of(BrokerRegistered) if fact.silent_ms]
     silent = max(limits, default=group.timing.us(Timeout.NAME_SERVER_BROKER_SILENT))
-    return silent + group.timing.us(Timeout.NAME_SERVER_SCAN) + notice(group.timing)
+    return silent + group.timing.us(Timeout.NAME_SERVER_SCAN) + min_id_propagation_us(group.timing)
 
 
 def _gap_findings(group: Group, services: _Services, gap: Gap, cause: Finding | None) -> Iterator[Finding]:
-    """``SPECIAL_SERVICE_GAP``, and ``LEADERLESS`` as its cause where it lasted longer than a change takes.
+    """Yield ``SPECIAL_SERVICE_GAP``, with ``LEADERLESS`` as its cause where it outlasted a normal change.
 
-    ``cause`` tells of the loss of the master with which the gap began, where a slave acted then.
+    ``cause``: the finding about the loss of the master with which the gap began, where a slave acted.
     """
     if gap.least > _normal_gap(group):
         cause = _gap_finding(group, services, gap, RuleId.LEADERLESS, None)
@@ -737,7 +742,7 @@ def _gap_finding(group: Group, services: _Services, gap: Gap, rule: RuleId, caus
     ended = {STOPPED: "was stopped", DIED: "died", SILENT: "fell silent"}.get(gap.before.end_cause or "", "gave up")
     if began_early(gap.begin, gap.before):
         ended = "fell silent"
-    then = f"until {services.words(gap.after)} served" if gap.after is not None else "to the end of the logs"
+    then = f"until {services.described(gap.after)} served" if gap.after is not None else "to the end of the logs"
     long = gap.least > _normal_gap(group)
     doubt = long and _should_have_acted(group, gap)
     if doubt:
@@ -751,7 +756,7 @@ def _gap_finding(group: Group, services: _Services, gap: Gap, rule: RuleId, caus
         certainty=DEFINITE if gap.least > 0 and not doubt and _others_tell(group, gap) else POSSIBLE,
         nodes=[gap.before.node, gap.after.node if gap.after else None],
         when=(gap.begin.at, gap.end.at if gap.after else None),
-        summary=f"{loss} for {between(gap.least, gap.most)}: {services.words(gap.before)} {ended}, {then}.",
+        summary=f"{loss} for {between(gap.least, gap.most)}: {services.described(gap.before)} {ended}, {then}.",
         evidence=gap.evidence,
         implied_by=cause.finding_id if cause else None,
         scope=Scope.NO_LEADER if rule == RuleId.LEADERLESS else None,
@@ -760,8 +765,11 @@ def _gap_finding(group: Group, services: _Services, gap: Gap, rule: RuleId, caus
 
 
 def _others_tell(group: Group, gap: Gap) -> bool:
-    """Whether another log has lines from before a time without service to its end: it would show who served. At the end
-    of the logs that one may have begun to serve whose log ends before, by no line of its own."""
+    """Return True when another log covers the whole gap, so that it would show who served.
+
+    At the end of the logs every other source must be covered or stopped: one whose log ends early may have begun to
+    serve unlogged.
+    """
     others = sorted(set(group.written) - {gap.before.source})
     telling = [source for source in others if covers(group, source, gap.begin, gap.end)]
     stopped = {role.source_node for role in group.roles if role.end_cause == STOPPED and role.node != gap.before.node}
@@ -772,26 +780,26 @@ def _others_tell(group: Group, gap: Gap) -> bool:
 
 
 def _is_stuck(attempt: PreOnlineAttempt) -> bool:
-    """Whether pre-online failed often and for long, by its own error lines."""
+    """Return True when pre-online failed often and for long, by its own error lines."""
     lasted = 0 if attempt.until is None else attempt.until - attempt.since
     return attempt.failures >= _STUCK_FAILURES and lasted >= Timeout.PRE_ONLINE_STUCK.us
 
 
 def _is_missed(group: Group, attempt: PreOnlineAttempt) -> bool:
-    """Before the first master of a set nobody waits for it; a slave that is late takes nothing away."""
+    """Return True when a master was missing because of this attempt; False before the set's first master."""
     is_master = attempt.as_master or attempt.node == MASTER_ID
     return is_master and any(group.clocks.elapsed(tenure.begin, since(attempt))[0] > 0 for tenure in group.tenures)
 
 
 def _stuck(group: Group) -> Iterator[Finding]:
-    """``PRE_ONLINE_STUCK``: what is seen is from the first failure to the last, or to the success after all."""
+    """Yield ``PRE_ONLINE_STUCK``, from the first failure to the last, or to the eventual success."""
     for attempt in group.of(PreOnlineAttempt):
         if _is_stuck(attempt):
             yield _stuck_finding(group, attempt)
 
 
-def _went_on(group: Group, tenure: Tenure, moment: Moment) -> bool:
-    """Whether a tenure surely went on at a moment."""
+def _surely_led_at(group: Group, tenure: Tenure, moment: Moment) -> bool:
+    """Return True when the tenure certainly included the moment."""
     clocks = group.clocks
     return clocks.elapsed(tenure.begin, moment)[0] > 0 and clocks.elapsed(moment, tenure.end)[0] > 0
 
@@ -800,7 +808,7 @@ def _stuck_finding(group: Group, attempt: PreOnlineAttempt) -> Finding:
     begin, end = since(attempt), until(attempt) or since(attempt)
     least, most = end.at - begin.by, end.by - begin.at
     missed = _is_missed(group, attempt)
-    acting = next((tenure for tenure in group.tenures if _went_on(group, tenure, begin)), None)
+    acting = next((tenure for tenure in group.tenures if _surely_led_at(group, tenure, begin)), None)
     state = f"; {acting.name} acted meanwhile, read only" if missed and acting is not None else ""
     why = f" ({attempt.error})" if attempt.error else ""
     after_all = "to the last line of it" if attempt.outcome in (FAILING, STILL_OPEN) else "before it came online"
@@ -850,7 +858,10 @@ def _coverage(group: Group, services: _Services, found: list[Finding]) -> Iterat
 
 
 def _overlap_coverage(group: Group, found: Sequence[Finding]) -> RuleCoverage:
-    """Pairs that were at once, or may have been for longer than a notice, and the changes that were none of them."""
+    """Count as checked the overlapping pairs or the changes of service, whichever are more.
+
+    Unclear are pairs that may have overlapped for longer than a change takes to become known.
+    """
     pairs = list(overlaps(group))
     return counted(
         group,
@@ -858,12 +869,14 @@ def _overlap_coverage(group: Group, found: Sequence[Finding]) -> RuleCoverage:
         found,
         max(len(pairs), len(group.tenures) - 1),
         "ends and beginnings lie within the resolution and bounds of the clocks, or a log just stops",
-        unclear=sum(1 for overlap in pairs if overlap.least <= 0 and overlap.most > notice(group.timing)),
+        unclear=sum(
+            1 for overlap in pairs if overlap.least <= 0 and overlap.most > min_id_propagation_us(group.timing)
+        ),
     )
 
 
 def _minimum_coverage(group: Group, services: _Services, found: Sequence[Finding]) -> RuleCoverage:
-    """How many acted by the word of their own log, and were not in another's way; that is all that a log can show."""
+    """Count acting times; those that do not begin with the broker's own line about the minimum are unclear."""
     acting = services.acting()
     by_own_word = sum(1 for tenure in acting if services.roles[tenure].cause in ("min_changed", "service_on"))
     return counted(
@@ -911,6 +924,7 @@ def _gap_coverage(group: Group, found: Sequence[Finding]) -> RuleCoverage:
 
 
 def _heard_last(group: Group, tenure: Tenure, heard: Iterable[tuple[str, Moment]]) -> bool:
+    """Return True when the end of the tenure is known closely, or a name server's last contact narrows it."""
     return tenure.end.by - tenure.end.at <= Timeout.BLURRED_END.us or any(
         node == tenure.node
         and group.clocks.elapsed(tenure.end, moment)[1] > -Timeout.LAST_HEARTBEAT.us

@@ -10,16 +10,16 @@ MASTER_ID = "0"
 
 
 def is_smaller(broker_id: str | None, other: str | None) -> bool:
-    """Whether one broker id is smaller than another; unknown ones are not."""
+    """Return True when one broker id is smaller than the other; False if either is unknown."""
     number, compared = digits.number(broker_id), digits.number(other)
     return number is not None and compared is not None and number < compared
 
 
 def acts(broker_id: str, minimum: str | None) -> bool:
-    """Whether a slave that believes ``minimum`` to be the smallest live id of its set acts as master."""
+    """Return True when a slave that believes ``minimum`` to be the smallest live id of its set acts as master."""
     return broker_id != MASTER_ID and broker_id == minimum
 
 
 def serves(broker_id: str, minimum: str | None) -> bool:
-    """Whether a broker runs the special services: the master always, a slave while it acts."""
+    """Return True when a broker runs the special services: a master always, a slave while it acts."""
     return broker_id == MASTER_ID or acts(broker_id, minimum)
