@@ -10,7 +10,7 @@ from election_replay.election_core.model.timing import Timeout
 
 
 class AliveTimes:
-    """When members were up."""
+    """The times in which members of a group were up, by the lines of their processes."""
 
     def __init__(self, group: Group) -> None:
         self._clocks = group.clocks
@@ -20,7 +20,8 @@ class AliveTimes:
         self._last = list(accumulate((last for _, last in self._times), max))
 
     def somebody_up(self, begin: Moment, end: Moment) -> bool:
-        """Whether a member was up long enough to be noticed between two moments, on clocks within their bounds."""
+        """Return True when a member was up for at least ``MIN_REPORTED`` between two moments, clocks being within their
+        bounds."""
         since_us, until_us = begin.by, end.at
         number = bisect_left(self._times, (until_us,))
         while number and self._last[number - 1] - since_us >= Timeout.MIN_REPORTED.us:
@@ -31,6 +32,6 @@ class AliveTimes:
         return False
 
     def all_started_after(self, moment: Moment) -> bool:
-        """Whether the log of every member shows a process that surely started after a moment."""
+        """Return True when every member's log shows a process that surely started after a moment."""
         again = {begin.source for begin in self._begins if self._clocks.elapsed(moment, begin)[0] > 0}
         return {begin.source for begin in self._begins} == again

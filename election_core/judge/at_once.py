@@ -1,4 +1,4 @@
-"""Which roles of one log may have been held at once with a role of another: found without looking at all of them."""
+"""An index that finds the roles of one log that may overlap a role of another log."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
@@ -11,14 +11,14 @@ from election_replay.election_core.model.facts import Role
 
 @dataclass(frozen=True, slots=True)
 class OfOneLog:
-    """Some roles of one log in the order in which they began, each with the latest end of it and those before."""
+    """The roles of one log in the order in which they began, each with the latest end of it and all before it."""
 
     roles: Sequence[Role]
     latest: Sequence[Moment | None]
 
     @classmethod
     def of(cls, roles: Iterable[Role]) -> "OfOneLog":
-        """Put roles of one log in order."""
+        """Return the index of the roles of one log."""
         ordered = sorted(roles, key=lambda role: (role.since, role.since_by, role.ordinal))
         latest: list[Moment | None] = []
         for role in ordered:
@@ -28,10 +28,9 @@ class OfOneLog:
         return cls(ordered, latest)
 
     def near(self, role: Role, clocks: Clocks) -> Sequence[Role]:
-        """Those that are neither surely before nor surely after ``role``, and perhaps more.
+        """Return the roles that are neither surely before nor surely after ``role``, and perhaps more.
 
-        What surely came before stands before all that may not have, and what surely came after stands behind: so it is
-        as long as no clock was set. Where one was, it is all of them.
+        The binary search is valid only for clocks that were never set; otherwise all roles are returned.
         """
         if not (clocks.never_set(role.source_node) and clocks.never_set(self.roles[0].source_node)):
             return self.roles
@@ -44,4 +43,5 @@ class OfOneLog:
 
 
 def _not_surely_before(end: Moment | None, begin: Moment, clocks: Clocks) -> int:
+    """Return 0 while an end is surely before ``begin``, else 1: a key for bisection."""
     return int(end is None or clocks.elapsed(end, begin)[0] <= 0)

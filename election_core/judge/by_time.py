@@ -1,4 +1,4 @@
-"""What one log or member has near a time: found without looking at all that there is."""
+"""An index of items by source or member and time."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class ByTime(Generic[T]):
-    """Some items of each source or member, each with the moment, or the time, that it takes."""
+    """Items of each source or member, each with its moment or its interval."""
 
     def __init__(self, every: Iterable[tuple[str | None, Moment, T]]) -> None:
         rows: dict[str | None, list[tuple[int, int, int, T]]] = {}
@@ -22,8 +22,11 @@ class ByTime(Generic[T]):
         self._latest = {of: list(accumulate((by for _, _, by, _ in row), max)) for of, row in self._rows.items()}
 
     def between(self, of: str, since: int, until: int) -> list[T]:
-        """Of a source or member, in the order in which they came: all that end after ``since`` and begin by ``until``,
-        and perhaps some that end before; microseconds."""
+        """Return the items of a source or member that end after ``since`` and begin by ``until`` (us), in order of
+        arrival.
+
+        It may include some items that end before ``since``.
+        """
         row = self._rows.get(of, [])
         first, last = bisect_right(self._latest.get(of, []), since), bisect_left(row, (until + 1,))
         return [item for _, _, _, item in sorted(row[first:last], key=itemgetter(1))]

@@ -1,17 +1,16 @@
-"""Time across machines: never a point, always an interval; never compared unless it can be known.
+"""Bounds on the true time between moments that different machines logged.
 
-A machine's clock shows ``true time + offset``. Offsets are bounded by configuration (``clock_bound_ms`` of a
-source) and by messages: what is logged on one machine because of something logged on another cannot have
-happened before it. Each such pair is one inequality between two offsets; what follows from all of them together is
-found by shortest paths (:mod:`.difference_constraints`).
+A machine's clock shows ``true time + offset``. Two things bound an offset: the configured ``clock_bound_ms`` of its
+source, and messages. A line that one machine logged because of something on another machine cannot have happened before
+its cause, so each such pair is one inequality between two offsets. Shortest paths give all that follows from them
+together (:mod:`.difference_constraints`).
 
-A clock is a row of segments (:mod:`.clock_segments`): it is cut where its own lines go back, and where no constant
-offset explains its messages. Each segment has an offset of its own. A moment near a step may belong to either side of
-it; only what is compared with such a moment is as wide as the step.
+A clock is a row of segments (:mod:`.clock_segments`), each with an offset of its own: it is cut where its own lines go
+back, and where no constant offset explains its messages. A moment near a step may belong to either side, so only
+comparisons with such a moment are as wide as the step.
 
-Messages narrow the configured bounds. Where they contradict them, the configured bound of the segment that is
-wrong most often is dropped: its offset is then known only as far as messages prove it, and the contradiction
-is reported, not smoothed away.
+Messages narrow the configured bounds. Where they contradict a bound, the bound of the segment that is in most
+contradictions is dropped: messages alone bound its offset then, and the contradiction is reported.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, product
 
-from election_replay.election_core.judge.clock_blame import copier_of, is_copier, may_show_the_same, owner_of
+from election_replay.election_core.judge.clock_blame import copier_of, is_copier, may_be_equal, owner_of
 from election_replay.election_core.judge.clock_segments import Segments
 from election_replay.election_core.judge.common_time import CommonTime
 from election_replay.election_core.judge.difference_constraints import UNBOUNDED, Edge, contradict, shortest_paths
@@ -41,17 +40,18 @@ __all__ = [
 ]
 
 _TRUE_TIME = -1
-"""The number of the reference among the segments: the true time, which the configured bounds are about."""
+"""The number that stands for true time among the segments: configured bounds are relative to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """How far the clock of ``source`` was ahead of true time in a segment; microseconds, negative where it was behind.
+    """Bounds on how far the clock of ``source`` was ahead of true time in one segment; us, negative where it was
+    behind.
 
-    The segment has the moments from ``first`` to ``last`` (``None``: from the first, or to the last, of all).
-    ``least`` and ``most`` are ``None`` where nothing bounds them. ``by_bound``: the configured bound holds for it.
-    ``shown`` is how far its readings are ahead of its moments, ``back`` how far, at least, lines show that it was put
-    back at its beginning (0: none does).
+    The segment covers the moments from ``first`` to ``last`` (``None``: no limit on that side). ``least`` and ``most``
+    are ``None`` where nothing bounds them. ``by_bound`` is true when the configured bound holds in the segment.
+    ``shown`` is how far its readings are ahead of its timeline. ``back`` is how far, at least, lines show that the
+    clock was put back where the segment begins (0: no line shows it).
     """
 
     source: str
@@ -66,12 +66,12 @@ class Offset:
 
 @dataclass(frozen=True, slots=True)
 class WrongClock:
-    """The clock of ``source`` was out of its bounds, or was set.
+    """A clock that was out of its bounds, or was set.
 
-    ``segments`` are all of its clock. ``set_by`` says how far, at least, it was set at each of its steps: back where
-    negative; where only messages show a step, they do not say which way, and it is positive. ``apart_us`` is by how
-    much, at least, it contradicts the others. Where the clocks of ``or_else`` would explain the same as well, it may be
-    theirs that was wrong; not where its own lines show that it was set.
+    ``segments`` are all segments of the clock. ``set_by`` holds the least size of each step in us: negative where lines
+    show that the clock was put back, positive where only messages show a step, which do not tell its direction.
+    ``apart_us`` is the least amount by which the clock contradicts others. ``or_else`` names the clocks that would
+    explain the contradiction as well; it is empty where the clock's own lines show a step.
     """
 
     source: str
@@ -83,17 +83,17 @@ class WrongClock:
 
     @property
     def offsets(self) -> tuple[Offset, ...]:
-        """Its segments that contradict the bounds."""
+        """Return the segments in which the configured bound does not hold."""
         return tuple(offset for offset in self.segments if not offset.by_bound)
 
 
 class Clocks:
-    """What is known about the clocks of a group's machines.
+    """The bounds on the clocks of a group's machines.
 
-    ``bounds_us`` maps each source to its configured bound. ``messages`` are causal pairs between sources; one may name
-    the clock of whoever copied the files of a source (:func:`copier_of`), which has the bound of that source. ``steps``
-    are the places where the own lines of a source show that its clock was put back, ``holes`` the times, from a moment
-    to another, in which a source wrote nothing: there a clock may have been set forward.
+    ``bounds_us`` maps each source to its configured bound. ``messages`` are causal pairs between sources; a pair may
+    name the clock of the machine that copied a source's files (:func:`copier_of`), which has the bound of that source.
+    ``steps`` are the places where a source's own lines show that its clock was put back. ``holes`` maps a source to the
+    gaps (begin, end) in its log: a clock may have been set forward there.
     """
 
     def __init__(
@@ -112,25 +112,25 @@ class Clocks:
         self._edges = self._segments.edges()
         self._proven = shortest_paths(self._segments.numbers, self._edges)
         doubted = self._doubted()
-        self._ahead = self._combined(doubted)
+        self._ahead = self._all_bounds(doubted)
         self._wrong = frozenset(doubted)
         self._never_set = self._as_read()
         self._put_right: frozenset[str] = frozenset()
 
     def _as_read(self) -> dict[str, int]:
-        """The only segments of those clocks whose moments are what they showed."""
+        """Return {clock: number of its only segment} for the clocks whose timeline equals their readings."""
         segments = {clock: self._segments.of(clock) for clock in self._clocks}
         return {clock: row[0].number for clock, row in segments.items() if len(row) == 1 and not row[0].ahead}
 
     # -- how far apart ---------------------------------------------------------------------------------------------
 
     def elapsed(self, earlier: Moment, later: Moment) -> tuple[int, int]:
-        """The least and the most true time from ``earlier`` to ``later``, in microseconds; may be negative.
+        """Return the (least, most) true time in us from ``earlier`` to ``later``; both may be negative.
 
-        Of a moment around a step of its clock no more is known than that: the answer is wide there.
+        The range is wide for a moment near a step, which may lie on either side of it.
         """
         only, other = self._never_set.get(earlier.source), self._never_set.get(later.source)
-        if only is not None and other is not None:  # as most clocks are, and nothing is asked as often
+        if only is not None and other is not None:  # a fast path: most clocks were never set, and this runs most
             return _between(earlier, later, self._most(only, other), self._most(other, only))
         before, after = self._segments.span(earlier), self._segments.span(later)
         ahead, behind = self._most(before.end, after.begin), self._most(after.end, before.begin)
@@ -142,25 +142,26 @@ class Clocks:
         return least, most
 
     def comparable(self, moment: Moment, other: Moment) -> bool:
-        """Whether anything at all is known of the time between two moments."""
+        """Return True when the time between two moments has a bound on at least one side."""
         least, most = self.elapsed(moment, other)
         return least > -UNBOUNDED or most < UNBOUNDED
 
     def never_set(self, source: str) -> bool:
-        """Whether no step of a clock is known: its readings are in order, and what is surely before another reading is
-        before all later ones."""
+        """Return True when no step of a clock is known: what is surely before one of its readings is before all later
+        ones."""
         return source in self._never_set
 
     def near_step(self, moment: Moment) -> bool:
-        """Whether a moment may lie on either side of a step of its clock."""
+        """Return True when a moment may lie on either side of a step of its clock."""
         span = self._segments.span(moment)
         return span.begin != span.end
 
     def surely_before_though_set(self, moment: Moment, other: Moment, silence: Moment) -> bool:
-        """Whether a moment lies before another one even if the clock of that one was set forward in a ``silence``.
+        """Return True when ``moment`` is before ``other`` even if the clock of ``other`` was set forward in a gap of
+        its log.
 
-        A silent log is that of a frozen process, or of one whose clock was set forward meanwhile. Only what came to it
-        after the silence, which ended at the moment given, shows how far its clock was ahead then.
+        A log is silent because its process was frozen, or because its clock was set forward. ``silence`` is the end of
+        the gap. Only messages that arrived after it show how far the clock was ahead then.
         """
         reading = self._segments.span(other)
         for message in self._messages:
@@ -168,37 +169,38 @@ class Clocks:
             if came.source != other.source or came.at < silence.at or came.by < silence.by:
                 continue
             cause, effect = self._segments.span(message.cause), self._segments.span(message.effect)
-            ahead = effect.by - cause.at  # of the readings; a moment of the cause's timeline is meant
+            ahead = effect.by - cause.at  # of readings, so ``by`` below converts back to the cause's timeline
             by = message.cause.at - cause.at - ahead
             if self.surely_before(moment, Moment(reading.at + by, reading.by + by, message.cause.source)):
                 return True
         return False
 
     def placed(self, moment: Moment) -> bool:
-        """Whether it is known in common time when a moment was: of a clock in doubt only its own differences are."""
+        """Return True when the common time of a moment is known: its clock keeps its bound there, or messages tell its
+        offset."""
         span = self._segments.span(moment)
         return all(number not in self._wrong or _known(*self._bounds_of(number)) for number in {span.begin, span.end})
 
     def reading(self, moment: Moment) -> tuple[int, int]:
-        """What the machine's clock showed at a moment: at least, and at most."""
+        """Return the (earliest, latest) reading in us that the machine's clock showed at a moment."""
         span = self._segments.span(moment)
         return span.at, span.by
 
     def surely_before(self, moment: Moment, other: Moment) -> bool:
-        """Whether all of one moment lies before all of the other, on every clock."""
+        """Return True when ``moment`` ends before ``other`` begins for every offset within the bounds."""
         return self.elapsed(moment, other)[0] > 0
 
     def most_ahead(self, source: str, other: str) -> int:
-        """How far, at most, moments of ``source`` were ever ahead of moments of ``other``, in microseconds.
+        """Return how far, at most, moments of ``source`` were ever ahead of moments of ``other``, in us.
 
-        Of clocks that were put right (:meth:`in_common_time`) it is what is not known of them. ``source`` and ``other``
-        may be the same: then it is how far the clock was ever put back.
+        For clocks in common time (:meth:`in_common_time`) this is the error that is left. For ``source == other`` it is
+        how far the clock was ever put back.
         """
         return self._most_ahead[source, other]
 
     @cached_property
     def widest(self) -> int:
-        """No two of the clocks are further apart than this, in microseconds; neither is one from itself."""
+        """Return the largest distance in us between any two of the clocks, or of one clock from itself."""
         return max((abs(most) for most in self._most_ahead.values()), default=0)
 
     @cached_property
@@ -210,9 +212,10 @@ class Clocks:
         }
 
     def _moments_ahead(self, segment: Segment, other: Segment) -> int:
-        """How far, at most, moments in a segment are ahead of moments in another: these are put right, readings not.
+        """Return how far, at most, moments of ``segment`` are ahead of moments of ``other``, in us.
 
-        A moment around a step may be earlier than the first reading that may lie behind that, and later than the last.
+        The bounds hold for readings, so the sum converts them to the timeline. Moments near a step may be earlier or
+        later than the limits of their segment.
         """
         most = self._most(other.number, segment.number)
         early = self._segments.beyond(segment, put_right=segment.source in self._put_right)[0]
@@ -220,7 +223,8 @@ class Clocks:
         return most if most >= UNBOUNDED else most + segment.ahead - other.ahead + early + late
 
     def shown_by(self, source: str, moment: Moment) -> tuple[int | None, int | None]:
-        """The earliest and the latest reading of a source's clock at a moment of another's (``None``: no bound)."""
+        """Return the (earliest, latest) reading in us of a source's clock at a moment of another clock; ``None``: no
+        bound."""
         early: list[int | None] = []
         late: list[int | None] = []
         span = self._segments.span(moment)
@@ -238,33 +242,33 @@ class Clocks:
         )
 
     def _most(self, behind: int, ahead: int) -> int:
-        """How far, at most, the clock is ahead in the segment ``ahead`` of what it is in the segment ``behind``."""
+        """Return how far, at most, readings in segment ``ahead`` are ahead of readings in segment ``behind``, in us."""
         return 0 if behind == ahead else self._ahead.get((behind, ahead), UNBOUNDED)
 
     # -- which are wrong -------------------------------------------------------------------------------------------
 
     @property
     def stepped(self) -> frozenset[str]:
-        """The sources whose clocks were set."""
+        """Return the sources whose clocks were set."""
         return frozenset(source for source in self._sources if len(self._segments.of(source)) > 1)
 
     def copies_itself(self, source: str) -> bool:
-        """Whether the clock of who copied a machine's files may be that of the machine itself, by messages alone."""
+        """Return True when messages allow that a machine's files were copied by its own clock."""
         copier = copier_of(source)
         if copier not in self._clocks:
             return True
         pairs = product(self._segments.of(source), self._segments.of(copier))
-        return any(may_show_the_same(machine.number, copied.number, self._proven) for machine, copied in pairs)
+        return any(may_be_equal(machine.number, copied.number, self._proven) for machine, copied in pairs)
 
     def compared(self) -> tuple[int, int]:
-        """How many ordered pairs of sources a message compares, and how many none does."""
+        """Return how many ordered pairs of sources have a message that compares them, and how many have none."""
         source_of = self._source_of(self._sources)
         ties = ((source_of.get(a), source_of.get(b)) for a, b in self._edges)
         tied = {(a, b) for a, b in ties if a is not None and b is not None and a != b}
         return len(tied), len(self._sources) * (len(self._sources) - 1) - len(tied)
 
     def offsets(self) -> Iterator[Offset]:
-        """What is known of each clock, segment by segment."""
+        """Yield the bounds of each clock, segment by segment."""
         for source in self._clocks:
             for segment in self._segments.of(source):
                 least, most = self._bounds_of(segment.number)
@@ -282,12 +286,13 @@ class Clocks:
     # -- common time -----------------------------------------------------------------------------------------------
 
     def in_common_time(self) -> "tuple[Clocks, CommonTime]":
-        """These clocks as they are once all moments are put right, and what puts them right."""
+        """Return these clocks after all moments are corrected to common time, and the :class:`CommonTime` that corrects
+        them."""
         by = dict.fromkeys(self._segments.numbers, 0)
         for clock in self._clocks:
-            by |= self._put_back_by(self._segments.of(clock))
+            by |= self._corrections(self._segments.of(clock))
         common = copy(self)
-        common._segments = self._segments.moved(by)
+        common._segments = self._segments.shifted(by)
         common._never_set = common._as_read()
         for derived in ("widest", "_most_ahead", "wrong"):
             common.__dict__.pop(derived, None)
@@ -297,12 +302,13 @@ class Clocks:
         copied_by = {source: source if self.copies_itself(source) else copier_of(source) for source in self._sources}
         return common, CommonTime(moved, copied_by, by)
 
-    def _put_back_by(self, row: Sequence[Segment]) -> dict[int, int]:
-        """By how much each segment of a timeline is ahead of common time, so that what came later stays later.
+    def _corrections(self, row: Sequence[Segment]) -> dict[int, int]:
+        """Return {segment number: us to subtract} for one clock, such that later lines stay later.
 
-        A clock within its bounds is taken at its word. What is known least moves first.
+        A clock within its bounds is left as it is. Where two segments would change places, the one with the wider
+        bounds moves.
         """
-        by = [segment.ahead + offset for segment, offset in zip(row, self._offsets_taken(row), strict=True)]
+        by = [segment.ahead + offset for segment, offset in zip(row, self._assumed_offsets(row), strict=True)]
         for _ in row:
             for (first, before), (second, after) in combinations(enumerate(row), 2):
                 beside = second == first + 1
@@ -320,19 +326,20 @@ class Clocks:
                     by[second] -= excess
         return {segment.number: ahead for segment, ahead in zip(row, by, strict=True)}
 
-    def _offsets_taken(self, row: Sequence[Segment]) -> list[int]:
-        """How far a clock is taken to be ahead in each of its segments.
+    def _assumed_offsets(self, row: Sequence[Segment]) -> list[int]:
+        """Return the offset in us that is assumed for each segment of a clock.
 
-        In the middle of what is known well. Of what is known from a least to a most, as far as may be: then moments are
-        as early as they may have been (:meth:`late_by`). Where less is known, as if a step had taken no time.
+        A clock within its bounds has offset 0. With narrow bounds it is their middle, with wide ones their most, so
+        that moments are as early as they may have been (:meth:`late_by`). Where a side is unbounded, the offset of a
+        neighbouring segment is continued over the step, as if the step had taken no time.
         """
         limits = [self._bounds_of(segment.number) for segment in row]
         taken = [
-            0 if segment.number not in self._wrong else _as_known(*known)
+            0 if segment.number not in self._wrong else _midpoint_or_most(*known)
             for segment, known in zip(row, limits, strict=True)
         ]
         known = [segment.number not in self._wrong or None not in of for segment, of in zip(row, limits, strict=True)]
-        if not any(known):  # then it is taken at its word for as long as that may be
+        if not any(known):  # start from the first segment that may have been right
             place = next((place for place, of in enumerate(limits) if _within(0, of) == 0), 0)
             taken[place], known[place] = _within(0, limits[place]), True
         for place in range(1, len(row)):
@@ -346,24 +353,26 @@ class Clocks:
         return taken
 
     def _bounds_of(self, number: int) -> tuple[int | None, int | None]:
-        """How far a clock is ahead of true time in a segment: at least, and at most."""
+        """Return the (least, most) offset in us of a segment from true time; ``None`` where nothing bounds it."""
         behind = self._ahead.get((number, _TRUE_TIME))
         return None if behind is None else -behind, self._ahead.get((_TRUE_TIME, number))
 
     def _is_wide(self, number: int) -> bool:
-        """Whether it is known from a least to a most how far a clock is ahead in a segment, and not well."""
+        """Return True when a segment of a doubted clock is bounded on both sides, and by more than ``_NARROW``."""
         return number in self._wrong and _wide(*self._bounds_of(number))
 
     def late_by(self, moment: Moment) -> int:
-        """How much later than its common time a moment may have been, in microseconds: where little is known of its
-        clock, common time is as early as it may be. Zero for a clock of which one side is not known at all."""
+        """Return how much later than its common time a moment may have been, in us.
+
+        A clock with wide bounds gets the earliest common time that they allow. Zero where one side is unbounded.
+        """
         segment = self._segments.at(moment)
         least, _ = self._bounds_of(segment.number)
         return -segment.ahead - least if least is not None and self._is_wide(segment.number) else 0
 
     @cached_property
     def wrong(self) -> tuple[WrongClock, ...]:
-        """The clocks that were wrong, each once, in the order of their sources."""
+        """Return the clocks that were wrong, each once, sorted by source."""
         found = {}
         offsets: dict[str, list[Offset]] = {}
         for offset in self.offsets():
@@ -399,7 +408,8 @@ class Clocks:
         return tuple(found.values())
 
     def _blamed(self) -> dict[str, list[tuple[int, tuple[str, ...], tuple[str, ...]]]]:
-        """Of each source whose clock is blamed for a contradiction: by how much, or else whose, and the evidence."""
+        """Return {source: [(contradiction in us, sources that may be wrong instead, event ids)]} of the clocks to
+        blame."""
         source_of = self._source_of(self._clocks)
         blamed: dict[str, list[tuple[int, tuple[str, ...], tuple[str, ...]]]] = {}
         for first, second, by, evidence in self._contradictions():
@@ -411,17 +421,18 @@ class Clocks:
         return blamed
 
     def _source_of(self, clocks: Iterable[str]) -> dict[int, str]:
-        """The clock of each segment, by its number."""
+        """Return {segment number: clock}."""
         return {segment.number: clock for clock in clocks for segment in self._segments.of(clock)}
 
     def _contradictions(self) -> Iterator[tuple[int, int, int, tuple[str, ...]]]:
-        """Pairs of segments that are further apart than their bounds allow: by how much at least, and the evidence."""
+        """Yield (segment, segment, least excess in us, event ids) for pairs that are further apart than their bounds
+        allow."""
         for (a, b), most in sorted(self._proven.items()):
             if a != b and most < -(self._segments.bound(a) + self._segments.bound(b)):
                 yield a, b, -most, self._edges[a, b].evidence if (a, b) in self._edges else ()
 
     def _doubted(self) -> list[int]:
-        """The segments whose configured bound does not hold."""
+        """Return the numbers of the segments whose configured bound does not hold."""
         doubted = list(self._segments.out_of_bounds())
         for before, after in self._segments.sides_of_steps():
             if before not in doubted and after not in doubted:
@@ -431,16 +442,20 @@ class Clocks:
             within = 2 * max(map(self._segments.bound, of_it)) + SLACK_US
             if jump.at_least > within and (len(jump.or_else) > 1 or not set(of_it) & set(doubted)):
                 doubted += [number for number in of_it if number not in doubted]
-        untold = dict(self._segments.untold())
-        known = self._combined([*doubted, *untold])
+        unbounded = dict(self._segments.unbounded_beside_steps())
+        known = self._all_bounds([*doubted, *unbounded])
         return doubted + [
             number
-            for number, beside in untold.items()
-            if number not in doubted and not self._fits(number, beside, known)
+            for number, beside in unbounded.items()
+            if number not in doubted and not self._fits_by_steps(number, beside, known)
         ]
 
-    def _fits(self, number: int, beside: list[tuple[int, int]], known: dict[tuple[int, int], int]) -> bool:
-        """Whether a segment of which no message tells may be within its bounds, by the steps to those next to it."""
+    def _fits_by_steps(self, number: int, beside: list[tuple[int, int]], known: dict[tuple[int, int], int]) -> bool:
+        """Return True when a segment without messages may be within its bound, by the printed steps to its neighbours.
+
+        ``beside`` holds (neighbour, least us by which the segment is ahead of it); ``known`` holds the bounds of the
+        others.
+        """
         within = self._segments.bound(number) + SLACK_US
         fits = []
         for other, ahead in beside:
@@ -449,19 +464,20 @@ class Clocks:
                 fits.append(ahead - least <= within and ahead + most >= -within)
         return bool(fits) and all(fits)
 
-    def _combined(self, doubted: list[int]) -> dict[tuple[int, int], int]:
-        """Messages and the configured bounds that they do not contradict, together."""
+    def _all_bounds(self, doubted: list[int]) -> dict[tuple[int, int], int]:
+        """Return shortest paths over messages, program order and the configured bounds of all segments but the
+        ``doubted``."""
         edges = {pair: Edge(most, ()) for pair, most in self._proven.items() if pair[0] != pair[1]}
         for number in self._segments.numbers:
             if number not in doubted and self._segments.known(number):
                 edges[_TRUE_TIME, number] = edges[number, _TRUE_TIME] = Edge(self._segments.bound(number), ())
-        in_turn = {pair: min(edge, edges.get(pair, edge)) for pair, edge in self._segments.in_turn().items()}
-        every = edges | in_turn
+        by_order = self._segments.program_order_edges()
+        every = edges | {pair: min(edge, edges.get(pair, edge)) for pair, edge in by_order.items()}
         return shortest_paths([_TRUE_TIME, *self._segments.numbers], edges if contradict(every) else every)
 
 
 _NARROW = 4 * SLACK_US
-"""An offset that is known to within so much is as good as known."""
+"""An offset known to within this many us counts as known."""
 
 
 def _wide(least: int | None, most: int | None) -> bool:
@@ -472,8 +488,8 @@ def _known(least: int | None, most: int | None) -> bool:
     return least is not None and most is not None and most - least <= Timeout.CLOCK_KNOWN.us
 
 
-def _as_known(least: int | None, most: int | None) -> int:
-    """The middle of what is known well, else the most."""
+def _midpoint_or_most(least: int | None, most: int | None) -> int:
+    """Return the middle of narrow bounds, the most of wide ones, the only bound where one is missing, 0 without any."""
     known = [bound for bound in (least, most) if bound is not None]
     if not known:
         return 0
@@ -481,7 +497,7 @@ def _as_known(least: int | None, most: int | None) -> int:
 
 
 def _set_by(before: Segment, after: Segment) -> int:
-    """By how much a clock was set between two segments, if that took no time, as far as its log shows it."""
+    """Return by how much a clock was set between two segments in us, if setting it took no time."""
     return max(after.first - before.last - 1, 0) - (after.ahead - before.ahead)
 
 
@@ -492,7 +508,10 @@ def _within(offset: int, limits: tuple[int | None, int | None]) -> int:
 
 
 def _between(before: Moment | Span, after: Moment | Span, ahead: int, behind: int) -> tuple[int, int]:
-    """The least and the most true time between two readings, where the later clock is that much ahead, or behind."""
+    """Return the (least, most) true time in us between two readings.
+
+    The later clock is ahead of the earlier one by at most ``ahead``, and behind it by at most ``behind``.
+    """
     least = -UNBOUNDED if ahead >= UNBOUNDED else after.at - before.by - ahead
     most = UNBOUNDED if behind >= UNBOUNDED else after.by - before.at + behind
     return max(least, -UNBOUNDED), min(most, UNBOUNDED)

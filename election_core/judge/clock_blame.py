@@ -1,6 +1,6 @@
-"""Which of several clocks, or of their segments, to trust no more when they contradict each other.
+"""Which of several contradicting clocks, or segments of clocks, to stop trusting.
 
-A machine's clock and that of whoever copied its files are two clocks, which may be one.
+A machine's clock and the clock by which its files were copied are two clocks, which may be one.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -19,38 +19,41 @@ from election_replay.election_core.model.timing import Timeout
 
 _COPIER = "/metadata"
 AGREE_US = Timeout.CLOCKS_AGREE.us
-"""Clocks that messages tie together as closely as this, beside their bounds, bear each other out."""
+"""Clocks that agree to within this many us, beyond their bounds, corroborate each other."""
 
 _CHOICES_AT_MOST = 500
-"""So many sets of segments are tried for the smallest one that explains a contradiction."""
+"""The number of sets of segments that are tried for the smallest one that explains a contradiction."""
 
 
-class Meanwhile(Protocol):
-    """What messages tell of a segment since it was contradicted, and before."""
+class Corroboration(Protocol):
+    """What messages show about a segment before and after another one contradicted it."""
 
     def compared(self, number: int, third: int, other: int) -> bool:
-        """Whether a segment was compared with a third one since another one contradicted it."""
+        """Return True when a message compares ``number`` with ``third`` at or after the time ``other`` contradicts
+        ``number``."""
 
     def was_right(self, other: int, number: int) -> bool:
-        """Whether the other one's clock seemed right before that: it was set then, or the first one was."""
+        """Return True when the clock of ``other`` seemed right before it contradicted ``number``: either may have been
+        set then."""
 
     def may_be_set_forward(self, number: int, other: int, by: int) -> bool:
-        """Whether holes in the log of a segment leave room for its clock to have been set forward by so many
-        microseconds before it was compared with another one."""
+        """Return True when log gaps leave room for a forward step of ``by`` us before ``other`` contradicts
+        ``number``."""
 
 
 def copier_of(source: str) -> str:
-    """The clock of whoever copied the metadata files of ``source``: the machine itself, or another one."""
+    """Return the name of the clock by which the metadata files of ``source`` were copied: its own, or another
+    machine's."""
     return source + _COPIER
 
 
 def owner_of(clock: str) -> str:
-    """The source that a clock belongs to: its own, or that of whoever copied its files."""
+    """Return the source that a clock belongs to, or whose files it copied."""
     return clock.removesuffix(_COPIER)
 
 
 def is_copier(clock: str) -> bool:
-    """Whether a clock is that of whoever copied files."""
+    """Return True for the clock of a machine that copied files."""
     return clock.endswith(_COPIER)
 
 
@@ -59,17 +62,17 @@ def not_to_trust(
     bounds: Mapping[int, int],
     edges: Edges,
     was_set: Collection[str] = (),
-    meanwhile: Meanwhile | None = None,
+    corroboration: Corroboration | None = None,
 ) -> list[int]:
-    """The segments, by number, that messages prove to be outside of their configured bounds (microseconds).
+    """Return the numbers of the segments that messages prove to be outside of their configured bounds (us).
 
-    Of two that contradict each other and nobody else, the one of a clock that ``was_set`` is to blame. Where several
-    clocks are wrong, a segment that they contradict is trusted only if a third one bears it out ``meanwhile``; so is it
-    against one of which no line shows that it was set, and that seemed right before.
+    Of two segments that contradict each other and nobody else, the one of a clock that ``was_set`` is blamed. Where
+    several clocks are wrong, a contradicted segment is trusted only if a third clock corroborates it. The same holds
+    against a clock that seemed right before and that no line shows to be set.
 
-    What machines logged decides about machines. A clock by which files were copied is judged after that: it may be that
-    of a machine which is found wrong, and copies of one round may all be of one clock. So copies alone do not say
-    whether a machine was wrong or who made them; where they contradict several machines, they are wrong.
+    Lines of machines decide about machines. A clock that copied files is judged after that: it may be the clock of a
+    machine found wrong, and all copies of one round may be by one clock. So copies alone do not decide whether a
+    machine or its copier was wrong; a copier that contradicts several machines is wrong.
     """
     machines = sorted(number for number, clock in clock_of.items() if not is_copier(clock))
     among = {pair: edge for pair, edge in edges.items() if set(pair) <= set(machines)}
@@ -78,16 +81,16 @@ def not_to_trust(
     pairs = _contradictory(compared, bounds)
     doubted = clock_blame(pairs, set_once)
     blamed = {clock_of[number] for number in doubted} | {*was_set}
-    if meanwhile is not None and (len(blamed) > 1 or not {*was_set}):
+    if corroboration is not None and (len(blamed) > 1 or not {*was_set}):
         directly = {frozenset(pair) for pair, edge in among.items() if edge.most < -(bounds[pair[0]] + bounds[pair[1]])}
-        doubted += _alone(pairs, doubted, clock_of, bounds, compared, directly, meanwhile)
+        doubted += _uncorroborated(pairs, doubted, clock_of, bounds, compared, directly, corroboration)
     if len(machines) == len(clock_of):
         return doubted
     proven = shortest_paths(clock_of, edges)
     doubted += [
         number
         for number, clock in clock_of.items()
-        if any(clock == copier_of(clock_of[of]) and may_show_the_same(of, number, proven) for of in doubted)
+        if any(clock == copier_of(clock_of[of]) and may_be_equal(of, number, proven) for of in doubted)
     ]
     left = [pair for pair in _contradictory(proven, bounds) if not set(pair) & set(doubted)]
     if any(set(pair) <= set(machines) for pair in left):
@@ -97,22 +100,25 @@ def not_to_trust(
     return doubted + sorted(concerned if alone else concerned - set(machines))
 
 
-def may_show_the_same(segment: int, other: int, proven: Proven) -> bool:
-    """Whether two clocks may have shown the same, as far as messages tell."""
+def may_be_equal(segment: int, other: int, proven: Proven) -> bool:
+    """Return True when messages allow that two clocks had the same offset."""
     return all(proven.get(pair, UNBOUNDED) >= 0 for pair in ((segment, other), (other, segment)))
 
 
-def _alone(
+def _uncorroborated(
     pairs: list[tuple[int, int]],
     doubted: Collection[int],
     clock_of: Mapping[int, str],
     bounds: Mapping[int, int],
     compared: Proven,
     directly: Collection[frozenset[int]],
-    meanwhile: Meanwhile,
+    corroboration: Corroboration,
 ) -> list[int]:
-    """The segments that stand against those which are doubted, and no other clock with them: none that agrees with
-    them, and none that contradicts the same segment ``directly``, by messages of its own."""
+    """Return the segments that contradict doubted ones and that no third clock supports.
+
+    A third clock supports a segment by agreeing with it, or by contradicting the same doubted segment ``directly``, by
+    messages of its own.
+    """
 
     def agree(number: int, other: int) -> bool:
         within = bounds[number] + bounds[other] + AGREE_US
@@ -122,8 +128,8 @@ def _alone(
     against: dict[int, list[int]] = {}
     for pair in pairs:
         for number, other in (pair, pair[::-1]):
-            forward = number == pair[0] and meanwhile.may_be_set_forward(number, other, -compared[pair])
-            if number not in doubted and other in doubted and (forward or meanwhile.was_right(other, number)):
+            forward = number == pair[0] and corroboration.may_be_set_forward(number, other, -compared[pair])
+            if number not in doubted and other in doubted and (forward or corroboration.was_right(other, number)):
                 against.setdefault(number, []).append(other)
     apart = {frozenset(pair) for pair in pairs}
     trusted = [number for number in clock_of if number not in doubted and not is_copier(clock_of[number])]
@@ -131,7 +137,7 @@ def _alone(
     def helped(number: int, third: int, other: int) -> bool:
         if clock_of[third] in (clock_of[number], clock_of[other]) or {number, third} in apart:
             return False
-        return {third, other} in directly or (agree(number, third) and meanwhile.compared(number, third, other))
+        return {third, other} in directly or (agree(number, third) and corroboration.compared(number, third, other))
 
     return [
         number
@@ -141,13 +147,15 @@ def _alone(
 
 
 def _contradictory(proven: Proven, bounds: Mapping[int, int]) -> list[tuple[int, int]]:
-    """The pairs that are further apart than their bounds allow."""
+    """Return the pairs of segments that are further apart than their bounds allow."""
     return [(a, b) for (a, b), most in proven.items() if most < -(bounds[a] + bounds[b])]
 
 
 def clock_blame(pairs: list[tuple[int, int]], set_once: Collection[int] = ()) -> list[int]:
-    """The fewest segments without which no contradiction is left: always the one in most of them first, and of several
-    one of a clock that was ``set_once``."""
+    """Return few segments without which no contradiction is left: greedily the one in most contradictions.
+
+    Of several such segments, one of a clock that was ``set_once`` goes first.
+    """
     left = [pair for pair in pairs if pair[0] != pair[1]]
     dropped: list[int] = []
     while left:
@@ -171,10 +179,10 @@ def fewest_to_blame(
     put_back: Callable[[Sequence[int]], int],
     steps_of: Callable[[Sequence[int]], int],
 ) -> list[tuple[int, ...]]:
-    """The smallest sets of segments without which messages contradict each other no more: of these, those of which
-    most are of clocks whose lines show that they were ``put_back``.
+    """Return the smallest sets of segments without which messages no longer contradict each other.
 
-    Where none was, larger sets are as likely whose clocks were set no more often altogether, by ``steps_of``.
+    Of these it keeps the sets with most segments of clocks that lines show to be ``put_back``. Where there is none,
+    larger sets are as likely if their clocks were set no more often altogether, by ``steps_of``.
     """
     every = tuple(numbers)
     paths = shortest_paths(every, edges)

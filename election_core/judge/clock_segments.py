@@ -39,18 +39,18 @@ from election_replay.election_core.judge.moments import (
     Step,
     between_steps,
     cut_at,
-    lost,
-    moved,
+    incomparable,
+    shifted,
 )
 from election_replay.election_core.judge.placed_messages import Placed, from_begin, tightest, to_end
 from election_replay.election_core.model.timing import Timeout
 
 _TIGHT_US = 4 * SLACK_US
-"""A message that leaves the offset of a clock open by no more than this shows that it was not set before."""
+"""A message that bounds a clock's offset to within this many us shows that the clock was not yet set."""
 
 
 class Segments:
-    """The segments of all clocks of a group, and what ties them together."""
+    """The segments of all clocks of a group, and the messages between them; cut and widened when it is constructed."""
 
     def __init__(
         self,
@@ -66,14 +66,14 @@ class Segments:
         self.jumps: list[Jump] = []
         self._steps = {source: [step for step in self.steps if step.source == source] for source in bounds_us}
         rows = {source: cut_at(source, self._steps[source]) for source in sorted(bounds_us)}
-        self._settle(rows)
+        self._set_rows(rows)
         for _ in range(STEPS_AT_MOST * len(rows)):
             if not self._cut_where_messages_contradict():
                 break
         else:
-            self._give_up()
+            self._drop_uncertain_clocks()
         self._cut_before_steps()
-        apart = self._cut_where_alone()
+        apart = self._cut_where_uncorroborated()
         for source in sorted(self._compared):
             self._widen(source)
         left = {placed.message for placed in self._placed}
@@ -87,23 +87,24 @@ class Segments:
         return range(len(self._all))
 
     def of(self, source: str) -> list[Segment]:
-        """The segments of a clock, in the order of its log."""
+        """Return the segments of a clock, in the order of its log."""
         return self._rows[source]
 
     def _owner(self, number: int) -> str:
-        """Whose clock a segment is of: copies of its own files bear a clock out, and contradict none."""
+        """Return the source that a segment's clock belongs to: a source does not contradict the clock that copied its
+        files."""
         return owner_of(self._all[number].source)
 
     def bound(self, number: int) -> int:
-        """The configured bound of a segment's clock, in microseconds."""
+        """Return the configured bound of a segment's clock, in us."""
         return self._bounds[self._all[number].source]
 
     def known(self, number: int) -> bool:
-        """Whether anything holds for the segment's offset."""
+        """Return True when bounds and messages hold for the segment."""
         return self._all[number].known
 
     def span(self, moment: Moment) -> Span:
-        """Where a moment lies; one that lies around a step is only known to be not before and not after that."""
+        """Return the readings and the segments between which a moment lies; more than one segment near a step."""
         row = self._rows[moment.source]
         if len(row) == 1:
             return Span(row[0].number, moment.at - row[0].ahead, row[0].number, moment.by - row[0].ahead)
@@ -118,14 +119,14 @@ class Segments:
         return Span(begin.number, at - begin.ahead, end.number, by - end.ahead)
 
     def at(self, moment: Moment) -> Segment:
-        """The segment of a moment; the first of those in which it may lie."""
+        """Return the segment of a moment; the first one where it may lie in several."""
         return next(segment for segment in self._rows[moment.source] if segment.last >= moment.at)
 
     def beyond(self, segment: Segment, *, put_right: bool) -> tuple[int, int]:
-        """How much earlier than it is said to be a moment of a segment may be, and how much later than of another one.
+        """Return how much (earlier, later) in us a moment of a segment may be than the segment's own limits say.
 
-        Around a step it is as early as the step behind its segment may be, and as late as the one before it. Moments
-        that were put right are as wide as the readings around a step; messages may leave open more.
+        Near a step it may be as early as the next segment begins and as late as the previous one ends. Corrected
+        moments (``put_right``) are that wide already; messages may leave open more.
         """
         row = self._rows[segment.source]
         place = row.index(segment)
@@ -138,10 +139,10 @@ class Segments:
             late = max(last, segment.begun) - (last if put_right else segment.first)
         return max(early, 0), max(late, 0)
 
-    def moved(self, by: Mapping[int, int]) -> "Segments":
-        """The same segments, each earlier by so much; moments around a step that no line shows lie in both of them."""
+    def shifted(self, by: Mapping[int, int]) -> "Segments":
+        """Return the same segments, each earlier by ``by[number]`` us."""
         right = copy(self)
-        right._rows = {source: list(moved(row, by)) for source, row in self._rows.items()}
+        right._rows = {source: list(shifted(row, by)) for source, row in self._rows.items()}
         right._all = sorted((segment for row in right._rows.values() for segment in row), key=attrgetter("number"))
         steps = []
         for step in self.steps:
@@ -151,66 +152,69 @@ class Segments:
         return right
 
     def of_one_clock(self, number: int, other: int) -> bool:
-        """Whether two segments belong to one clock."""
+        """Return True when two segments belong to one clock."""
         return self._all[number].source == self._all[other].source
 
     def edges(self) -> Edges:
-        """The tightest of what the messages prove between two segments."""
+        """Return the tightest bound that a message proves for each ordered pair of segments."""
         return tightest(self._placed)
 
     def out_of_bounds(self) -> list[int]:
-        """The segments that messages prove to be outside of their configured bounds."""
+        """Return the segments that messages prove to be outside of their configured bounds."""
         clock_of = {number: self._all[number].source for number in self.numbers}
         bounds = {number: self.bound(number) for number in self.numbers}
         was_set = {step.source for step in self.steps} | {jump.source for jump in self.jumps}
         return not_to_trust(clock_of, bounds, self.edges(), was_set, self)
 
     def compared(self, number: int, third: int, other: int) -> bool:
-        """Whether a segment was compared with a third one since another one contradicted it."""
+        """Return True when a message compares ``number`` with ``third`` at or after the time ``other`` contradicts
+        ``number``."""
         first = self._contradicted_at(number, [other])
         compared = (each.at(number) for each in self._placed if {each.cause, each.effect} == {number, third})
         return first == UNBOUNDED or max(compared, default=-UNBOUNDED) >= first
 
     def was_right(self, other: int, number: int) -> bool:
-        """Whether a clock seemed right before one of its segments contradicted another one."""
+        """Return True when the clock of ``other`` was put back, or agreed with another clock before it contradicted
+        ``number``."""
         first = self._contradicted_at(other, [number])
         row = (segment.number for segment in self._rows[self._all[other].source] if segment.number <= other)
         earlier = (placed for each in row for placed in self._of_segment(each) if placed.at(each) < first)
-        return self._put_back([other]) > 0 or any(map(self._near, earlier))
+        return self._put_back([other]) > 0 or any(map(self._agrees, earlier))
 
-    def _near(self, placed: Placed) -> bool:
-        """Whether a message bears out that one clock was not ahead of the other then."""
+    def _agrees(self, placed: Placed) -> bool:
+        """Return True when the bound that a message proves is within the configured bounds plus ``AGREE_US``."""
         return abs(placed.most) <= self.bound(placed.cause) + self.bound(placed.effect) + AGREE_US
 
     def may_be_set_forward(self, number: int, other: int, by: int) -> bool:
-        """Whether holes in the log of a segment leave room for its clock to have been set forward by so many
-        microseconds before it contradicted another one."""
+        """Return True when log gaps leave room for a forward step of ``by`` us before ``other`` contradicts
+        ``number``."""
         segment, first = self._all[number], self._contradicted_at(number, [other])
         holes = (hole for hole in self._holes.get(segment.source, ()) if segment.first <= hole[1] <= first)
         return sum(end - begin for begin, end in holes) >= by - self.bound(number) - self.bound(other) - AGREE_US
 
     def _contradicted_at(self, number: int, others: Collection[int]) -> int:
-        """When, by its own clock, a message first shows that a segment is further from others than bounds allow."""
+        """Return the earliest moment, by the clock of ``number``, at which a message contradicts its bounds; else
+        UNBOUNDED."""
         return min((placed.moment(number).at for placed in self._contradicting(number, others)), default=UNBOUNDED)
 
     def _contradicting(self, number: int, others: Collection[int]) -> Iterator[Placed]:
-        """The messages that show a segment to be further from others than their bounds allow."""
+        """Yield the messages that show a segment to be further from ``others`` than the configured bounds allow."""
         for placed in self._placed:
             ends = {placed.cause, placed.effect}
             if number in ends and ends & set(others) and placed.most < -sum(map(self.bound, ends)):
                 yield placed
 
     def sides_of_steps(self) -> Iterator[tuple[int, int]]:
-        """The segments before and after each step that is larger than the bounds allow."""
+        """Yield the segments (before, after) of each printed step that is larger than the configured bounds allow."""
         for step in self.steps:
             sides = self._sides(step)
             if sides is not None and step.size > 2 * self._bounds[step.source] + SLACK_US:
                 yield sides
 
-    def untold(self) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-        """The segments next to a step of which no message tells, where messages tell of others of that clock.
+    def unbounded_beside_steps(self) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+        """Yield the segments that no pair of messages bounds, of clocks that messages do compare.
 
-        Each with the segments next to it, and by how much lines show it to be ahead of them at least.
+        Each comes with [(neighbour, least us by which the segment is ahead of it)], by the printed steps.
         """
         for source in sorted(self._compared):
             row, steps = self._rows[source], self._bound_by_messages(source)
@@ -226,7 +230,8 @@ class Segments:
 
     # -- cutting ---------------------------------------------------------------------------------------------------
 
-    def _settle(self, rows: Mapping[str, Sequence[Segment]]) -> None:
+    def _set_rows(self, rows: Mapping[str, Sequence[Segment]]) -> None:
+        """Number the segments of all clocks anew, and find the messages between them again."""
         self._all: list[Segment] = []
         self._rows: dict[str, list[Segment]] = {}
         for source, row in rows.items():
@@ -236,7 +241,7 @@ class Segments:
         self._placed = list(self._place())
 
     def _place(self) -> Iterator[Placed]:
-        """The messages of which it is certain between which segments they go."""
+        """Yield the messages of which both ends lie in one known segment each."""
         for message in self._messages:
             cause, effect = self.span(message.cause), self.span(message.effect)
             alone = cause.begin == cause.end and effect.begin == effect.end
@@ -245,15 +250,15 @@ class Segments:
                 yield Placed(message, cause.begin, effect.begin, ahead)
 
     def _cut(self, number: int, steps: Iterable[tuple[int, int]]) -> None:
-        """Cut a segment by steps, each of which lies in the readings from a first to a last one."""
+        """Cut a segment at ``steps``, each a range (first, last) of moments in which the clock was set."""
         whole = self._all[number]
         row = self._rows[whole.source]
         regions = [(after.first, before.last) for before, after in pairwise(row)]
         cut = between_steps(whole.source, [*regions, *steps], self._steps[whole.source])
-        self._settle({**self._rows, whole.source: cut})
+        self._set_rows({**self._rows, whole.source: cut})
 
     def _cut_where_messages_contradict(self) -> bool:
-        """Cut the fewest clocks that explain a contradiction; whether there was one."""
+        """Cut the fewest clocks that explain a contradiction between messages; return True when there was one."""
         edges = self.edges()
         if not contradict(edges):
             return False
@@ -263,7 +268,7 @@ class Segments:
         at_least = {jump.source: jump.at_least for jump in jumps}
         regions = {
             number: [
-                self._in_a_hole(number, region, at_least.get(self._all[number].source, 0))
+                self._in_log_gap(number, region, at_least.get(self._all[number].source, 0))
                 for region in self._regions(number, choice)
             ]
             for choice in choices
@@ -274,16 +279,17 @@ class Segments:
         return True
 
     def _fewest_that_stepped(self, edges: Edges) -> list[tuple[int, ...]]:
-        """The sets of segments of clocks that were set fewest times, if messages are true; often just one.
+        """Return the smallest sets of segments whose steps would explain all contradictions; often just one.
 
-        A clock whose own lines show that it was put back was set right again, or set once more: where it explains the
-        messages as well as another one does, that one was not set.
+        Clocks that their own lines show to be put back are preferred: they were set before, or are set again.
         """
         return fewest_to_blame(self.numbers, edges, self._put_back, self._steps_of)
 
     def _steps_of(self, choice: Sequence[int]) -> int:
-        """How often clocks were set, at least, if it was those. Clocks that agree with each other after that were not
-        set alike by accident."""
+        """Return the least number of steps if the segments of ``choice`` were set.
+
+        It is UNBOUNDED where they agree closely after that: clocks are not set to the same time by accident.
+        """
         regions = {number: list(self._regions(number, choice)) for number in choice}
         since = {number: of_number[0][1] for number, of_number in regions.items() if of_number}
         after = [
@@ -297,12 +303,12 @@ class Segments:
         return UNBOUNDED if alike else sum(map(len, regions.values()))
 
     def _put_back(self, numbers: Iterable[int]) -> int:
-        """How many of the segments are those of a clock whose lines show a step."""
+        """Return how many of the segments are of clocks that lines show to be put back."""
         stepped = {step.source for step in self.steps}
         return sum(self._all[number].source in stepped for number in numbers)
 
     def _jumps(self, edges: Edges, choices: list[tuple[int, ...]]) -> Iterator[Jump]:
-        """The clocks that stepped, each by no less than its messages contradict each other."""
+        """Yield the clocks of the first choice that stepped, each with the least size that the messages prove."""
         rest = shortest_paths(self.numbers, without(edges, choices[0]))
         chosen = {self._all[number].source for number in choices[0]}
         others = (self._all[number].source for choice in choices[1:] for number in choice)
@@ -322,7 +328,8 @@ class Segments:
                 yield Jump(self._all[number].source, -min(around).most, or_else, min(around).evidence)
 
     def _regions(self, number: int, choice: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Where in a segment its clock was set: each time between two messages that contradict each other."""
+        """Yield the ranges of moments of a segment in which its clock was set: each between two messages that
+        contradict."""
         rest = without(self.edges(), choice)
         aside = set(choice) - {number}
         of_segment = [placed for placed in self._of_segment(number) if not aside & {placed.cause, placed.effect}]
@@ -334,19 +341,20 @@ class Segments:
                 return
             since = of_segment[end - min(to_end(of_segment[: end + 1], rest), end)]
             before, behind = since.moment(number), of_segment[end].moment(number)
-            # Lines show that this clock was put back. What it got says how far it was ahead at most: if it was further
-            # ahead later, it was set right, after all of one moment and before all of the other.
+            # Lines show that this clock was put back. A message that it received bounds how far it was ahead: if it was
+            # further ahead later, it was set right strictly between the two moments.
             forward = self._put_back([number]) and since.effect == number and before.by < behind.at - 1
             yield (before.by + 1, behind.at - 1) if forward else (before.at, behind.by)
             begin = end
 
     def _of_segment(self, number: int) -> list[Placed]:
-        """The messages of one segment, by its clock."""
+        """Return the messages of one segment in the order of its clock."""
         of_segment = (placed for placed in self._placed if number in (placed.cause, placed.effect))
         return sorted(of_segment, key=lambda placed: (placed.at(number), placed))
 
-    def _in_a_hole(self, number: int, region: tuple[int, int], at_least: int) -> tuple[int, int]:
-        """Where in a region a clock was set forward: no line has the readings that it passed over."""
+    def _in_log_gap(self, number: int, region: tuple[int, int], at_least: int) -> tuple[int, int]:
+        """Return the only log gap in ``region`` that has room for a forward step of ``at_least`` us, else
+        ``region``."""
         holes = [
             (begin, end)
             for begin, end in self._holes.get(self._all[number].source, ())
@@ -354,8 +362,8 @@ class Segments:
         ]
         return (holes[0][1], holes[0][0]) if len(holes) == 1 and at_least >= Timeout.SILENCE.us else region
 
-    def in_turn(self) -> Edges:
-        """What follows from this alone: what lies before a step came before what lies behind it."""
+    def program_order_edges(self) -> Edges:
+        """Return the bounds that follow from program order: what is before a step came before what is behind it."""
         edges = {}
         for row in self._rows.values():
             for before, after in pairwise(row):
@@ -366,7 +374,8 @@ class Segments:
         return edges
 
     def _cut_before_steps(self) -> None:
-        """Cut behind the last message that shows a clock right which must have been ahead before it was put back."""
+        """Cut behind the last message that shows a clock to be right, where a later step back implies a forward step
+        before it."""
         for step in self.steps:
             sides = self._sides(step)
             if sides is None or step.size <= 2 * self._bounds[step.source] + SLACK_US:
@@ -381,15 +390,15 @@ class Segments:
             free = to_end(placed, rest)
             if free < len(placed):
                 since = placed[len(placed) - free - 1].moment(before).at
-                if self._is_off_behind(step, since, sides, within):
+                if self._still_wrong_after(step, since, sides, within):
                     continue
                 back = shortest_paths(self.numbers, self.edges()).get((after, before))
                 size = step.size - (2 * self._bounds[step.source] + SLACK_US if back is None else back)
-                self._cut(before, [self._in_a_hole(before, (since, self._all[before].last), size)])
+                self._cut(before, [self._in_log_gap(before, (since, self._all[before].last), size)])
 
-    def _is_off_behind(self, step: Step, since: int, sides: tuple[int, int], within: set[int]) -> bool:
-        """Whether a clock is not right behind a step: it shows less there than when it was right, and no clock that was
-        not set says otherwise."""
+    def _still_wrong_after(self, step: Step, since: int, sides: tuple[int, int], within: set[int]) -> bool:
+        """Return True when a clock shows less behind a step than when it was right, and no clock without steps denies
+        that."""
         before, after = sides
         went_on = step.at + 1 - self._all[after].ahead - since + self._all[before].ahead
         if went_on >= -2 * self._bounds[step.source] - SLACK_US:
@@ -399,9 +408,12 @@ class Segments:
         placed = self._of_segment(before)
         return to_end(placed, edges | {sides: Edge(-step.size, step.evidence)}) == len(placed)
 
-    def _cut_where_alone(self) -> dict[Message, Jump]:
-        """Cut a clock that others contradict behind the last message in which a third one bears it out: it may have
-        been set since then, as well as they. What the messages that contradict it say of it."""
+    def _cut_where_uncorroborated(self) -> dict[Message, Jump]:
+        """Cut a contradicted clock behind the last message in which a third clock agrees with it: it may have been set
+        since.
+
+        Returns the jump for the message that contradicts it most.
+        """
         doubted = set(self.out_of_bounds())
         cuts: dict[int, tuple[int, int]] = {}
         jumps: dict[Message, Jump] = {}
@@ -410,7 +422,7 @@ class Segments:
             against = list(self._contradicting(number, others))
             most = min((placed.most for placed in against), default=0) + AGREE_US
             first = min((each.at(number) for each in against if each.most <= most), default=UNBOUNDED)
-            near = (each.at(number) for each in self._of_segment(number) if self._near(each))
+            near = (each.at(number) for each in self._of_segment(number) if self._agrees(each))
             before = [at for at in near if at < first]
             if before and first < UNBOUNDED:
                 cuts[number] = before[-1] + 1, first - 1
@@ -422,7 +434,7 @@ class Segments:
         return jumps
 
     def _bounded(self, numbers: Iterable[int]) -> Edges:
-        """The configured bounds of segments, by pairs."""
+        """Return the tighter of message and configured bounds for each pair of the given segments."""
         known = [number for number in sorted(numbers) if self._all[number].known]
         edges, none = self.edges(), Edge(UNBOUNDED, ())
         return {
@@ -435,21 +447,22 @@ class Segments:
     # -- widening --------------------------------------------------------------------------------------------------
 
     def _widen(self, source: str) -> None:
-        """Let what may be more than one step reach from the last message before it to the first message behind it.
+        """Widen the regions of steps that no line shows to the messages before and behind them.
 
-        Lines show each time that a clock is put back, and none that it is set forward. Where printed steps alone
-        explain how far a clock went between two segments, each of them stands where it is printed. Else the clock was
-        set at another time too, which may be any between the messages that show the segments before and behind it.
+        Lines show each time that a clock is put back, and none that it is set forward. Where the printed steps alone
+        explain how far a clock moved between two segments, each step stays where it is printed. Otherwise the clock was
+        set at another time too, anywhere between the messages that bound the segments before and behind it.
         """
         proven = shortest_paths(self.numbers, self.edges())
         for step, following in pairwise([None, *self._bound_by_messages(source), None]):
-            if self._located(step, following):
+            if self._step_is_located(step, following):
                 continue
-            shown = self._unsettled(step, following, proven)
-            self._reach(source, step, following, shown, self._passed_over(step, following, proven))
+            shown = self._unprinted_step_range(step, following, proven)
+            self._widen_region(source, step, following, shown, self._skipped_us(step, following, proven))
 
-    def _located(self, first: int | None, second: int | None) -> bool:
-        """Whether a clock was set forward between two segments in a hole of its log: it is known when, and how far."""
+    def _step_is_located(self, first: int | None, second: int | None) -> bool:
+        """Return True when the clock was set forward between two segments in a log gap: time and size of the step are
+        known."""
         if first is None or second is None:
             return False
         sides = list(pairwise(self._all[first : second + 1]))
@@ -458,14 +471,17 @@ class Segments:
         return apart and any(before.last not in printed for before, _ in sides)
 
     def _bound_by_messages(self, source: str) -> list[int]:
-        """The segments of a clock that messages bound on both sides."""
+        """Return the segments of a clock that messages bound on both sides."""
         shown = {placed.cause for placed in self._placed} & {placed.effect for placed in self._placed}
         return [segment.number for segment in self._rows[source] if segment.number in shown]
 
-    def _unsettled(self, first: int | None, second: int | None, proven: Proven) -> tuple[int | None, int | None]:
-        """From which reading of a segment to which one of the next told one a clock was set, when no line shows it.
+    def _unprinted_step_range(
+        self, first: int | None, second: int | None, proven: Proven
+    ) -> tuple[int | None, int | None]:
+        """Return the range of readings (from segment ``first``, to ``second``) in which a step lies that no line shows.
 
-        ``None`` stands for segments of which no message tells: by how much the clock was set next to them is not known.
+        Both are ``None`` where printed steps explain the difference; one is ``None`` where no message bounds that
+        segment.
         """
         back, printed = False, UNBOUNDED
         if first is not None and second is not None:
@@ -474,17 +490,17 @@ class Segments:
             back = not printed and proven.get((first, second), UNBOUNDED) < 0
             if not (forward or back):
                 return None, None
-        before = self._against(first, second, proven, printed, caused=back)
-        behind = self._against(second, first, proven, printed, caused=not back)
+        before = self._distinguishing(first, second, proven, printed, caused=back)
+        behind = self._distinguishing(second, first, proven, printed, caused=not back)
         return max((moment.at for moment in before), default=None), min((moment.by for moment in behind), default=None)
 
-    def _against(
+    def _distinguishing(
         self, number: int | None, other: int | None, proven: Proven, printed: int, *, caused: bool
     ) -> list[Moment]:
-        """When messages show that a clock is in the segment ``number``, and not as it is in the ``other``.
+        """Return the moments at which messages show a clock to be in segment ``number``, and not in ``other``.
 
-        They are those that it ``caused``, where it would be behind in the other one, else those that it got. Of them
-        count those that leave its offset open least: others may hide that the clock had been set by a part of it.
+        ``caused`` selects the messages that the segment caused, otherwise those that it received. Only the tightest
+        count: others may hide that a part of the step had happened.
         """
         found = []
         for placed in self._placed:
@@ -499,18 +515,16 @@ class Segments:
         enough = max(_TIGHT_US, min((blur for blur, _ in found), default=0))
         return [moment for blur, moment in found if blur <= enough]
 
-    def _passed_over(self, before: int | None, after: int | None, proven: Proven) -> int:
-        """How many readings, in microseconds, a clock passed over when it was set forward beside a printed step.
+    def _skipped_us(self, before: int | None, after: int | None, proven: Proven) -> int:
+        """Return how many us of readings a forward step skipped beside the only printed step; 0: not known.
 
-        No line has them: less than so many before the first message behind the steps, it had been set forward already,
-        and less than so many after the last one before them, it had not. That it was set forward once, not in
-        pieces, is taken for granted.
+        No line has them, so the region of the step is narrower by as much on both sides. One forward step is assumed.
         """
         if before is None or after is None or len(steps := self._printed_between(before, after)) != 1:
             return 0
         return max(steps[0].size - proven.get((after, before), UNBOUNDED) - SLACK_US, 0)
 
-    def _reach(
+    def _widen_region(
         self,
         source: str,
         before: int | None,
@@ -518,9 +532,10 @@ class Segments:
         shown: tuple[int | None, int | None],
         passed: int,
     ) -> None:
-        """Let the region between two segments begin at a reading of the first, and end at a reading of the second.
+        """Let the region between two segments reach from reading ``shown[0]`` of the first to ``shown[1]`` of the
+        second.
 
-        All steps between them make one region, but where it is not known that there are others than the printed one.
+        All steps between them become one region, unless nothing shows a step besides the printed one.
         """
         since, by = shown
         row = self._rows[source]
@@ -554,28 +569,29 @@ class Segments:
         ]
 
     def _printed_between(self, before: int, after: int) -> list[Step]:
-        """The steps that lines show between two segments of a clock."""
+        """Return the printed steps between two segments of a clock."""
         sides = ((step, self._sides(step)) for step in self.steps if step.source == self._all[before].source)
         return [step for step, side in sides if side is not None and before <= side[0] and side[1] <= after]
 
     def put_back_before(self, number: int) -> int:
-        """How far, at least, lines show a clock to be put back where a segment begins; 0: none does."""
+        """Return how far, at least, lines show a clock to be put back where a segment begins, in us; 0: no line shows
+        it."""
         row = self._rows[self._all[number].source]
         place = next(place for place, segment in enumerate(row) if segment.number == number)
         return sum(step.size for step in self._printed_between(row[place - 1].number, number)) if place else 0
 
     def _sides(self, step: Step) -> tuple[int, int] | None:
-        """The segments between which a step lies; ``None`` where the clock was set too often."""
+        """Return the segments (before, after) between which a step lies; ``None`` where the clock was set too often."""
         for before, after in pairwise(self._rows[step.source]):
             if after.first <= step.at + 1 and step.at <= before.last:
                 return before.number, after.number
         return None
 
-    def _give_up(self) -> None:
-        """Compare none of the clocks of which it is not clear where they were set."""
+    def _drop_uncertain_clocks(self) -> None:
+        """Make the clocks incomparable for which it stays unclear when they were set."""
         edges = self.edges()
         gone = (
             {number for choice in self._fewest_that_stepped(edges) for number in choice} if contradict(edges) else set()
         )
-        sources = {self._all[number].source for number in gone}
-        self._settle({source: lost(source) if source in sources else row for source, row in self._rows.items()})
+        dropped = {self._all[number].source for number in gone}
+        self._set_rows({clock: incomparable(clock) if clock in dropped else row for clock, row in self._rows.items()})

@@ -3,7 +3,7 @@
 n0     ....sends(12:00:05)...............
 n1     ....reads(12:00:01)...............  read before it was sent, by more than the bounds allow
 
-A finding tells of each such clock, when it was set and by how much, and how far it was off in between.
+A finding names the clock, when it was set and by how much, and how far it was off in between.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -26,7 +26,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def wrong_clocks(
     facts: Sequence[Fact], clocks: Clocks, protocol: str
 ) -> Iterator[Finding | ClockOffset | RuleCoverage]:
-    """Each clock of a group's machines that was set, or is further off than its bound allows, once."""
+    """Yield a finding and its offsets for each clock that was set or exceeds its bound, and the coverage of the
+    rule."""
     any_fact = facts[0]
     nowhere = Moment(0, 0, any_fact.source_node)
     about = (any_fact.cluster, any_fact.replica_group, protocol, list(facts), clocks)
@@ -39,7 +40,8 @@ def wrong_clocks(
     of_members = [
         wrong
         for wrong in clocks.wrong
-        if _of_member(by_source.get(owner_of(wrong.source), [])) and not _told_with(wrong.source, sources, clocks)
+        if _of_member(by_source.get(owner_of(wrong.source), []))
+        and not _reported_with_machine(wrong.source, sources, clocks)
     ]
     for wrong in of_members:
         finding = _wrong_clock(group, wrong, by_source)
@@ -50,18 +52,21 @@ def wrong_clocks(
 
 
 def tells_of_wrong_clock(row: Row) -> bool:
-    """Whether a row is about a clock that is off: then logs do not end together though their times say so."""
+    """Return True for a finding about a wrong clock: logs then do not end together although their times say so."""
     return isinstance(row, Finding) and row.rule == RuleId.CLOCK_SKEW.value
 
 
-def _told_with(copier: str, wrong: Collection[str], clocks: Clocks) -> bool:
-    """Whether a wrong clock may be that of the machine whose files were copied by it, which is told already."""
+def _reported_with_machine(copier: str, wrong: Collection[str], clocks: Clocks) -> bool:
+    """Return True when a wrong copier's clock may be that of its machine, which has a finding already."""
     machine = owner_of(copier)
     return is_copier(copier) and machine in wrong and clocks.copies_itself(machine)
 
 
 def _of_member(facts: Sequence[Fact]) -> bool:
-    """Whether a machine belongs to the group; others only speak of it, and their clock is told of where they belong."""
+    """Return True when the facts of a machine show it to be a member of the group.
+
+    Other machines only mention the group; their clocks are reported with the group that they belong to.
+    """
     return any(not isinstance(fact, ClockSteppedBack) or fact.of_member for fact in facts)
 
 
@@ -88,7 +93,7 @@ def _wrong_clock(group: Group, wrong: WrongClock, by_source: Mapping[str, Sequen
 
 
 def _extent(clock: str, by_source: Mapping[str, Sequence[Fact]]) -> tuple[int, int]:
-    """From when to when there are facts of a clock's machine."""
+    """Return the (first, last) time in us of the facts of a clock's machine."""
     facts = by_source[owner_of(clock)]
     return min(fact.since for fact in facts), max(fact.until or fact.since for fact in facts)
 
@@ -101,7 +106,7 @@ _WITHIN = " That is inside its configured bound."
 
 
 def _offsets(finding: Finding, wrong: WrongClock, by_source: Mapping[str, Sequence[Fact]]) -> Iterator[ClockOffset]:
-    """One row from each time that a clock was set to the next; none of a clock of which it is not known when."""
+    """Yield one row for each segment of a wrong clock, from one step to the next."""
     begin, last = _extent(wrong.source, by_source)
     sides = [None, *pairwise(wrong.segments)]
     starts = [begin, *(max(_set_between(*side)) for side in sides if side)]
@@ -138,7 +143,7 @@ def _in_ms_at_most(us: int | None) -> int | None:
 
 
 def _set_between(before: Offset, after: Offset) -> tuple[int, int]:
-    """Between which moments a clock was set."""
+    """Return the moments (earliest, latest) between which a clock was set."""
     ended, begun = before.last, after.first
     if ended is None or begun is None:
         raise ValueError("only the first segment of a clock has no beginning, and only the last no end")
@@ -146,7 +151,7 @@ def _set_between(before: Offset, after: Offset) -> tuple[int, int]:
 
 
 def _set_by(before: Offset, after: Offset) -> tuple[int | None, int | None]:
-    """By how much a clock was set between two segments: at least and at most, negative where it was put back."""
+    """Return by how much a clock was set between two segments, (least, most) in us; negative where it was put back."""
     least = None if after.least is None or before.most is None else after.least - before.most
     most = None if after.most is None or before.least is None else after.most - before.least
     if after.back and (most is None or most > -after.back):
@@ -177,7 +182,7 @@ def _sentences(wrong: WrongClock, by_source: Mapping[str, Sequence[Fact]]) -> It
 
 
 def _how_far(offset: Offset) -> str:
-    """How far a clock was off; nothing where that is not known."""
+    """Return how far a clock was off, as a predicate; empty where that is not known."""
     if offset.by_bound:
         return "was right"
     least, most = offset.least, offset.most
@@ -202,7 +207,7 @@ def _least_to_most(least: int, most: int | None) -> str:
 
 
 def _when(since: int, until: int, day: str) -> str:
-    """When a clock was set, UTC; with the date where that is not the given one."""
+    """Return when a clock was set, in UTC; with the date where it is not ``day``."""
     if until - since <= Timeout.BLURRED_END.us:
         return f"at {_time(since, day)}"
     return f"between {_time(since, day)} and {_time(until, day)}"
@@ -221,9 +226,9 @@ def _time(at: int, day: str) -> str:
 
 
 def _member(clock: str, by_source: Mapping[str, Sequence[Fact]]) -> str:
-    """The member as which a machine's process runs, if it runs as one; else the folder of its logs.
+    """Return the member as which a machine's process runs, else the folder of its logs.
 
-    The clock of whoever copied a machine's files is no member's.
+    The clock of a machine that copied files belongs to no member.
     """
     return clock if is_copier(clock) else _known_member(clock, by_source) or clock
 

@@ -1,8 +1,8 @@
 """Common time: all moments of a group on one clock, as well as it can be known.
 
-A clock is put right segment by segment: each moment is earlier by how far its timeline is ahead there. What came later
-in a log stays later. A moment around a step that no line shows is as wide as the time in which the clock was set. Where
-little is known of how far a clock is ahead, its moments are as early as they may have been.
+A clock is corrected segment by segment: each moment is moved earlier by how far its timeline is ahead there. Later
+lines of a log stay later. A moment near a step that no line shows is as wide as the time in which the clock was set.
+Where the bounds on an offset are wide, moments get the earliest time that they allow.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,10 +17,10 @@ from election_replay.election_core.model.timing import US_PER_MS, Timeout
 
 @dataclass(frozen=True, slots=True)
 class CommonTime:
-    """Puts the moments of sources right whose clocks were off, or were set.
+    """The correction of sources whose clocks were off, or were set.
 
-    ``rows`` are the segments of clocks, ``ahead`` is by how much each one's timeline is ahead of common time.
-    ``copied_by`` is the clock of who copied the files of each source.
+    ``rows`` are the segments of each such clock; ``ahead`` maps a segment's number to how far its timeline is ahead of
+    common time, in us. ``copied_by`` maps a source to the clock by which its files were copied.
     """
 
     rows: Mapping[str, Sequence[Segment]]
@@ -28,7 +28,7 @@ class CommonTime:
     ahead: Mapping[int, int]
 
     def fact(self, fact: F) -> F:
-        """A fact in common time."""
+        """Return the fact with its times in common time."""
         row = self._row(fact)
         if row is None:
             return fact
@@ -42,7 +42,7 @@ class CommonTime:
         for begin, end in (
             ("since", "since_by"),
             ("until", "until_by"),
-        ):  # around steps that leave no time to each other
+        ):  # between two steps without any time between them
             if begin in times and end in times and times[end] < times[begin]:
                 times[begin], times[end] = times[end], times[begin]
         return replace(fact, **times)  # type: ignore[arg-type]
@@ -51,7 +51,7 @@ class CommonTime:
         if not fact.BY_COPIER:
             return self.rows.get(fact.source_node)
         row = self.rows.get(self.copied_by.get(fact.source_node, fact.source_node))
-        return row if row is None or len(row) == 1 else None  # a copy does not say between which steps it was made
+        return row if row is None or len(row) == 1 else None  # a copy does not show between which steps it was made
 
     def _early(self, row: Sequence[Segment], moment: int | None) -> int | None:
         if moment is None:
@@ -73,25 +73,26 @@ _ALSO_TIMES = ("sure_until", "last_at")
 
 
 def stepped_over(fact: Fact) -> bool:
-    """Whether a silence is none: a clock that was set forward passed over it."""
+    """Return True when a silence vanished by correction: a clock that was set forward skipped it."""
     return isinstance(fact, Silence) and fact.until is not None and fact.until - fact.since < Timeout.SILENCE.us
 
 
 class ReadsClocks(Protocol):
-    """What knows which readings belong to moments in common time, and how late those may have been."""
+    """Clocks that tell the reading of a moment in common time, and how late the moment may have been."""
 
     def reading(self, moment: Moment) -> tuple[int, int]:
-        """What the machine's clock showed at a moment: at least, and at most."""
+        """Return the (earliest, latest) reading in us that the machine's clock showed at a moment."""
 
     def late_by(self, moment: Moment) -> int:
-        """How much later than its common time a moment may have been, in microseconds."""
+        """Return how much later than its common time a moment may have been, in us."""
 
 
 R = TypeVar("R", bound=RoleInterval | Term | Election)
 
 
 def as_logged(row: R, source: str | None, clocks: ReadsClocks) -> R:
-    """A row of a wrong clock with what that showed; a role with how late it may have begun and ended."""
+    """Return a row with the readings of its source's clock where they differ; a role also gets its added
+    uncertainty."""
     if source is None:
         return row
     begin = Moment(row.start_time, row.start_time, source)

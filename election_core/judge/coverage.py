@@ -1,4 +1,4 @@
-"""How often each rule held, was broken or could not be judged, summed over the logs of a group."""
+"""Coverage: how often each rule held, was broken or could not be judged in a group."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +14,7 @@ from election_replay.election_core.model.timing import CONFIGURED, DEFAULT, PRIN
 def coverage(
     group: Group, rule: RuleId, conforms: int, violates: int, undecidable: int = 0, why: str | None = None
 ) -> RuleCoverage:
-    """One row of ``rule_coverage``."""
+    """Return one row of ``rule_coverage``."""
     origins = group.origins()
     return RuleCoverage(
         **group.names,
@@ -39,11 +39,14 @@ def counted(
     unclear: int = 0,
     untold: int = 0,
 ) -> RuleCoverage:
-    """One row of ``rule_coverage`` from the findings.
+    """Return one row of ``rule_coverage``, from the findings of a rule and how many things were ``checked``.
 
-    Of so many ``checked``, those of which a finding is sure broke the ``rule``, whatever its severity; those that are
-    possible are undecidable, for the reason ``why``. So are ``untold`` others, of which no finding tells. Where
-    findings may be about some of those that the log leaves open, these are all of them, ``unclear``.
+    - violates: findings that are proven or definite, whatever their severity
+    - undecidable: the larger of the possible findings and ``unclear``, plus ``untold``; ``why`` is the reason
+    - conforms: the rest
+
+    ``unclear`` counts all things that the logs leave open, some of which have a possible finding; ``untold`` counts
+    those that never have one.
     """
     sure, possible = sure_and_possible(found, rule)
     undecidable = max(possible, unclear) + untold
@@ -51,14 +54,15 @@ def counted(
 
 
 def sure_and_possible(found: Iterable[Finding], rule: RuleId) -> tuple[int, int]:
-    """How many findings of a rule are sure, and how many are possible; findings of one id are one."""
+    """Return how many findings of a rule are sure and how many are possible; findings of one id count once."""
     certainties = list({row.finding_id: row.certainty for row in found if row.rule == rule}.values())
     possible = certainties.count(POSSIBLE)
     return len(certainties) - possible, possible
 
 
 def same_term_coverage(group: Group, found: Sequence[Finding]) -> RuleCoverage:
-    """Terms or epochs with one leader, and each two that led the same one."""
+    """Return the coverage of ``SPLIT_BRAIN_SAME_TERM``: one check per term with one leader, and per pair that shared a
+    term."""
     led = {tenure.term for tenure in group.tenures}
     split = [finding for finding in found if finding.rule == RuleId.SPLIT_BRAIN_SAME_TERM]
     once = led.difference(*(finding.terms for finding in split))
@@ -67,24 +71,24 @@ def same_term_coverage(group: Group, found: Sequence[Finding]) -> RuleCoverage:
 
 
 def regression_coverage(group: Group, rule: RuleId) -> RuleCoverage:
-    """Members whose term or epoch never went back, and each time that one did."""
+    """Return the coverage of a regression rule: members whose term never went back conform; each step back violates."""
     back = [fact.source_node for fact in group.of(TermWentBack)]
     in_terms = {role.source_node for role in group.roles if role.term is not None}
     return coverage(group, rule, len(in_terms.difference(back)), len(back))
 
 
 RuleTally = tuple[str, str, str | None, int]
-"""Rule, verdict, reason where it cannot tell, how often."""
+"""A rule, a verdict, the reason why it is undecidable, and a count."""
 
 
 def tallies_of(group: Group) -> Iterator[RuleTally]:
-    """The verdicts that the logs of a group's nodes brought."""
+    """Yield the verdicts that the logs of a group's nodes brought."""
     for fact in group.of(RuleChecked):
         yield fact.rule, fact.verdict, fact.why, fact.count
 
 
 def summed(group: Group, verdicts: Iterable[RuleTally]) -> Iterator[RuleCoverage]:
-    """One row of coverage for each rule."""
+    """Yield one row of coverage for each rule."""
     tallies: dict[str, Counter[str]] = {}
     reasons: dict[str, set[str]] = {}
     for rule, says, why, count in verdicts:

@@ -1,6 +1,6 @@
-"""Offsets of which only differences are bounded: whether they contradict each other, and what follows from them.
+"""Difference constraints: upper bounds on differences of offsets, whether they are consistent, and what they imply.
 
-Their tightest consequences are shortest paths (Bellman 1958; Cormen et al., "Difference constraints and shortest
+The tightest implied bounds are shortest paths (Bellman 1958; Cormen et al., "Difference constraints and shortest
 paths").
 """
 
@@ -8,31 +8,32 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 UNBOUNDED = 1 << 60
-"""Larger than any difference of two moments, in microseconds."""
+"""A number larger than any difference of two moments in us: no bound."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edge:
-    """The offset of one segment exceeds that of another by ``most`` at most, and what proves it."""
+    """An upper bound: the offset of one segment exceeds that of another by ``most`` us at most. ``evidence``: event
+    ids."""
 
     most: int
     evidence: tuple[str, ...]
 
 
 Edges = dict[tuple[int, int], Edge]
-"""``(a, b)``: the most that the offset of ``b`` exceeds the offset of ``a``."""
+"""``(a, b)``: the most by which the offset of ``b`` exceeds the offset of ``a``."""
 Proven = Mapping[tuple[int, int], int]
-"""``(a, b)``: the same, by all messages together."""
+"""``(a, b)``: the same bound in us, implied by all messages together."""
 
 
 def without(edges: Edges, numbers: Iterable[int]) -> Edges:
-    """The edges that touch none of the given segments."""
+    """Return the edges that touch none of the given segments."""
     left_out = set(numbers)
     return {pair: edge for pair, edge in edges.items() if not left_out & set(pair)}
 
 
 def contradict(edges: Edges) -> bool:
-    """Whether some clock would have to be ahead of itself (Bellman and Ford)."""
+    """Return True when the bounds are inconsistent: a negative cycle exists (Bellman and Ford)."""
     at: dict[int, int] = {}
     pairs = [(a, b, edge.most) for (a, b), edge in edges.items()]
     for _ in range(len({number for pair in edges for number in pair}) + 1):
@@ -47,7 +48,7 @@ def contradict(edges: Edges) -> bool:
 
 
 def shortest_paths(numbers: Iterable[int], edges: Edges) -> dict[tuple[int, int], int]:
-    """``(a, b) -> most that offset(b) - offset(a) can be`` by the given edges (Floyd and Warshall)."""
+    """Return ``{(a, b): largest possible offset(b) - offset(a)}`` implied by the edges (Floyd and Warshall)."""
     every = list(numbers)
     distance = {pair: edge.most for pair, edge in edges.items()}
     for via in every:
@@ -63,7 +64,7 @@ def shortest_paths(numbers: Iterable[int], edges: Edges) -> dict[tuple[int, int]
 
 
 def longest(most: int, agrees: Callable[[int], bool]) -> int:
-    """The largest count up to ``most`` for which something holds that holds for all smaller ones (and for none)."""
+    """Return the largest count up to ``most`` for which ``agrees`` holds; it must hold for every smaller count too."""
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,6 +1,6 @@
-"""What limits the verdicts on a group: ``LOG_GAP``.
+"""``LOG_GAP``: gaps that limit the verdicts on a group.
 
-log    |||||||||          |||||||||      a hole of ten seconds and more inside one incarnation: LOG_GAP
+log    |||||||||          |||||||||      a gap of ten seconds or more inside one process run: LOG_GAP
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from election_replay.election_core.model.timing import SECOND, Timeout
 
 
 def log_gaps(group: Group) -> Iterator[Finding]:
-    """``LOG_GAP``: holes in the logs of members."""
+    """Yield a ``LOG_GAP`` finding for each gap in the logs of members."""
     for hole in _holes(group):
         if hole.until is None:
             continue
@@ -34,7 +34,10 @@ def log_gaps(group: Group) -> Iterator[Finding]:
 
 
 def log_gap_coverage(group: Group) -> RuleCoverage:
-    """The holes in the logs of members, and the members whose logs have none, or whose holes say nothing."""
+    """Return the coverage of ``LOG_GAP``: one check per gap, and one per member whose log has none.
+
+    A member is undecidable when its log has silences, but no rhythm that would make them gaps.
+    """
     found = list(log_gaps(group))
     silent = {hole.source_node for hole in _silences(group)}
     untold = len(silent - {hole.source_node for hole in _holes(group)})
@@ -47,11 +50,13 @@ _NO_RHYTHM = "the lines of a log come as things happen, or are a part of it: its
 
 
 def _silences(group: Group) -> Iterator[Silence]:
+    """Yield the closed silences of the group, but those while a process starts."""
     return (hole for hole in group.of(Silence) if hole.until is not None and not starting(group, hole))
 
 
 def _holes(group: Group) -> Iterator[Silence]:
-    """The holes of logs that have lines all the time otherwise: a clock that was set forward makes none."""
+    """Yield the silences of logs that otherwise have lines all the time; one that a clock set forward skipped is
+    none."""
     rhythms = group.once(Rhythms)
     for hole in _silences(group):
         gap, end = gap_of(hole), until(hole)

@@ -1,4 +1,4 @@
-"""Moments of machines, what ties them together, and the segments of a clock (:mod:`.clock_segments`)."""
+"""Moments of machines, messages between them, and the segments of a clock (:mod:`.clock_segments`)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -7,17 +7,18 @@ from election_replay.election_core.judge.difference_constraints import UNBOUNDED
 from election_replay.election_core.model.timing import Timeout
 
 SLACK_US = Timeout.CLOCK_SLACK.us
-"""A line of another file may have been written so long after the last line before a step, or before the first after."""
+"""A line of another file may be this many us behind the last line before a step, or before the first line after it."""
 
 STEPS_AT_MOST = 8
-"""A clock that was set more often than this in one group's logs is compared with none."""
+"""A clock that was set more often than this in one group's logs is not compared with any other."""
 
 
 @dataclass(slots=True, order=True, unsafe_hash=True)
 class Moment:
-    """A moment on the clock of ``source``: it lies in ``[at, by]`` (microseconds UTC of that clock).
+    """A moment on the clock of ``source``: an interval ``[at, by]`` in us UTC of that clock.
 
-    Nobody changes one; it is not frozen because a frozen one takes eight times as long to make, and very many are made.
+    Treat it as immutable; it is not frozen because a frozen one takes eight times as long to make, and very many are
+    made.
     """
 
     at: int
@@ -27,7 +28,7 @@ class Moment:
 
     @property
     def width(self) -> int:
-        """How exactly its clock tells it: the width of a stamp, or of a time between two lines."""
+        """Return the uncertainty in us: the width of a stamp, or of a time between two lines."""
         return self.by - self.at
 
 
@@ -41,8 +42,11 @@ class Message:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Step:
-    """The clock of ``source`` was put back, by ``size`` microseconds at least, right after the moment ``at`` of its
-    timeline, which is ahead of its readings by ``ahead`` more from there on."""
+    """A place where the clock of ``source`` was put back, right after the moment ``at`` of its timeline.
+
+    ``size`` is the least size of the step in us; ``ahead`` is what the timeline is ahead of the readings in addition
+    from there on.
+    """
 
     source: str
     at: int
@@ -53,7 +57,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """Only messages show that a clock was set: they contradict each other by ``at_least`` microseconds.
+    """A step that no line shows: messages contradict each other by ``at_least`` us unless the clock of ``source`` was
+    set.
 
     ``or_else`` are the sources of which one, set instead, would explain the messages as well.
     """
@@ -66,11 +71,11 @@ class Jump:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The moments of a timeline from ``first`` to ``last``, all with one offset; it is ``ahead`` of its readings there.
+    """A piece of a clock's timeline, from ``first`` to ``last``, in which the clock has one offset.
 
-    Those up to the ``last`` of the segment before it may belong to that one: they lie around a step. ``known``:
-    messages and bounds hold for it. Beside steps that no line shows, messages show that it had ``begun`` by a reading,
-    and that it ``lasted`` up to one.
+    The timeline is ``ahead`` us ahead of the readings. Neighbouring segments overlap around a step: a moment there may
+    belong to either. ``known`` is false when nothing may be compared with the clock. Next to a step that no line shows,
+    messages prove that the segment had ``begun`` by a reading, and ``lasted`` up to one.
     """
 
     number: int
@@ -85,7 +90,8 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A moment: not before the reading ``at`` of the segment ``begin``, not after the reading ``by`` of ``end``."""
+    """Where a moment lies: not before reading ``at`` of segment ``begin``, and not after reading ``by`` of segment
+    ``end``."""
 
     begin: int
     at: int
@@ -93,18 +99,18 @@ class Span:
     by: int
 
 
-def lost(source: str) -> list[Segment]:
-    """A clock of which it is not clear where it was set."""
+def incomparable(source: str) -> list[Segment]:
+    """Return one segment, without any bound, for a clock of which it is not clear when it was set."""
     return [Segment(0, source, -UNBOUNDED, UNBOUNDED, known=False)]
 
 
 def cut_at(source: str, steps: Sequence[Step]) -> list[Segment]:
-    """The segments of one clock between the steps that its lines show."""
+    """Return the segments of one clock between the steps that its lines show."""
     return between_steps(source, [(step.at + 1, step.at) for step in steps], steps)
 
 
 def between_steps(source: str, regions: Iterable[tuple[int, int]], steps: Sequence[Step]) -> list[Segment]:
-    """The segments between the regions of a clock's steps; regions that overlap are one."""
+    """Return the segments between the regions (first, last) of a clock's steps; overlapping regions are merged."""
     apart: list[tuple[int, int]] = []
     for first, last in sorted(regions):
         if apart and first <= apart[-1][1]:
@@ -112,17 +118,17 @@ def between_steps(source: str, regions: Iterable[tuple[int, int]], steps: Sequen
         else:
             apart.append((first, last))
     if len(apart) > STEPS_AT_MOST:
-        return lost(source)
+        return incomparable(source)
     begins = [-UNBOUNDED, *(first for first, _ in apart)]
     ends = [*(last for _, last in apart), UNBOUNDED]
     ahead = [sum(step.ahead for step in steps if step.at <= end) for end in (-UNBOUNDED, *ends[:-1])]
     return [Segment(0, source, first, last, ahead=by) for first, last, by in zip(begins, ends, ahead, strict=True)]
 
 
-def moved(row: Sequence[Segment], by: Mapping[int, int]) -> Iterator[Segment]:
-    """The segments of a clock, each earlier by so much, and no moment of one before the one before it.
+def shifted(row: Sequence[Segment], by: Mapping[int, int]) -> Iterator[Segment]:
+    """Yield the segments of a clock, each earlier by ``by[number]`` us.
 
-    A region of several steps begins in the first segment that reaches into it, and ends in the last.
+    The overlap around several steps begins with the first segment that reaches into it, and ends with the last.
     """
     for segment in row:
         here = by[segment.number]
@@ -139,11 +145,11 @@ def moved(row: Sequence[Segment], by: Mapping[int, int]) -> Iterator[Segment]:
 
 
 def belong_together(apart: Sequence[int], within: int) -> bool:
-    """Whether causes and effects of two logs that are equally many are of each other, in the order of each log.
+    """Return True when equally many causes and effects of two logs are pairs, in the order of each log.
 
-    ``apart`` is by how much each effect was logged after its cause, in microseconds of two clocks. Where lines are
-    missing counts may be equal by accident: one pair must be close in time, ``within`` so much; several may be as far
-    apart as two clocks are, each as far as the others.
+    ``apart`` holds, for each pair, how long after its cause the effect was logged, in us between two clocks. Lost lines
+    may make the counts equal by accident: a single pair must be closer than ``within`` us; several pairs may be as far
+    apart as the clocks are, but all by the same amount, to within ``within``.
     """
     spread = max(apart) - min(apart) if len(apart) > 1 else abs(apart[0]) if apart else 0
     return spread < within

@@ -1,4 +1,4 @@
-"""Times that a machine prints, by its clock, as moments of the timeline of its logs."""
+"""Times that a line prints as text, converted to moments of the source's timeline."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -10,7 +10,7 @@ from election_replay.election_core.model.timing import US_PER_MS
 
 
 def stepped(all_facts: Iterable[Fact]) -> Iterator[Step]:
-    """Where the own lines of a source show that its clock was put back."""
+    """Yield the steps back that the own lines of a source show."""
     for fact in all_facts:
         if isinstance(fact, ClockSteppedBack):
             ahead, least = fact.back_ms * US_PER_MS, fact.least_ms * US_PER_MS
@@ -18,14 +18,14 @@ def stepped(all_facts: Iterable[Fact]) -> Iterator[Step]:
 
 
 class PrintedTimes:
-    """The timelines of sources, by the steps of their clocks."""
+    """The steps of each source's clock, for converting printed times."""
 
     def __init__(self, facts: Iterable[Fact]) -> None:
         steps = sorted(set(stepped(facts)))
         self._steps = {source: list(of) for source, of in groupby(steps, key=attrgetter("source"))}
 
     def moment(self, at: int, by: int, source: str, event_id: str | None) -> Moment:
-        """When a clock showed a time: between its first step that allows that, and its last one."""
+        """Return the moment at which a clock showed the time [at, by]; as wide as the steps that leave it open."""
         steps: Sequence[Step] = self._steps.get(source, ())
         if not steps:
             return Moment(at, by, source, event_id)

@@ -6,27 +6,27 @@ from election_replay.election_core.judge.difference_constraints import UNBOUNDED
 from election_replay.election_core.model.timing import SECOND
 
 NO_BOUND = 1 << 55
-"""A duration in microseconds, a thousand years, that only a clock of which nothing is known makes possible."""
+"""A duration in us, about a thousand years, that stands for "unbounded": only an unknown clock makes it possible."""
 
 
 def name_of(node: str | None, source: str | None) -> str:
-    """A member as a person finds it: its name in the group, and the folder whose logs say it where that is another."""
+    """Return a member's name in the group, with the folder of its logs in brackets where that differs."""
     return f"{node} ({source})" if node and source and node != source else node or source or "?"
 
 
 def listed(names: Iterable[object]) -> str:
-    """Names in a sentence: ``a``, ``a and b``, ``a, b and c``."""
+    """Return names as a phrase: ``a``, ``a and b``, ``a, b and c``."""
     *most, last = list(map(str, names)) or ["nobody"]
     return f"{', '.join(most)} and {last}" if most else last
 
 
 def number_of(count: int, noun: str) -> str:
-    """A count with its noun: ``1 round``, ``1,200 messages``."""
+    """Return a count with its noun: ``1 round``, ``1,200 messages``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def seconds(us: int) -> str:
-    """A duration for a sentence: ``8 s``, ``1.5 s``, ``2 min 5 s``; one without bound is not told in numbers."""
+    """Return a duration as a phrase: ``8 s``, ``1.5 s``, ``2 min 5 s``; ``any time`` where it has no bound."""
     if us >= NO_BOUND:
         return "any time"
     total = us / SECOND
@@ -36,7 +36,7 @@ def seconds(us: int) -> str:
 
 
 def between(least_us: int, most_us: int) -> str:
-    """A range of durations for a sentence: ``6 s to 8 s``; clocks that cannot be compared know no most."""
+    """Return a range of durations as a phrase: ``6 s to 8 s``, or ``at least 6 s`` where clocks cannot be compared."""
     least, most = seconds(max(least_us, 0)), seconds(most_us)
     if most_us >= UNBOUNDED:
         return f"at least {least}"
