@@ -16,7 +16,7 @@ from election_replay.jobs.landing.listing import log_files
 from election_replay.jobs.landing.one_file import land_task
 from election_replay.jobs.landing.plan import tasks_of
 from election_replay.jobs.settings.config import Config
-from election_replay.jobs.warehouse.data_files import in_shape
+from election_replay.jobs.warehouse.data_files import with_all_columns
 from election_replay.schemas import TABLES
 
 EVENTS = TABLES["events"]
@@ -43,7 +43,9 @@ def events_of(run: Path) -> pa.Table:
     files = log_files(landing, config.layout, config.metadata_layout)
     tasks = tasks_of(files, NOTHING_LANDED, landing, config, 1)
     found = in_batches(chain.from_iterable(land_task(task, landing) for task in tasks))
-    batches = [in_shape(EVENTS, rows) for table, rows in found if table == EVENTS.name and not isinstance(rows, tuple)]
+    batches = [
+        with_all_columns(EVENTS, rows) for table, rows in found if table == EVENTS.name and not isinstance(rows, tuple)
+    ]
     return ordered(pa.Table.from_batches(batches).cast(EVENTS.arrow_schema()))
 
 

@@ -41,8 +41,8 @@ from election_replay.jobs.replaying.first_seen import NEEDED as NEEDED_TO_JUDGE
 from election_replay.jobs.replaying.first_seen import in_fact_columns
 from election_replay.jobs.replaying.judging import GROUP, PROGRAM_ORDER, fold, judge
 from election_replay.jobs.replaying.source_delta import SOURCE
-from election_replay.jobs.warehouse.data_files import in_shape
-from election_replay.jobs.warehouse.table_sets import OF_SOURCES
+from election_replay.jobs.warehouse.data_files import with_all_columns
+from election_replay.jobs.warehouse.table_sets import FACT_TABLES
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
@@ -120,14 +120,14 @@ def fold_tables(spark: SparkSession, warehouse: Warehouse) -> None:
     told = SparkEngine(spark).map_partitions(
         warehouse, events, BY_SOURCE, partial(fold, inventory=NO_INVENTORY, batch=1)
     )
-    for table in ("fold_checkpoints", *OF_SOURCES):
+    for table in ("fold_checkpoints", *FACT_TABLES):
         warehouse.replace(told, table, None, "benchmark")
 
 
 def whole(spark: SparkSession, warehouse: Warehouse) -> None:
     """Fold and judge, and write states, facts and findings."""
     fold_tables(spark, warehouse)
-    facts = without_null_columns(warehouse, [in_fact_columns(Rows(table)) for table in OF_SOURCES], NEEDED_TO_JUDGE)
+    facts = without_null_columns(warehouse, [in_fact_columns(Rows(table)) for table in FACT_TABLES], NEEDED_TO_JUDGE)
     judging = partial(judge, run_id="benchmark", started_at=datetime.now(UTC))
     verdicts = SparkEngine(spark).map_partitions(warehouse, facts, BY_GROUP, judging)
     for table in GOLD:
@@ -159,10 +159,10 @@ def by_rows(spark: SparkSession, warehouse: Warehouse, target: str) -> None:
                 yield pa.RecordBatch.from_pylist(batch, schema)
 
         for table, told in fold(batches(), NO_INVENTORY, 1):
-            yield from ((table, row) for row in in_shape(TABLES[table], told).to_pylist())
+            yield from ((table, row) for row in with_all_columns(TABLES[table], told).to_pylist())
 
     told = dealt_and_sorted(rows, BY_SOURCE).rdd.mapPartitions(work).persist(StorageLevel.DISK_ONLY)
-    for table in ("fold_checkpoints", *OF_SOURCES):
+    for table in ("fold_checkpoints", *FACT_TABLES):
         own = told.filter(partial(is_of, table)).map(second)
         write(spark.createDataFrame(own, TABLES[table].ddl()), f"{target}-{table}")
     told.unpersist()

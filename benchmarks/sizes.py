@@ -36,7 +36,7 @@ from election_replay.jobs.landing.plan import tasks_of
 from election_replay.jobs.replaying.first_seen import FOUND
 from election_replay.jobs.replaying.judging import judge
 from election_replay.jobs.settings.config import Config
-from election_replay.jobs.warehouse.data_files import in_shape, record_batch
+from election_replay.jobs.warehouse.data_files import record_batch, with_all_columns
 from election_replay.jobs.warehouse.table_sets import EVIDENCE_LINES
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
@@ -86,7 +86,7 @@ def replayed(events: pa.Table) -> Iterator[tuple[str, Any]]:
     batches: list[pa.RecordBatch] = []
     verdicts: dict[str, list[tuple[Any, ...]]] = {}
     for _, group in groupby(facts, key=of_group):
-        told = [in_shape(TABLES["facts"], rows) for rows in rows_of(group, TABLES["facts"].arrow_schema())]
+        told = [with_all_columns(TABLES["facts"], rows) for rows in rows_of(group, TABLES["facts"].arrow_schema())]
         batches += told
         for table, values in judge(map(without_sightings, told), "benchmark", datetime.now(UTC)):
             verdicts.setdefault(table, []).append(values)

@@ -10,8 +10,14 @@ from dataclasses import dataclass
 
 from election_replay.jobs.gates.checks import Check, check, record, stopped
 from election_replay.jobs.publishing.runs import Judged, refuse_foreign_commits, revert_clusters, row_of
-from election_replay.jobs.warehouse.pointer import CANDIDATE, PUBLISHED, but_for, point, pointer_rows
-from election_replay.jobs.warehouse.run_rows import saying
+from election_replay.jobs.warehouse.pointer import (
+    CANDIDATE,
+    PUBLISHED,
+    commit_pointer,
+    pointer_rows,
+    with_clusters_from,
+)
+from election_replay.jobs.warehouse.run_rows import run_property
 from election_replay.jobs.warehouse.table_sets import JUDGED
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
@@ -49,12 +55,12 @@ def point_at(warehouse: Warehouse, judged: Judged, held: Collection[str]) -> Non
     refuse_foreign_commits(warehouse, judged)
     warehouse.record_published()
     former = pointer_rows(warehouse, PUBLISHED, judged.before.get(PUBLISHED))
-    rows = but_for(pointer_rows(warehouse, CANDIDATE, warehouse.version(CANDIDATE)), held, former)
+    rows = with_clusters_from(pointer_rows(warehouse, CANDIDATE, warehouse.version(CANDIDATE)), held, former)
     if held:
-        point(warehouse, CANDIDATE, rows, judged.run_id)
+        commit_pointer(warehouse, CANDIDATE, rows, judged.run_id)
     version = warehouse.version(PUBLISHED) or 0
     row = row_of(warehouse, judged, "published", held, rows, **{PUBLISHED: version + 1})
-    point(warehouse, PUBLISHED, rows, judged.run_id, version, saying(row))
+    commit_pointer(warehouse, PUBLISHED, rows, judged.run_id, version, run_property(row))
     warehouse.append([row], "runs")
 
 

@@ -14,7 +14,7 @@ from election_replay.jobs import JobError
 from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.gates.checks import Check, check, record, stopped
 from election_replay.jobs.publish import publish
-from election_replay.jobs.publishing.runs import Judged, note_judged, revert_clusters, waits
+from election_replay.jobs.publishing.runs import Judged, has_unpublished_run, note_judged, revert_clusters
 from election_replay.jobs.replaying.judging import judge_all
 from election_replay.jobs.replaying.nothing_new import EVERYTHING, Selection, inventory_version, nothing_new
 from election_replay.jobs.replaying.plan import ReplayPlan, plan_replay, work_of
@@ -54,7 +54,7 @@ def replay(
     """
     if selection == EVERYTHING and nothing_new(warehouse, inventory):
         return Replay(None)
-    if selection != EVERYTHING and waits(warehouse):
+    if selection != EVERYTHING and has_unpublished_run(warehouse):
         raise JobError("a replay of everything waits to be published: publish it first, then judge a part anew")
     with warehouse.pinned_snapshot():
         plan = plan_replay(engine, warehouse, inventory, selection)

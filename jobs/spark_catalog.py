@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from election_replay.jobs import JobError
 from election_replay.jobs.reading.given_rows import with_rows
 from election_replay.jobs.spark_views import in_spark
-from election_replay.jobs.warehouse.pointer import PUBLISHED, current
+from election_replay.jobs.warehouse.pointer import PUBLISHED, current_rows_sql
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES, Table
 from election_replay.schemas.model import View, spark_text
@@ -101,10 +101,10 @@ def views_of_tables(tables: Warehouse, run: dict[str, Any]) -> Iterator[View]:
     pointer = f"{PUBLISHED} VERSION AS OF {former or 0}"  # the first version names nothing
     for table in TABLES.values():
         if table.by_run:
-            sql = current(table, name_of(table), PUBLISHED)
+            sql = current_rows_sql(table, name_of(table), PUBLISHED)
             yield View(name=table.name, comment=table.comment, columns=table.columns, sql=sql)
     for name, source in BEFORE.items():
-        yield replace(VIEWS[name], sql=current(TABLES[source], name_of(TABLES[source]), pointer))
+        yield replace(VIEWS[name], sql=current_rows_sql(TABLES[source], name_of(TABLES[source]), pointer))
 
 
 def attempt(spark: SparkSession, sql: str, name: str, done: Registered) -> bool:

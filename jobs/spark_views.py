@@ -17,7 +17,7 @@ from election_replay.jobs.engines.spark_engine import read
 from election_replay.jobs.faults import Damaged
 from election_replay.jobs.reading.given_rows import with_rows
 from election_replay.jobs.reading.published import KeptNoLongerError
-from election_replay.jobs.warehouse.pointer import PUBLISHED, current, pointer_of
+from election_replay.jobs.warehouse.pointer import PUBLISHED, current_rows_sql, pointer_of
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES, Table
 from election_replay.schemas.model import Column, Parameter, View, spark_text
@@ -75,7 +75,7 @@ def as_published(spark: SparkSession, tables: Warehouse, table: Table, run: Mapp
         return read(spark, tables, table.name, version)
     pointer = read(spark, tables, PUBLISHED, pointer_of(tables, run))
     every = read(spark, tables, table.name)
-    return spark.sql(current(table, "{every}", "{pointer}"), every=every, pointer=pointer)
+    return spark.sql(current_rows_sql(table, "{every}", "{pointer}"), every=every, pointer=pointer)
 
 
 def empty(spark: SparkSession, table: Table) -> DataFrame:

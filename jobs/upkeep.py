@@ -21,8 +21,8 @@ from election_replay.jobs import JobError
 from election_replay.jobs.publishing.runs import kept_runs, publish_again
 from election_replay.jobs.warehouse.forgetting import LINES, REJECTED, forget_lines, forgettable
 from election_replay.jobs.warehouse.former_runs import forget_runs
-from election_replay.jobs.warehouse.table_sets import OF_SOURCES
-from election_replay.jobs.warehouse.tidying import Tidied, retain, tidy
+from election_replay.jobs.warehouse.table_sets import FACT_TABLES
+from election_replay.jobs.warehouse.tidying import Tidied, set_retention, tidy
 from election_replay.jobs.warehouse.warehouse import KEEP_DAYS, Warehouse
 from election_replay.schemas import TABLES
 
@@ -56,7 +56,7 @@ def upkeep(
     standing = {name for name in before if is_standing(warehouse, name, published)}
     forgotten = 0
     erased = forget_runs(warehouse, kept, dry_run=dry_run)
-    if forget_after is not None and {LINES, REJECTED, *OF_SOURCES} & {*before} <= standing:
+    if forget_after is not None and {LINES, REJECTED, *FACT_TABLES} & {*before} <= standing:
         last = last_landing(warehouse, datetime.now(UTC) - timedelta(days=forget_after))
         forgotten = forgettable(warehouse, last)
         if not dry_run:
@@ -68,7 +68,7 @@ def upkeep(
             continue
         needed = versions_needed(name, version, kept)
         if not dry_run:
-            retain(warehouse, name, keep_days)
+            set_retention(warehouse, name, keep_days)
         tidied = tidy(warehouse, name, needed, dry_run, grace_hours)
         done.append(replace(tidied, forgotten=forgotten if name == LINES else erased.get(name, 0)))
     if any(warehouse.version(name) != version for name, version in before.items() if name not in NEWEST_ONLY):

@@ -325,11 +325,11 @@ def publish(warehouse: str, database: str | None) -> None:
       election-replay publish --warehouse /data/warehouse --database /data/election_replay.duckdb
     """
     from election_replay.jobs.publish import publish as publish_job
-    from election_replay.jobs.publishing.runs import waiting
+    from election_replay.jobs.publishing.runs import unpublished_run
     from election_replay.jobs.warehouse.warehouse import Warehouse
 
     tables = Warehouse(warehouse)
-    judged = waiting(tables)
+    judged = unpublished_run(tables)
     done = publish_job(tables, judged) if judged else None
     if done:
         known(run_id=done.run_id)

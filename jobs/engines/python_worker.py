@@ -4,7 +4,7 @@ import gc
 import sys
 from zipimport import zipimporter
 
-from election_replay.jobs.warehouse.stores import act_for_spark
+from election_replay.jobs.warehouse.stores import adopt_spark_user
 
 
 def prepare_worker() -> None:
@@ -15,7 +15,7 @@ def prepare_worker() -> None:
     forgotten here, and made again when something is imported. And after each task the garbage collector goes through
     all that was ever imported.
     """
-    act_for_spark()
+    adopt_spark_user()
     sys.path[:] = [place for place in sys.path if not place.endswith(".jar")]
     for place in [place for place, finder in sys.path_importer_cache.items() if isinstance(finder, zipimporter)]:
         del sys.path_importer_cache[place]

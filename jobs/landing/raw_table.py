@@ -26,7 +26,7 @@ from election_replay.jobs.landing.listing import LogFile, OfTable
 from election_replay.jobs.landing.new_files import micros
 from election_replay.jobs.landing.one_file import Task
 from election_replay.jobs.settings.config import Config, RawTable
-from election_replay.jobs.warehouse.stores import absolute, as_deltas_library_reads_it, file_system, for_arrow
+from election_replay.jobs.warehouse.stores import absolute, file_system, for_arrow, path_for_delta_rs
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import landed_files
 from election_replay.schemas.landed_files import LANDED_STATES
@@ -83,7 +83,7 @@ def opened(name: str, warehouse: Warehouse, config: Config) -> RawLines:
         )
     place = mapping.path or name
     try:
-        table = DeltaTable(for_arrow(as_deltas_library_reads_it(absolute(place))))
+        table = DeltaTable(for_arrow(path_for_delta_rs(absolute(place))))
     except (DeltaError, OSError) as error:
         raise JobError(f"cannot open the table {place}: {str(error).splitlines()[0]}") from error
     found = warehouse.rows(landed_files.TABLE.name, ["table_id", "table_version"])

@@ -1,1 +1,1 @@
-"""What makes readers see a run, and what keeps a cluster back from it."""
+"""Publishing a run so that readers see it, and holding clusters back from it."""

@@ -1,4 +1,4 @@
-"""Rows of ``gold.runs``: what a replay has judged, and the row that makes readers see it."""
+"""Rows of ``gold.runs``: one when a replay has judged, one when it is published."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -12,24 +12,24 @@ import pyarrow.compute as pc
 
 from election_replay.election_core import FACTS_VERSION, RULES_VERSION
 from election_replay.jobs import JobError
-from election_replay.jobs.warehouse.pointer import CANDIDATE, PUBLISHED, counted, pointer_rows
+from election_replay.jobs.warehouse.pointer import CANDIDATE, PUBLISHED, counts_by_table, pointer_rows
 from election_replay.jobs.warehouse.replacing import DeletedKeys
-from election_replay.jobs.warehouse.table_sets import CARRIED, OF_SOURCES, VERDICTS, clusters_of, unchanged_since
+from election_replay.jobs.warehouse.table_sets import CARRIED, FACT_TABLES, VERDICTS, clusters_of, unchanged_since
 from election_replay.jobs.warehouse.warehouse import NOTE, Warehouse, is_maintenance
 from election_replay.schemas import TABLES
 from election_replay.schemas.model import sql_text
 
 RUNS = TABLES["runs"]
-ONE_WRITER = (*OF_SOURCES, *CARRIED, PUBLISHED)
-"""Tables to which nobody else may write meanwhile. Of the others only rows count that a pointer names."""
+ONE_WRITER = (*FACT_TABLES, *CARRIED, PUBLISHED)
+"""Tables to which no other job may write during a replay. In the others, rows that no pointer names do not count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a replay wrote, before it is published. ``held`` are clusters that have newer events than it judged.
+    """What a replay wrote, before it is published. ``held`` are clusters with newer events than it judged.
 
-    ``before`` are the versions of the tables when it began, ``settings`` says where its settings came from. ``written``
-    are the keys of each table whose rows are new; where nobody knows them any more, those of ``clusters`` are.
+    ``before`` are the table versions when it began; ``settings`` says where its settings came from. ``written`` are the
+    keys of new rows by table; if ``None``, all rows of ``clusters`` count as new.
     """
 
     run_id: str
@@ -45,9 +45,9 @@ class Judged:
 
 
 def note_judged(warehouse: Warehouse, judged: Judged) -> None:
-    """Write the row that says what a run judged, which is not published yet.
+    """Write the row of a run that is judged and not published yet.
 
-    Raises :class:`JobError` when another replay has written to the tables meanwhile.
+    Raises :class:`JobError` if another replay has written to the tables meanwhile.
     """
     refuse_foreign_commits(warehouse, judged)
     pointed = pointer_rows(warehouse, CANDIDATE, warehouse.version(CANDIDATE))
@@ -57,7 +57,7 @@ def note_judged(warehouse: Warehouse, judged: Judged) -> None:
 def row_of(
     warehouse: Warehouse, judged: Judged, status: str, held: Iterable[str], pointed: pa.Table, **newer: int
 ) -> dict[str, Any]:
-    """The row of a run of which a pointer names ``pointed``; ``newer`` are versions that are still to come."""
+    """Return the run's row of ``gold.runs``; ``pointed`` are its pointer's rows, ``newer`` versions yet to commit."""
     shown = {name: version for name, version in warehouse.versions().items() if name != RUNS.name} | newer
     return {
         "run_id": judged.run_id,
@@ -79,7 +79,7 @@ def row_of(
 
 
 def refuse_foreign_commits(warehouse: Warehouse, judged: Judged) -> None:
-    """Raise :class:`JobError` when another replay has written to the tables since this one began."""
+    """Raise :class:`JobError` if another replay has written to the tables since this one began."""
     if strangers := [
         name for name in ONE_WRITER if not no_foreign_commits(warehouse, name, warehouse.version(name) or 0, judged)
     ]:
@@ -90,13 +90,13 @@ def refuse_foreign_commits(warehouse: Warehouse, judged: Judged) -> None:
 
 
 def counts_of(warehouse: Warehouse, pointed: pa.Table) -> dict[str, int]:
-    """How many rows of each judged table a pointer names."""
-    of_groups = counted(pointed)
-    return {name: warehouse.count(name) for name in OF_SOURCES} | {name: of_groups.get(name, 0) for name in VERDICTS}
+    """Return the number of rows by table: all facts, and the verdicts that the pointer rows ``pointed`` name."""
+    of_groups = counts_by_table(pointed)
+    return {name: warehouse.count(name) for name in FACT_TABLES} | {name: of_groups.get(name, 0) for name in VERDICTS}
 
 
 def no_foreign_commits(warehouse: Warehouse, table: str, version: int, judged: Judged) -> bool:
-    """Whether nobody but this run has written to a table since it began, up to a version."""
+    """Return True if all commits to a table from this run's start up to ``version`` are its own or maintenance."""
     newer_commits = version - judged.before.get(table, 0)
     if newer_commits <= 0:
         return True
@@ -104,10 +104,10 @@ def no_foreign_commits(warehouse: Warehouse, table: str, version: int, judged: J
     return all(commit.get(NOTE) == judged.run_id or is_maintenance(commit) for commit in commits)
 
 
-def waiting(warehouse: Warehouse) -> Judged | None:
-    """What the last replay wrote without publishing it; ``None`` if nothing waits.
+def unpublished_run(warehouse: Warehouse) -> Judged | None:
+    """Return the last replay if it is not published yet; ``None`` if it is.
 
-    Raises :class:`JobError` when nothing was ever judged, or when the tables are no longer what that replay wrote.
+    Raises :class:`JobError` if nothing was ever judged, if the tables have changed since, or if another release judged.
     """
     last = newest_run(warehouse)
     if last is None:
@@ -134,19 +134,19 @@ def waiting(warehouse: Warehouse) -> Judged | None:
     )
 
 
-def waits(warehouse: Warehouse) -> bool:
-    """Whether a replay waits to be published."""
+def has_unpublished_run(warehouse: Warehouse) -> bool:
+    """Return True if the last replay is not published yet and the tables have not changed since."""
     last = newest_run(warehouse)
     return last is not None and last["status"] == "judged" and unchanged_since(warehouse, last)
 
 
 def newest_run(warehouse: Warehouse) -> dict[str, Any] | None:
-    """The last thing that happened to the judged tables, as a row of ``gold.runs``."""
+    """Return the newest row of ``gold.runs``, the published one before the judged one of the same run."""
     return max(warehouse.runs(), key=lambda row: (row["started_at"], row["status"] == "published"), default=None)
 
 
 def code_version() -> str:
-    """The version of this software."""
+    """Return the installed version of election-replay; ``unknown`` if it is not installed as a package."""
     try:
         return version_of("election-replay")
     except PackageNotFoundError:
@@ -154,13 +154,13 @@ def code_version() -> str:
 
 
 def kept_runs(warehouse: Warehouse, newest: dict[str, Any], since: datetime) -> list[dict[str, Any]]:
-    """The runs that must stay readable."""
+    """Return the runs that must stay readable: those published since ``since``, and ``newest``."""
     runs = [run for run in warehouse.runs() if run["status"] == "published" and run["published_at"] >= since]
     return runs if any(run["run_id"] == newest["run_id"] for run in runs) else [*runs, newest]
 
 
 def publish_again(warehouse: Warehouse, published: dict[str, Any], tidied: Collection[str]) -> None:
-    """Publish the same rows in their new files."""
+    """Publish the same rows at the new versions of the tables that upkeep ``tidied``."""
     now = warehouse.moment("runs", "started_at", "published_at")
     versions = published["versions"] | {name: warehouse.version(name) for name in tidied if name != "runs"}
     pointed = pointer_rows(warehouse, PUBLISHED, warehouse.version(PUBLISHED))
@@ -177,13 +177,13 @@ def publish_again(warehouse: Warehouse, published: dict[str, Any], tidied: Colle
 
 
 def revert_clusters(warehouse: Warehouse, clusters: Collection[str], run_id: str) -> None:
-    """Put the facts of ``clusters`` back to what is published of them, in the name of a run."""
+    """Restore the facts of ``clusters`` to their published rows; the commits carry ``run_id`` as their note."""
     if not clusters:
         return
     published = warehouse.published()
     versions = published["versions"] if published else {}
     chosen = f"cluster IN ({', '.join(map(sql_text, sorted(clusters)))})"
-    for name in OF_SOURCES:
+    for name in FACT_TABLES:
         rows = TABLES[name].arrow_schema().empty_table()
         if name in versions:
             rows = warehouse.dataset(name, versions[name]).to_table(filter=pc.field("cluster").isin(sorted(clusters)))

@@ -15,7 +15,7 @@ import pyarrow as pa
 from election_replay.jobs import JobError
 from election_replay.jobs.faults import Damaged, user_message
 from election_replay.jobs.reading.duckdb_views import NAMES, compares, create_macros, create_views, read_by
-from election_replay.jobs.warehouse.pointer import PUBLISHED, current, pointer_of
+from election_replay.jobs.warehouse.pointer import PUBLISHED, current_rows_sql, pointer_of
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from election_replay.schemas.views import BEFORE, VIEWS
@@ -210,7 +210,7 @@ def show(
     elif TABLES[table].by_run:
         database.register(f"every_{name}", warehouse.dataset(table))
         database.register(pointer, warehouse.dataset(PUBLISHED, pointer_of(warehouse, run)))
-        rows = current(TABLES[table], f"every_{name}", pointer)
+        rows = current_rows_sql(TABLES[table], f"every_{name}", pointer)
         database.execute(f"CREATE OR REPLACE TEMPORARY VIEW {name} AS {rows}")
     else:
         database.register(name, warehouse.dataset(table, version))

@@ -43,9 +43,9 @@ from election_replay.jobs.replaying.plan import Work
 from election_replay.jobs.replaying.source_delta import CHECKPOINTS, SOURCE, WATERMARKS
 from election_replay.jobs.warehouse.data_files import ROW_GROUP, DataFile, Row
 from election_replay.jobs.warehouse.data_files import Rows as Batch
-from election_replay.jobs.warehouse.pointer import CANDIDATE, PUBLISHED, moved, point, pointer_rows
+from election_replay.jobs.warehouse.pointer import CANDIDATE, PUBLISHED, advanced_pointer, commit_pointer, pointer_rows
 from election_replay.jobs.warehouse.replacing import DeletedKeys, rewrite, rewrite_plan
-from election_replay.jobs.warehouse.table_sets import EVIDENCE_LINES, OF_SOURCES
+from election_replay.jobs.warehouse.table_sets import EVIDENCE_LINES, FACT_TABLES
 from election_replay.schemas import TABLES, Table
 
 FACTS, OPEN_FACTS, QUIESCENT_GROUPS = TABLES["facts"], TABLES["open_facts"], TABLES["quiescent_groups"]
@@ -100,13 +100,13 @@ def write_gold(work: Work, changed: Keys) -> None:
     ``changed`` are the sources touched of which more is new than where their logs end.
     """
     partly, whole = work.extent.partly, work.extent.whole
-    parts = [work.newest(table, whole) for table in OF_SOURCES] if whole or not partly else []
+    parts = [work.newest(table, whole) for table in FACT_TABLES] if whole or not partly else []
     spoken, groups = None, NONE
     if partly:
         groups, sources = groups_to_judge(work, changed)
         spoken = Among(GROUP, groups)
         by_sources = [Among(SOURCE, sources)] if len(sources) <= FEW_SOURCES else []
-        parts += [work.newest(table, partly).where(spoken, *by_sources) for table in OF_SOURCES if groups]
+        parts += [work.newest(table, partly).where(spoken, *by_sources) for table in FACT_TABLES if groups]
     files = judged_files(work, parts, spoken) if parts else []
     judged = DeletedKeys(frozenset(whole), groups)
     write(files, {QUIESCENT_GROUPS.name: judged} if parts else {}, work)
@@ -134,7 +134,7 @@ def name_judged(work: Work, judged: DeletedKeys, paths: Sequence[str]) -> None:
     found = former.slice(0, 0)
     if paths:
         found = warehouse.written(CANDIDATE, paths).to_table(former.schema.names)
-    point(warehouse, CANDIDATE, moved(former, judged, found), work.run_id)
+    commit_pointer(warehouse, CANDIDATE, advanced_pointer(former, judged, found), work.run_id)
     warehouse.discard(CANDIDATE, paths)
 
 
@@ -148,8 +148,8 @@ def groups_to_judge(work: Work, changed: Keys) -> tuple[Keys, Keys]:
         return NONE, NONE
     sql = "SELECT DISTINCT cluster, replica_group, source_node FROM {rows}"
     columns = (*GROUP, "source_node")
-    now = rows_of(work, sql, (work.newest(table, work.extent.partly).select(columns) for table in OF_SOURCES))
-    old = (work.old(table).where(Among(SOURCE, changed)).select(columns) for table in OF_SOURCES if changed)
+    now = rows_of(work, sql, (work.newest(table, work.extent.partly).select(columns) for table in FACT_TABLES))
+    old = (work.old(table).where(Among(SOURCE, changed)).select(columns) for table in FACT_TABLES if changed)
     groups = {
         (cluster, group) for cluster, group, source in [*now, *rows_of(work, sql, old)] if (cluster, source) in changed
     }

@@ -1,12 +1,12 @@
-"""Data files of Delta tables, written where their rows are made.
+"""Parquet data files of Delta tables, written where their rows are made.
 
-An executor writes the rows of its tasks straight into Parquet files below the tables' folders. Nobody sees them until
-one commit of the driver names them (:meth:`~jobs.warehouse.warehouse.Warehouse.replace`); what a killed or repeated
-attempt wrote is never named, and ``VACUUM`` removes it. Rows go neither through the JVM nor to the driver.
+An executor writes the rows of its tasks straight into Parquet files below the tables' folders. No reader sees them
+until one commit of the driver names them (:meth:`~jobs.warehouse.warehouse.Warehouse.replace`). Files of a killed or
+repeated attempt are never named, and ``VACUUM`` removes them. Rows go neither through the JVM nor to the driver.
 
-The tables of lines are partitioned by landing, which Delta keeps out of the files: a file holds rows of one landing. A
-table whose rows a night replaces has no partitions, nor has the ledger of landed files: upkeep joins what the nights
-have left of it, as each landing reads all of it.
+The tables of lines are partitioned by landing, and Delta does not store that column in the files: a file holds rows of
+one landing. Tables whose rows are replaced by key have no partitions, nor has the ledger of landed files: each landing
+reads all of it, and upkeep joins its files.
 """
 
 import gc
@@ -29,28 +29,28 @@ from election_replay.jobs.warehouse.patience import PAUSE, no_machine, retry_hdf
 from election_replay.schemas import TABLES, Table
 
 ROW_GROUP = 10_000
-"""Rows that are written at once."""
+"""Rows of a row group."""
 
 FILE_ROWS = 20_000
-"""After so many rows a file of a table without partitions ends: a night writes no more beside each of its own rows."""
+"""Rows after which a file of an unpartitioned table ends: to replace one row a night rewrites at most so many."""
 
 COLLECTED = 100_000
-"""So many new objects are looked through for garbage at once, while rows are made."""
+"""The threshold of new objects for a garbage collection while rows are made."""
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 Row = tuple[str, tuple[Any, ...]]
-"""A table's name and the values of one of its rows, in the order of its columns."""
+"""A table's name and the values of one row, in the order of its columns."""
 
 Rows = tuple[str, pa.RecordBatch]
-"""A table's name and many of its rows, with some of its columns; the others are null."""
+"""A table's name and a batch of its rows; columns that the batch lacks are null."""
 
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A Parquet file below the folder of ``table``, with so many ``rows``; size in bytes.
+    """A Parquet file at ``path`` below the folder of ``table``, with ``rows`` rows; ``size`` in bytes.
 
-    All rows are of one ``partition``; it is empty where the table has none. ``stats`` are what Delta's log says of it.
+    All rows are of one ``partition``, empty if the table has none. ``stats`` are its statistics, as JSON for Delta.
     """
 
     table: str
@@ -61,7 +61,7 @@ class DataFile:
     stats: str = "{}"
 
 
-class _Open:
+class _StreamedFile:
     """A data file that is being written, row group by row group."""
 
     def __init__(self, table: Table, location: str, partition: object) -> None:
@@ -74,28 +74,28 @@ class _Open:
 
     @property
     def rows(self) -> int:
-        """So many were added."""
+        """Return the number of rows added."""
         return self._stats.rows
 
     def write(self, rows: pa.Table) -> None:
-        """Add rows, as one row group. Raises :class:`ValueError` where one is null that may not be."""
-        written = sound(rows, self._table, self._schema)
+        """Add rows, as one row group. Raises :class:`ValueError` if a column that may not be null is."""
+        written = checked_columns(rows, self._table, self._schema)
         self._writer.write_table(written, row_group_size=len(rows))
         self._stats.add(written)
 
     def close(self) -> DataFile:
-        """The finished file."""
+        """Finish and return the file."""
         self._writer.close()
         size = self._stream.tell()
         self._stream.close()
         return DataFile(self._table.name, self._partition, self._path, size, self.rows, str(self._stats))
 
 
-class _OpenKeyed:
-    """The same of a table whose rows are replaced by their key.
+class _KeyedFile:
+    """A data file of a table whose rows are replaced by key, held in memory and written when it is closed.
 
-    It is written when it is closed: then the rows say which columns have no value at all. Those are left out, for most
-    columns of wide tables are of other systems, and each costs as much as hundreds of rows; readers take them as null.
+    Columns without any value are left out, and readers take them as null: most columns of wide tables belong to other
+    systems, and each costs as much as hundreds of rows.
     """
 
     def __init__(self, table: Table, location: str) -> None:
@@ -105,12 +105,12 @@ class _OpenKeyed:
         self.rows = 0
 
     def write(self, rows: pa.Table) -> None:
-        """Add rows. Raises :class:`ValueError` where one is null that may not be."""
-        self._held.append(sound(rows, self._table, self._schema))
+        """Add rows. Raises :class:`ValueError` if a column that may not be null is."""
+        self._held.append(checked_columns(rows, self._table, self._schema))
         self.rows += len(rows)
 
     def close(self) -> DataFile:
-        """The finished file."""
+        """Write and return the file."""
         rows, stats, path = pa.concat_tables(self._held), FileStats(), f"part-{uuid4()}.parquet"
         stats.add(rows)
         with_values = rows.drop_columns(stats.null_columns)
@@ -122,13 +122,13 @@ class _OpenKeyed:
         return DataFile(self._table.name, "", path, content.size, self.rows, str(stats))
 
     def _put(self, path: str, content: pa.Buffer) -> None:
-        # Without a buffer of its own Arrow would hand over what is no bytes, and Delta's file system takes only bytes.
+        # Without a buffer Arrow passes its own buffer objects to write(), and Delta's file system takes only bytes.
         with self._system.open_output_stream(path, buffer_size=content.size + 1) as stream:
             stream.write(content)
 
 
-def sound(rows: pa.Table, table: Table, schema: pa.Schema) -> pa.Table:
-    """Rows in the columns of ``schema``. Raises :class:`ValueError` where one is null that may not be."""
+def checked_columns(rows: pa.Table, table: Table, schema: pa.Schema) -> pa.Table:
+    """Return ``rows`` cast to ``schema``. Raises :class:`ValueError` if a column that may not be null is."""
     for field in schema:
         if not field.nullable and rows.column(field.name).null_count:
             raise ValueError(f"{table.name}.{field.name} is null")
@@ -136,7 +136,7 @@ def sound(rows: pa.Table, table: Table, schema: pa.Schema) -> pa.Table:
 
 
 def keys_of(rows: pa.Table, table: Table) -> tuple[Numbers, list[tuple[str, str]]]:
-    """The keys by which rows are replaced, each once, and of which of them each row is."""
+    """Return, for each row, the index of its key, and the distinct keys by which rows of ``table`` are replaced."""
     cluster, key = table.replaced_by
     encoded = pc.binary_join_element_wise(rows[cluster], rows[key], "\0").combine_chunks().dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
@@ -146,7 +146,7 @@ def keys_of(rows: pa.Table, table: Table) -> tuple[Numbers, list[tuple[str, str]
 
 
 class _TableFiles:
-    """The data files of one table. Where rows of a partition come together, they come into one file."""
+    """Writes the data files of one table: one for each run of rows of a partition, or of up to :data:`FILE_ROWS`."""
 
     def __init__(self, table: Table, root: str) -> None:
         self._table, self._location = table, f"{root}/{table.path}"
@@ -155,43 +155,43 @@ class _TableFiles:
         self._partition: object = ""
         self._rows: list[tuple[Any, ...]] = []
         self._batches: list[pa.RecordBatch] = []
-        self._waiting = 0
-        self._open: _Open | _OpenKeyed | None = None
+        self._buffered = 0
+        self._open: _StreamedFile | _KeyedFile | None = None
         self.done: list[DataFile] = []
 
     def add(self, values: tuple[Any, ...]) -> None:
         """Add a row."""
         if self._column is not None and values[self._at] != self._partition:
-            self._turn_to(values[self._at])
+            self._start_partition(values[self._at])
         self._rows.append(values)
         if len(self._rows) == ROW_GROUP:
             self._write()
 
     def add_batch(self, rows: pa.RecordBatch) -> None:
-        """Add many rows, those of a partition together."""
+        """Add a batch of rows, cut where the partition changes."""
         if self._column is None:
-            self._take(rows)
+            self._buffer(rows)
             return
         runs = pc.run_end_encode(rows.column(self._column))
         begin = 0
         for end, partition in zip(runs.run_ends.to_pylist(), runs.values.to_pylist(), strict=True):
             if partition != self._partition:
-                self._turn_to(partition)
-            self._take(rows.slice(begin, end - begin))
+                self._start_partition(partition)
+            self._buffer(rows.slice(begin, end - begin))
             begin = end
 
     def finish(self) -> None:
-        """Write what waits, and close the file."""
+        """Write buffered rows, and close the current file."""
         self._write()
         self._close()
 
-    def _take(self, rows: pa.RecordBatch) -> None:
+    def _buffer(self, rows: pa.RecordBatch) -> None:
         self._batches.append(rows)
-        self._waiting += rows.num_rows
-        if self._waiting >= ROW_GROUP:
+        self._buffered += rows.num_rows
+        if self._buffered >= ROW_GROUP:
             self._write()
 
-    def _turn_to(self, partition: object) -> None:
+    def _start_partition(self, partition: object) -> None:
         self.finish()
         self._partition = partition
 
@@ -200,30 +200,30 @@ class _TableFiles:
             self.done.append(self._open.close())
             self._open = None
 
-    def _begun(self) -> _Open | _OpenKeyed:
+    def _new_file(self) -> _StreamedFile | _KeyedFile:
         if self._table.replaced_by:
-            return _OpenKeyed(self._table, self._location)
-        return _Open(self._table, self._location, self._partition)
+            return _KeyedFile(self._table, self._location)
+        return _StreamedFile(self._table, self._location, self._partition)
 
     def _write(self) -> None:
         if self._rows:
             self._batches.append(record_batch(self._table, self._rows))
         if self._batches:
             if self._open is None:
-                self._open = self._begun()
+                self._open = self._new_file()
             self._open.write(pa.Table.from_batches(self._batches))
             if self._column is None and self._open.rows >= FILE_ROWS:
                 self._close()
-        self._rows, self._batches, self._waiting = [], [], 0
+        self._rows, self._batches, self._buffered = [], [], 0
 
 
 def write_data_files(output: Iterable[Row | Rows], root: str) -> list[DataFile]:
-    """Write rows below the warehouse ``root``: for each table and partition one file, where its rows come together.
+    """Write rows below the warehouse ``root`` and return the files: one for each table and run of rows of a partition.
 
-    Where a machine of HDFS does not answer, the next attempt at the same rows should find another one: it is waited.
+    If an HDFS machine does not answer, wait :data:`PAUSE` seconds before raising: the next attempt should find another.
     """
     try:
-        with seldom_collected():
+        with fewer_collections():
             return written(output, root)
     except OSError as error:
         if no_machine(error):
@@ -232,8 +232,8 @@ def write_data_files(output: Iterable[Row | Rows], root: str) -> list[DataFile]:
 
 
 @contextmanager
-def seldom_collected() -> Iterator[None]:
-    """Look for garbage in circles seldom: neither rows nor what they are made from holds any, and it took a tenth."""
+def fewer_collections() -> Iterator[None]:
+    """Collect cyclic garbage rarely while this context is open: rows make none, and it took a tenth of the time."""
     before = gc.get_threshold()
     gc.set_threshold(COLLECTED, *before[1:])
     try:
@@ -243,7 +243,7 @@ def seldom_collected() -> Iterator[None]:
 
 
 def written(output: Iterable[Row | Rows], root: str) -> list[DataFile]:
-    """The same without waiting."""
+    """Write rows as :func:`write_data_files` does, without its pause and its rare garbage collection."""
     tables: dict[str, _TableFiles] = {}
     for name, rows in output:
         if name not in tables:
@@ -251,14 +251,14 @@ def written(output: Iterable[Row | Rows], root: str) -> list[DataFile]:
         if isinstance(rows, tuple):
             tables[name].add(rows)
         else:
-            tables[name].add_batch(in_shape(TABLES[name], rows))
+            tables[name].add_batch(with_all_columns(TABLES[name], rows))
     for files in tables.values():
         files.finish()
     return [file for files in tables.values() for file in files.done]
 
 
-def in_shape(table: Table, rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Rows with some of the table's columns, as rows with all of them; the others are null."""
+def with_all_columns(table: Table, rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Return ``rows`` with all columns of ``table``, in its order; columns that they lack are null."""
     here = set(rows.schema.names)
     columns = [
         rows.column(column.name).cast(column.type.arrow)
@@ -270,7 +270,7 @@ def in_shape(table: Table, rows: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def record_batch(table: Table, rows: Sequence[tuple[Any, ...]]) -> pa.RecordBatch:
-    """Rows as one Arrow batch."""
+    """Return rows as one Arrow batch."""
     columns = [
         pa.array(values, type=column.type.arrow)
         for column, values in zip(table.columns, zip(*rows, strict=True), strict=True)

@@ -1,4 +1,4 @@
-"""Tables and data files in Delta's own terms: schema, settings."""
+"""Tables and data files in Delta's terms: schemas, table properties, add actions."""
 
 import time
 from collections.abc import Iterable
@@ -10,11 +10,11 @@ from election_replay.jobs.warehouse.data_files import DataFile
 from election_replay.schemas import TABLES, Table
 
 INDEXED_BY_DEFAULT = 32
-"""Of so many columns of a table Delta knows statistics where its settings say nothing."""
+"""The number of leading columns that Delta collects statistics of by default."""
 
 
 def delta_schema(table: Table) -> Schema:
-    """The table's columns for Delta, with what may not be null and with the comments."""
+    """Return the table's Delta schema, with nullability and column comments."""
     plain = Schema.from_arrow(table.arrow_schema()).fields
     fields = zip(plain, table.columns, strict=True)
     return Schema(
@@ -26,14 +26,14 @@ def delta_schema(table: Table) -> Schema:
 
 
 def properties(table: Table, days: int) -> dict[str, str]:
-    """Delta's settings of a table whose versions are kept for ``days``.
+    """Return the Delta properties of a table whose versions are kept for ``days``.
 
-    Of a wide table they have Delta know the statistics of all columns, and not only those of the first: a replay reads
-    no columns without values (:mod:`jobs.engines.duckdb_rows`).
+    For a wide table they ask for statistics of all columns, not only of the first 32: a replay does not read columns
+    without values (:mod:`jobs.engines.duckdb_rows`).
 
-    Delta would remove entries of the log by their own age, at any commit that makes a checkpoint, and an entry may be
-    much older than a run that names its version: only :mod:`jobs.upkeep` removes them. A checkpoint of the log every
-    few nights keeps short what is read of it.
+    Delta would delete log entries by their own age at any commit that writes a checkpoint, though a newer run may still
+    name the version of an old entry, so only :mod:`jobs.upkeep` deletes them. A checkpoint every 20 commits keeps the
+    log that is read short.
     """
     kept = f"interval {max(days, 1)} days"
     return {
@@ -46,7 +46,7 @@ def properties(table: Table, days: int) -> dict[str, str]:
 
 
 def added(files: Iterable[DataFile], table: str) -> list[AddAction | RemoveAction]:
-    """Those of ``files`` that belong to ``table``, as Delta's log names them."""
+    """Return the add actions of those of ``files`` that belong to ``table``."""
     columns, now = TABLES[table].partitioned_by, int(time.time() * 1000)
     return [
         AddAction(

@@ -1,8 +1,8 @@
-"""What Delta's log says of a data file: its rows, its nulls, and between which bounds the values of each column lie.
+"""File statistics in Delta's log: the rows of a data file, and the nulls and least and greatest values of each column.
 
-Any reader skips by it the files that hold nothing of a cluster or of a time, and a night finds those that it replaces.
-Of each column with values both bounds are said: readers that let delta-rs tell Arrow of them (``to_pyarrow_dataset``)
-would compare those of any other with null, and find no row at all.
+Readers skip files by them that hold nothing of a cluster or a time, and a night finds the files that it rewrites.
+Every column with values has both bounds: delta-rs's ``to_pyarrow_dataset`` would compare a missing one with null, and
+find no row at all.
 """
 
 import json
@@ -19,21 +19,21 @@ import pyarrow.dataset as ds
 from deltalake import DeltaTable
 from pyarrow import fs
 
-TEXT = 32
-"""So much of a long text stands in a bound, as with Delta's own writer."""
+TEXT_LENGTH = 32
+"""Characters of a text that a bound holds, as with Delta's own writer."""
 
-BEHIND_ALL = "\U0010ffff"
-"""A text that is cut off is smaller than what is left of it with this character behind it."""
+HIGHEST_CHARACTER = "\U0010ffff"
+"""Appended to a truncated upper bound, so that it is greater than any text with that prefix."""
 
-STAMPED = timedelta(milliseconds=1)
-"""A bound of a time is cut off behind its milliseconds."""
+BOUND_PRECISION = timedelta(milliseconds=1)
+"""Time bounds are truncated to milliseconds, so the true maximum may be later by less than this."""
 
 SKIPPED_BY = ("cluster", "replica_group", "source_node", "run_id", "event_time")
-"""The columns by whose bounds our own readers skip files, besides those of partitions."""
+"""The columns by whose bounds our own readers skip files, besides partition columns."""
 
 
 class FileStats:
-    """The statistics of a file, rows by rows as they are written."""
+    """Accumulates the statistics of a file while it is written; ``str()`` gives Delta's JSON."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -41,7 +41,7 @@ class FileStats:
         self._bounds: dict[str, tuple[Any, Any]] = {}
 
     def add(self, rows: pa.Table) -> None:
-        """Take some rows in."""
+        """Include ``rows``."""
         self.rows += len(rows)
         for name, values in zip(rows.column_names, rows.columns, strict=True):
             self._nulls[name] += values.null_count
@@ -52,7 +52,7 @@ class FileStats:
 
     @property
     def null_columns(self) -> list[str]:
-        """The columns of which no row has a value."""
+        """Return the columns that are null in every row."""
         return [name for name, nulls in self._nulls.items() if nulls == self.rows]
 
     def __str__(self) -> str:
@@ -66,24 +66,25 @@ class FileStats:
 
 
 def lower(value: Any) -> Any:
-    """A lower bound as Delta writes it: a text cut off, a time in whole milliseconds."""
+    """Return a lower bound as Delta writes it: texts and times truncated."""
     if isinstance(value, datetime):
         return value.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return value[:TEXT] if isinstance(value, str) else value
+    return value[:TEXT_LENGTH] if isinstance(value, str) else value
 
 
 def upper(value: Any) -> Any:
-    """An upper bound; to one of a time readers add a millisecond."""
-    if isinstance(value, str) and len(value) > TEXT:
-        return value[:TEXT] + BEHIND_ALL
+    """Return an upper bound as Delta writes it; readers add a millisecond to one of a time."""
+    if isinstance(value, str) and len(value) > TEXT_LENGTH:
+        return value[:TEXT_LENGTH] + HIGHEST_CHARACTER
     return lower(value)
 
 
 def dataset_of(table: DeltaTable, system: fs.FileSystem) -> ds.Dataset:
-    """The rows of a table as Arrow reads them, from the files of this file system.
+    """Return an Arrow dataset of a table, with its files read from ``system``.
 
-    Delta-rs would tell Arrow of the bounds of all columns. That takes a second for four hundred files of a wide table,
-    and lets Arrow find no row in a file of a writer that does not say the bounds of some column, as Spark of booleans.
+    Only bounds of :data:`SKIPPED_BY` are passed to Arrow. delta-rs passes those of all columns, which takes a second
+    for four hundred files of a wide table, and hides all rows of a file whose writer omits the bounds of some column,
+    as Spark does for booleans.
     """
     if table.protocol().min_reader_version > 1:
         return table.to_pyarrow_dataset(filesystem=system)
@@ -97,18 +98,18 @@ def dataset_of(table: DeltaTable, system: fs.FileSystem) -> ds.Dataset:
     files = pa.table(table.get_add_actions(flatten=True))
     form = ds.ParquetFileFormat(default_fragment_scan_options=ds.ParquetFragmentScanOptions(pre_buffer=True))
     fragments = [
-        form.make_fragment(file["path"], system, reduce(and_, held_by(file, by), pc.scalar(value=True)))
+        form.make_fragment(file["path"], system, reduce(and_, row_bounds(file, by), pc.scalar(value=True)))
         for file in files.select([name for name in names if name in files.schema.names]).to_pylist()
     ]
     return ds.FileSystemDataset(fragments, schema, form, system)
 
 
-def held_by(file: Mapping[str, Any], partitions: list[str]) -> Iterator[pc.Expression]:
-    """What is true of all rows of a file."""
+def row_bounds(file: Mapping[str, Any], partitions: list[str]) -> Iterator[pc.Expression]:
+    """Yield conditions that hold for all rows of a file: its partition values and the bounds of its columns."""
     for name in partitions:
         yield pc.field(name) == file[f"partition.{name}"]
     for name in SKIPPED_BY:
         low, high = file.get(f"min.{name}"), file.get(f"max.{name}")
         if low is not None and high is not None and file.get(f"null_count.{name}") == 0:
-            last = high + STAMPED if isinstance(high, datetime) else high
+            last = high + BOUND_PRECISION if isinstance(high, datetime) else high
             yield (pc.field(name) >= low) & (pc.field(name) <= last)

@@ -1,4 +1,4 @@
-"""Rows of judged tables that no kept run names: those of former runs, and of replays that were killed."""
+"""Erases rows of judged tables that no kept run names: those of former runs and of killed replays."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -23,9 +23,9 @@ STAYING = "SELECT * FROM every_row SEMI JOIN named USING (cluster, replica_group
 
 
 def forget_runs(warehouse: Warehouse, kept: Iterable[Mapping[str, Any]], *, dry_run: bool) -> dict[str, int]:
-    """Erase the rows that no kept run names; how many, by table. ``dry_run`` changes nothing.
+    """Erase the rows that no kept run names, and return their number by table. ``dry_run`` changes nothing.
 
-    Rows of the last days stay: a replay may be at work that has written them and not named them yet.
+    Rows younger than :data:`UNCOMMITTED_HOURS` stay: a running replay may have written them and not named them yet.
     """
     named = [pointer_rows(warehouse, PUBLISHED, run["versions"][PUBLISHED]) for run in kept]
     named.append(pointer_rows(warehouse, CANDIDATE, warehouse.version(CANDIDATE)))
@@ -47,12 +47,12 @@ def forget_runs(warehouse: Warehouse, kept: Iterable[Mapping[str, Any]], *, dry_
 def erase_stale(
     database: duckdb.DuckDBPyConnection, warehouse: Warehouse, name: str, before: str, *, dry_run: bool
 ) -> int:
-    """Erase the rows of runs that began ``before`` a time and that are not ``named``; how many they are."""
+    """Erase the rows of runs with ids less than ``before`` that no ``named`` key names, and return their number."""
     if warehouse.version(name) is None:
         return 0
     rows, schema = warehouse.dataset(name), TABLES[name].arrow_schema()
     old = pc.field("run_id") < before
-    if not rows.scanner(["run_id"], filter=old).head(1).num_rows:  # as of most nights; the database takes longer
+    if not rows.scanner(["run_id"], filter=old).head(1).num_rows:  # the usual case, and faster than asking the database
         return 0
     database.register("every_row", rows.scanner([*OF_GROUP], filter=old).to_reader())
     stale = database.sql(STALE).fetchall()

@@ -1,10 +1,10 @@
-"""HDFS as one of Arrow's file systems, by the client that Delta's own reader and writer use: without Java.
+"""An Arrow file system for HDFS without Java, over the client that delta-rs uses.
 
-Where the NameNode is, and how it is asked, stands in ``core-site.xml`` and ``hdfs-site.xml`` of ``HADOOP_CONF_DIR``.
-A user is known by ``HADOOP_USER_NAME``, by Kerberos, or by the delegation tokens that YARN gives to its containers.
+``core-site.xml`` and ``hdfs-site.xml`` in ``HADOOP_CONF_DIR`` configure it. The user comes from ``HADOOP_USER_NAME``,
+Kerberos, or the delegation tokens that YARN gives to its containers.
 
-A file of a table is fetched whole before Arrow reads it: Arrow reads ahead by threads of its own, and one that frees
-what Python has read while Python ends would take the process down.
+A file of a table is fetched whole before Arrow reads it: Arrow reads ahead in threads of its own, and a thread that
+frees Python's bytes while the interpreter exits would crash the process.
 """
 
 import io
@@ -18,12 +18,12 @@ from hdfs_native import Client, FileReader, FileStatus
 from pyarrow import fs
 
 DENIED = "AccessControlException"
-"""What the NameNode calls it when a user has not the right."""
+"""The NameNode's name of a permission error."""
 
 
 @contextmanager
 def as_os_errors() -> Iterator[None]:
-    """Raise what a NameNode or a DataNode refuses as an :class:`OSError` of one line, without Java's stack trace."""
+    """Raise errors of a NameNode or DataNode as a one-line :class:`OSError`, without Java's stack trace."""
     try:
         yield
     except RuntimeError as error:
@@ -32,24 +32,24 @@ def as_os_errors() -> Iterator[None]:
 
 
 class Stream(io.RawIOBase):
-    """The bytes of an open file, in its order."""
+    """A readable stream over an open HDFS file."""
 
     def __init__(self, found: FileReader) -> None:
         self._found = found
 
     def readable(self) -> bool:
-        """Always."""
+        """Return True."""
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes; none at the end."""
+        """Return the next bytes; empty at the end."""
         with as_os_errors():
             found: bytes = self._found.read(size)
             return found
 
 
 def info_of(status: FileStatus) -> fs.FileInfo:
-    """What the NameNode says of a file or a folder, as Arrow says it."""
+    """Convert the NameNode's status of a file or a folder to Arrow's."""
     modified = status.modification_time * 1_000_000
     if status.isdir:
         return fs.FileInfo(status.path, fs.FileType.Directory, mtime_ns=modified)
@@ -57,7 +57,7 @@ def info_of(status: FileStatus) -> fs.FileInfo:
 
 
 class HdfsHandler(fs.FileSystemHandler):  # type: ignore[misc] # Arrow has no types
-    """What Arrow asks of the file system at a URI such as ``hdfs://namenode:8020``; paths begin with a slash."""
+    """Arrow's handler for the file system at a URI such as ``hdfs://namenode:8020``; paths begin with a slash."""
 
     def __init__(self, uri: str) -> None:
         self._uri = uri
@@ -70,19 +70,19 @@ class HdfsHandler(fs.FileSystemHandler):  # type: ignore[misc] # Arrow has no ty
     __hash__ = None  # type: ignore[assignment] # as Arrow wants it
 
     def get_type_name(self) -> str:
-        """How Arrow calls it."""
+        """Return ``hdfs``."""
         return "hdfs"
 
     def normalize_path(self, path: str) -> str:
-        """Paths as they are."""
+        """Return ``path`` unchanged."""
         return path
 
     def get_file_info(self, paths: Sequence[str]) -> list[fs.FileInfo]:
-        """What stands at each path."""
+        """Return the file info of each path."""
         return [self._at(path) for path in paths]
 
     def get_file_info_selector(self, selector: fs.FileSelector) -> list[fs.FileInfo]:
-        """What lies in a folder, in all below it too where that is asked for."""
+        """Return the entries of a folder, recursively if the selector says so."""
         try:
             with as_os_errors():
                 return [info_of(status) for status in self._client.list_status(selector.base_dir, selector.recursive)]
@@ -92,12 +92,12 @@ class HdfsHandler(fs.FileSystemHandler):  # type: ignore[misc] # Arrow has no ty
             raise
 
     def open_input_stream(self, path: str) -> pa.NativeFile:
-        """The bytes of a file, one after the other, in the thread that asks for them."""
+        """Open a file for sequential reading, in the caller's thread."""
         with as_os_errors():
             return pa.PythonFile(Stream(self._client.read(path)), mode="r")
 
     def open_input_file(self, path: str) -> pa.NativeFile:
-        """The bytes of a file in any order, from a copy that has no name and lives as long as it is open."""
+        """Open a file for random access, from an unlinked local copy that lives as long as it is open."""
         with tempfile.NamedTemporaryFile(prefix="election-replay-") as copy:
             with as_os_errors():
                 found = self._client.read(path)
@@ -107,14 +107,14 @@ class HdfsHandler(fs.FileSystemHandler):  # type: ignore[misc] # Arrow has no ty
             return pa.memory_map(copy.name) if len(found) else pa.BufferReader(b"")
 
     def open_at(self, path: str, position: int) -> Stream:
-        """The bytes of a file from a position on, one after the other; Arrow itself does not ask for them so."""
+        """Open a file for sequential reading from ``position`` (bytes); Arrow itself does not call this."""
         with as_os_errors():
             found = self._client.read(path)
             found.seek(position)
             return Stream(found)
 
     def delete_file(self, path: str) -> None:
-        """Remove a file. Raises :class:`FileNotFoundError` where there is none."""
+        """Delete a file. Raises :class:`FileNotFoundError` if it does not exist."""
         with as_os_errors():
             if not self._client.delete(path):
                 raise FileNotFoundError(path)

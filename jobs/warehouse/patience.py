@@ -1,9 +1,9 @@
-"""Writing to HDFS while one of its machines is down.
+"""Retries of writes to HDFS while one of its machines is down.
 
-The NameNode goes on naming a DataNode that has died: for ten minutes where its settings are Hadoop's own, for half a
-minute with ``dfs.namenode.avoid.write.stale.datanode`` and machines enough for all replicas. Java's client then asks
-for another one; that of Delta's writer gives up. What it gave up has not been written: a commit is a file that is
-renamed when all of it is there.
+The NameNode keeps assigning a dead DataNode: for ten minutes by default, for half a minute with
+``dfs.namenode.avoid.write.stale.datanode`` and enough machines for all replicas. Java's client asks for another
+DataNode; the client of delta-rs gives up. A write that gave up has left no commit: a commit is a file that is renamed
+once it is complete.
 """
 
 import re
@@ -18,23 +18,23 @@ Answer = TypeVar("Answer")
 NO_MACHINE = re.compile(
     r"IO error occurred while communicating with HDFS|RecoveryInProgressException|AlreadyBeingCreatedException"
 )
-"""What the writer says when a DataNode does not answer it, and the NameNode of a file that was being written there."""
+"""Errors of the writer if a DataNode does not answer, and of the NameNode for a file that was being written there."""
 
 TAKEN_BACK = re.compile(r"RecoveryInProgressException.*? CREATE_FILE (/\S+) ", re.DOTALL)
-"""The file that the NameNode takes back from a writer of which it has heard nothing for a minute. That may never end
-where no machine has a byte of it, and the next attempt begins with a file of the same name."""
+"""The path of a file whose lease the NameNode recovers after a writer was silent for a minute. Recovery may never end
+if no machine has a byte of the file, and the next attempt creates a file of the same name."""
 
 WAITS = (1, 2, 5, 10, 20, 30, 60)
-"""Seconds before each new attempt."""
+"""Seconds to wait before each retry."""
 
 PAUSE = 20
-"""Seconds before a task fails, so that Spark's next attempts at it come later."""
+"""Seconds to wait before a task fails, so that Spark's next attempt at it comes later."""
 
 
 def retry_hdfs(write: Callable[[], Answer], remove: Callable[[str], None] | None = None) -> Answer:
-    """Write, and once more where a machine of HDFS did not answer; what has failed to the end is raised.
+    """Call ``write``, again after each of :data:`WAITS` while an HDFS machine does not answer; return its result.
 
-    ``remove`` takes away a file that HDFS takes back from a writer that is gone.
+    The last error is raised. ``remove`` deletes a file whose lease the NameNode recovers from a writer that is gone.
     """
     for wait in WAITS:
         try:
@@ -49,5 +49,5 @@ def retry_hdfs(write: Callable[[], Answer], remove: Callable[[str], None] | None
 
 
 def no_machine(error: BaseException) -> bool:
-    """Whether a machine of HDFS did not answer: another one may."""
+    """Return True if the error says that an HDFS machine did not answer; another one may."""
     return NO_MACHINE.search(str(error)) is not None

@@ -1,9 +1,9 @@
-"""Rows that are replaced by their key: a night writes anew only the files that may hold some of its own.
+"""Rows that are replaced by their key: a night rewrites only the files that may hold rows of its keys.
 
-Delta's log says of each file between which bounds its clusters and its keys lie, whoever wrote it. Files that may hold
-rows that go are written anew without them, and with the new rows where these are few, sorted by cluster and key, so
-that files hardly overlap. A file is small enough that most of them hold nothing of a usual night, and large enough that
-a table has some hundred at most: their number follows that of the rows and not that of the nights.
+Delta's log has the least and greatest cluster and key of each file. Files that may hold deleted rows are rewritten
+without them, and with the new rows where those are few, sorted by cluster and key, so that files hardly overlap. A file
+is small enough that a usual night touches few of them, and large enough that a table has a few hundred at most: their
+number follows that of the rows, not that of the nights.
 """
 
 import json
@@ -22,41 +22,42 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
 LEAST_ROWS = 2_000
-"""So many rows a file has, about, in a table that is no larger than :data:`TABLE_FILES` of them."""
+"""About how many rows a file has in a table of up to :data:`TABLE_FILES` such files."""
 
 TABLE_FILES = 200
-"""About so many files a larger table has, until they hold :data:`~jobs.warehouse.data_files.FILE_ROWS` rows each."""
+"""About how many files a larger table has, until each holds :data:`~jobs.warehouse.data_files.FILE_ROWS` rows."""
 
 SMALL = 4
-"""A file with fewer rows than one part of so many of what a file of its table should have is small."""
+"""A file is small if it has fewer than 1/SMALL of the rows that a file of its table should have."""
 
 MOST_SMALL = 16
-"""More small files of a table than these are joined."""
+"""A rewrite also joins the small files of a table if there are more than this."""
 
 FEW_ROWS = 200_000
-"""So many rows are written anew by the driver, sooner than others have begun; so many new ones go into files of old."""
+"""Up to so many rows the driver rewrites by itself, before executors would have begun; up to so many new rows are
+merged into existing files. Also the assumed rows of a file whose statistics do not say."""
 
 TASK_ROWS = 200_000
-"""About so many rows are written anew at once."""
+"""About how many rows one task rewrites."""
 
 Key = tuple[str, str]
-"""A cluster and what it holds, by which rows are replaced."""
+"""The cluster, and the value of the table's second key column, by which rows are replaced."""
 
 FIRST: Key = ("", "")
 
 Each = Callable[[Callable[["RewriteTask"], list[DataFile]], Sequence["RewriteTask"]], list[list[DataFile]]]
-"""How an engine works on each of some items."""
+"""A function of an engine that applies work to each item and returns the results in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeletedKeys:
-    """The rows that go: all of some clusters, and those of some keys in others."""
+    """The rows to delete: all of ``clusters``, and those of ``keys`` in other clusters."""
 
     clusters: frozenset[str] = frozenset()
     keys: frozenset[Key] = frozenset()
 
     def among(self, files: Iterable["TableFile"]) -> list["TableFile"]:
-        """Those of some files that may hold some of them."""
+        """Return those of ``files`` that may hold a row to delete."""
         clusters, keys = sorted(self.clusters), sorted(self.keys)
 
         def may_hold(file: TableFile) -> bool:
@@ -71,16 +72,17 @@ class DeletedKeys:
         return [file for file in files if may_hold(file)]
 
     def between(self, first: Key, end: Key | None) -> "DeletedKeys":
-        """Those of them that may lie between two keys."""
+        """Return those that may lie from key ``first`` to before ``end`` (``None``: no upper bound)."""
         clusters = (of for of in self.clusters if first[0] <= of and (end is None or of <= end[0]))
         return DeletedKeys(frozenset(clusters), frozenset(key for key in self.keys if is_between(key, first, end)))
 
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """A file of a table as it is: its path and size in bytes, its rows (``None``: unknown), the bounds of its keys.
+    """A data file of a table: path, size in bytes, number of rows (``None``: unknown), and bounds of its keys.
 
-    No cluster is smaller than that of ``low``, and no key than its key; both are empty where the log does not say.
+    ``low`` holds the least cluster and the least key, which may stand in different rows; ``high`` the greatest. All
+    are empty if the log does not say.
     """
 
     path: str
@@ -91,16 +93,16 @@ class TableFile:
 
     @property
     def bounded(self) -> bool:
-        """Whether the log says which keys may be in it."""
+        """Return True if the log has bounds of its keys."""
         return self.high != FIRST
 
 
 @dataclass(frozen=True, slots=True)
 class RewriteTask:
-    """Of some files of a table the rows from a key to before another, but for those that go.
+    """The rows of ``files`` with keys from ``first`` to before ``end``, except ``deleted``, to write to new files.
 
-    ``added`` are new files, of which all rows stay. No new file of about ``file_rows`` rows goes beyond one of the
-    ``borders``: there lie files that are not touched.
+    ``added`` are new files, of which all rows stay. Each output file has about ``file_rows`` rows and does not cross
+    any of the ``borders``: files that stay as they are begin there.
     """
 
     table: str
@@ -116,7 +118,7 @@ class RewriteTask:
 
 @dataclass(frozen=True, slots=True)
 class RewritePlan:
-    """The files of a table that are written anew, in tasks; ``merged`` are the new ones whose rows go with them."""
+    """The ``files`` of a table to rewrite, as tasks; ``merged`` are new files whose rows are rewritten with them."""
 
     table: str
     version: int
@@ -126,12 +128,12 @@ class RewritePlan:
 
     @property
     def rows(self) -> int:
-        """About how many rows are written anew."""
+        """Return about how many rows are rewritten."""
         return rows_in(self.files) + sum(file.rows for file in self.merged)
 
 
 def rewrite_plan(warehouse: Warehouse, table: str, deleted: DeletedKeys, added: Iterable[DataFile] = ()) -> RewritePlan:
-    """What is to be written anew where the rows of ``table`` that are ``deleted`` go, and the files ``added`` come."""
+    """Return what to rewrite so that ``table`` loses the rows ``deleted`` and gains those of the files ``added``."""
     every = files_of(warehouse, table)
     chosen = deleted.among(every)
     of_table = tuple(file for file in added if file.table == table)
@@ -143,7 +145,7 @@ def rewrite_plan(warehouse: Warehouse, table: str, deleted: DeletedKeys, added: 
 
 
 def compaction_plan(warehouse: Warehouse, table: str) -> RewritePlan:
-    """What is to be written anew so that small files come together."""
+    """Return what to rewrite so that small files of ``table`` are joined."""
     every = files_of(warehouse, table)
     small = small_files(every)
     chosen = small if len(small) > 1 else []
@@ -151,7 +153,7 @@ def compaction_plan(warehouse: Warehouse, table: str) -> RewritePlan:
 
 
 def files_of(warehouse: Warehouse, table: str) -> list[TableFile]:
-    """The files of a table, by its log."""
+    """Return the data files of a table, from its log."""
     bounds = [f"{bound}.{name}" for bound in ("min", "max") for name in TABLES[table].replaced_by]
     files = pa.table(warehouse.opened(table).get_add_actions(flatten=True))
     needed = ("path", "size_bytes", "num_records", *bounds)
@@ -162,14 +164,14 @@ def files_of(warehouse: Warehouse, table: str) -> list[TableFile]:
 
 
 def new_file(file: DataFile, by: Sequence[str]) -> TableFile:
-    """A file that no commit names yet."""
+    """Return a data file that no commit names yet as a :class:`TableFile`, with the bounds of its own statistics."""
     stats = json.loads(file.stats)
     bounds = [stats.get(bound, {}).get(name) for bound in ("minValues", "maxValues") for name in by]
     return TableFile(file.path, file.size, file.rows, *keys_in(bounds))
 
 
 def keys_in(bounds: Sequence[str | None]) -> tuple[Key, Key]:
-    """The bounds of keys; empty where some of them are not known."""
+    """Return the (low, high) keys of four bounds; both are empty if any bound is unknown."""
     cluster, key, last_cluster, last_key = bounds
     if cluster is None or key is None or last_cluster is None or last_key is None:
         return FIRST, FIRST
@@ -177,18 +179,18 @@ def keys_in(bounds: Sequence[str | None]) -> tuple[Key, Key]:
 
 
 def small_files(files: Collection[TableFile]) -> list[TableFile]:
-    """Those of a table's files that have much fewer rows than they should."""
+    """Return the files that have much fewer rows than they should; see :data:`SMALL`."""
     few = rows_a_file(files) // SMALL
     return [file for file in files if file.rows is not None and file.rows < few]
 
 
 def rows_in(files: Iterable[TableFile]) -> int:
-    """About how many rows some files hold."""
+    """Return about how many rows ``files`` hold."""
     return sum(FEW_ROWS if file.rows is None else file.rows for file in files)
 
 
 def rows_a_file(files: Iterable[TableFile]) -> int:
-    """How many rows a file of a table should have, which has those ``files`` now."""
+    """Return how many rows a file should have in a table that consists of ``files``."""
     return min(FILE_ROWS, max(LEAST_ROWS, rows_in(files) // TABLE_FILES))
 
 
@@ -200,9 +202,9 @@ def plan_of(
     deleted: DeletedKeys,
     merged: Sequence[DataFile] = (),
 ) -> RewritePlan:
-    """Those files that are ``chosen`` of a table, to be written anew without rows ``deleted`` and with new ones.
+    """Return the plan that rewrites the files ``chosen`` without rows ``deleted`` and with those of ``merged``.
 
-    They are cut into tasks of about as many rows.
+    ``every`` are all files of the table. Tasks have about :data:`TASK_ROWS` rows each.
     """
     version = warehouse.opened(table).version()
     if not chosen:
@@ -213,7 +215,7 @@ def plan_of(
     borders = sorted(file.low for file in others if file.bounded)
     cut = []
     for first, end in pairwise(ends):
-        here = [file.path for file in files if not file.bounded or is_met(file, first or FIRST, end)]
+        here = [file.path for file in files if not file.bounded or may_overlap(file, first or FIRST, end)]
         old = {file.path for file in chosen}
         task = RewriteTask(
             table=table,
@@ -232,7 +234,7 @@ def plan_of(
 
 
 def task_bounds(warehouse: Warehouse, table: str, files: Sequence[TableFile]) -> list[Key]:
-    """Keys by which the rows of files are cut into tasks of about as many: by the first keys of their row groups."""
+    """Return the sorted keys at which the rows are cut into tasks of similar size, from the row groups' first keys."""
     count = rows_in(files) // TASK_ROWS + 1
     if count == 1:
         return []
@@ -247,7 +249,7 @@ def task_bounds(warehouse: Warehouse, table: str, files: Sequence[TableFile]) ->
 
 
 def first_keys(file: pq.FileMetaData, by: Sequence[str]) -> list[Key]:
-    """The bounds below of the row groups of a file, as far as it says them."""
+    """Return the least keys of a file's row groups, without those that have no statistics."""
     at = [file.schema.names.index(name) for name in by]
     groups = [
         [file.row_group(number).column(column).statistics for column in at] for number in range(file.num_row_groups)
@@ -258,17 +260,17 @@ def first_keys(file: pq.FileMetaData, by: Sequence[str]) -> list[Key]:
 
 
 def is_between(key: Key, first: Key, end: Key | None) -> bool:
-    """Whether a key lies between two others, before the second."""
+    """Return True if ``first <= key < end``; ``None`` is no upper bound."""
     return first <= key and (end is None or key < end)
 
 
-def is_met(file: TableFile, first: Key, end: Key | None) -> bool:
-    """Whether some keys of a file may lie between two keys."""
+def may_overlap(file: TableFile, first: Key, end: Key | None) -> bool:
+    """Return True if the file may hold keys from ``first`` to before ``end``."""
     return file.high >= first and (end is None or file.low < end)
 
 
 def rewrite(each: Each, plans: Sequence[RewritePlan]) -> list[DataFile]:
-    """The rows that stay, and new ones among them, in new files."""
+    """Carry out ``plans`` and return the new files: on the driver if the rows are few, otherwise by ``each``."""
     every = [task for plan in plans for task in plan.tasks]
     if sum(plan.rows for plan in plans) <= FEW_ROWS:
         written = [rewrite_task(task) for task in every]
@@ -278,7 +280,7 @@ def rewrite(each: Each, plans: Sequence[RewritePlan]) -> list[DataFile]:
 
 
 def rewrite_task(task: RewriteTask) -> list[DataFile]:
-    """The rows of a task that stay, in new files, sorted by their keys."""
+    """Write the rows of a task that stay, sorted by key, and return the new files."""
     rows = pa.concat_tables([staying(task, task.files, task.deleted), staying(task, task.added, DeletedKeys())])
     of_row, keys = keys_of(rows, TABLES[task.table])
     order = sorted(range(len(keys)), key=keys.__getitem__)
@@ -287,14 +289,14 @@ def rewrite_task(task: RewriteTask) -> list[DataFile]:
     of_row = ranks[of_row]
     rows = rows.take(pa.array(np.argsort(of_row, kind="stable")))
     counts = np.bincount(of_row, minlength=len(keys))
-    ends = cuts([keys[at] for at in order], counts, task.borders, task.file_rows)
+    ends = file_cuts([keys[at] for at in order], counts, task.borders, task.file_rows)
     parts = (rows.slice(begin, end - begin).combine_chunks() for begin, end in pairwise(ends))
     written = (write_data_files(((task.table, batch) for batch in part.to_batches()), task.root) for part in parts)
     return [file for files in written for file in files]
 
 
 def staying(task: RewriteTask, paths: Sequence[str], deleted: DeletedKeys) -> pa.Table:
-    """Those rows of some files that lie in a task and are not ``deleted``, in the table's columns of today."""
+    """Return the rows of ``paths`` within the task's keys that are not ``deleted``, in the current schema."""
     table = TABLES[task.table]
     schema = table.arrow_schema()
     if not paths:
@@ -310,10 +312,12 @@ def staying(task: RewriteTask, paths: Sequence[str], deleted: DeletedKeys) -> pa
     return rows.filter(pa.array(np.array(stays, np.bool_)[of_row]))
 
 
-def cuts(keys: Sequence[Key], counts: Sequence[int] | Numbers, borders: Collection[Key], file_rows: int) -> list[int]:
-    """Where to cut rows, so many of each of the sorted ``keys``, into files: at borders, and evenly between them.
+def file_cuts(
+    keys: Sequence[Key], counts: Sequence[int] | Numbers, borders: Collection[Key], file_rows: int
+) -> list[int]:
+    """Return the row numbers at which files begin, and the end: at ``borders``, and evenly between them.
 
-    Rows of one key stay together.
+    ``counts`` are the rows of each of the sorted ``keys``; rows of one key stay together.
     """
     begins = np.concatenate([[0], np.cumsum(counts)])
     found = {0, int(begins[-1])}

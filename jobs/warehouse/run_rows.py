@@ -1,4 +1,4 @@
-"""A row of ``gold.runs`` as the commit says it that publishes the run: readers see a run by that one commit."""
+"""The row of ``gold.runs`` that a publishing commit carries as metadata, so that one commit publishes a run."""
 
 import json
 from collections.abc import Mapping
@@ -6,16 +6,16 @@ from datetime import date, datetime
 from typing import Any
 
 RUN_PROPERTY = "electionReplay.run"
-"""Under which name the commit to the pointer says the row."""
+"""The metadata key of the row in a commit to the pointer."""
 
 
-def saying(row: Mapping[str, Any]) -> dict[str, str]:
-    """What a commit says of the run that it publishes."""
+def run_property(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return the commit metadata that holds ``row``."""
     return {RUN_PROPERTY: json.dumps(row, default=str)}
 
 
-def row_said(text: str) -> dict[str, Any]:
-    """The row that a commit says."""
+def parse_run_row(text: str) -> dict[str, Any]:
+    """Parse the row that :func:`run_property` wrote."""
     row = json.loads(text)
     moments = {name: datetime.fromisoformat(row[name]) for name in ("started_at", "published_at")}
     pairs = {name: [*map(tuple, row[name])] for name in ("versions", "counts")}

@@ -1,8 +1,8 @@
-"""Paths: local folders, and object stores by the scheme that each library knows them by.
+"""Paths of local folders and object stores, in the scheme that each library expects.
 
-A path of the user may be a folder or a URI: ``hdfs://``, ``s3a://``, ``s3://``, ``abfss://``, ``abfs://``, ``gs://``.
-Spark and Hadoop say ``s3a``, Arrow says ``s3``, and Delta's own reader takes both. Who may read and write is said in
-the environment (``HADOOP_...``, ``AWS_...``, ``AZURE_...``, ``GOOGLE_...``) and, for Spark, in its settings.
+A user's path may be a folder or a URI: ``hdfs://``, ``s3a://``, ``s3://``, ``abfss://``, ``abfs://``, ``gs://``. Spark
+and Hadoop say ``s3a``, Arrow says ``s3``, and delta-rs takes both. Credentials come from the environment
+(``HADOOP_...``, ``AWS_...``, ``AZURE_...``, ``GOOGLE_...``) and, for Spark, from its settings.
 """
 
 import os
@@ -16,38 +16,38 @@ from pyarrow import fs
 from election_replay.jobs import JobError
 
 COMMIT = re.compile(r"\d{20}\.json")
-"""How the files of Delta's log are called."""
+"""The name of a commit in Delta's log."""
 
 MISREAD = re.compile(r"%[0-9A-Fa-f]{2}|[\\\[\]^|\x00-\x1f\x7f\ud800-\udfff]")
-"""What delta-rs does not take word for word in a path, nor in a ``file://`` URI, of which it makes the path again.
+"""Characters of a path, or of a ``file://`` URI, that delta-rs does not take literally.
 
-It follows all links first. Then its kernel decodes ``%20`` twice and reads a backslash as a slash, its object_store
-refuses control characters, its DataFusion ends in a panic at ``[ ] ^ |``, and Python cannot hand it what is no UTF-8.
+It resolves all links first. Then its kernel decodes ``%20`` twice and reads a backslash as a slash, its object_store
+refuses control characters, its DataFusion panics at ``[ ] ^ |``, and Python cannot pass it a path that is not UTF-8.
 """
 
 
 def absolute(path: str) -> str:
-    """A folder by a name that holds on every machine and in every working directory; URIs stay as they are."""
+    """Return an absolute path; URIs are returned unchanged."""
     return path if is_uri(path) else str(Path(path).absolute())
 
 
 def is_uri(path: str) -> bool:
-    """Whether a path names an object store or another file system, and no local folder."""
+    """Return True if ``path`` is a URI, not a local folder."""
     return "://" in path
 
 
 def empty_commits(location: str) -> list[str]:
-    """The commits of a local table that hold nothing: Delta takes them for commits that changed nothing."""
+    """Return the names of empty commit files of a local table: Delta takes them for commits that changed nothing."""
     if is_uri(location):
         return []
     with os.scandir(f"{location}/_delta_log") as entries:
         return sorted(entry.name for entry in entries if COMMIT.fullmatch(entry.name) and not entry.stat().st_size)
 
 
-def as_deltas_library_reads_it(root: str) -> str:
-    """A folder by a name that delta-rs takes word for word: its own, or that of the one to which a link leads.
+def path_for_delta_rs(root: str) -> str:
+    """Return a name of the folder that delta-rs takes literally: ``root``, or the path to which its links lead.
 
-    Raises :class:`JobError` where it would take it for another one, and write there, or for none.
+    Raises :class:`JobError` if there is none: delta-rs would write to another folder, or fail.
     """
     if is_uri(root):
         return root
@@ -62,7 +62,7 @@ def as_deltas_library_reads_it(root: str) -> str:
 
 
 def for_spark(path: str) -> str:
-    """A path as Spark, Hadoop and Delta know it, without a slash at its end."""
+    """Return ``path`` in the form of Spark, Hadoop and Delta, without a trailing slash."""
     scheme, found, rest = path.partition("://")
     if not found:
         return absolute(path)
@@ -70,34 +70,32 @@ def for_spark(path: str) -> str:
 
 
 def for_arrow(path: str) -> str:
-    """A path as Arrow's file systems know it."""
+    """Return ``path`` in the form of Arrow's file systems."""
     scheme, found, rest = path.partition("://")
     return f"s3://{rest}" if found and scheme == "s3a" else absolute(path)
 
 
 def file_system(path: str) -> tuple[fs.FileSystem, str]:
-    """The file system of Arrow on which a path lies, and the path there.
+    """Return Arrow's file system for ``path``, and the path within it.
 
-    Raises :class:`~jobs.JobError` where what it takes is not installed.
+    Raises :class:`~jobs.JobError` if ``hdfs://`` is asked for and its client is not installed.
     """
     place = for_arrow(path)
     if not place.startswith("hdfs://"):
         system, root = fs.FileSystem.from_uri(place)
         return system, root
-    os.environ.setdefault(
-        "RUST_LOG", "error"
-    )  # its client tells of each DataNode that does not answer, a line each time
+    os.environ.setdefault("RUST_LOG", "error")  # the client logs a line each time a DataNode does not answer
     try:
         from election_replay.jobs.warehouse.hdfs import HdfsHandler
     except ModuleNotFoundError as error:
         raise JobError(f"{error.name} is not installed: pip install 'election-replay[hdfs]'") from None
-    act_for_spark()
+    adopt_spark_user()
     parts = urlsplit(place)
     return fs.PyFileSystem(HdfsHandler(f"hdfs://{parts.netloc}")), parts.path.rstrip("/") or "/"
 
 
 def opened_at(system: fs.FileSystem, path: str, position: int) -> Any:
-    """A file's bytes from a position on. HDFS gives them so by itself; as a file of Arrow it would be fetched whole."""
+    """Open a file for reading from ``position`` (bytes); on HDFS by its own client, as Arrow would fetch it whole."""
     if open_at := getattr(getattr(system, "handler", None), "open_at", None):
         return open_at(path, position)
     file = system.open_input_file(path)
@@ -105,11 +103,11 @@ def opened_at(system: fs.FileSystem, path: str, position: int) -> Any:
     return file
 
 
-def act_for_spark() -> None:
-    """Let HDFS know this process as the user whose job it is, where Spark started it.
+def adopt_spark_user() -> None:
+    """Access HDFS as the user who submitted the Spark job, where Spark started this process.
 
-    Containers of YARN run as one user of the machine or as another; Spark's own part of them speaks for who submitted.
-    Where Kerberos is in use, tokens count and names do not.
+    YARN may run a container under another user of the machine; Spark's JVM in it already acts for the submitter. With
+    Kerberos, tokens count and names do not.
     """
     if user := os.environ.get("SPARK_USER"):
         os.environ.setdefault("HADOOP_USER_NAME", user)

@@ -1,4 +1,4 @@
-"""Which tables which job writes."""
+"""Sets of tables by the job that writes them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,35 +7,35 @@ from election_replay.election_core.model.rows import TABLE_OF
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
 LANDED = ("landed_files", "log_lines", "quarantine", "events")
-"""What a landing writes: checked before it is replayed."""
+"""Tables that a landing writes; the gates check them before a replay."""
 
 EVIDENCE_LINES = "evidence_lines"
-"""The lines that prove findings, which a replay finds once it has judged."""
+"""The table of lines that prove findings, filled after judging."""
 
 VERDICTS = (*TABLE_OF.values(), EVIDENCE_LINES)
-"""What a replay says of groups."""
+"""Tables of what a replay says of groups."""
 
-OF_SOURCES = ("facts", "open_facts")
-"""What the logs of a source prove: facts that stay, and those that its next line changes."""
+FACT_TABLES = ("facts", "open_facts")
+"""Tables of what a source's log proves: final facts, and those that its next line may change."""
 
-JUDGED = (*OF_SOURCES, *VERDICTS)
-"""What a replay writes: checked before it is published."""
+JUDGED = (*FACT_TABLES, *VERDICTS)
+"""Tables that a replay writes and the gates check before publication."""
 
 CARRIED = ("judged", "quiescent_groups", "fold_checkpoints", "source_watermarks")
-"""What one replay leaves to the next; nobody else reads it."""
+"""Tables that one replay leaves to the next."""
 
 WRITTEN = (*JUDGED, *CARRIED)
-"""All that a replay writes."""
+"""All tables that a replay writes."""
 
-STANDING = (*OF_SOURCES, "judged", "published")
-"""Tables of which a version belongs to a run. To the others of the judged ones rows are only added."""
+VERSIONED_BY_RUN = (*FACT_TABLES, "judged", "published")
+"""Tables of which a run names a version. Rows of the other judged tables are only added, and name their run."""
 
 
 def unchanged_since(warehouse: Warehouse, run: Mapping[str, Any]) -> bool:
-    """Whether the judged tables still are what a run says."""
-    return all(warehouse.holds_rows_of(name, run["versions"].get(name)) for name in STANDING)
+    """Return True if the tables still have the rows of the versions that ``run`` names."""
+    return all(warehouse.holds_rows_of(name, run["versions"].get(name)) for name in VERSIONED_BY_RUN)
 
 
 def clusters_of(warehouse: Warehouse) -> list[str]:
-    """Every cluster of which something is landed."""
+    """Return the sorted names of all clusters with landed files."""
     return warehouse.distinct("landed_files", "cluster")

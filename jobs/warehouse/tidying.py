@@ -1,4 +1,4 @@
-"""One table tidied: small files joined, and removed what no version that is needed names."""
+"""Upkeep of one table: joins small files, and removes files that no needed version names."""
 
 import re
 from collections import Counter
@@ -18,18 +18,18 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
 LOG_ENTRY = re.compile(r"(\d{20})\.(?:json|crc|(checkpoint\.parquet))")
-"""An entry of Delta's log: its version, and whether it is a checkpoint, with which a reader may begin."""
+"""The name of an entry of Delta's log. Group 1 is the version, group 2 is set for a checkpoint, where readers begin."""
 
 
 UNCOMMITTED_HOURS = 7 * 24
-"""How long a file stays that no commit ever named: longer than any landing runs. It is Delta's own retention."""
+"""Hours for which a file that no commit ever named is kept: longer than any landing runs, and Delta's own default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tidied:
-    """What was done, or would be, to one table. ``left_alone``: it has rows that are not published yet.
+    """What upkeep did, or would do, to one table: numbers of its files, of those joined and of those removed.
 
-    ``forgotten`` are rows of old landings, or of former runs, that went.
+    ``left_alone``: it has unpublished rows, so nothing was done. ``forgotten``: erased rows of old landings or runs.
     """
 
     table: str
@@ -41,17 +41,17 @@ class Tidied:
 
 
 def tidy(warehouse: Warehouse, name: str, needed: Collection[int], dry_run: bool, grace_hours: int) -> Tidied:
-    """Join the small files of a table, then remove what neither its newest version nor a needed one names.
+    """Join the small files of a table, then remove files that neither its newest version nor a ``needed`` one names.
 
-    A file that no version ever named may be one of a job that is still at work, and that commits it when it is done.
-    Those stay for :data:`UNCOMMITTED_HOURS`.
+    A file that no version ever named may belong to a running job that has not committed yet, so it stays for
+    :data:`UNCOMMITTED_HOURS`; others stay for ``grace_hours``.
     """
     table = warehouse.opened(name)
     files = len(table.file_uris())
     if dry_run:
-        joined = joinable(warehouse, name)
+        joined = compactable_files(warehouse, name)
     else:
-        joined = join(warehouse, name)
+        joined = compact(warehouse, name)
         table = warehouse.opened(name)
     versions = sorted({*needed, table.version()})
 
@@ -61,32 +61,32 @@ def tidy(warehouse: Warehouse, name: str, needed: Collection[int], dry_run: bool
 
     removed: set[str] = set()
     for full in (False, True):
-        found = existing(warehouse, name, vacuum(True, full))
+        found = existing_files(warehouse, name, vacuum(True, full))
         if found and not dry_run:
             warehouse.retry_hdfs(partial(vacuum, False, full))
         removed.update(found)
     if not dry_run:
-        forget(warehouse, name, versions[0], datetime.now(UTC) - timedelta(hours=grace_hours))
+        prune_log(warehouse, name, versions[0], datetime.now(UTC) - timedelta(hours=grace_hours))
     return Tidied(name, files, joined, len(removed))
 
 
-def existing(warehouse: Warehouse, name: str, paths: Sequence[str]) -> list[str]:
-    """Those of some data files that are still there: the log names files as removed that an earlier upkeep took."""
+def existing_files(warehouse: Warehouse, name: str, paths: Sequence[str]) -> list[str]:
+    """Return those of ``paths`` that exist: the log also lists removed files that an earlier upkeep deleted."""
     system, root = warehouse.files(warehouse.location(name))
     infos = system.get_file_info([f"{root}/{path}" for path in paths])
     return [path for path, info in zip(paths, infos, strict=True) if info.type == fs.FileType.File]
 
 
-def retain(warehouse: Warehouse, name: str, keep_days: int) -> None:
-    """Let the table say how long its versions are kept, for whoever else tidies it; see :func:`properties`."""
+def set_retention(warehouse: Warehouse, name: str, keep_days: int) -> None:
+    """Set the table's retention properties, for other tools that vacuum it; see :func:`properties`."""
     table, wanted = DeltaTable(warehouse.location(name)), properties(TABLES[name], keep_days)
     if not wanted.items() <= table.metadata().configuration.items():
         with warehouse.committing(name):
             warehouse.retry_hdfs(lambda: table.alter.set_table_properties(wanted))
 
 
-def forget(warehouse: Warehouse, name: str, oldest: int, before: datetime) -> None:
-    """Remove the entries of a table's log that no version from ``oldest`` on needs, if written ``before`` a time."""
+def prune_log(warehouse: Warehouse, name: str, oldest: int, before: datetime) -> None:
+    """Delete log entries older than ``before`` that no version from ``oldest`` on needs to be read."""
     system, log = warehouse.files(f"{warehouse.location(name)}/_delta_log")
     entries = [
         (int(found[1]), bool(found[2]), info)
@@ -99,11 +99,11 @@ def forget(warehouse: Warehouse, name: str, oldest: int, before: datetime) -> No
             system.delete_file(info.path)
 
 
-def join(warehouse: Warehouse, name: str) -> int:
-    """Join the small files of a table; how many there were.
+def compact(warehouse: Warehouse, name: str) -> int:
+    """Join the small files of a table and return how many files were replaced.
 
-    Where nights replace rows by their keys, the new files say again which keys may be in them: Delta's own joining
-    would give them other names, and each night would write all of them anew.
+    A table whose rows are replaced by key is joined by our own rewrite, which keeps rows sorted by key: after Delta's
+    own joining each night would have to rewrite all files.
     """
     if not TABLES[name].replaced_by:
         with warehouse.committing(name):
@@ -116,12 +116,12 @@ def join(warehouse: Warehouse, name: str) -> int:
 
 
 def one_by_one(work: Callable[[RewriteTask], list[DataFile]], items: Sequence[RewriteTask]) -> list[list[DataFile]]:
-    """Upkeep has no engine: it works on one item after the other."""
+    """Apply ``work`` to each item in this process, as upkeep has no engine."""
     return [work(item) for item in items]
 
 
-def joinable(warehouse: Warehouse, name: str) -> int:
-    """How many files of a table would be joined: all that lie beside another one of their partition."""
+def compactable_files(warehouse: Warehouse, name: str) -> int:
+    """Return how many files :func:`compact` would join; Delta's own joining is taken to join all of a partition."""
     if TABLES[name].replaced_by:
         return len(compaction_plan(warehouse, name).files)
     table = warehouse.opened(name)

@@ -25,122 +25,122 @@ from election_replay.jobs.warehouse.data_files import DataFile, written
 from election_replay.jobs.warehouse.delta_form import added, delta_schema, properties
 from election_replay.jobs.warehouse.file_stats import dataset_of
 from election_replay.jobs.warehouse.patience import Answer, retry_hdfs
-from election_replay.jobs.warehouse.run_rows import RUN_PROPERTY, row_said
+from election_replay.jobs.warehouse.run_rows import RUN_PROPERTY, parse_run_row
 from election_replay.jobs.warehouse.stores import (
-    act_for_spark,
-    as_deltas_library_reads_it,
+    adopt_spark_user,
     empty_commits,
     file_system,
     for_spark,
     is_uri,
+    path_for_delta_rs,
 )
 from election_replay.schemas import TABLES, Table
 
 KEEP_DAYS = 30
-"""How long a run stays readable where nobody says otherwise."""
+"""Days for which a published run stays readable by default."""
 
 FORM, FORM_PROPERTY = 5, "electionReplay.warehouseForm"
-"""The form of a warehouse that this release writes, and the property of ``gold.runs`` that says which one it has.
+"""The layout version that this release writes, and the property of ``gold.runs`` that holds a warehouse's version.
 
-It grows where an older release would write or read wrongly.
+It grows when an older release would read or write the tables wrongly.
 """
 
 FORGOTTEN_PROPERTY = "electionReplay.forgottenUpTo"
-"""The property of ``bronze.log_lines`` that names the last landing whose lines are forgotten."""
+"""The property of ``bronze.log_lines`` that holds the number of the last landing whose lines were erased."""
 
 NOTE = "userMetadata"
-"""Where a commit says who made it: a run, a landing."""
+"""The key of a commit's metadata that names the job that made it: a run or a landing."""
 
 TABLES_AT_ONCE = 4
-"""So many tables are looked at and created beside each other: each is a few files, and waits for its store."""
+"""Threads that create tables: creating one writes a few files and mostly waits for the store."""
 
 MAINTENANCE = frozenset({"OPTIMIZE", "VACUUM START", "VACUUM END", "SET TBLPROPERTIES", "COMPUTE STATS"})
-"""What Delta calls commits that leave all rows as they are, by whomever they were made."""
+"""Delta's names of operations that change no row, whoever commits them."""
 MAINTENANCE_COMMITS = 100
-"""No more commits than these are looked through for others."""
+"""Most commits of a table's history that are searched for one that changed rows."""
 
 UNFINISHED = re.compile(r"/_delta_log/\.\d{20}\.json\.tmp[.\d]*$")
-"""How a commit is called on HDFS until all of it is there."""
+"""The path of a commit on HDFS while it is being written."""
 
 
 class Warehouse:
-    """Where the tables stand, how they are read and written. ``root`` is a local path or a URI."""
+    """The tables below one folder: opens, reads, creates and commits to them. ``root`` is a local path or a URI."""
 
     def __init__(self, root: str) -> None:
-        self.root = as_deltas_library_reads_it(for_spark(root))
-        act_for_spark()
+        self.root = path_for_delta_rs(for_spark(root))
+        adopt_spark_user()
         self._newest: dict[str, DeltaTable] = {}
         self._datasets: dict[str, tuple[int, ds.Dataset]] = {}
-        self._settled: set[str] | None = None
+        self._pinned: set[str] | None = None
 
     def location(self, table: str) -> str:
-        """Where ``table`` stands."""
+        """Return the path or URI of ``table``."""
         return f"{self.root}/{TABLES[table].path}"
 
     def version(self, table: str) -> int | None:
-        """The newest version of ``table``; ``None`` if there is none yet. Raises :class:`~jobs.JobError` as below."""
+        """Return the newest version of ``table``; ``None`` if it does not exist. Raises as :meth:`opened` does."""
         try:
             return int(self.opened(table).version())
         except TableNotFoundError:
             return None
 
     def opened(self, table: str, version: int | None = None) -> DeltaTable:
-        """``table`` as Delta knows it, the newest version by default.
+        """Return ``table`` at ``version``, by default the newest.
 
-        Its log is read once; later only what was committed since. Raises :class:`TableNotFoundError` where there is
-        none, and :class:`~jobs.JobError` where its log is damaged.
+        The log is read once; later calls read only newer commits. Raises :class:`TableNotFoundError` if the table
+        does not exist, and :class:`~jobs.JobError` if its log is damaged.
         """
         known = self._newest.get(table)
-        if known is not None and (version == known.version() or (version is None and table in (self._settled or ()))):
+        if known is not None and (version == known.version() or (version is None and table in (self._pinned or ()))):
             return known
         if version is None:
             self._newest.pop(table, None)  # until it is known to be sound
-        with self.telling(table):
+        with self.raising_damaged(table):
             if known is None or version is not None:
                 found = DeltaTable(self.location(table), version=version)
             else:
                 before, found = known.version(), known
                 found.update_incremental()
                 if found.version() == before:
-                    return self._known(table, found)
+                    return self._cached(table, found)
             if empty := empty_commits(self.location(table)):
                 raise ValueError(f"the commit {empty[0]} is empty")
-            return self._known(table, found) if version is None else found
+            return self._cached(table, found) if version is None else found
 
-    def _known(self, table: str, found: DeltaTable) -> DeltaTable:
+    def _cached(self, table: str, found: DeltaTable) -> DeltaTable:
         self._newest[table] = found
-        if self._settled is not None:
-            self._settled.add(table)
+        if self._pinned is not None:
+            self._pinned.add(table)
         return found
 
     @contextmanager
     def pinned_snapshot(self) -> Iterator[None]:
-        """Within, a table is not asked again for what others commit to it, only after commits that are made here.
+        """Stop looking for commits of other jobs while this context is open; a table is read again after our own.
 
-        A commit on top of one of another job fails all the same.
+        A commit of ours still fails if another job has committed to the table meanwhile.
         """
-        if self._settled is not None:
+        if self._pinned is not None:
             yield
             return
-        self._settled = set()
+        self._pinned = set()
         try:
             yield
         finally:
-            self._settled = None
+            self._pinned = None
 
     def changed(self, table: str) -> None:
-        """Something was committed to a table by other means than this class."""
-        if self._settled is not None:
-            self._settled.discard(table)
+        """Drop the pinned version of ``table`` after a commit, so that the next read looks for newer ones."""
+        if self._pinned is not None:
+            self._pinned.discard(table)
 
     def refuse_unwritable(self) -> None:
-        """Raise :class:`JobError` when nothing can be written here: Delta's writer would tell of it by a panic."""
+        """Raise :class:`JobError` if a local warehouse is not writable: Delta's writer would panic instead."""
         if not is_uri(self.root) and Path(self.root).exists() and not os.access(self.root, os.W_OK):
             raise JobError(f"the warehouse {self.root} cannot be written: it is read-only, or another user's")
 
     @contextmanager
-    def telling(self, table: str) -> Iterator[None]:
-        """Name the table in what goes wrong with it; what is wrong with the machine is told as such."""
+    def raising_damaged(self, table: str) -> Iterator[None]:
+        """Turn errors of reading ``table`` into :class:`Damaged`, except those whose cause is the machine."""
         try:
             yield
         except (TableNotFoundError, CommitFailedError, JobError):
@@ -151,30 +151,30 @@ class Warehouse:
             raise Damaged(table, self.location(table), error) from error
 
     def versions(self) -> dict[str, int]:
-        """The newest version of every table that is there."""
+        """Return the newest version of every table that exists."""
         found = {name: self.version(name) for name in TABLES}
         return {name: version for name, version in found.items() if version is not None}
 
     def rows(self, table: str, columns: Iterable[str] | None = None) -> list[dict[str, Any]]:
-        """All rows of a small table, without Spark; none if the table is not there."""
+        """Return all rows of a small table as dicts, without Spark; an empty list if the table does not exist."""
         if self.version(table) is None:
             return []
         dataset = self.dataset(table)
-        with self.telling(table):
+        with self.raising_damaged(table):
             found: list[dict[str, Any]] = dataset.to_table(list(columns or TABLES[table].names)).to_pylist()
         return found
 
     def dataset(self, table: str, version: int | None = None) -> ds.Dataset:
-        """The rows of ``table`` as Arrow reads them, without Spark; the newest by default.
+        """Return ``table`` at ``version``, by default the newest, as an Arrow dataset.
 
-        A column that an older release did not write is null. What was made last of each table is kept: that takes a
-        millisecond for a few files.
-        Arrow's own file systems read them. Delta's is written in Python: a thread of Arrow's that still holds bytes of
-        it when Python ends brings the whole process down, after all its work is done.
+        A column that an older release did not write is null. The last dataset of each table is cached: making one
+        takes a millisecond for a few files.
+        Arrow's own file systems read the files. delta-rs's is written in Python: an Arrow thread that still holds its
+        bytes when the interpreter exits crashes the process, after all work is done.
         """
         location = self.location(table)
         system, root = self.files(location)
-        with self.telling(table):
+        with self.raising_damaged(table):
             try:
                 opened = self.opened(table, version)
             except TableNotFoundError as error:
@@ -190,7 +190,7 @@ class Warehouse:
         return found
 
     def written(self, table: str, paths: Iterable[str]) -> ds.Dataset:
-        """The rows of data files of ``table`` that no commit names yet, as Arrow reads them."""
+        """Return an Arrow dataset of data files of ``table`` that no commit names yet."""
         system, root = self.files(self.location(table))
         found = fs.SubTreeFileSystem(root, system)
         return ds.dataset([*paths], schema=TABLES[table].arrow_schema(), format="parquet", filesystem=found)
@@ -202,44 +202,44 @@ class Warehouse:
             system.delete_file(f"{root}/{path}")
 
     def files(self, location: str) -> tuple[fs.FileSystem, str]:
-        """The file system of a place in the warehouse, and the place in it."""
+        """Return Arrow's file system for ``location`` and the path within it."""
         return file_system(location)
 
     def retry_hdfs(self, write: Callable[[], Answer]) -> Answer:
-        """Write, and once more where a machine of HDFS did not answer."""
+        """Call ``write``, again while an HDFS machine does not answer; see :mod:`jobs.warehouse.patience`."""
         return retry_hdfs(write, self._remove_unfinished)
 
     def _remove_unfinished(self, path: str) -> None:
-        """Take away what a writer that is gone has left of a commit; the next attempt does without."""
+        """Delete the unfinished commit file of a writer that is gone, if ``path`` is one in this warehouse."""
         system, root = self.files(self.root)
         if path.startswith(f"{root.rstrip('/')}/") and UNFINISHED.search(path):
             with suppress(OSError):
                 system.delete_file(path)
 
     def count(self, table: str) -> int:
-        """The number of rows of ``table``, from its log alone."""
+        """Return the number of rows of ``table``, from its log alone."""
         return int(self.opened(table).count())
 
     def last_batch(self) -> int:
-        """The number of the last landing that was finished; 0 if there is none.
+        """Return the number of the last finished landing; 0 if there is none.
 
-        No number is given twice, though all that a landing brought be erased: a run names the last one that it judged.
+        Runs name the last landing that they judged, so a number is not reused even if all rows of it were erased.
         """
         if self.version("landed_files") is None:
             return 0
         dataset = self.dataset("landed_files")
-        with self.telling("landed_files"):
+        with self.raising_damaged("landed_files"):
             landed = [pc.max(rows["batch"]).as_py() or 0 for rows in dataset.scanner(["batch"]).to_batches()]
         return max([0, *landed, *(int(row["batch"]) for row in self.rows("runs", ["batch"]))])
 
     def partitions(self, table: str, version: int | None = None) -> set[str]:
-        """The partitions of ``table`` that hold rows, the newest version by default, by its log alone."""
+        """Return the partition values of ``table`` at ``version``, by default the newest, from its log alone."""
         (column,) = TABLES[table].partitioned_by
         files = pa.table(self.opened(table, version).get_add_actions(flatten=True))
         return set(files[f"partition.{column}"].cast(pa.string()).unique().to_pylist()) if files.num_rows else set()
 
     def null_columns(self, table: str, version: int | None = None) -> dict[str, frozenset[str]]:
-        """The columns of which no row of a file has a value, as far as the log of ``table`` says so: by path."""
+        """Return, by path of each data file, the columns that its statistics show to be null in every row."""
         files = pa.table(self.opened(table, version).get_add_actions(flatten=True))
         found: dict[str, set[str]] = {path: set() for path in files["path"].to_pylist()}
         for name in TABLES[table].names:
@@ -250,14 +250,14 @@ class Warehouse:
         return {path: frozenset(names) for path, names in found.items()}
 
     def distinct(self, table: str, column: str) -> list[str]:
-        """The values of a column, each once, in order; none if the table is not there."""
+        """Return the sorted distinct values of a column; an empty list if the table does not exist."""
         if self.version(table) is None:
             return []
-        with self.telling(table):
+        with self.raising_damaged(table):
             return sorted(self.dataset(table).to_table([column])[column].unique().to_pylist())
 
     def runs(self) -> list[dict[str, Any]]:
-        """All rows of ``gold.runs``, and that of a run that was killed between its publication and its row."""
+        """Return the rows of ``gold.runs``, including that of a run killed after publishing but before writing it."""
         rows = self.rows("runs")
         rows += self.unrecorded(rows)
         for row in rows:
@@ -265,27 +265,27 @@ class Warehouse:
         return rows
 
     def unrecorded(self, rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """The row of the newest published run, by the commit that published it, where ``rows`` do not have it."""
+        """Return the row that the newest publishing commit carries, as a list; empty if ``rows`` already have it."""
         with suppress(Damaged, TableNotFoundError):
             commits = self.opened("published").history(1)
             if commits and is_maintenance(commits[0]):
                 every = self.opened("published").history(MAINTENANCE_COMMITS)
                 commits = [commit for commit in every if not is_maintenance(commit)]
             if commits and RUN_PROPERTY in commits[0]:
-                row = row_said(commits[0][RUN_PROPERTY])
+                row = parse_run_row(commits[0][RUN_PROPERTY])
                 if not any((other["run_id"], other["status"]) == (row["run_id"], row["status"]) for other in rows):
                     return [row]
         return []
 
     def record_published(self) -> None:
-        """Write the row of a run that was killed before it could: once the pointer moves on, nobody says it again."""
+        """Write the missing row of a killed run: only the newest publishing commit is searched for one."""
         if left_out := self.unrecorded(self.rows("runs")):
             self.append(left_out, "runs")
 
     def moment(self, table: str, *columns: str) -> datetime:
-        """Now, or just after the latest time in some columns of a table: the clock of a driver may have been set back.
+        """Return now, or 1 us after the latest time in ``columns`` if the driver's clock was set back (UTC).
 
-        What is read is the newest row by its time. A row that is written later must be the newer one by that, too.
+        Readers take the row with the latest time as the newest, so a row written later needs a later time.
         """
         times: list[datetime] = [
             row[name] for row in self.rows(table, [*columns]) for name in columns if row[name] is not None
@@ -293,16 +293,16 @@ class Warehouse:
         return max([datetime.now(UTC), *(time + timedelta(microseconds=1) for time in times)])
 
     def published(self) -> dict[str, Any] | None:
-        """The last published row of ``gold.runs``: what readers see; ``None`` if nothing is published.
+        """Return the row of ``gold.runs`` that readers see, the last published; ``None`` if nothing is published.
 
-        Raises :class:`JobError` where a newer release has published in a form that this one does not know.
+        Raises :class:`JobError` if a newer release wrote the warehouse in a form that this one does not know.
         """
         self.refuse_newer()
         rows = [row for row in self.runs() if row["status"] == "published"]
         return max(rows, key=lambda row: (row["published_at"], row["run_id"]), default=None)
 
     def last_run(self) -> dict[str, Any]:
-        """What :meth:`published` gives. Raises :class:`JobError` when nothing is published."""
+        """Return :meth:`published`. Raises :class:`JobError` if nothing is published."""
         if (run := self.published()) is None:
             raise JobError(
                 f"nothing is published in {self.root}: run `election-replay run --landing DIR --warehouse DIR` first"
@@ -310,8 +310,10 @@ class Warehouse:
         return run
 
     def run_before(self, run: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The published run before ``run``, but for those that publish the same rows in new files; ``None``: it is the
-        first."""
+        """Return the run published before ``run``; ``None`` if that is the first.
+
+        Rows that upkeep published, with the same verdicts in new files, do not count.
+        """
         runs = sorted(
             (row for row in self.runs() if row["status"] == "published" and row["published_at"] <= run["published_at"]),
             key=lambda row: (row["published_at"], row["run_id"]),
@@ -320,14 +322,17 @@ class Warehouse:
         return judging[-2] if len(judging) > 1 else None
 
     def published_version(self, run: Mapping[str, Any], table: str) -> int | None:
-        """At which version readers read a table, if it is there; what is written later than a run is read as it is."""
+        """Return the version of ``table`` at which readers of ``run`` read it; ``None`` if it did not exist.
+
+        Tables that are written after a run ends are read at their newest version.
+        """
         if table in {"runs", "validations", "reviews"}:
             return self.version(table)
         version: int | None = run["versions"].get(table)
         return self.version(table) if self.holds_rows_of(table, version) else version
 
     def holds_rows_of(self, table: str, version: int | None) -> bool:
-        """Whether a table still has the rows of a version: since then nobody wrote, or only joined files."""
+        """Return True if ``table`` still has the rows of ``version``: later commits are maintenance only."""
         newest = self.version(table)
         if newest == version or newest is None or version is None:
             return newest == version
@@ -336,44 +341,44 @@ class Warehouse:
         return all(is_maintenance(commit) for commit in self.opened(table).history(newest - version))
 
     def create(self, names: Collection[str] = tuple(TABLES)) -> None:
-        """Create those tables of ``names`` that are missing, and the columns that an older release did not give them.
+        """Create the missing tables of ``names``, and the columns that tables of an older release lack.
 
-        Raises :class:`JobError` when the folder holds something else.
+        Raises :class:`JobError` if the folder holds other files, cannot be written, or is of a newer release.
         """
         self.refuse_foreign_folder()
         self.refuse_unwritable()
         self.refuse_newer()
         with ThreadPoolExecutor(TABLES_AT_ONCE) as pool:
-            for _ in pool.map(self._provide, map(TABLES.__getitem__, names)):
+            for _ in pool.map(self._create_or_migrate, map(TABLES.__getitem__, names)):
                 pass
         if len(names) == len(TABLES):
             self.note_form()
 
-    def _provide(self, table: Table) -> None:
-        """Create a table that is missing, or the columns that an older release did not give it."""
+    def _create_or_migrate(self, table: Table) -> None:
+        """Create a missing table, or the columns that a table of an older release lacks."""
         if self.version(table.name) is None:
-            self.retry_hdfs(partial(self._make, table))
+            self.retry_hdfs(partial(self._create, table))
         else:
             self.add_missing_columns(table)
 
     def form(self) -> int:
-        """The form that the warehouse has; 1 where nothing says so."""
+        """Return the warehouse's form (:data:`FORM`); 1 if the property is not set."""
         if self.version("runs") is None:
             return 1
         return int(self.opened("runs").metadata().configuration.get(FORM_PROPERTY) or 1)
 
     def forgotten(self) -> int:
-        """The last landing whose lines are forgotten, but for those that facts name; 0: none is."""
+        """Return the number of the last landing whose lines were erased, except those of facts; 0 if none was."""
         if self.version("log_lines") is None:
             return 0
         return int(self.opened("log_lines").metadata().configuration.get(FORGOTTEN_PROPERTY) or 0)
 
     def note_forgotten(self, batch: int) -> None:
-        """Let the lines say up to which landing they are forgotten."""
+        """Record in ``bronze.log_lines`` that the lines of landings up to ``batch`` were erased."""
         self.opened("log_lines").alter.set_table_properties({FORGOTTEN_PROPERTY: str(batch)}, raise_if_not_exists=False)
 
     def refuse_newer(self) -> None:
-        """Raise :class:`JobError` for a warehouse of a newer release, in a form that this one does not know."""
+        """Raise :class:`JobError` if a newer release wrote the warehouse in a form that this one does not know."""
         if (form := self.form()) > FORM:
             raise JobError(
                 f"the warehouse {self.root} has form {form}, and this release of election-replay knows forms up to "
@@ -381,7 +386,7 @@ class Warehouse:
             )
 
     def note_form(self) -> None:
-        """Let the warehouse say its form, once all tables have it."""
+        """Record the current form; call it once all tables have it."""
         if self.form() != FORM:
             alter = self.opened("runs").alter
             with self.committing("runs"):
@@ -389,7 +394,7 @@ class Warehouse:
                     lambda: alter.set_table_properties({FORM_PROPERTY: str(FORM)}, raise_if_not_exists=False)
                 )
 
-    def _make(self, table: Table) -> None:
+    def _create(self, table: Table) -> None:
         with self.committing(table.name):
             DeltaTable.create(
                 self.location(table.name),
@@ -402,7 +407,7 @@ class Warehouse:
             )
 
     def add_missing_columns(self, table: Table) -> None:
-        """Give a table of an older release the columns that it lacks; they are null in its rows."""
+        """Add the columns that a table of an older release lacks; existing rows have null there."""
         here = self.opened(table.name)
         there = {field.name for field in here.schema().fields}
         if not there.issuperset(table.names):
@@ -415,7 +420,7 @@ class Warehouse:
                 self.retry_hdfs(lambda: here.alter.add_columns(missing))
 
     def refuse_foreign_folder(self) -> None:
-        """Raise :class:`JobError` when tables would be written between files that are not ours."""
+        """Raise :class:`JobError` if a local ``root`` is a file, or a non-empty folder without our layers."""
         folder = Path(self.root)
         if is_uri(self.root) or not folder.exists():
             return
@@ -435,11 +440,11 @@ class Warehouse:
         *,
         metadata: Mapping[str, str] | None = None,
     ) -> None:
-        """Make those of ``files`` that are its own all that ``table`` holds of some ``partitions``, or all in all.
+        """Replace ``partitions`` of ``table``, or all of it if they are ``None``, by its files among ``files``.
 
         That is one commit on top of ``version``, by default the newest; ``note`` and ``metadata`` go into the history.
-        Without partitions the files are only added. Raises :class:`JobError` when another job has written to the table
-        since that version.
+        Empty ``partitions``, or any for an unpartitioned table, only add the files. Raises :class:`JobError` if another
+        job has written to the table since that version.
         """
         column = next(iter(TABLES[table].partitioned_by), None)
         replaced = partitions if column else None if partitions is None else ()
@@ -450,10 +455,9 @@ class Warehouse:
     def commit_rewrite(
         self, files: Iterable[DataFile], gone: Mapping[str, int], table: str, note: str, version: int
     ) -> None:
-        """Make ``files`` stand in ``table`` in place of those ``gone``: path -> size in bytes.
+        """Replace the data files ``gone`` of ``table`` (path -> size in bytes) by those of ``files`` that are its.
 
-        That is one commit on top of ``version``. Raises :class:`JobError` when another job has written to the table
-        since.
+        That is one commit on top of ``version``. Raises :class:`JobError` if another job has committed since.
         """
         now = int(time.time() * 1000)
         removed = [RemoveAction(path, True, now, size, {}) for path, size in gone.items()]
@@ -486,10 +490,10 @@ class Warehouse:
     def overwrite(
         self, table: str, rows: pa.Table | pa.RecordBatchReader, where: str | None = None, note: str | None = None
     ) -> None:
-        """Replace the rows of ``table`` that the SQL condition ``where`` names, by default all, in one commit.
+        """Replace the rows of ``table`` that match the SQL condition ``where``, by default all, in one commit.
 
-        ``note`` goes into the history. A reader's rows cannot be read twice, so they are written once, however HDFS
-        answers. Raises :class:`JobError` when another job has committed in between.
+        ``note`` goes into the history. A reader can be consumed only once, so writing from one is not retried on HDFS.
+        Raises :class:`JobError` if another job has committed meanwhile.
         """
         properties = CommitProperties(custom_metadata={NOTE: note}) if note else None
         write = partial(write_deltalake, self.location(table), rows, mode="overwrite", commit_properties=properties)
@@ -500,15 +504,15 @@ class Warehouse:
                 write(predicate=where)
 
     def erase(self, table: str, where: str) -> None:
-        """Delete the rows of ``table`` that the SQL condition ``where`` names.
+        """Delete the rows of ``table`` that match the SQL condition ``where``.
 
-        DELETE of delta-rs would rewrite the other rows with string views, by which Arrow cannot filter.
+        delta-rs's own DELETE rewrites the other rows with string views, and Arrow cannot filter by those.
         """
         self.overwrite(table, TABLES[table].arrow_schema().empty_table(), where)
 
     @contextmanager
     def committing(self, table: str) -> Iterator[None]:
-        """Raise :class:`JobError` where a commit to a table has lost against that of another job."""
+        """Turn a commit that lost against another job's into :class:`JobError`."""
         try:
             yield
         except CommitFailedError as error:
@@ -519,9 +523,10 @@ class Warehouse:
             self.changed(table)
 
     def refuse_other_shape(self, table: str, opened: DeltaTable) -> None:
-        """Raise :class:`JobError` where data files of ours would not fit a table: Delta itself does not look.
+        """Raise :class:`JobError` if our data files do not fit the table: Delta itself does not check.
 
-        Files name no partitions, so that those of other columns would be null; columns that it lacks would be lost.
+        Files do not hold their partition column: with another partitioning it would be null. A column that the table
+        lacks would be lost.
         """
         here, wanted = opened.metadata().partition_columns, list(TABLES[table].partitioned_by)
         if here != wanted:
@@ -534,7 +539,7 @@ class Warehouse:
             raise JobError(f"the table {self.location(table)} has no column {', '.join(sorted(lacking))}: run `replay`")
 
     def refuse_missing(self, table: str, actions: Iterable[AddAction | RemoveAction]) -> None:
-        """Raise :class:`JobError` where files that are to be committed are gone: Delta itself does not look."""
+        """Raise :class:`JobError` if a file to be committed no longer exists: Delta itself does not check."""
         system, root = self.files(self.location(table))
         paths = [f"{root}/{action.path}" for action in actions if isinstance(action, AddAction)]
         if any(info.type != fs.FileType.File for info in system.get_file_info(paths)):
@@ -544,14 +549,14 @@ class Warehouse:
             )
 
     def append(self, rows: Sequence[Mapping[str, Any]], table: str) -> None:
-        """Add a few rows, without Spark, and the columns that the table of an older release lacks.
+        """Add a few rows, without Spark, and first the columns that a table of an older release lacks.
 
-        Others may add rows meanwhile. Raises :class:`JobError` where nothing can be written. Delta's own writer of rows
-        would tell of a store that refuses them by a panic besides.
+        Other jobs may add rows meanwhile. Raises :class:`JobError` if nothing can be written. Rows go through our own
+        writer: delta-rs's panics where a store refuses them.
         """
         self.refuse_unwritable()
         if self.version(table) is None:
-            self.retry_hdfs(partial(self._make, TABLES[table]))
+            self.retry_hdfs(partial(self._create, TABLES[table]))
         self.add_missing_columns(TABLES[table])
         shaped = pa.Table.from_pylist(list(rows), TABLES[table].arrow_schema())
         files = self.retry_hdfs(lambda: written(((table, batch) for batch in shaped.to_batches()), self.root))
@@ -568,5 +573,5 @@ class Warehouse:
 
 
 def is_maintenance(commit: Mapping[str, Any]) -> bool:
-    """Whether a commit changed no row: it joined files, removed old ones, or set a property."""
+    """Return True if a commit changed no row: it joined files, removed old ones, or set a property."""
     return commit.get("operation") in MAINTENANCE

@@ -14,7 +14,7 @@ from election_replay.jobs.reading.published import Published
 from election_replay.jobs.replay import replay
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.upkeep import upkeep
-from election_replay.jobs.warehouse.table_sets import OF_SOURCES
+from election_replay.jobs.warehouse.table_sets import FACT_TABLES
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas.findings import OF_RUNS
 from tests.jobs.tables import blank
@@ -32,7 +32,7 @@ GOLD = (
     "evidence_lines",
     "rule_coverage",
 )
-ALL = (*GOLD, *OF_SOURCES, "events", "log_lines", "quarantine")
+ALL = (*GOLD, *FACT_TABLES, "events", "log_lines", "quarantine")
 
 _OF_DELIVERY = {"batch", "source_file", "path", "modified_at", *OF_RUNS}
 """What tells of the landing or run that wrote a row, and of the name that a file had then."""

@@ -16,7 +16,7 @@ from deltalake import write_deltalake
 from election_replay.election_core.model.next_steps import ANY, SYSTEMS, steps_for
 from election_replay.election_core.model.next_steps.of_finding import EPOCH, KnownOfGroup, steps_of_finding
 from election_replay.election_core.model.rows import Finding
-from election_replay.jobs.warehouse.pointer import point
+from election_replay.jobs.warehouse.pointer import commit_pointer
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
@@ -88,7 +88,7 @@ def name_published(warehouse: Warehouse, run_id: str = "r1", *groups: tuple[str,
     for name in ("judged", "published"):
         schema = TABLES[name].arrow_schema()
         full = [dict.fromkeys(schema.names) | row for row in rows]
-        point(warehouse, name, pa.Table.from_pylist(full, schema), run_id)
+        commit_pointer(warehouse, name, pa.Table.from_pylist(full, schema), run_id)
 
 
 def role(node: str, role: str, start: float, end: float | None, **more: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from election_replay.jobs.landing.new_files import read_otherwise, unseen
 from election_replay.jobs.landing.one_file import Task, land_task
 from election_replay.jobs.landing.plan import EVIDENCE, tasks_of
 from election_replay.jobs.settings.config import Config
-from election_replay.jobs.warehouse.data_files import in_shape, record_batch
+from election_replay.jobs.warehouse.data_files import record_batch, with_all_columns
 from election_replay.schemas import TABLES
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -61,7 +61,7 @@ class Zone:
 def rows_of(task: Task, landing: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """The rows of a task's files as they come back from their tables, each with the name of its table."""
     for table, rows in in_batches(land_task(task, str(landing))):
-        made = record_batch(TABLES[table], [rows]) if isinstance(rows, tuple) else in_shape(TABLES[table], rows)
+        made = record_batch(TABLES[table], [rows]) if isinstance(rows, tuple) else with_all_columns(TABLES[table], rows)
         yield from ((table, row) for row in made.to_pylist())
 
 

@@ -15,7 +15,7 @@ from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.land import land
 from election_replay.jobs.landing.new_files import new_files
 from election_replay.jobs.publish import publish
-from election_replay.jobs.publishing.runs import waiting
+from election_replay.jobs.publishing.runs import unpublished_run
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.replay import replay
 from election_replay.jobs.replaying.nothing_new import Selection
@@ -123,16 +123,16 @@ def test_what_is_judged_waits_until_it_is_published(engine: Engine, zone: Zone, 
     zone.write("broker_default.log", leads(0, 1))
     land_all(engine, zone, warehouse)
     with pytest.raises(JobError, match="nothing is judged"):
-        waiting(warehouse)
+        unpublished_run(warehouse)
     replay(engine, warehouse, publishing=False)
     assert warehouse.published() is None
     with pytest.raises(JobError, match="waits to be published"):
         replay(engine, warehouse, selection=Selection(clusters=("c1",)))
-    judged = waiting(warehouse)
+    judged = unpublished_run(warehouse)
     assert judged is not None
     assert publish(warehouse, judged).held == ()
     assert terms(warehouse) == {"c1": [1]}
-    assert waiting(warehouse) is None
+    assert unpublished_run(warehouse) is None
 
     other.write_text(leads(0, 1))
     land_all(engine, zone, warehouse)
@@ -140,7 +140,7 @@ def test_what_is_judged_waits_until_it_is_published(engine: Engine, zone: Zone, 
     assert terms(warehouse) == {"c1": [1]}
     warehouse.append(warehouse.rows("facts")[:1], "facts")
     with pytest.raises(JobError, match="have changed"):
-        waiting(warehouse)
+        unpublished_run(warehouse)
 
 
 def as_others_read(warehouse: Warehouse, table: str) -> list[dict[str, Any]]:
@@ -178,7 +178,7 @@ def test_readers_of_all_engines_agree_where_a_run_was_killed_before_its_row(
     assert len(warehouse.rows("runs")) == 1
     assert [row["term"] for row in as_others_read(warehouse, "terms")] == [1, 2]
     assert terms(Warehouse(warehouse.root)) == {"c1": [1, 2]}
-    assert waiting(warehouse) is None
+    assert unpublished_run(warehouse) is None
     said = warehouse.runs()[-1]
     assert replay(engine, warehouse).run_id is None
     zone.append("broker_default.log", leads(120, 3))

@@ -29,7 +29,7 @@ from election_replay.jobs.replaying.source_delta import (
     first_line_of,
     late_sources,
 )
-from election_replay.jobs.warehouse.data_files import in_shape
+from election_replay.jobs.warehouse.data_files import with_all_columns
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from tests.election_core import story
@@ -97,7 +97,7 @@ def landed(zone: Zone) -> pa.Table:
 
 def as_rows(rows: pa.Table) -> pa.Table:
     """Rows in the columns of a state."""
-    batches = [in_shape(STATES, batch) for batch in rows.combine_chunks().to_batches()]
+    batches = [with_all_columns(STATES, batch) for batch in rows.combine_chunks().to_batches()]
     return pa.Table.from_batches(batches, pa.schema([field.with_nullable(True) for field in STATES.arrow_schema()]))
 
 

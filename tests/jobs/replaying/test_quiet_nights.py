@@ -39,7 +39,7 @@ from election_replay.jobs.replaying.source_delta import (
     with_last_files,
 )
 from election_replay.jobs.warehouse.data_files import write_data_files
-from election_replay.jobs.warehouse.table_sets import OF_SOURCES
+from election_replay.jobs.warehouse.table_sets import FACT_TABLES
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from election_replay.schemas.events import SOURCE
@@ -54,7 +54,7 @@ EVERY_SCENARIO = amount(30, 1)
 """One of so many scenarios is played."""
 ANOTHER_LEADER = ("dledger-kill-leader", "dledger-transfer", "dledger-rolling-restart")
 """Played in any case: who commits in a quiet night leads no more after the next ones."""
-JUDGED = (*GOLD, *OF_SOURCES)
+JUDGED = (*GOLD, *FACT_TABLES)
 EVENTS = TABLES["events"].arrow_schema()
 PLACE = ("cluster", "source_node", "stream", "source_file", "fingerprint", "file_time")
 PLACE_OF_LINE = ("source_node", "stream", "fingerprint", "line_no")
@@ -257,7 +257,7 @@ def test_quiet_nights_give_the_tables_of_one_run(
                         work.newest(name, work.extent.partly)
                         .where(work.of_sources())
                         .select(("cluster", "replica_group"))
-                        for name in OF_SOURCES
+                        for name in FACT_TABLES
                     ),
                 )
             }

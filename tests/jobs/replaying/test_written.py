@@ -18,7 +18,7 @@ from election_replay.jobs.gates.checks import Check, check, stopped
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.replay import replay
 from election_replay.jobs.warehouse.replacing import DeletedKeys
-from election_replay.jobs.warehouse.table_sets import JUDGED, OF_SOURCES, VERDICTS
+from election_replay.jobs.warehouse.table_sets import FACT_TABLES, JUDGED, VERDICTS
 from election_replay.jobs.warehouse.warehouse import NOTE, Warehouse
 from election_replay.schemas import TABLES
 
@@ -62,7 +62,7 @@ def gates(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Written | None, list[Ch
 
 def rows(warehouse: Warehouse) -> dict[str, Keyed]:
     """The rows of each judged table by the key that a night replaces."""
-    found: dict[str, Keyed] = {table: {} for table in OF_SOURCES}
+    found: dict[str, Keyed] = {table: {} for table in FACT_TABLES}
     for table, keyed in found.items():
         cluster, key = TABLES[table].replaced_by
         for row in sorted(warehouse.rows(table), key=repr):

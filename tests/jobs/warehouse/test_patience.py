@@ -14,7 +14,7 @@ from election_replay.jobs.publishing.runs import revert_clusters
 from election_replay.jobs.warehouse import patience
 from election_replay.jobs.warehouse import warehouse as warehouse_module
 from election_replay.jobs.warehouse.patience import WAITS, retry_hdfs
-from election_replay.jobs.warehouse.tidying import retain, tidy
+from election_replay.jobs.warehouse.tidying import set_retention, tidy
 from election_replay.jobs.warehouse.warehouse import FORM, KEEP_DAYS, Warehouse
 
 DOWN = "Generic HdfsObjectStore error\n ↳ IO error occurred while communicating with HDFS\n ↳ Connection refused"
@@ -83,11 +83,11 @@ def test_what_is_refused_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> 
     [
         (TableAlterer, "set_table_properties", Warehouse.create),
         (TableAlterer, "set_table_properties", lambda tables: remember_privacy(tables, None)),
-        (TableAlterer, "set_table_properties", lambda tables: retain(tables, "terms", KEEP_DAYS + 1)),
+        (TableAlterer, "set_table_properties", lambda tables: set_retention(tables, "terms", KEEP_DAYS + 1)),
         (TableOptimizer, "compact", lambda tables: tidy(tables, "events", [], False, 0)),
         (warehouse_module, "write_deltalake", lambda tables: revert_clusters(tables, ["payments"], "a run")),
     ],
-    ids=["create", "remember_privacy", "retain", "tidy", "hold_back"],
+    ids=["create", "remember_privacy", "set_retention", "tidy", "hold_back"],
 )
 def test_every_commit_is_patient(
     kind: type | ModuleType,

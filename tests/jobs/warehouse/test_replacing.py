@@ -14,8 +14,15 @@ from election_replay.jobs import JobError
 from election_replay.jobs.warehouse import replacing
 from election_replay.jobs.warehouse.data_files import DataFile, write_data_files
 from election_replay.jobs.warehouse.delta_form import delta_schema
-from election_replay.jobs.warehouse.replacing import DeletedKeys, RewriteTask, cuts, files_of, rewrite, rewrite_plan
-from election_replay.jobs.warehouse.tidying import join
+from election_replay.jobs.warehouse.replacing import (
+    DeletedKeys,
+    RewriteTask,
+    file_cuts,
+    files_of,
+    rewrite,
+    rewrite_plan,
+)
+from election_replay.jobs.warehouse.tidying import compact
 from election_replay.jobs.warehouse.warehouse import FORM, FORM_PROPERTY, Warehouse
 from election_replay.schemas import TABLES
 from tests.jobs.tables import blank, put
@@ -117,11 +124,11 @@ def test_a_night_of_few_keys_leaves_most_of_a_table_alone(
 
 def test_rows_are_cut_at_borders_and_evenly_and_those_of_one_key_stay_together() -> None:
     keys, counts = [("a", "1"), ("a", "2"), ("b", "1"), ("c", "1"), ("d", "1")], [2, 1, 4, 1, 2]
-    assert cuts(keys, counts, [], 100) == [0, 10]
-    assert cuts(keys, counts, [("c", "1")], 100) == [0, 7, 10]
-    assert cuts(keys, counts, [("b", "2"), ("b", "3"), ("c", "0"), ("e", "")], 3) == [0, 2, 3, 7, 10]
-    assert cuts(keys, counts, [], 1) == [0, 2, 3, 7, 8, 10]
-    assert cuts([], [], [("b", "2")], 3) == []
+    assert file_cuts(keys, counts, [], 100) == [0, 10]
+    assert file_cuts(keys, counts, [("c", "1")], 100) == [0, 7, 10]
+    assert file_cuts(keys, counts, [("b", "2"), ("b", "3"), ("c", "0"), ("e", "")], 3) == [0, 2, 3, 7, 10]
+    assert file_cuts(keys, counts, [], 1) == [0, 2, 3, 7, 8, 10]
+    assert file_cuts([], [], [("b", "2")], 3) == []
 
 
 def test_joined_files_are_sorted_and_hardly_overlap(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,14 +139,14 @@ def test_joined_files_are_sorted_and_hardly_overlap(warehouse: Warehouse, monkey
         night(warehouse, {key: 1}, DeletedKeys())
     put(warehouse, FACTS.name, dict(zip(FACTS.names, row(("d", "g"), 1), strict=True)))  # by another writer
     rows, most = stored(warehouse), len(paths(warehouse))
-    assert join(warehouse, FACTS.name) == most
+    assert compact(warehouse, FACTS.name) == most
     assert stored(warehouse) == rows
     assert len(paths(warehouse)) == 3
     files = sorted(files_of(warehouse, FACTS.name), key=lambda file: file.low)
     assert all(file.high < after.low for file, after in pairwise(files))
     assert len(night(warehouse, {keys[0]: 2}, DeletedKeys(keys=frozenset({keys[0]})))) == 1
     monkeypatch.setattr(replacing, "SMALL", 100)
-    assert join(warehouse, FACTS.name) == 0, "a second time there is nothing to join"
+    assert compact(warehouse, FACTS.name) == 0, "a second time there is nothing to join"
 
 
 def test_two_jobs_at_once_cannot_both_exchange(warehouse: Warehouse) -> None:

@@ -9,7 +9,7 @@ from pyarrow import fs
 
 from election_replay.jobs import JobError
 from election_replay.jobs.landing.landing_zone import open_landing
-from election_replay.jobs.warehouse.stores import act_for_spark, for_arrow, for_spark
+from election_replay.jobs.warehouse.stores import adopt_spark_user, for_arrow, for_spark
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
 
@@ -67,8 +67,8 @@ def test_a_process_of_spark_acts_on_hdfs_for_who_submitted_unless_it_is_told_ano
     monkeypatch.setenv("HADOOP_USER_NAME", "")
     monkeypatch.delenv("HADOOP_USER_NAME")
     monkeypatch.setenv("SPARK_USER", "lander")
-    act_for_spark()
+    adopt_spark_user()
     assert os.environ["HADOOP_USER_NAME"] == "lander"
     monkeypatch.setenv("SPARK_USER", "judge")
-    act_for_spark()
+    adopt_spark_user()
     assert os.environ["HADOOP_USER_NAME"] == "lander"
