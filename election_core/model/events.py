@@ -4,8 +4,7 @@ An event is a claim made by one process about itself or about others. It holds w
 nothing else: unknown is ``None``, never a guess. Which replica group and member an unnamed line speaks for
 is worked out later, by the fold over its node's own log.
 
-Where the line stands (cluster, file, line number) is added by the landing, not by a dialect; see
-:class:`LinePosition`.
+Where the line stands (cluster, file, line number) is added by the landing, not by a dialect.
 """
 
 from collections.abc import Mapping
@@ -127,22 +126,3 @@ def saying(columns: Mapping[str, Any]) -> Event:
     event = Event.__new__(Event)
     vars(event).update(columns)
     return event
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinePosition:
-    """Where an event stands: the landing's part of a row in ``silver.events``.
-
-    ``stream`` is the file name without roll and compression suffixes (``broker.log``); ``file_time`` is the
-    time of the first dated line of the file, so that rolled files of one stream can be put in order.
-    """
-
-    event_id: str
-    cluster: str
-    source_node: str
-    stream: str
-    fingerprint: str
-    file_time: int | None
-    line_no: int
-    source_file: str
-    clock_bound_ms: int

@@ -2,8 +2,8 @@
 
 A protocol that can run is a pure function ``step(member, state, now_ms, told) -> (state, acts)`` over plain,
 hashable data. It knows no network, no disk and no randomness: it asks for them by its acts, and whoever drives it
-grants them: a world of :mod:`election_core.simulate`, or the search of :mod:`election_core.simulate.explore`. A timer
-is asked for with a range, because real protocols draw their pauses at random; the driver draws.
+grants them: a world of :mod:`election_core.simulate`, or the tests' search of all interleavings. A timer is asked for
+with a range, because real protocols draw their pauses at random; the driver draws.
 """
 
 from collections.abc import Hashable, Mapping

@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from election_replay import election_core
 from election_replay.election_core.model.catalogue import CATALOGUE, Rule
 from election_replay.jobs.reading.words import paragraph
 from election_replay.jobs.showing.markdown import prose
@@ -23,6 +26,10 @@ EXAMPLE = """
         CASE severity WHEN 'critical' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END,
         cluster, start_time, finding_id
 """
+
+
+JUDGES = ("judge/*.py", "protocols/**/*.py", "replay/*.py")
+"""The modules of the core that judge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +90,21 @@ def entries(rule: Rule, example: Example | None) -> Iterator[str]:
     yield f"Needs: {rule.needs}"
     yield f"Refuted by: {rule.refuted_by}"
     yield f"Source: {rule.source}"
-    yield f"Judged in: {', '.join(f'`{path}`' for path in rule.judged_in)}"
+    yield f"Judged in: {', '.join(f'`{path}`' for path in judged_in(rule))}"
     if example is None:
         yield "Example: none in the bundled real runs; see the scenarios in `tests/scenarios/`"
     else:
         where = f"`{example.cluster}` / `{example.replica_group}`"
         yield f"Example ({where}, {example.severity}, {example.certainty}): {example.summary}"
+
+
+def judged_in(rule: Rule) -> list[str]:
+    """The files that judge a rule, from the root of the repository: those that name its id."""
+    return sorted(path for path, text in _judges().items() if f"RuleId.{rule.rule}" in text or f'"{rule.rule}"' in text)
+
+
+@cache
+def _judges() -> Mapping[str, str]:
+    core = Path(election_core.__file__).parent
+    files = [path for pattern in JUDGES for path in core.glob(pattern)]
+    return {f"{core.name}/{path.relative_to(core).as_posix()}": path.read_text(encoding="utf-8") for path in files}

@@ -16,7 +16,6 @@ ACTING_MASTER: tuple[Rule, ...] = (
         source="RocketMQ BrokerController#changeSpecialServiceStatus, #onMinBrokerChange (RIP-32)",
         needs="the begin and end of both masters' services",
         refuted_by="A line that stopped the special services of one of the two before the other began.",
-        judged_by=("protocols.acting_master.rules",),
     ),
     Rule(
         id=RuleId.ACTING_MASTER_NOT_MIN_ID,
@@ -28,7 +27,6 @@ ACTING_MASTER: tuple[Rule, ...] = (
         source="RocketMQ BrokerController#updateMinBroker (RIP-32: the smallest live id acts)",
         needs="what the acting broker, or one with the same name servers, knew of the smallest id",
         refuted_by="A line which says that the smaller id was gone at that moment.",
-        judged_by=("protocols.acting_master.rules",),
     ),
     Rule(
         id=RuleId.ACTING_MASTER_WRITABLE,
@@ -40,7 +38,6 @@ ACTING_MASTER: tuple[Rule, ...] = (
         source="RocketMQ RouteInfoManager#registerBroker, #reduceTopicQueues (RIP-32)",
         needs="a name server's line on the permission of the set's topics",
         refuted_by="A master that registered before the line, whose registration was lost.",
-        judged_by=("protocols.acting_master.rules",),
     ),
     Rule(
         id=RuleId.SPECIAL_SERVICE_GAP,
@@ -52,7 +49,6 @@ ACTING_MASTER: tuple[Rule, ...] = (
         source="RocketMQ RouteInfoManager#scanNotActiveBroker, BrokerController#syncBrokerMemberGroup (RIP-32)",
         needs="the end of the master, as a name server saw it, and the begin of the acting one",
         refuted_by="A member whose logs are missing here and that ran the services in this time.",
-        judged_by=("protocols.acting_master.rules",),
     ),
     Rule(
         id=RuleId.PRE_ONLINE_STUCK,
@@ -65,7 +61,6 @@ ACTING_MASTER: tuple[Rule, ...] = (
         needs="the repeated failures of pre-online",
         proven_by="the broker's own log says each failure",
         refuted_by="A line of the broker's service, or a finished pre-online, between the failures.",
-        judged_by=("protocols.acting_master.rules",),
     ),
     Rule(
         id=RuleId.METADATA_ROLLBACK,
@@ -80,7 +75,6 @@ ACTING_MASTER: tuple[Rule, ...] = (
             "Copies of the tables from between the two, in which nothing went back, or an operator's reset of the "
             "offsets."
         ),
-        judged_by=("protocols.metadata.rules",),
     ),
     Rule(
         id=RuleId.PRE_ONLINE_SKIPPED,
@@ -95,7 +89,6 @@ ACTING_MASTER: tuple[Rule, ...] = (
         ),
         needs="the start of service without pre-online while another member acted",
         refuted_by="Lost lines of a pre-online of the broker.",
-        judged_by=("protocols.metadata.rules",),
     ),
     Rule(
         id=RuleId.STALE_REVERSE_SYNC,
@@ -107,6 +100,5 @@ ACTING_MASTER: tuple[Rule, ...] = (
         source="RocketMQ BrokerPreOnlineService#syncMetadataReverse; DataVersion#compare",
         needs="the lines of the reverse sync and copies of the tables around it",
         refuted_by="Copies of the tables right before the sync in which the offsets taken over are the higher ones.",
-        judged_by=("protocols.metadata.rules",),
     ),
 )

@@ -19,16 +19,6 @@ AVAILABILITY: tuple[Rule, ...] = (
         ),
         proven_by="the controllers recorded {terms} without a master",
         refuted_by="A member whose logs are missing here and that led in this time, or successful writes in it.",
-        judged_by=(
-            "judge.availability",
-            "judge.leaderless",
-            "judge.no_first_leader",
-            "protocols.acting_master.rules",
-            "protocols.controller.outages",
-            "protocols.controller.unrecorded",
-            "protocols.redis.rules",
-            "protocols.kraft.partition_rules",
-        ),
     ),
     Rule(
         id=RuleId.MEMBER_CANNOT_JOIN,
@@ -40,7 +30,6 @@ AVAILABILITY: tuple[Rule, ...] = (
         source="ZooKeeper QuorumPeer#run, Learner#syncWithLeader; Raft section 5.5",
         needs="the member's own lines that say when it follows and when it does not, and those of its leader",
         refuted_by="Lines of the member which show that it followed for longer.",
-        judged_by=("judge.availability", "judge.rejoins"),
     ),
     Rule(
         id=RuleId.ELECTION_STORM,
@@ -53,11 +42,6 @@ AVAILABILITY: tuple[Rule, ...] = (
         needs="the begins of the leaders' roles, or the controllers' elections; rounds of votes and their results",
         proven_by="each election has a term of its own",
         refuted_by="Operators who asked for these elections, or epochs that were raised without an election.",
-        judged_by=(
-            "judge.availability",
-            "judge.storm",
-            "protocols.redis.rules",
-        ),
     ),
     Rule(
         id=RuleId.NEEDLESS_ELECTION,
@@ -71,7 +55,6 @@ AVAILABILITY: tuple[Rule, ...] = (
         needs="the candidacies of the member, and the line with which the leader gave up its role",
         proven_by="the epochs that the member raised alone are those of its own lines",
         refuted_by="A line of the leader, before it gave up, that it had lost its majority.",
-        judged_by=("protocols.kraft.quorum_rules",),
     ),
     Rule(
         id=RuleId.WRITES_UNANSWERED,
@@ -86,7 +69,6 @@ AVAILABILITY: tuple[Rule, ...] = (
             "puts that took more than half a second"
         ),
         refuted_by="Clients that were stopped at that moment and no longer waited.",
-        judged_by=("protocols.writes.rules",),
     ),
     Rule(
         id=RuleId.WRITES_REFUSED,
@@ -110,14 +92,6 @@ AVAILABILITY: tuple[Rule, ...] = (
             "appends that failed because too few replicas were in sync, or a replica in sync that was fenced"
         ),
         refuted_by="A write that this broker acknowledged in this time.",
-        judged_by=(
-            "judge.outages",
-            "protocols.dledger.rules",
-            "protocols.kraft.partition_rules",
-            "protocols.kraft.quorum_rules",
-            "protocols.raft.stores",
-            "protocols.writes.rules",
-        ),
     ),
     Rule(
         id=RuleId.FORMER_LEADER_STILL_MASTER,
@@ -129,6 +103,5 @@ AVAILABILITY: tuple[Rule, ...] = (
         source="RocketMQ DLedgerRoleChangeHandler#handle",
         needs="the lines with which both brokers ended their changes of role, and how long these took",
         refuted_by="The former leader's role ended at another time than its log shows.",
-        judged_by=("protocols.dledger.brokers",),
     ),
 )

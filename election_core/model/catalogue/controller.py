@@ -13,10 +13,6 @@ CONTROLLER: tuple[Rule, ...] = (
         refuted_by=(
             "A SyncStateSet with the winner in it that was decided before the election and whose line was lost."
         ),
-        judged_by=(
-            "protocols.controller.losses",
-            "protocols.kraft.partition_rules",
-        ),
     ),
     Rule(
         id=RuleId.MASTER_NOT_IN_SYNC_STATE_SET,
@@ -26,7 +22,6 @@ CONTROLLER: tuple[Rule, ...] = (
         needs="the set and every one since the last election",
         proven_by="the controllers recorded the set without its master",
         refuted_by="An election between the two lines that made another broker the master.",
-        judged_by=("protocols.controller.sets",),
     ),
     Rule(
         id=RuleId.EPOCH_REGRESSION,
@@ -39,10 +34,6 @@ CONTROLLER: tuple[Rule, ...] = (
         needs="two role changes within one run of a process, or two elections by one controller",
         proven_by="one log says the smaller epoch after the larger one",
         refuted_by="A restart, or a new store of the controllers, between the two lines.",
-        judged_by=(
-            "protocols.controller.decision_rules",
-            "protocols.controller.epochs",
-        ),
     ),
     Rule(
         id=RuleId.WRONG_ELECTION,
@@ -54,10 +45,6 @@ CONTROLLER: tuple[Rule, ...] = (
         source="RocketMQ ReplicasInfoManager#electMaster",
         needs="the committed elections; for the request behind one, the lines of a JRaft controller",
         refuted_by="A lost line of a decision between the two, or of the request that led to the election.",
-        judged_by=(
-            "protocols.controller.checks",
-            "protocols.controller.decision_rules",
-        ),
     ),
     Rule(
         id=RuleId.WRONG_SET_CHANGE,
@@ -66,10 +53,6 @@ CONTROLLER: tuple[Rule, ...] = (
         source="RocketMQ ReplicasInfoManager#alterSyncStateSet",
         needs="the committed sets, and the refusals that brokers and controllers print",
         refuted_by="A lost line of a set between the two.",
-        judged_by=(
-            "protocols.controller.checks",
-            "protocols.controller.decision_rules",
-        ),
     ),
     Rule(
         id=RuleId.CONTROLLERS_DISAGREE,
@@ -78,7 +61,6 @@ CONTROLLER: tuple[Rule, ...] = (
         source="RocketMQ JRaftControllerStateMachine#onApply",
         needs="the line of one entry on two JRaft controllers",
         refuted_by="The two lines are about different entries: of another group, or of a store that was created anew.",
-        judged_by=("protocols.controller.decision_rules",),
     ),
     Rule(
         id=RuleId.REPLICATION_RULE,
@@ -93,10 +75,6 @@ CONTROLLER: tuple[Rule, ...] = (
         ),
         needs="the line of the decision, which holds what was compared",
         refuted_by="A version whose decision compares other numbers than those that its line prints.",
-        judged_by=(
-            "protocols.controller.checks",
-            "protocols.controller.losses",
-        ),
     ),
     Rule(
         id=RuleId.ACK_RULE,
@@ -105,10 +83,6 @@ CONTROLLER: tuple[Rule, ...] = (
         source="RocketMQ CommitLog#asyncPutMessage, GroupTransferService (allAckInSyncStateSet)",
         needs=("a message that was not acknowledged in time, and allAckInSyncStateSet in the configuration dump"),
         refuted_by="A reload of the configuration between its dump and the message.",
-        judged_by=(
-            "protocols.controller.checks",
-            "protocols.controller.losses",
-        ),
     ),
     Rule(
         id=RuleId.SYNC_STATE_SET_STALE,
@@ -120,7 +94,6 @@ CONTROLLER: tuple[Rule, ...] = (
         needs="the master's failed reports (ERROR lines, which are never dropped)",
         proven_by="the master's own log says each refusal",
         refuted_by="A successful report of the master in between.",
-        judged_by=("protocols.controller.sets",),
     ),
     Rule(
         id=RuleId.SYNC_STATE_SET_SMALL,
@@ -132,7 +105,6 @@ CONTROLLER: tuple[Rule, ...] = (
         source="RocketMQ AutoSwitchHAService#maybeExpandInSyncStateSet, GroupTransferService (allAckInSyncStateSet)",
         needs="the sets that the controllers committed, and the logs of the brokers outside of them",
         refuted_by="A lost line of a change of the set, or a broker that is meant to stay outside (asyncLearner).",
-        judged_by=("protocols.controller.sets",),
     ),
     Rule(
         id=RuleId.POSSIBLE_DATA_LOSS,
@@ -150,12 +122,6 @@ CONTROLLER: tuple[Rule, ...] = (
             "The new master's log holding the same messages, or the producers' own records: if nobody got an "
             "acknowledgement for what was cut off, nothing that counted was lost."
         ),
-        judged_by=(
-            "protocols.controller.losses",
-            "protocols.redis.losses",
-            "protocols.redis.rules",
-            "protocols.kraft.partition_rules",
-        ),
     ),
     Rule(
         id=RuleId.REPLICATION_STUCK,
@@ -168,6 +134,5 @@ CONTROLLER: tuple[Rule, ...] = (
         needs="the slave's failed attempts (ERROR lines, which are never dropped)",
         proven_by="the slave's own log says each failed attempt",
         refuted_by="A lost line of a successful cut, or of another master, between two of the attempts.",
-        judged_by=("protocols.controller.stuck",),
     ),
 )

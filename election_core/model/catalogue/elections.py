@@ -17,12 +17,6 @@ ELECTIONS: tuple[Rule, ...] = (
             "One of the two role lines belongs to another cluster or group (a copied log folder, two groups of one "
             "name), or all members were wiped in between, so that the term began anew."
         ),
-        judged_by=(
-            "judge.coverage",
-            "judge.same_term",
-            "protocols.raft_family.two_leaders",
-            "protocols.redis.rules",
-        ),
     ),
     Rule(
         id=RuleId.SPLIT_BRAIN_OVERLAP,
@@ -37,10 +31,6 @@ ELECTIONS: tuple[Rule, ...] = (
             "A line that ends the older leader's role before the newer one began (read-only, step down, shutdown), "
             "or proof that a machine's clock was off by more than its configured bound."
         ),
-        judged_by=(
-            "judge.overlap",
-            "protocols.described.rules",
-        ),
     ),
     Rule(
         id=RuleId.DOUBLE_VOTE,
@@ -52,11 +42,6 @@ ELECTIONS: tuple[Rule, ...] = (
         refuted_by=(
             "One of the two answers is not a grant of this voter in this term: a line of another run, or two voters "
             "under one id."
-        ),
-        judged_by=(
-            "protocols.raft_family.rules",
-            "protocols.raft_family.votes",
-            "protocols.redis.rules",
         ),
     ),
     Rule(
@@ -70,14 +55,6 @@ ELECTIONS: tuple[Rule, ...] = (
             "The two lines are of different members: another machine or store under the same id, or a log file that "
             "was put into the wrong folder."
         ),
-        judged_by=(
-            "judge.completeness",
-            "protocols.dledger.rules",
-            "protocols.raft.rules",
-            "protocols.raft_family.rules",
-            "protocols.redis.rules",
-            "protocols.zab.rules",
-        ),
     ),
     Rule(
         id=RuleId.LEADER_WITHOUT_QUORUM,
@@ -90,16 +67,6 @@ ELECTIONS: tuple[Rule, ...] = (
         proven_by="the candidate printed the count with which it called itself elected",
         refuted_by=(
             "The group was smaller at that moment than the known members say, so that the votes were a majority."
-        ),
-        judged_by=(
-            "protocols.dledger.checks",
-            "protocols.dledger.rules",
-            "protocols.raft.log",
-            "protocols.raft.rules",
-            "protocols.raft_family.rules",
-            "protocols.zab.log",
-            "protocols.zab.rules",
-            "protocols.redis.sentinel_log",
         ),
     ),
     Rule(
@@ -115,7 +82,6 @@ ELECTIONS: tuple[Rule, ...] = (
             "A lost line of a heartbeat round with a quorum in between, or a larger maxHeartBeatLeak in the "
             "configuration."
         ),
-        judged_by=("protocols.raft_family.rules",),
     ),
     Rule(
         id=RuleId.WRONG_ROUND_RESULT,
@@ -125,10 +91,6 @@ ELECTIONS: tuple[Rule, ...] = (
         needs="the printed result with its counts; only all answers together tell how many were valid",
         proven_by="result and counts stand in one line",
         refuted_by="A version whose rules for the result of a round differ from the ones named as the source.",
-        judged_by=(
-            "protocols.dledger.checks",
-            "protocols.dledger.rules",
-        ),
     ),
     Rule(
         id=RuleId.WRONG_VOTE_RESULT,
@@ -139,12 +101,6 @@ ELECTIONS: tuple[Rule, ...] = (
         proven_by="the answer and the candidate's term stand in one log",
         refuted_by=(
             "A version whose rules for votes differ, or a line between the two that changed the term and was lost."
-        ),
-        judged_by=(
-            "protocols.dledger.checks",
-            "protocols.dledger.log",
-            "protocols.dledger.rules",
-            "protocols.raft_family.votes",
         ),
     ),
     Rule(
@@ -158,13 +114,6 @@ ELECTIONS: tuple[Rule, ...] = (
         needs="the log ends that were compared; etcd's voters print them, DLedger's do not",
         proven_by="the grant and both ledger ends stand in one line",
         refuted_by=("Ledger ends that the voter itself had at that moment and that are not ahead of the candidate's."),
-        judged_by=(
-            "protocols.kraft.quorum_log",
-            "protocols.kraft.quorum_rules",
-            "protocols.raft.log",
-            "protocols.raft.rules",
-            "protocols.raft_family.rules",
-        ),
     ),
     Rule(
         id=RuleId.HEARTBEAT_RULE,
@@ -177,10 +126,6 @@ ELECTIONS: tuple[Rule, ...] = (
         needs="the printed time of the last heartbeat; maxHeartBeatLeak is not printed",
         proven_by="the time of the last heartbeat and that of giving up are of one clock",
         refuted_by="A smaller heartBeatTimeInterval or maxHeartBeatLeak in the member's configuration.",
-        judged_by=(
-            "protocols.dledger.checks",
-            "protocols.dledger.rules",
-        ),
     ),
     Rule(
         id=RuleId.TERM_RULE,
@@ -195,7 +140,6 @@ ELECTIONS: tuple[Rule, ...] = (
         ),
         needs="the lines of role changes and raised terms, each with both its terms",
         refuted_by="A lost change of the term between the two lines.",
-        judged_by=("protocols.dledger.checks",),
     ),
     Rule(
         id=RuleId.TRANSFER_RULE,
@@ -208,10 +152,6 @@ ELECTIONS: tuple[Rule, ...] = (
         ),
         needs="the transferee's line about the end of the transfer, or the leader's refusal",
         refuted_by="A change of role or term between request and answer that was lost.",
-        judged_by=(
-            "protocols.dledger.checks",
-            "protocols.dledger.rules",
-        ),
     ),
     Rule(
         id=RuleId.MEMBERS_DISAGREE,
@@ -223,7 +163,6 @@ ELECTIONS: tuple[Rule, ...] = (
         source="DLedger DLedgerLeaderElector#handleVote, #handleHeartBeat (UNKNOWN_MEMBER, UNEXPECTED_MEMBER)",
         needs="the refused request (a WARN line, never dropped); lists of members are not printed",
         refuted_by="A request of another cluster that went astray: then no list of members differs.",
-        judged_by=("protocols.dledger.rules",),
     ),
     Rule(
         id=RuleId.BROKER_ROLE_RULE,
@@ -232,7 +171,6 @@ ELECTIONS: tuple[Rule, ...] = (
         source="RocketMQ DLedgerRoleChangeHandler#handle",
         needs="the line that ends the broker's change of role",
         refuted_by="A lost line of a newer role of the member that demands what the broker did.",
-        judged_by=("protocols.dledger.checks",),
     ),
     Rule(
         id=RuleId.ZAB_WRONG_WINNER,
@@ -244,10 +182,6 @@ ELECTIONS: tuple[Rule, ...] = (
         source=("ZooKeeper FastLeaderElection#totalOrderPredicate, Leader#waitForEpochAck (epoch, zxid, server id)"),
         needs="the votes that a server sends to itself; the supporters of the leader and their last zxids",
         refuted_by="A newer round, or a newer last zxid of the winner, whose lines were lost.",
-        judged_by=(
-            "protocols.zab.log",
-            "protocols.zab.rules",
-        ),
     ),
     Rule(
         id=RuleId.BULLY_NOT_HIGHEST,
@@ -259,7 +193,6 @@ ELECTIONS: tuple[Rule, ...] = (
         source="Garcia-Molina, Elections in a Distributed Computing System (1982)",
         needs="the starts of the higher node and an event of it after the election",
         refuted_by="An end of the higher node before the election, and a start after it, whose lines were lost.",
-        judged_by=("protocols.highest_id.tables",),
     ),
     Rule(
         id=RuleId.RING_NOT_HIGHEST,
@@ -273,6 +206,5 @@ ELECTIONS: tuple[Rule, ...] = (
         ),
         needs="the list of ids in the message, or the higher node's starts and an event after the election",
         refuted_by="An end of the higher node before the message passed it, whose line was lost.",
-        judged_by=("protocols.highest_id.tables",),
     ),
 )

@@ -13,7 +13,6 @@ IDENTITY: tuple[Rule, ...] = (
         needs="the controllers' answers, or the registration lines of both brokers",
         proven_by="both addresses are printed with the same id",
         refuted_by="One broker that changed its address: the first one's end before the second one's registration.",
-        judged_by=("protocols.broker_identity.rules",),
     ),
     Rule(
         id=RuleId.BROKER_IDENTITY_RESET,
@@ -26,7 +25,6 @@ IDENTITY: tuple[Rule, ...] = (
         needs="the registration lines of both runs of the broker",
         proven_by="the registration lines of both runs are printed",
         refuted_by="A second machine: then the broker is a new one, and the old id belongs to one that is gone.",
-        judged_by=("protocols.broker_identity.rules",),
     ),
     Rule(
         id=RuleId.REGISTER_CODE_MISMATCH,
@@ -36,7 +34,6 @@ IDENTITY: tuple[Rule, ...] = (
         needs="the request with its code and the controllers' answer to it",
         proven_by="the refusal is printed with its code",
         refuted_by="Nothing but a forged line: both request and refusal are printed.",
-        judged_by=("protocols.broker_identity.rules",),
     ),
     Rule(
         id=RuleId.INCOMPATIBLE_VERSIONS,
@@ -49,6 +46,5 @@ IDENTITY: tuple[Rule, ...] = (
         needs="a line that only some versions print, of the broker and of the controllers",
         proven_by="each side printed a line that only its version has",
         refuted_by="An upgrade of one side between the two lines.",
-        judged_by=("protocols.broker_identity.rules",),
     ),
 )

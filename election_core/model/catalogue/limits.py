@@ -14,7 +14,6 @@ LIMITS: tuple[Rule, ...] = (
         source="This software",
         needs="nothing: it says that something is missing or cannot be true",
         refuted_by="Nothing: a replay by a version without the fault judges what is missing or cannot be.",
-        judged_by=("judge.consistency", "replay.failures"),
     ),
     Rule(
         id=RuleId.LOG_GAP,
@@ -28,7 +27,6 @@ LIMITS: tuple[Rule, ...] = (
         needs="the periodic lines of a log",
         proven_by="the two lines around the silence are of one clock",
         refuted_by="Lines of that time in a file that was not collected.",
-        judged_by=("judge.limits",),
     ),
     Rule(
         id=RuleId.CLOCK_SKEW,
@@ -45,11 +43,6 @@ LIMITS: tuple[Rule, ...] = (
         proven_by="a message cannot be read before it was sent",
         refuted_by=(
             "Another pair of lines for the message: a request that was sent twice, or an answer to another one."
-        ),
-        judged_by=(
-            "judge.availability",
-            "judge.clock_skew",
-            "protocols.acting_master.rules",
         ),
     ),
     Rule(
@@ -68,7 +61,6 @@ LIMITS: tuple[Rule, ...] = (
             "A log of another node in the folder: then the lines that name the other group or member are not this "
             "node's own."
         ),
-        judged_by=("protocols.log_quality.rules",),
     ),
     Rule(
         id=RuleId.UNKNOWN_VERSION,
@@ -80,6 +72,5 @@ LIMITS: tuple[Rule, ...] = (
         source="RocketMQ MQVersion, 4.5 to 5.5; ZooKeeper 3.4 to 3.9; etcd 3.3 to 3.7",
         needs="a line that says the release: its start (ZooKeeper, etcd), or the name of rocketmqHome",
         refuted_by="A line that names a release whose texts are known.",
-        judged_by=("protocols.log_quality.rules",),
     ),
 )

@@ -13,7 +13,6 @@ LOCKS: tuple[Rule, ...] = (
             "A line that released or expired the first hold before the second one began, or proof that a machine's "
             "clock was off by more than its configured bound."
         ),
-        judged_by=("protocols.order_lock.rules",),
     ),
     Rule(
         id=RuleId.LOCK_WITHOUT_QUORUM,
@@ -25,7 +24,6 @@ LOCKS: tuple[Rule, ...] = (
         source="RocketMQ AdminBrokerProcessor#lockBatchMQ",
         needs="the brokers that did not answer (WARN lines), and totalReplicas",
         refuted_by="The grants of the brokers that did not answer, in their own logs.",
-        judged_by=("protocols.order_lock.rules",),
     ),
     Rule(
         id=RuleId.LOCK_NON_STRICT_RISK,
@@ -37,7 +35,6 @@ LOCKS: tuple[Rule, ...] = (
         source="RIP-32 (lockInStrictMode); RocketMQ RebalanceLockManager",
         needs="the lock lines of both brokers",
         refuted_by="Lines of the clients which say that they had given up the queue at the first broker.",
-        judged_by=("protocols.order_lock.rules",),
     ),
     Rule(
         id=RuleId.LOCK_USED_AFTER_EXPIRY,
@@ -46,6 +43,5 @@ LOCKS: tuple[Rule, ...] = (
         source="RocketMQ RebalanceLockManager#unlockBatch",
         needs="a printed sign of the old holder after its 60 s",
         refuted_by="A renewal of the old holder: renewals print nothing.",
-        judged_by=("protocols.order_lock.rules",),
     ),
 )

@@ -24,19 +24,6 @@ LOSSES: tuple[Rule, ...] = (
             "Stores of the whole group that were emptied or restored in between, so that indexes began anew, or a "
             "line of another group."
         ),
-        judged_by=(
-            "judge.completeness",
-            "protocols.dledger.losses",
-            "protocols.kraft.partition_rules",
-            "protocols.kraft.quorum_log",
-            "protocols.kraft.quorum_rules",
-            "protocols.raft.jraft_log",
-            "protocols.raft.log",
-            "protocols.raft.rules",
-            "protocols.raft.stores",
-            "protocols.raft_family.rules",
-            "protocols.zab.losses",
-        ),
     ),
     Rule(
         id=RuleId.QUEUES_CUT_AT_START,
@@ -49,7 +36,6 @@ LOSSES: tuple[Rule, ...] = (
         source="RocketMQ DLedgerCommitLog#recover, DefaultMessageStore#truncateDirtyLogicFiles",
         needs="the line that cuts the queues, and the end of the log that the same start prints",
         refuted_by="A later line which says that the queues were rebuilt from the place of the cut.",
-        judged_by=("protocols.dledger.losses",),
     ),
     Rule(
         id=RuleId.CLUSTER_RESTORED,
@@ -62,7 +48,6 @@ LOSSES: tuple[Rule, ...] = (
         needs="the cluster's id at starts of one folder, and the revisions that the data were read with",
         proven_by="the ids and revisions are those of the members' own lines",
         refuted_by="An operator who used these machines for another cluster on purpose.",
-        judged_by=("protocols.raft.stores",),
     ),
     Rule(
         id=RuleId.CLUSTER_FORCED,
@@ -74,7 +59,6 @@ LOSSES: tuple[Rule, ...] = (
         source="etcd docs, op-guide/recovery; etcd server/etcdserver/raft.go (restartAsStandaloneNode)",
         needs="the line with which the member starts, and the leaderships of the others",
         refuted_by="Logs of the others that end before it.",
-        judged_by=("protocols.raft.stores",),
     ),
     Rule(
         id=RuleId.STORE_WENT_BACK,
@@ -88,7 +72,6 @@ LOSSES: tuple[Rule, ...] = (
         needs="where the log ended, as printed with votes and starts, and the start after it",
         proven_by="both ends are those of its own lines",
         refuted_by="A line between the two which says that a leader cut the log.",
-        judged_by=("judge.completeness", "protocols.raft.stores", "protocols.zab.losses"),
     ),
     Rule(
         id=RuleId.STORES_DIFFER,
@@ -97,6 +80,5 @@ LOSSES: tuple[Rule, ...] = (
         source="etcd server/etcdserver/corrupt.go",
         needs="the lines of the hash check, which members run at start, after compactions or as configured",
         refuted_by="A member that had been emptied and had not caught up when it was asked.",
-        judged_by=("protocols.raft.stores",),
     ),
 )

@@ -116,8 +116,7 @@ class Rule:
 
     ``severity`` is the policy in words; ``source`` says where the rule comes from (seed, paper, upstream class);
     ``needs`` which lines a log must hold for the rule to be judged at all; ``proven_by`` what a proven finding follows
-    from, whatever the clocks were (``{terms}`` stands for its terms); ``refuted_by`` what, if it were found, would show
-    that a finding of this rule is wrong; ``judged_by`` the modules of ``election_core`` that judge it.
+    from, XX
     """
 
     id: RuleId
@@ -126,18 +125,12 @@ class Rule:
     source: str
     needs: str
     refuted_by: str
-    judged_by: tuple[str, ...]
     proven_by: str = "its lines say so themselves"
 
     @property
     def rule(self) -> str:
         """The id as it stands in the tables."""
         return self.id.value
-
-    @property
-    def judged_in(self) -> tuple[str, ...]:
-        """The files that judge it, from the root of the repository."""
-        return tuple(f"election_core/{module.replace('.', '/')}.py" for module in self.judged_by)
 
 
 def finding_id(cluster: str, replica_group: str, rule: str, *key: object) -> str:

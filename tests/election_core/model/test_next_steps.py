@@ -25,6 +25,7 @@ from election_replay.election_core.model.next_steps.steps import (
     ROCKETMQ,
     ZOOKEEPER,
 )
+from election_replay.jobs.showing.rules_page import judged_in
 
 KNOWN = {
     "mqadmin": {
@@ -115,7 +116,7 @@ OF_DLEDGER = {RuleId.LEADER_KEPT_WITHOUT_QUORUM, RuleId.WRONG_VOTE_RESULT}
 
 def systems_of(rule: Rule) -> set[str]:
     """The systems whose protocols judge a rule; a judge that all protocols share stands for the others beside it."""
-    rooms = {module.split(".")[1] for module in rule.judged_by if module.startswith("protocols.")}
+    rooms = {path.split("/")[2] for path in judged_in(rule) if path.startswith("election_core/protocols/")}
     if "raft_family" in rooms:
         rooms = rooms - {"raft_family"} | {"dledger"} | ({"raft"} if rule.id not in OF_DLEDGER else set())
     return {SYSTEMS.get(room, ANY) for room in rooms} or {ROCKETMQ, ETCD, ZOOKEEPER, REDIS, ANY}

@@ -19,7 +19,7 @@ from election_replay.election_core.simulate.dledger.machine import (
     State,
     VoteReply,
 )
-from election_replay.election_core.simulate.explore import Found, Model, search
+from tests.election_core.simulate.explore import Found, Model, search
 
 NAMES = ("n0", "n1", "n2")
 WITHOUT_CLOCK = Rules(silence_ms=-1)

@@ -4,7 +4,6 @@ from collections.abc import Hashable
 from dataclasses import replace
 
 from election_replay.election_core.protocols.raft.tables import PRE_VOTE, VOTE, count, is_behind
-from election_replay.election_core.simulate.explore import Found, Model, search
 from election_replay.election_core.simulate.raft import machine
 from election_replay.election_core.simulate.raft.machine import (
     BEAT,
@@ -22,6 +21,7 @@ from election_replay.election_core.simulate.raft.machine import (
     Vote,
     VoteAnswer,
 )
+from tests.election_core.simulate.explore import Found, Model, search
 
 NAMES = ("n0", "n1", "n2")
 WITHOUT_CLOCK = Rules(pre_vote=False, lease_ms=-1)

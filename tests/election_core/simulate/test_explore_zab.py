@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from election_replay.election_core.simulate.explore import Found, Model, search
 from election_replay.election_core.simulate.machine import Act, Fired, Input, Send, Wait
 from election_replay.election_core.simulate.zab import machine
 from election_replay.election_core.simulate.zab.machine import (
@@ -24,6 +23,7 @@ from election_replay.election_core.simulate.zab.machine import (
     Rules,
     State,
 )
+from tests.election_core.simulate.explore import Found, Model, search
 
 NAMES = ("n0", "n1", "n2")
 Step = tuple[State, tuple[Act, ...]]
