@@ -13,7 +13,6 @@ from pathlib import Path
 
 from mcp.server.mcpserver import MCPServer
 
-from election_replay.election_core.model.catalogue import RULES
 from election_replay.jobs import JobError
 from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.look import look as look_job
@@ -23,6 +22,7 @@ from election_replay.jobs.reading.next_steps import steps_of, with_warehouse
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.whois import whois as who_is
 from election_replay.jobs.reading.words import SEVERITIES, cell, harmless, moment
+from election_replay.jobs.runbook.rules import catalogue
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.showing.explanation_text import explanation_text
 from election_replay.jobs.showing.incident_text import story_lines
@@ -173,9 +173,9 @@ def _listed(published: Published, values: dict[str, object]) -> Iterable[str]:
 
 def rule_text(rule: str) -> str:
     """A rule of the catalogue, in words."""
-    if rule not in RULES:
-        return f"there is no rule {rule}; there is {', '.join(RULES)}"
-    found = RULES[rule]
+    if rule not in catalogue():
+        return f"there is no rule {rule}; there is {', '.join(catalogue())}"
+    found = catalogue()[rule]
     return f"{rule}: {found.meaning}\nNeeds: {found.needs}\nRefuted by: {found.refuted_by}\nSource: {found.source}"
 
 

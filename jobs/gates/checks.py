@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from election_replay.election_core.dialects import KINDS
-from election_replay.election_core.model.catalogue import CATALOGUE
+from election_replay.election_core.model.catalogue import RuleId
 from election_replay.jobs import JobError
 from election_replay.jobs.engines.duckdb_rows import ReadAsAsked, database_in
 from election_replay.jobs.warehouse.pointer import CANDIDATE, OF_GROUP, PUBLISHED, pointer_rows
@@ -69,8 +69,8 @@ EXAMPLES = 5
 
 CORE_SETS = {
     ("events", "kind"): tuple(KINDS),
-    ("findings", "rule"): tuple(rule.rule for rule in CATALOGUE),
-    ("rule_coverage", "rule"): tuple(rule.rule for rule in CATALOGUE),
+    ("findings", "rule"): tuple(rule.value for rule in RuleId),
+    ("rule_coverage", "rule"): tuple(rule.value for rule in RuleId),
 }
 """Closed sets that belong to the election core, which ``schemas`` does not know."""
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from election_replay.election_core.judge.timing import timing_from
-from election_replay.election_core.model.catalogue import RULES, Rule
 from election_replay.election_core.model.facts import SettingPrinted, TimeoutConfigured
 from election_replay.election_core.model.timing import in_force
 from election_replay.jobs import JobError
@@ -13,6 +12,7 @@ from election_replay.jobs.reading.incident import evidence
 from election_replay.jobs.reading.next_steps import with_warehouse
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import Row, certainty
+from election_replay.jobs.runbook.rules import Rule, catalogue
 
 LIMITS = ("CLOCK_SKEW", "IDENTITY_CONTRADICTION", "LOG_GAP", "NOT_JUDGED", "UNKNOWN_VERSION")
 """Rules whose findings limit every other verdict on the same group."""
@@ -53,7 +53,7 @@ class Explanation:
     @property
     def rule(self) -> Rule:
         """The rule of the finding."""
-        return RULES[self.finding["rule"]]
+        return catalogue()[self.finding["rule"]]
 
     @property
     def as_json(self) -> dict[str, Any]:

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from election_replay.election_core.model.catalogue import RULES
-from election_replay.election_core.model.next_steps import NEXT_STEPS
+from election_replay.jobs.runbook.rules import catalogue
+from election_replay.jobs.runbook.steps import all_steps
 from election_replay.schemas.model import View
 
 
 def rule_rows() -> Iterator[tuple[str, ...]]:
     """The rows of the view ``rules``."""
-    for steps in NEXT_STEPS:
-        rule = RULES[steps.rule]
+    for steps in all_steps():
+        rule = catalogue()[steps.rule]
         yield (
             *(rule.rule, rule.severity, rule.meaning, rule.needs, rule.refuted_by, rule.source),
             *(steps.system, steps.cause, *map(str, steps.checks), steps.do_not, steps.source),

@@ -5,11 +5,11 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from election_replay.election_core.dialects import SYSTEMS as ROWS_OF_SYSTEMS
-from election_replay.election_core.model.catalogue import RULES
 from election_replay.jobs import JobError
 from election_replay.jobs.reading.marks import marks_of
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import SEVERITIES, Row, moment, some
+from election_replay.jobs.runbook.rules import catalogue
 
 CERTAINTIES = ("proven", "definite", "possible")
 
@@ -90,7 +90,7 @@ class Filters:
         for name, known in (
             ("severity", SEVERITIES),
             ("certainty", CERTAINTIES),
-            ("rule", tuple(RULES)),
+            ("rule", tuple(catalogue())),
             ("system", tuple(SYSTEMS)),
             ("sort", tuple(ORDERS)),
         ):

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from shlex import quote
 from typing import NamedTuple
 
-from election_replay.election_core.model.next_steps import ANY, CAUSES, NEXT_STEPS, NextSteps
-from election_replay.election_core.model.next_steps.filling import at, filled
 from election_replay.jobs.reading.words import Row
+from election_replay.jobs.runbook.filling import at, filled
+from election_replay.jobs.runbook.steps import ANY, CAUSES, NextSteps, all_steps
 
 HEADINGS = ("Check first", "Check then", "Check last", "Do not", "Addresses")
 
@@ -45,7 +45,7 @@ def with_warehouse(finding: Row, warehouse: str) -> Row:
 
 def steps_of_rule(rule: str) -> Iterator[tuple[str, NextSteps]]:
     """What to do about findings of a rule: for which system and cause, and the steps."""
-    for steps in NEXT_STEPS:
+    for steps in all_steps():
         if steps.rule == rule:
             where = "any system" if steps.system == ANY else steps.system
             cause = "" if steps.cause == ANY else f", where {CAUSES[steps.cause]}"

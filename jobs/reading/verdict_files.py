@@ -7,10 +7,10 @@ import re
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from election_replay.election_core.model.catalogue import RULES
 from election_replay.jobs import JobError
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import SEVERITIES, Row, harmless
+from election_replay.jobs.runbook.rules import catalogue
 
 FINDINGS = "SELECT * FROM findings ORDER BY cluster, replica_group, start_time, finding_id"
 COVERAGE = """
@@ -57,7 +57,7 @@ def _clause(text: str) -> Clause:
     if found is None:
         raise JobError(f"--fail-on cannot read {text!r}: write it like `critical or LEADERLESS > 5 s`")
     word = found["word"].lower() if found["word"].lower() in SEVERITIES else found["word"].upper()
-    if word not in SEVERITIES and word not in RULES:
+    if word not in SEVERITIES and word not in catalogue():
         raise JobError(f"--fail-on: {found['word']} is neither a severity ({', '.join(SEVERITIES)}) nor a rule")
     return Clause(word, float(found["number"]) * UNITS_MS[found["unit"]] if found["number"] else None)
 
@@ -110,7 +110,11 @@ def sarif(published: Published) -> dict[str, object]:
     rules = sorted({finding["rule"] for finding in found})
     driver = {
         "name": "election-replay",
-        "rules": [{"id": rule, "shortDescription": {"text": RULES[rule].meaning}} for rule in rules if rule in RULES],
+        "rules": [
+            {"id": rule, "shortDescription": {"text": catalogue()[rule].meaning}}
+            for rule in rules
+            if rule in catalogue()
+        ],
     }
     results = [
         {

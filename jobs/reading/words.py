@@ -15,9 +15,10 @@ from election_replay.election_core.judge.wording import between
 from election_replay.election_core.judge.wording import listed as listed
 from election_replay.election_core.judge.wording import name_of as name_of
 from election_replay.election_core.judge.wording import seconds as duration
-from election_replay.election_core.model.catalogue import DEFINITE, PROVEN, RULES
+from election_replay.election_core.model.catalogue import DEFINITE, PROVEN
 from election_replay.election_core.model.timing import MS_PER_SECOND
 from election_replay.jobs import JobError
+from election_replay.jobs.runbook.rules import catalogue
 from election_replay.schemas import TABLES
 from election_replay.schemas.model import BIGINT
 
@@ -185,7 +186,7 @@ def certainty(row: Row) -> str:
     if row["certainty"] == PROVEN:
         word = term_word(row["protocol"])
         terms = f"{word}{'s' if len(row['terms']) > 1 else ''} {listed(row['terms'])}" if row["terms"] else word + "s"
-        return f"proven: {RULES[row['rule']].proven_by.format(terms=terms)}"
+        return f"proven: {catalogue()[row['rule']].proven_by.format(terms=terms)}"
     if row["certainty"] == DEFINITE:
         least = row["overlap_min_ms"] or row["duration_min_ms"]
         return "definite: so for every reading of the clocks inside their bounds" + (

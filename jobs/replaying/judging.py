@@ -24,10 +24,6 @@ from election_replay.election_core.fold.identity import CONTROLLER_GROUP
 from election_replay.election_core.judge.quiescent import Quiescent
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.inventory import Inventory
-from election_replay.election_core.model.next_steps import ANY, SYSTEMS, steps_for
-from election_replay.election_core.model.next_steps.causes import causes
-from election_replay.election_core.model.next_steps.of_finding import KnownOfGroup, steps_of_finding
-from election_replay.election_core.model.next_steps.steps import ROCKETMQ, StepRow
 from election_replay.election_core.model.rows import TABLE_OF, Finding
 from election_replay.election_core.replay import arrow_passes as core
 from election_replay.election_core.replay.checkpoint import SourceEnds
@@ -41,6 +37,9 @@ from election_replay.jobs.replaying.evidence_lines import proof_row, resolve_evi
 from election_replay.jobs.replaying.first_seen import Before, facts_alone, with_first_seen
 from election_replay.jobs.replaying.plan import Work
 from election_replay.jobs.replaying.source_delta import CHECKPOINTS, SOURCE, WATERMARKS
+from election_replay.jobs.runbook.causes import causes
+from election_replay.jobs.runbook.of_finding import KnownOfGroup, steps_of_finding
+from election_replay.jobs.runbook.steps import ANY, ROCKETMQ, SYSTEMS, StepRow, steps_for
 from election_replay.jobs.warehouse.data_files import ROW_GROUP, DataFile, Row
 from election_replay.jobs.warehouse.data_files import Rows as Batch
 from election_replay.jobs.warehouse.pointer import CANDIDATE, PUBLISHED, advanced_pointer, commit_pointer, pointer_rows

@@ -17,9 +17,9 @@ from pydantic_core import ErrorDetails, core_schema
 from yaml import YAMLError
 
 from election_replay.election_core.model.inventory import Inventory, InventoryRow
-from election_replay.election_core.model.next_steps.steps import SYSTEMS as OF_PROTOCOLS
 from election_replay.election_core.model.timing import SETTABLE, TimingRule
 from election_replay.jobs import JobError, WrongCommand
+from election_replay.jobs.runbook.steps import SYSTEMS as OF_PROTOCOLS
 from election_replay.jobs.settings.raw_lines import PRESETS
 from election_replay.jobs.settings.yaml_lines import LARGEST, Lines, yaml_with_lines
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from datetime import timedelta
 
-from election_replay.election_core.model.catalogue import CATALOGUE
 from election_replay.jobs import JobError
 from election_replay.jobs.reading.inbox import CERTAINTIES, LED_BY, ORDERS, ROWS, SYSTEMS, Filters, inbox
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import SEVERITIES, Row
+from election_replay.jobs.runbook.rules import catalogue
 from election_replay.jobs.showing.dashboard_finding import finding_page
 from election_replay.jobs.showing.dashboard_frame import Here, NotThere, Page, iso, near, place_of
 from election_replay.jobs.showing.dashboard_group import group_page
@@ -172,7 +172,7 @@ def rules_page(published: Published, here: Here) -> Page:
     """Every rule: what it means, what would refute it, where it comes from, and how often it was broken."""
     sql = "SELECT rule, count(*) AS n FROM findings GROUP BY rule"
     counts = {row["rule"]: row["n"] for row in published.rows(sql)}
-    return Page("rules.html.j2", "Rules", {"catalogue": CATALOGUE, "counts": counts}, here.link(""))
+    return Page("rules.html.j2", "Rules", {"catalogue": catalogue().values(), "counts": counts}, here.link(""))
 
 
 def runs_page(published: Published, here: Here) -> Page:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from textwrap import wrap
 
-from election_replay.election_core.model.catalogue import RULES
 from election_replay.jobs.reading.incident import Incident
 from election_replay.jobs.reading.lanes import Lane, lane_of
 from election_replay.jobs.reading.next_steps import Step, urgent_steps
@@ -30,6 +29,7 @@ from election_replay.jobs.reading.words import (
     term_word,
     when,
 )
+from election_replay.jobs.runbook.rules import catalogue
 
 LINES_SHOWN = {"critical": 6, "warning": 6, "info": 1}
 """Lines of evidence that are shown of one finding; ``explain`` shows all."""
@@ -258,7 +258,7 @@ def finding_lines(incident: Incident) -> Iterator[str]:
         yield f"    {when(finding)}"
         yield from paragraph(incident.by_host(finding["summary"], finding=True), "    ")
         yield from paragraph(certainty(finding), "    How sure: ", "      ")
-        yield from paragraph(RULES[finding["rule"]].refuted_by, "    What would refute it: ", "      ")
+        yield from paragraph(catalogue()[finding["rule"]].refuted_by, "    What would refute it: ", "      ")
         for step in urgent_steps(finding):
             yield from paragraph(step.text, f"    {step.heading}: ", "      ")
             yield from command_lines(step, "      ")

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from election_replay.election_core.model.catalogue import RULES
 from election_replay.jobs.reading.incident import Incident
 from election_replay.jobs.reading.repetitions import collapsed
 from election_replay.jobs.reading.story import beyond, damage, outcome, story_by_host, unseen
 from election_replay.jobs.reading.words import Row, certainty, clock, listed, lost, measures
+from election_replay.jobs.runbook.rules import catalogue
 from election_replay.jobs.showing.picture import Links, picture
 from election_replay.jobs.showing.rendering import render
 
@@ -27,7 +27,7 @@ def page(incident: Incident) -> str:
         moments=list(collapsed(incident.moments)),
         anchor=anchor,
         answers=answers,
-        rules=RULES,
+        rules=catalogue(),
         span=span(incident),
     )
 
@@ -51,7 +51,7 @@ def anchor(finding: Row) -> str:
 
 def answers(finding: Row) -> Iterator[tuple[str, str]]:
     """What a reader asks of a finding."""
-    rule = RULES[finding["rule"]]
+    rule = catalogue()[finding["rule"]]
     yield "How sure", certainty(finding)
     if losses := "; ".join(lost(finding)):
         yield "Lost", losses

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from election_replay import election_core
-from election_replay.election_core.model.catalogue import CATALOGUE, Rule
 from election_replay.jobs.reading.words import paragraph
+from election_replay.jobs.runbook.rules import Rule, catalogue
 from election_replay.jobs.showing.markdown import prose
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def examples_of(published: "Published") -> dict[str, Example]:
 
 def plain(examples: Mapping[str, Example]) -> Iterator[str]:
     """For a terminal."""
-    for rule in CATALOGUE:
+    for rule in catalogue().values():
         yield rule.rule
         yield from paragraph(rule.meaning, "  ")
         about = [
@@ -74,7 +74,7 @@ def page(examples: Mapping[str, Example]) -> Iterator[str]:
     yield "# Rules"
     yield ""
     yield from prose(HEAD)
-    for rule in CATALOGUE:
+    for rule in catalogue().values():
         yield ""
         yield f"## {rule.rule}"
         yield ""

@@ -4,13 +4,13 @@ import sys
 from collections.abc import Iterator
 
 from election_replay.election_core.dialects import SYSTEMS
-from election_replay.election_core.model.catalogue import CATALOGUE
-from election_replay.election_core.model.next_steps import ANY, CAUSES, NEXT_STEPS
+from election_replay.jobs.runbook.rules import catalogue
+from election_replay.jobs.runbook.steps import ANY, CAUSES, all_steps
 from election_replay.jobs.showing.markdown import prose
 
 HEAD = """# Runbook
 
-Generated from `election_core/model/next_steps/` by `python -m election_replay.jobs.showing.runbook_page`; do not edit.
+Generated from `jobs/runbook/` by `python -m election_replay.jobs.showing.runbook_page`; do not edit.
 
 What to do when a finding is told: three things to check, in this order, and one that makes it worse. `election-replay
 explain` shows the steps of one finding; the views `next_steps` and `rules` have them for SQL. Names in capitals are to
@@ -31,13 +31,13 @@ NAMES = {
 def page() -> Iterator[str]:
     """The lines of the page."""
     yield from HEAD.splitlines()
-    for rule in CATALOGUE:
+    for rule in catalogue().values():
         yield ""
         yield f"## {rule.rule}"
         yield ""
         yield from prose(rule.meaning)
-        for steps in NEXT_STEPS:
-            if steps.rule == rule.id:
+        for steps in all_steps():
+            if steps.rule == rule.rule:
                 yield ""
                 cause = "" if steps.cause == ANY else f", where {CAUSES[steps.cause]}"
                 yield f"**{NAMES[steps.system]}{cause}**"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from election_replay.election_core.model.catalogue import RULES
+from election_replay.election_core.model.catalogue import RuleId
 from tests.election_core import story
 from tests.election_core.decisions import Decision
 from tests.election_core.decisions.acting_master import ACTING_MASTER
@@ -67,7 +67,7 @@ def _ids(case: object) -> str:
 
 @pytest.mark.parametrize(("protocol", "decision"), CASES, ids=_ids)
 def test_both_sides_are_shown_or_cannot_be(protocol: str, decision: Decision) -> None:
-    assert decision.rule in RULES
+    assert decision.rule in {*RuleId}
     for side, reason in ((CONFORMS, decision.never_conforms), (VIOLATES, decision.never_violates)):
         shown = cited(protocol, side).get(decision.key, [])
         assert shown or reason, f"{decision.key}: no scenario says {side}, and no reason why none can"

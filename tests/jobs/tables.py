@@ -13,9 +13,9 @@ from typing import Any
 import pyarrow as pa
 from deltalake import write_deltalake
 
-from election_replay.election_core.model.next_steps import ANY, SYSTEMS, steps_for
-from election_replay.election_core.model.next_steps.of_finding import EPOCH, KnownOfGroup, steps_of_finding
 from election_replay.election_core.model.rows import Finding
+from election_replay.jobs.runbook.of_finding import EPOCH, KnownOfGroup, steps_of_finding
+from election_replay.jobs.runbook.steps import ANY, SYSTEMS, steps_for
 from election_replay.jobs.warehouse.pointer import commit_pointer
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES

@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from election_replay.election_core.model.catalogue import CATALOGUE
-from election_replay.election_core.model.next_steps import SYSTEMS, steps_for
-from election_replay.election_core.model.next_steps.filling import filled
+from election_replay.jobs.runbook.filling import filled
+from election_replay.jobs.runbook.rules import catalogue
+from election_replay.jobs.runbook.steps import SYSTEMS, steps_for
 from election_replay.jobs.showing.runbook_page import page as runbook
 from election_replay.schemas.views import SYSTEM_OF
 from tests.jobs.tables import GROUP, at, event, finding, log_line, role, term
@@ -242,7 +242,7 @@ def test_what_to_do_next_is_a_column_and_a_view(tmp_path: Path) -> None:
 
 
 def test_every_finding_has_its_steps_and_every_rule_a_row(tmp_path: Path) -> None:
-    findings = [finding(f"{rule.rule}", rule.rule, 0, 1, protocol="dledger") for rule in CATALOGUE]
+    findings = [finding(f"{rule.rule}", rule.rule, 0, 1, protocol="dledger") for rule in catalogue().values()]
     query = (
         "SELECT found.finding_id, rule.rule FROM findings AS found LEFT JOIN rules AS rule ON rule.rule = found.rule"
     )
@@ -250,7 +250,7 @@ def test_every_finding_has_its_steps_and_every_rule_a_row(tmp_path: Path) -> Non
     told = asked(tmp_path / "more", "SELECT * FROM next_steps", findings=findings)
     etcd = {"CLUSTER_FORCED", "CLUSTER_RESTORED", "STORES_DIFFER", "STORE_WENT_BACK"}
     only_elsewhere = etcd | {"NEEDLESS_ELECTION", "ZAB_WRONG_WINNER"}  # Kafka and ZooKeeper alone are judged by these
-    assert {row["finding_id"] for row in told} == {rule.rule for rule in CATALOGUE} - only_elsewhere
+    assert {row["finding_id"] for row in told} == {rule.rule for rule in catalogue().values()} - only_elsewhere
 
 
 def test_the_view_knows_the_systems_of_the_core() -> None:

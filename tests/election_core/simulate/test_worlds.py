@@ -16,7 +16,7 @@ import pytest
 
 from benchmarks import accuracy
 from election_replay.election_core.dialects import Record, dialect_for
-from election_replay.election_core.model.catalogue import RULES
+from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.events import Event
 from election_replay.election_core.simulate.catalogue import PROTOCOLS, SCENARIOS, truths
 from election_replay.election_core.simulate.judged import Score, findings_of, logs_of, score
@@ -200,8 +200,8 @@ WITHOUT_A_WORLD = {
 def test_every_finding_has_a_world() -> None:
     """What the judge may say has been true of a world, and was found there."""
     proven = frozenset[str]().union(*(expected.proven for expected in EXPECTED.values()))
-    assert set(RULES) - proven <= set(WITHOUT_A_WORLD)
-    assert set(WITHOUT_A_WORLD) | proven <= set(RULES)
+    assert set(RuleId) - proven <= set(WITHOUT_A_WORLD)
+    assert set(WITHOUT_A_WORLD) | proven <= set(RuleId)
 
 
 @pytest.mark.parametrize("name", sorted(SCENARIOS))

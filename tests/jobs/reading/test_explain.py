@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from election_replay.election_core.model.catalogue import CATALOGUE, RULES
 from election_replay.jobs.cli.app import main
 from election_replay.jobs.reading.words import certainty
+from election_replay.jobs.runbook.rules import catalogue
 from tests.jobs.tables import GROUP, NOON, blank, finding, log_line, publish, put
 
 
@@ -94,7 +94,7 @@ def test_a_finding_is_explained(warehouse: str, capsys: pytest.CaptureFixture[st
     assert "proven: both signed term 7" in text
     assert "Bytes that were cut off: 1,234,567 bytes" in text
     assert "Smallest overlap of two leaders: 9 s" in text
-    assert RULES["SPLIT_BRAIN_SAME_TERM"].source.split("; ")[0] in text
+    assert catalogue()["SPLIT_BRAIN_SAME_TERM"].source.split("; ")[0] in text
     assert "One of the two role lines belongs to another cluster" in text
     assert "could not be judged 2 times: logs that just stop." in " ".join(text.split())
     assert "POSSIBLE_DATA_LOSS abd2" in text
@@ -135,7 +135,7 @@ def test_an_explanation_as_json_says_the_same(warehouse: str, capsys: pytest.Cap
     assert told["finding"]["finding_id"] == "abc1"
     assert told["certainty"] == "proven: both signed term 7"
     assert [row["line_no"] for row in told["evidence"]] == [7, 9, None]
-    assert told["rule"]["refuted_by"] == RULES["SPLIT_BRAIN_SAME_TERM"].refuted_by
+    assert told["rule"]["refuted_by"] == catalogue()["SPLIT_BRAIN_SAME_TERM"].refuted_by
     assert [row["finding_id"] for row in told["implies"]] == ["abd2"]
 
 
@@ -156,7 +156,7 @@ def test_an_unknown_or_short_id_is_one_line_that_helps(
     assert text.count("\n") == 1
 
 
-@pytest.mark.parametrize("rule", [rule.rule for rule in CATALOGUE])
+@pytest.mark.parametrize("rule", [rule.rule for rule in catalogue().values()])
 @pytest.mark.parametrize("sure", ["proven", "definite", "possible"])
 def test_every_rule_says_in_words_how_sure_it_is(rule: str, sure: str) -> None:
     row = finding("f", rule, 0, 1, certainty=sure, terms=[1, 2], overlap_min_ms=None, duration_min_ms=2000)

@@ -10,11 +10,11 @@ import pytest
 
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import MemberAddress
-from election_replay.election_core.model.next_steps import NEXT_STEPS, Check, NextSteps
-from election_replay.election_core.model.next_steps.of_finding import KnownOfGroup, steps_of_finding
 from election_replay.election_core.model.rows import Finding
 from election_replay.jobs.cli.app import main
 from election_replay.jobs.reading.next_steps import Step, steps_of, with_warehouse
+from election_replay.jobs.runbook.of_finding import KnownOfGroup, steps_of_finding
+from election_replay.jobs.runbook.steps import ANY, Check, NextSteps, all_steps
 from election_replay.jobs.showing.incident_text import command_lines
 from tests.jobs.tables import blank, finding, next_steps, publish, put, role
 
@@ -34,7 +34,7 @@ def steps(warehouse: str = "/data/warehouse", *addresses: tuple[str, str], **row
 def commands(*commands: str, known: KnownOfGroup = UNKNOWN, **row: Any) -> list[str | None]:
     """These commands, as the steps of a finding have them."""
     checks = tuple(Check("Look", command) for command in (*commands, *["true"] * (3 - len(commands))))
-    some = NextSteps(rule=RuleId.LEADERLESS, checks=checks, do_not="Do not", source="nowhere")  # type: ignore[arg-type]
+    some = NextSteps(rule=RuleId.LEADERLESS, checks=checks, do_not="Do not", source="nowhere", system=ANY)
     return [step[2] or step[1] for step in steps_of_finding(some, core_finding(**row), known) if step[2] != "true"]
 
 
@@ -116,7 +116,7 @@ def address(node: str | None, of_it: str) -> MemberAddress:
 
 
 def test_a_long_command_is_cut_where_a_shell_puts_it_together_again() -> None:
-    for every in NEXT_STEPS:
+    for every in all_steps():
         row = finding("f" * 32, every.rule, 0, 5, cluster="a-cluster-with-a-long-name", cause=every.cause)
         for step in steps_of(with_warehouse(row, "/data/a long place/" + "x" * 40)):
             lines = command_lines(step, " " * 15)

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from election_replay.election_core.model.catalogue.rule import RuleId
+from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.measures import Fate, Scope, Standing
-from election_replay.election_core.model.next_steps.steps import (
+from election_replay.election_core.model.rows import Finding, Row, Term
+from election_replay.jobs.runbook.steps import (
     ANY,
     CUT_OFF,
     DIED,
@@ -21,7 +22,6 @@ from election_replay.election_core.model.next_steps.steps import (
     REACHABLE,
     WAS_SET,
 )
-from election_replay.election_core.model.rows import Finding, Row, Term
 
 MS = 1000
 """Microseconds."""

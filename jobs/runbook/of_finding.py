@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from election_replay.election_core.model.catalogue.rule import RuleId
+from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import Fact, MemberAddress
-from election_replay.election_core.model.next_steps.filling import at, filled, plain
-from election_replay.election_core.model.next_steps.steps import NextSteps, StepRow
 from election_replay.election_core.model.rows import Finding, Row
+from election_replay.jobs.runbook.filling import at, filled, plain
+from election_replay.jobs.runbook.steps import NextSteps, StepRow
 
 ADDRESS = re.compile(r"([A-Za-z0-9][A-Za-z0-9.-]*):([0-9]+)")
 GROUP_IS_BROKER_NAME = ("acting_master", "broker_identity", "controller", "metadata")

@@ -1,8 +1,11 @@
 """What to do about a finding: three things to check, in their order, and one not to do."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
-from election_replay.election_core.model.catalogue.rule import RuleId
+from election_replay.election_core.model.catalogue import RuleId
+from election_replay.jobs.runbook.texts import text_of
 
 ROCKETMQ = "rocketmq"
 ETCD = "etcd"
@@ -78,10 +81,10 @@ class NextSteps:
     """
 
     rule: RuleId
-    checks: tuple[Check, Check, Check]
+    checks: tuple[Check, ...]
     do_not: str
     source: str
-    system: str = ROCKETMQ
+    system: str
     cause: str = ANY
 
     @property
@@ -89,3 +92,45 @@ class NextSteps:
         """The steps as rows."""
         checks = (("check", check.look, check.command, None) for check in self.checks)
         return (*checks, ("do_not", self.do_not, None, self.source))
+
+
+FILES = {
+    ROCKETMQ: "rocketmq.yaml",
+    ETCD: "etcd.yaml",
+    ZOOKEEPER: "zookeeper.yaml",
+    KAFKA: "kafka.yaml",
+    REDIS: "redis.yaml",
+    ANY: "anywhere.yaml",
+}
+"""The steps of each system."""
+
+
+@cache
+def all_steps() -> tuple[NextSteps, ...]:
+    """All of them; of one rule, system and cause there is one."""
+    return tuple(steps for system, file in FILES.items() for steps in _in_file(system, file))
+
+
+def _in_file(system: str, file: str) -> Iterator[NextSteps]:
+    """The steps of a system; each check is the name of a command and what it shows."""
+    commands: dict[str, str] = text_of("commands.yaml")
+    for entry in text_of(file)["steps"]:
+        yield NextSteps(
+            rule=RuleId(entry["rule"]),
+            system=system,
+            cause=entry.get("cause", ANY),
+            checks=tuple(Check(look, commands[name]) for check in entry["checks"] for name, look in check.items()),
+            do_not=entry["do_not"],
+            source=entry["source"],
+        )
+
+
+def steps_for(rule: str, system: str, cause: str = ANY) -> NextSteps | None:
+    """The steps that fit best: those of the system before those for any, and of the cause before those for any."""
+    keys = ((system, cause), (system, ANY), (ANY, cause), (ANY, ANY))
+    return next((found for key in keys if (found := _by_key().get((rule, *key)))), None)
+
+
+@cache
+def _by_key() -> dict[tuple[str, str, str], NextSteps]:
+    return {(steps.rule.value, steps.system, steps.cause): steps for steps in all_steps()}

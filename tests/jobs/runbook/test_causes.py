@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from election_replay.election_core.model.measures import Fate, Scope, Standing
-from election_replay.election_core.model.next_steps import CAUSES
-from election_replay.election_core.model.next_steps.causes import CAUSE_OF_STATE, causes
 from election_replay.election_core.model.rows import Finding, Row, Term
+from election_replay.jobs.runbook.causes import CAUSE_OF_STATE, causes
+from election_replay.jobs.runbook.steps import CAUSES
 
 S = 1_000_000
 GROUP: dict[str, Any] = {"cluster": "c1", "replica_group": "g1", "protocol": "dledger"}

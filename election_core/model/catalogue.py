@@ -1,4 +1,4 @@
-"""What a rule is: its identity, its severity, what decides it, and what would refute it.
+"""The rules by their ids, and how certain and how severe a finding is. What each rule means stands in ``jobs/runbook``.
 
 A finding is a code plus evidence; its sentence is rendered from the numbers. The id of a finding is a hash of what it
 says and of whom, never of when it was computed, so that a rerun finds the same finding.
@@ -9,7 +9,6 @@ with it.
 """
 
 import hashlib
-from dataclasses import dataclass
 from enum import StrEnum
 
 PROVEN = "proven"
@@ -108,29 +107,6 @@ WENT_BACK = frozenset(
     {RuleId.TERM_REGRESSION, RuleId.EPOCH_REGRESSION, RuleId.BROKER_IDENTITY_RESET, RuleId.IDENTITY_CONTRADICTION}
 )
 """The rules whose findings say that terms began anew, or that it is not clear whose they are."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
-    """One entry of the catalogue.
-
-    ``severity`` is the policy in words; ``source`` says where the rule comes from (seed, paper, upstream class);
-    ``needs`` which lines a log must hold for the rule to be judged at all; ``proven_by`` what a proven finding follows
-    from, XX
-    """
-
-    id: RuleId
-    severity: str
-    meaning: str
-    source: str
-    needs: str
-    refuted_by: str
-    proven_by: str = "its lines say so themselves"
-
-    @property
-    def rule(self) -> str:
-        """The id as it stands in the tables."""
-        return self.id.value
 
 
 def finding_id(cluster: str, replica_group: str, rule: str, *key: object) -> str:

@@ -1,0 +1,26 @@
+"""The catalogue of rules: what each one means, what it needs, and what would refute its findings."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from election_replay.jobs.runbook.texts import text_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One entry of the catalogue, as ``rules.yaml`` describes its fields."""
+
+    rule: str
+    severity: str
+    meaning: str
+    source: str
+    needs: str
+    refuted_by: str
+    proven_by: str = "its lines say so themselves"
+
+
+@cache
+def catalogue() -> Mapping[str, Rule]:
+    """All entries by their ids, in the order of ``RuleId``."""
+    return {rule: Rule(rule=rule, **entry) for rule, entry in text_of("rules.yaml").items()}
