@@ -13,7 +13,6 @@ from itertools import groupby
 from typing import Any
 
 from election_replay.election_core.fold.roles import SEEN
-from election_replay.election_core.model import notices
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.jobs import JobError
 from election_replay.jobs.reading.clocks import Clocks, clocks_of, in_words
@@ -22,6 +21,7 @@ from election_replay.jobs.reading.next_steps import with_warehouse
 from election_replay.jobs.reading.notices import Notice, notices_of
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import FOREVER, SEVERITIES, Row, name_of, shifted, some
+from election_replay.jobs.runbook import notices
 
 MARGIN = timedelta(seconds=10)
 """So long before a finding begins, and after it ends, is shown with it."""

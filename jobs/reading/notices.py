@@ -1,6 +1,6 @@
 """What log lines say that no rule judges, as entries of a story: told once where they repeat, with how often.
 
-Which kinds are told, and in which words, stands in :mod:`election_core.model.notices`.
+Which kinds are told, and in which words, stands in :mod:`jobs.runbook.notices`.
 """
 
 import re
@@ -13,11 +13,11 @@ from typing import Any
 from election_replay.election_core.dialects import KINDS
 from election_replay.election_core.fold.identity import CONTROLLER, CONTROLLER_GROUP, NAMESERVER, process_of
 from election_replay.election_core.judge.wording import between
-from election_replay.election_core.model import notices
 from election_replay.election_core.model.timing import MS_PER_SECOND
 from election_replay.jobs.reading.clocks import Clocks
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import Row, clock, listed, times
+from election_replay.jobs.runbook import notices
 
 TOGETHER = timedelta(minutes=10)
 """What says the same so soon again is told with it."""

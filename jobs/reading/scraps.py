@@ -8,11 +8,11 @@ from election_replay.election_core.dialects import SYSTEMS
 from election_replay.election_core.dialects.etcd import dialect as etcd
 from election_replay.election_core.dialects.zookeeper import dialect as zookeeper
 from election_replay.election_core.fold.identity import CONTROLLER, ETCD, NAMESERVER, ZOOKEEPER, process_of
-from election_replay.election_core.model import notices
 from election_replay.jobs.reading.clocks import Clocks
 from election_replay.jobs.reading.notices import Notice, counted_kinds, meaning, notices_of
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import FOREVER, listed, name_of, times
+from election_replay.jobs.runbook import notices
 
 SILENT = """
     SELECT cluster, source_node, stream, list(DISTINCT kind) AS kinds FROM events

@@ -3,8 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from election_replay.election_core.model import notices
 from election_replay.jobs.reading.notices import of_interest, together
+from election_replay.jobs.runbook import notices
 
 BEGIN = datetime(2026, 3, 1, 2, tzinfo=UTC)
 NOTHING = dict.fromkeys(("value", "code", "flag", "peer", "peer_address", "duration_ms", "count", "result", "term"))

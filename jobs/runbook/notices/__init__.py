@@ -12,7 +12,7 @@ drown it elsewhere.
 
 from collections.abc import Mapping
 
-from election_replay.election_core.model.notices import described, etcd, kafka, redis, rocketmq, zookeeper
+from election_replay.jobs.runbook.notices import described, etcd, kafka, redis, rocketmq, zookeeper
 
 SYSTEMS = (described, etcd, kafka, redis, rocketmq, zookeeper)
 
