@@ -1,8 +1,7 @@
-"""For whom a master waited before it acknowledged, by its own settings, and what follows for what it lost.
+"""How many replicas a master waited for before it acknowledged, and what that means for lost messages.
 
 Source: RocketMQ ``CommitLog#asyncPutMessage``, ``GroupTransferService``, ``MessageStoreConfig``. A number of replicas
-counts any that are connected, whether they are in the SyncStateSet or not; one that learns asynchronously never joins
-it.
+counts any that are connected, inside the SyncStateSet or not; an asynchronous learner never joins the set.
 """
 
 from election_replay.election_core.judge.clock import Moment
@@ -19,7 +18,7 @@ _QUOTED = ("allAckInSyncStateSet", "inSyncReplicas", "minInSyncReplicas")
 
 
 def settings_of(group: Group, source: str) -> str | None:
-    """The settings by which a broker acknowledges, for a sentence, as its configuration dump prints them."""
+    """Return a broker's acknowledgement settings as text for a sentence; None if its log prints none."""
     printed = _printed(group, source)
     settings = [f"{name}={printed[name]}" for name in _QUOTED if name in printed]
     return listed(settings) if settings else None
@@ -28,11 +27,11 @@ def settings_of(group: Group, source: str) -> str | None:
 def whether_acknowledged(
     group: Group, source: str, *, alone: bool, later: AcksTimedOut | None = None
 ) -> tuple[str, str]:
-    """Severity and sentence: what follows from a master's settings for the messages that it lost.
+    """Return severity and sentence: whether the messages that a master lost had been acknowledged.
 
-    With allAckInSyncStateSet a message that the next master does not hold was not acknowledged (``alone`` is false).
-    Without it one that a frozen master took when it woke up may have been. ``later``: it waited for the whole set up to
-    some byte, and took more after that.
+    ``alone`` is False with allAckInSyncStateSet: a message that the next master lacks was not acknowledged. Without it,
+    a message that a frozen master took when it woke up may have been. ``later``: it waited for the whole set up to some
+    byte, and took more after that.
     """
     if later is not None:
         return CRITICAL, (
@@ -56,11 +55,11 @@ def whether_acknowledged(
 
 
 def after_time_outs(group: Group, cut: LogCut) -> AcksTimedOut | None:
-    """The last messages for whose acknowledgements a master of allAckInSyncStateSet waited in vain, if it led on and
-    its log went on behind them: it had ceased to wait.
+    """Return the last unacknowledged messages if the master led on and its log went on after them; else None.
 
-    Since 5.4.0 a master that has heard of no slave for 20 s makes a SyncStateSet of itself alone, without the
-    controllers (``AutoSwitchHAService#removeConnection``). What it took in its last seconds it may wait for still.
+    It had then ceased to wait: since 5.4.0 a master of allAckInSyncStateSet that has heard of no slave for 20 s makes a
+    SyncStateSet of itself alone, without the controllers (``AutoSwitchHAService#removeConnection``). Messages of its
+    last seconds it may still wait for.
     """
     waited = [fact for fact in group.of(AcksTimedOut) if fact.source_node == cut.source_node and fact.all_of_set]
     inside = [
@@ -71,7 +70,7 @@ def after_time_outs(group: Group, cut: LogCut) -> AcksTimedOut | None:
 
 
 def _led_on(group: Group, last: AcksTimedOut, cut: LogCut) -> bool:
-    """Whether a master led on long after it had waited in vain for the last time."""
+    """Return True when a master led on for ``WRITE_EPISODE`` or longer after its last time-out."""
     waited = until(last) or since(last)
     return any(
         tenure.source == cut.source_node
@@ -82,9 +81,9 @@ def _led_on(group: Group, last: AcksTimedOut, cut: LogCut) -> bool:
 
 
 def unreplicated_tail(group: Group, tenure: Tenure, begin: Moment) -> str | None:
-    """A clause, where a master's log was not compared with another's after ``begin``: it alone has what it took since.
+    """Return a clause that the master alone has what it took since ``begin``; None if its log was compared since.
 
-    ``None`` where its log met another's: what it lacked or had alone was cut then.
+    A comparison cuts what only one of both logs has.
     """
     if any(cut.source_node == tenure.source and group.clocks.elapsed(begin, since(cut))[1] > 0 for cut in cuts(group)):
         return None
@@ -98,7 +97,7 @@ def unreplicated_tail(group: Group, tenure: Tenure, begin: Moment) -> str | None
 
 
 def cuts(group: Group) -> list[LogCut]:
-    """Each time that a broker compared its log with its master's."""
+    """Return all comparisons of a broker's log with its master's."""
     return list(group.of(LogCut))
 
 
@@ -107,7 +106,7 @@ def _printed(group: Group, source: str) -> dict[str, str]:
 
 
 def _others_waited_for(group: Group, source: str) -> int | None:
-    """For how many other replicas a master waited, where that is a number and does not depend on the SyncStateSet."""
+    """Return how many other replicas a master waited for; None if unknown or if that depends on the SyncStateSet."""
     printed = _printed(group, source)
     needed = digits.number(printed.get("inSyncReplicas"))
     if printed.get("allAckInSyncStateSet") != "false" or needed is None:
@@ -116,7 +115,7 @@ def _others_waited_for(group: Group, source: str) -> int | None:
 
 
 def learners(group: Group) -> frozenset[str]:
-    """The sources of the brokers that learn asynchronously, by their settings."""
+    """Return the sources of the brokers that learn asynchronously, by their settings."""
     return frozenset(
         fact.source_node for fact in group.of(AckSetting) if (fact.name, fact.setting_value) == ("asyncLearner", "true")
     )

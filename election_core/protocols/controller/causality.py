@@ -1,4 +1,4 @@
-"""What ties the clocks of brokers and controllers together: pairs of lines of which one follows from the other."""
+"""Causal pairs of brokers and controllers: pairs of lines, the second of which follows from the first."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,12 +19,11 @@ FIRST_EPOCH = 1
 
 
 def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
-    """A broker takes a role after the election, and asks for another SyncStateSet after that; a controller accepts a
-    code after it was made.
+    """Yield the pairs: a broker takes a role after the election, and a controller accepts a code after it was made.
 
-    Only what the leading controller prints causes anything: before it replicates (DLedger), or before it answers
-    (JRaft). Other controllers print the same decision whenever they come to it. A registerCheckCode holds the
-    broker's own clock, so the controller's line alone ties both clocks together.
+    Only what the leading controller prints causes anything: it prints before it replicates (DLedger) or before it
+    answers (JRaft). Other controllers print the same decision whenever they get to it. A registerCheckCode holds a time
+    of the broker's own clock, so the controller's line alone ties both clocks together.
     """
     facts = list(facts)
     printed = PrintedTimes(facts)
@@ -53,12 +52,12 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
 
 
 def _asked_by_masters(facts: Sequence[Fact]) -> Iterator[Message]:
-    """A SyncStateSet changes because its master asked, and it asks after it took its role.
+    """Yield pairs from a master's begin to each change of its SyncStateSet, which the master asked for.
 
     Source: ``ReplicasInfoManager#alterSyncStateSet`` refuses everybody but the master of the present epoch. Each
-    election and each change gives the set the next epoch: where both kinds of epochs grow together, and no epoch has
-    two masters, the change is that of the last master elected before it. A controller that breaks this rule may take it
-    from a former master, who puts itself into the set: a set with one that led before ties nothing.
+    election and each change gives the set its next epoch: where both epochs grow together and no epoch has two masters,
+    a change belongs to the last master elected before it. A faulty controller may accept a change from a former master,
+    which puts itself into the set: so a set that contains a former master ties nothing.
     """
     decisions = [fact for fact in facts if isinstance(fact, Decision) and fact.leading and fact.set_epoch is not None]
     elections = sorted(
@@ -81,7 +80,7 @@ def _asked_by_masters(facts: Sequence[Fact]) -> Iterator[Message]:
     for fact in decisions:
         if fact.decision == SET_CHANGED and fact.set_epoch is not None:
             before = elections[: bisect_left(elections, (fact.set_epoch,))]
-            if not before or before[0][1] != FIRST_EPOCH:  # who led before the log began is not known
+            if not before or before[0][1] != FIRST_EPOCH:  # masters before the log began are unknown
                 continue
             _, term, master = before[-1]
             cause = took.get((term, master))
@@ -91,11 +90,11 @@ def _asked_by_masters(facts: Sequence[Fact]) -> Iterator[Message]:
 
 
 def _added_after_following(facts: Sequence[Fact]) -> Iterator[Message]:
-    """A slave is added to the SyncStateSet after it began to follow the master of that epoch.
+    """Yield pairs from a slave's begin to follow a master to its entry into that epoch's SyncStateSet.
 
-    Source: ``AutoSwitchHAService#maybeExpandInSyncStateSet`` adds slaves that are connected and have caught up. One may
-    come and be added more than once in an epoch: this holds where both happened equally often, and the epoch was given
-    once.
+    Source: ``AutoSwitchHAService#maybeExpandInSyncStateSet`` adds slaves that are connected and have caught up. A slave
+    may come and be added more than once in an epoch: pairs are made only where both happened equally often and the
+    epoch has one master.
     """
     came: dict[tuple[int, str], set[Moment]] = {}
     masters: dict[int, set[str | None]] = {}
@@ -111,7 +110,7 @@ def _added_after_following(facts: Sequence[Fact]) -> Iterator[Message]:
 
 
 def _added(facts: Sequence[Fact]) -> dict[tuple[int, str], list[Moment]]:
-    """When each slave was added to the set, by the epoch and its name; nothing if two sets have one number."""
+    """Map (epoch, slave) to the times at which it was added to the set; empty if two sets have one number."""
     by_number: dict[int, list[Decision]] = {}
     for fact in facts:
         if isinstance(fact, Decision) and fact.leading and fact.set_epoch is not None:
@@ -133,12 +132,12 @@ def _added(facts: Sequence[Fact]) -> dict[tuple[int, str], list[Moment]]:
 
 
 def _closed_by_deaths(facts: Sequence[Fact]) -> Iterator[Message]:
-    """The connections of a process are closed when it ends: its last line came before the controllers see that.
+    """Yield pairs from the last line of a process that died to its closed connections at the controllers.
 
-    A broker may close its connections while it lives, and opens them again; one that is stopped may close them and go
-    on writing. So this holds for those that died, where every controller that tells of a broker lost it as often as
-    lives of its process ended, and each time because the other side closed the connection. Logs whose heads are missing
-    may do so by accident: the broker's begins with a start of it, and the controller's before the end of that life.
+    A broker may close connections while it lives and reopen them, and one that is stopped may write on after closing
+    them. So pairs are made only for deaths, where at least two controllers tell of the broker and each lost it as often
+    as its process ended, each time by a closed connection. Logs whose heads are missing could match by accident: the
+    broker's log must begin with a start, and the controller's before the end of that run.
     """
     runs: dict[str, set[tuple[int, int, str, bool]]] = {}
     lost: dict[str, dict[str, set[tuple[int, int, str | None, bool]]]] = {}
@@ -153,7 +152,7 @@ def _closed_by_deaths(facts: Sequence[Fact]) -> Iterator[Message]:
             by_controller.setdefault(fact.source_node, set()).add(loss)
     from_a_start, first_lines = _from_a_start(facts), _first_lines(facts)
     for node, by_controller in lost.items():
-        ended = sorted(runs.get(node, ()))[:-1]  # the last life may go on
+        ended = sorted(runs.get(node, ()))[:-1]  # the last run may go on
         as_often = all(
             len(seen) == len(ended) and all(closed for *_, closed in seen) for seen in by_controller.values()
         )
@@ -167,7 +166,7 @@ def _closed_by_deaths(facts: Sequence[Fact]) -> Iterator[Message]:
 
 
 def _from_a_start(facts: Iterable[Fact]) -> set[str]:
-    """The sources whose logs begin with a start of the process."""
+    """Return the sources whose logs begin with a start of the process."""
     first: dict[str, Role] = {}
     for fact in facts:
         if isinstance(fact, Role) and fact.protocol == PROTOCOL:
@@ -177,7 +176,7 @@ def _from_a_start(facts: Iterable[Fact]) -> set[str]:
 
 
 def _first_lines(facts: Iterable[Fact]) -> dict[str, int]:
-    """When what a source tells begins, by its own clock."""
+    """Return the earliest fact time of each source, us on its own clock."""
     first: dict[str, int] = {}
     for fact in facts:
         first[fact.source_node] = min(first.get(fact.source_node, fact.since), fact.since)

@@ -1,4 +1,4 @@
-"""Why a master was replaced: what the controllers last heard of it, and how its role ended."""
+"""Why a master was replaced: when the controllers last heard from it, and how its role ended."""
 
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -17,14 +17,14 @@ _LOSS_IS_CAUSE = (Timeout.CONTROLLER_BROKER_SILENT, Timeout.CONTROLLER_SCAN, Tim
 
 
 def last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
-    """When controllers heard of a broker for the last time."""
+    """Yield (broker, time) of each last contact that a controller had with a broker."""
     for fact in (*group.of(LastHeard), *group.of(ContactLost)):
         if fact.node is not None:
             yield fact.node, since(fact)
 
 
 def heard_before(group: Group, master: str | None, moment: Moment) -> Moment | None:
-    """When a controller heard of a master for the last time, if the controllers lost it shortly before a moment."""
+    """Return when a controller last heard from a master that it lost shortly before the moment; None if none did."""
     cause_for = sum(map(group.timing.us, _LOSS_IS_CAUSE))
     lost = (
         heard
@@ -37,9 +37,9 @@ def heard_before(group: Group, master: str | None, moment: Moment) -> Moment | N
 
 
 def cause(group: Group, epoch: int, decision: Decision | None) -> str:
-    """Why an election began, from how the master before it ended: the one of the epoch before, if it is known.
+    """Return why an election began, by how the tenure of the epoch before ended: a value of ``terms.cause``.
 
-    Each election makes the next epoch, also one that finds nobody, and the first one makes epoch 1.
+    Each election makes the next epoch, even one without winner; the first one makes epoch 1.
     """
     tenures = group.once(_by_epoch)
     earlier = range(bisect_left(tenures, epoch, key=attrgetter("term")) - 1, -1, -1)
@@ -64,7 +64,7 @@ def _by_epoch(group: Group) -> list[Tenure]:
 
 
 def unled(group: Group) -> frozenset[int]:
-    """The epochs for which nobody was elected."""
+    """Return the epochs for which nobody was elected."""
     return group.once(_unled_epochs)
 
 
@@ -74,14 +74,14 @@ def _unled_epochs(group: Group) -> frozenset[int]:
 
 
 def _masters_of(group: Group, epoch: int, decision: Decision | None) -> set[str | None]:
-    """Who was elected for an epoch: by the decision, else by the broker's own word."""
+    """Return who was elected for an epoch: by the decision, or without one by the brokers' own logs."""
     if decision is not None:
         return {decision.node}
     return {tenure.node for tenure in group.tenures if tenure.term == epoch}
 
 
 def _told_by_controllers(group: Group, before: Tenure, decision: Decision) -> str:
-    """Why the controllers elected another master while the one before them led on, or fell silent."""
+    """Return why the controllers replaced a master that led on or fell silent."""
     if heard_before(group, before.node, since(decision)) is not None:
         return "master_silent" if _silent_at(group, before, since(decision)) else "master_inactive"
     led_on = before.end_cause not in (SILENT, STOPPED, DIED)
@@ -90,7 +90,7 @@ def _told_by_controllers(group: Group, before: Tenure, decision: Decision) -> st
 
 
 def _seen_whole(group: Group, decision: Decision) -> bool:
-    """Whether the controller that decided had led for so long that its log would tell of a master that it had lost.
+    """Return True when the deciding controller had led for so long that its log would show a lost master.
 
     Controllers print no request for an election. They elect where they lost a master, or where somebody asks.
     """
@@ -104,14 +104,13 @@ def _seen_whole(group: Group, decision: Decision) -> bool:
 
 
 def _later(group: Group, tenure: Tenure, epoch: int, decided: list[Moment]) -> bool:
-    """Whether a master of a smaller epoch surely came after those of this one, or after the decision that made it:
-    epochs had gone back meanwhile."""
+    """Return True when a tenure of a smaller epoch surely began after this epoch: epochs had gone back meanwhile."""
     of_epoch = decided or group.once(_begins_of).get(epoch, [])
     return bool(of_epoch) and all(group.clocks.elapsed(begin, tenure.begin)[0] > 0 for begin in of_epoch)
 
 
 def _begins_of(group: Group) -> dict[int, list[Moment]]:
-    """When the masters of each epoch began."""
+    """Map each epoch to the begins of its masters."""
     found: dict[int, list[Moment]] = {}
     for tenure in group.tenures:
         found.setdefault(tenure.term, []).append(tenure.begin)
@@ -119,7 +118,8 @@ def _begins_of(group: Group) -> dict[int, list[Moment]]:
 
 
 def _silent_at(group: Group, tenure: Tenure, moment: Moment) -> bool:
-    """Whether a master said nothing at a moment, and led on after that by its own word: its process was the same."""
+    """Return True when a master's log may be silent at the moment and its role outlives that: the process is the
+    same."""
     return not tenure.ends_with_its_process and any(
         group.clocks.elapsed(hole.begin, moment)[1] > 0 and group.clocks.elapsed(moment, hole.end)[1] > 0
         for hole in tenure.silences
@@ -130,9 +130,9 @@ _NO_ACCIDENT = frozenset({"first_master", "master_stopped", "requested"})
 
 
 def unplanned(group: Group, decided: list[Decision]) -> dict[int, Moment]:
-    """By term the elections after the first that nobody asked for, and that did not follow a clean stop of the master.
+    """Map epoch to time for elections after the first that nobody requested and no clean stop of the master caused.
 
-    One that follows an election that found nobody ends what that one had begun.
+    An election after one without winner is left out: it ends what that one began.
     """
     return {
         fact.term: since(fact)

@@ -1,4 +1,4 @@
-"""Rules that single lines of brokers and controllers decide: elections, refusals, replication.
+"""Rules that one line of a broker or controller decides: elections, refusals, replication.
 
 Sources: RocketMQ ``ReplicasInfoManager``, ``AutoSwitchHAService``, ``AutoSwitchHAClient``, ``EpochFileCache``.
 """
@@ -22,14 +22,14 @@ ELECTED = "ELECTED"
 NOBODY_ELECTED = "NOBODY_ELECTED"
 
 _NOBODY = frozenset({None, "-1"})
-"""The id of a request that the controllers made themselves."""
+"""Broker ids of a request that the controllers made themselves."""
 
 
 def requested_election(event: FoldEvent) -> Verdict | None:
-    """An election against its request, which JRaft controllers print (``ReplicasInfoManager#electMaster``).
+    """Judge an election against its request, which only JRaft controllers print (``ReplicasInfoManager#electMaster``).
 
-    The first requester wins; a broker that an operator named wins or nobody does; only the controllers' own requests
-    can leave a set without master.
+    The first requester wins; if an operator designated a broker, it wins or nobody does; only the controllers' own
+    requests can leave a set without master. None for other decisions.
     """
     asked = event.broker_id
     if event.decision == NOBODY_ELECTED:
@@ -47,7 +47,8 @@ _POLICY = "what the policy compares (live brokers, epochs, offsets, priorities) 
 
 
 def set_refused(event: FoldEvent) -> Verdict | None:
-    """A wanted SyncStateSet is refused only for what differs (``ReplicasInfoManager#alterSyncStateSet``)."""
+    """Judge a refusal: a wanted SyncStateSet is refused only for what differs
+    (``ReplicasInfoManager#alterSyncStateSet``)."""
     return either(RuleId.WRONG_SET_CHANGE, _DIFFERS[event.kind](event))
 
 
@@ -60,16 +61,16 @@ SET_REFUSALS = frozenset(_DIFFERS)
 
 
 def first_set(event: FoldEvent, own_id: str | None) -> Verdict:
-    """A new master starts with a SyncStateSet of itself alone (``ReplicasInfoManager#electMaster``)."""
+    """Judge a new master's first SyncStateSet: itself alone (``ReplicasInfoManager#electMaster``)."""
     if own_id is not None and event.members == (own_id,):
         return Verdict(RuleId.WRONG_SET_CHANGE, CONFORMS)
     return undecidable(RuleId.WRONG_SET_CHANGE, "the line of the new master's first set may be missing")
 
 
 def caught_up(event: FoldEvent) -> Verdict | None:
-    """A slave is caught up at the confirm offset and inside the newest epoch.
+    """Judge whether a slave that was called caught up had reached the confirm offset and the newest epoch.
 
-    Source: ``AutoSwitchHAService#maybeExpandInSyncStateSet``.
+    Source: ``AutoSwitchHAService#maybeExpandInSyncStateSet``. None if an offset is missing.
     """
     reached = event.max_offset
     if reached is None or event.confirm_offset is None or event.start_offset is None:
@@ -78,17 +79,19 @@ def caught_up(event: FoldEvent) -> Verdict | None:
 
 
 def set_wanted(event: FoldEvent, caught: FoldEvent) -> Verdict | None:
-    """The set that a master wants once a slave has caught up contains that slave; written by the same thread."""
+    """Judge whether the set wanted after a slave caught up contains it; None if another thread wrote the line, or
+    late."""
     if caught.thread != event.thread or event.members is None or event.at - caught.at > Timeout.CONTROLLER_ONE_CHECK.us:
         return None
     return either(RuleId.REPLICATION_RULE, caught.peer in event.members)
 
 
 def epoch_refused(event: FoldEvent, cut_away: EpochEntries) -> Verdict | None:
-    """An epoch is left out only if it, or its start, is not beyond the last one (``EpochFileCache#appendEntry``).
+    """Judge an epoch left out of the record: it, or its start, must not be beyond the last one.
 
-    The last one must be a part of the log: with a cut, what it cut away leaves the record too
-    (``AutoSwitchHAClient#doTruncate``). Since 5.4.0 it stays there, and the log goes on under the wrong epoch.
+    Source: ``EpochFileCache#appendEntry``. The last epoch must still be part of the log: a cut also removes what it cut
+    off from the record (``AutoSwitchHAClient#doTruncate``). Since 5.4.0 it stays, and the log goes on under the wrong
+    epoch.
     """
     entries = event.epoch_entries
     if not entries or event.max_term is None or event.start_offset is None:
@@ -100,7 +103,7 @@ def epoch_refused(event: FoldEvent, cut_away: EpochEntries) -> Verdict | None:
 
 
 def cut_point(event: FoldEvent, master: EpochEntries | None, replica: EpochEntries | None) -> Verdict:
-    """A slave cuts its log where it parts from its master's (``AutoSwitchHAClient#doTruncate``)."""
+    """Judge whether a slave cut its log where it diverges from its master's (``AutoSwitchHAClient#doTruncate``)."""
     if master is None or replica is None:
         return undecidable(RuleId.REPLICATION_RULE, "the epochs of both logs are not printed")
     expected = common_point(master, replica)
@@ -110,9 +113,9 @@ def cut_point(event: FoldEvent, master: EpochEntries | None, replica: EpochEntri
 
 
 def epoch_ahead(event: FoldEvent) -> Verdict | None:
-    """A store refuses a role only of an epoch below its own last one (``AutoSwitchHAService#changeToMaster``).
+    """Judge a refused role: its epoch must be below the store's last (``AutoSwitchHAService#changeToMaster``).
 
-    That it had to is a regression: the controllers gave an epoch that they had given before.
+    A rightful refusal is itself an epoch regression: the controllers gave out an epoch for a second time.
     """
     if event.term is None or event.max_term is None:
         return None
@@ -120,7 +123,10 @@ def epoch_ahead(event: FoldEvent) -> Verdict | None:
 
 
 def acknowledgements(event: FoldEvent, all_ack: FoldEvent | None) -> Verdict | None:
-    """With allAckInSyncStateSet every member of the set must acknowledge, else a fixed number (``CommitLog``)."""
+    """Judge the number of acknowledgements waited for: all of the set with allAckInSyncStateSet, else a fixed number.
+
+    Source: ``CommitLog``.
+    """
     if event.count is None:
         return None
     if all_ack is None or all_ack.kind == "CFG_REPLACE":

@@ -1,9 +1,9 @@
-"""What controllers log of broker sets: their decisions, whom they lost, and when they led themselves.
+"""The state machine over a controller's log: decisions about broker sets, lost brokers, own leadership.
 
 Sources: RocketMQ ``ReplicasInfoManager``, ``DLedgerController``, ``JRaftControllerStateMachine``,
 ``DefaultBrokerHeartbeatManager``.
 
-A controller's "Elect new master" is a proposal: it is printed before it is replicated; a JRaft controller prints after
+A controller's "Elect new master" is a proposal: it is printed before it is replicated. A JRaft controller prints after
 the commit, on every node, and again when it re-reads its log.
 """
 
@@ -38,15 +38,15 @@ MASTER_STILL_EXISTS = "MASTER_STILL_EXISTS"
 DECISIONS = frozenset({ELECTED, NOBODY_ELECTED, SET_CHANGED, ID_APPLIED, ADDRESS_CHANGED, IDS_CLEANED})
 """Decisions that change the controllers' state; all others are answers."""
 MASTER_ID = "0"
-"""Up to 5.1.0 a master's heartbeats bear this id, and not the one that the controllers gave the broker."""
+"""Up to 5.1.0 a master's heartbeats carry this id instead of the one that the controllers assigned."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionLine:
     """One decision of the controllers about a broker set.
 
-    ``committed`` is true when this log shows that it was applied, false when it shows that no confirmation came
-    in time (it may still have been committed later), ``None`` when it shows neither.
+    ``committed`` is True when this log shows that it was applied, False when it shows that no confirmation came in time
+    (it may still have been committed later), None when it shows neither.
     """
 
     group: str
@@ -67,8 +67,10 @@ class DecisionLine:
 
 @dataclass(frozen=True, slots=True)
 class LostBroker:
-    """A controller found at ``event`` that a broker's heartbeats had ended ``timeout_us`` before, or, without one, that
-    its connection was closed."""
+    """A broker that a controller lost at ``event``: its heartbeats had ended ``timeout_us`` before.
+
+    A timeout of None means that its connection was closed.
+    """
 
     group: str
     node: str
@@ -97,7 +99,7 @@ class ControllerLog:
         _CONTROLLER_HANDLERS[event.kind](self, event)
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
-        """What this controller proves about broker sets."""
+        """Yield what this controller proves about broker sets."""
         for ordinal, made in enumerate(self.decisions):
             emit = self._about(made.group, speaker, stream)
             yield Decision(
@@ -126,7 +128,7 @@ class ControllerLog:
             yield from broken_rules(emit, checked)
 
     def _led(self, emit: FactWriter) -> Iterator[Fact]:
-        """When this controller led; what it knows of a broker set it knows as one of these controllers."""
+        """Yield the times in which this controller led, as facts about one broker set."""
         for span in spans(merged_in_lives(self.leading, emit.incarnations), emit.incarnations, UNKNOWN):
             if span.step.role == LEADER:
                 step, end = span.step, (span.until, span.until_by, span.until_event)
@@ -134,7 +136,7 @@ class ControllerLog:
                 yield ControllerLed(*during, end_cause=span.end_cause)
 
     def _attribute_refusals(self) -> None:
-        """The lines of refusals do not name the broker set: they are its own where the log knows no other one."""
+        """Attribute refusals, whose lines name no broker set, if this log knows only one set."""
         groups = {made.group for made in self.decisions}
         if len(groups) == 1:
             for event in self.refusals:
@@ -150,7 +152,7 @@ class ControllerLog:
         self._decide(event, committed=None)
 
     def _on_applied_event(self, event: FoldEvent) -> None:
-        """A JRaft controller prints its decision after the commit."""
+        """Take a JRaft controller's decision, printed after the commit."""
         self._decide(event, committed=True)
 
     def _decide(self, event: FoldEvent, *, committed: bool | None) -> None:
@@ -187,7 +189,7 @@ class ControllerLog:
         )
 
     def _epoch(self, group: str, event: FoldEvent) -> int | None:
-        """The masterEpoch of an election; one without a winner does not print the epoch that it used up."""
+        """Return the masterEpoch of an election; one without winner uses up an epoch that it does not print."""
         if event.decision == ELECTED:
             if event.term is not None:
                 self._epochs[group] = event.term
@@ -198,7 +200,7 @@ class ControllerLog:
         return None
 
     def _on_elect(self, event: FoldEvent) -> None:
-        """A JRaft controller prints the request with what came of it."""
+        """Take a JRaft controller's line of an election request with its outcome."""
         if event.replica_group is not None:
             self._check(event.replica_group, requested_election(event), event)
 
@@ -209,7 +211,7 @@ class ControllerLog:
         self._confirm(True)
 
     def _on_leader(self, event: FoldEvent) -> None:
-        """A JRaft controller leads; what it decides from here on it decides itself."""
+        """Take that a JRaft controller leads: from here on its decisions are its own."""
         self._leading = True
         self._on_leads(event)
 
@@ -224,11 +226,12 @@ class ControllerLog:
         self.leading.append(Step(event.at, event.by, UNKNOWN, None, None, event.event_id, "stepped_down"))
 
     def _on_lost(self, event: FoldEvent) -> None:
-        """A broker's heartbeats ran out, or its channel closed: the controller closes that of an expired broker."""
+        """Take a broker whose heartbeats ran out or whose channel closed: a controller closes an expired broker's
+        channel."""
         timeout_us = _timeout_us(event)
         if timeout_us is not None:
             self._ran_out[event.replica_group, event.broker_id or event.address] = event
-        elif self._has_expired(event):
+        elif self._expired_before(event):
             return
         if event.replica_group is None and event.address is not None:
             self.expired.append((event.address, event))
@@ -237,13 +240,13 @@ class ControllerLog:
         node = event.address if event.broker_id == MASTER_ID and event.address is not None else event.broker_id
         self.lost.append(LostBroker(event.replica_group, node, event, timeout_us))
 
-    def _has_expired(self, closed: FoldEvent) -> bool:
-        """Whether the controller found just before that this broker had been silent for too long."""
+    def _expired_before(self, closed: FoldEvent) -> bool:
+        """Return True when the controller had just reported this broker's heartbeats as expired."""
         names = ((closed.replica_group, closed.broker_id), (None, closed.address))
         return any(name in self._ran_out and closed.at <= self._ran_out[name].by for name in names)
 
     def _lost_by_address(self) -> Iterator[LostBroker]:
-        """Up to 5.1.0 the line does not name the broker set: it is the one whose decisions name this address."""
+        """Yield losses whose line names no broker set (up to 5.1.0): the only set whose decisions name the address."""
         groups: dict[str | None, set[str]] = {}
         for made in self.decisions:
             for name in (made.node, made.address, *(made.members or ())):
@@ -267,7 +270,7 @@ def _timeout_us(event: FoldEvent) -> int | None:
 
 
 def _lost(lost: LostBroker, emit: FactWriter) -> Fact:
-    """A connection that was closed; or the last heartbeat: a time-out before the scan that found it missing."""
+    """Make a closed connection, or the last heartbeat: at the scan that missed it, minus the time-out."""
     event = lost.event
     if lost.timeout_us is None:
         return ContactLost(*emit.about(lost.node, event), closed=True)
@@ -299,4 +302,4 @@ _CONTROLLER_HANDLERS: dict[str, Callable[[ControllerLog, FoldEvent], None]] = {
 CONTROLLER_KINDS = frozenset(_CONTROLLER_HANDLERS)
 """The events that the fold of a controller's decisions reads."""
 TELLS_ROLES = CONTROLLER_KINDS
-"""All of them stand in one file."""
+"""All of them are in one file."""

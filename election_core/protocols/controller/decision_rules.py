@@ -1,7 +1,7 @@
-"""What the controllers' decisions must satisfy, one against another and against what the brokers say of them.
+"""Rules that compare the controllers' decisions with one another and with the brokers' logs.
 
-An epoch has one winner; a recorded master is not elected again; a set is not changed into itself; all JRaft
-controllers come to the same decision at the same entry (``ReplicasInfoManager#electMaster``, ``#alterSyncStateSet``,
+An epoch has one winner; the recorded master is not elected again; a set never changes into itself; all JRaft
+controllers reach the same decision at the same entry (``ReplicasInfoManager#electMaster``, ``#alterSyncStateSet``,
 ``JRaftControllerStateMachine#onApply``).
 """
 
@@ -34,7 +34,7 @@ from election_replay.election_core.protocols.controller.tables import (
 
 @dataclass(frozen=True, slots=True)
 class SetVersion:
-    """One value of the SyncStateSet; ``epoch`` is the syncStateSetEpoch, which orders them without any clock."""
+    """One value of the SyncStateSet; ``epoch`` is the syncStateSetEpoch, which orders the values without any clock."""
 
     epoch: int
     master_epoch: int | None
@@ -44,7 +44,7 @@ class SetVersion:
 
 
 def cleaned(group: Group) -> list[Decision]:
-    """When an operator removed the whole broker set from the controllers, after which its epochs begin anew."""
+    """Return the decisions by which an operator removed the whole broker set; its epochs restart after them."""
     return [fact for fact in group.of(Decision) if fact.decision == IDS_CLEANED and fact.members is None]
 
 
@@ -52,7 +52,7 @@ def cleaned(group: Group) -> list[Decision]:
 
 
 def wrong_elections(group: Group, decided: Iterable[Decision], split: list[Finding]) -> Iterator[Finding]:
-    """``WRONG_ELECTION`` among committed elections: an epoch for two brokers, or the recorded master elected again."""
+    """Yield ``WRONG_ELECTION``: one epoch given to two brokers, or the recorded master elected again."""
     if cleaned(group):
         return
     winners = _winners(decided)
@@ -82,7 +82,7 @@ def _winners(decided: Iterable[Decision]) -> dict[int, dict[str, Decision]]:
 
 
 def election_verdicts(group: Group, decided: Iterable[Decision]) -> Iterator[RuleTally]:
-    """The verdicts about elections, one for each that can be compared."""
+    """Yield one verdict for each epoch with a committed election; undecidable after an operator removed the set."""
     decided = list(decided)
     winners = _winners(decided)
     if cleaned(group):
@@ -123,10 +123,10 @@ def _wrong(
 
 
 def sets_before(decided: Iterable[Decision], sets: Iterable[SetVersion]) -> dict[Decision, SetVersion]:
-    """The set that was on record when a decision was made, for each for which the logs show it.
+    """Map each decision to the set that was on record when it was made, where the logs show it.
 
-    The epoch of a set names it, unless the controllers lost a part of their record and count on from an earlier one:
-    then it must be the decision that the same controller printed last.
+    A set's epoch identifies it, unless the controllers lost part of their record and count on from an earlier epoch:
+    then only the decision that the same controller printed just before counts.
     """
     epochs = {fact: fact.set_epoch for fact in decided if fact.set_epoch is not None}
     if not record_lost(epochs):
@@ -142,7 +142,8 @@ def sets_before(decided: Iterable[Decision], sets: Iterable[SetVersion]) -> dict
 
 
 def record_lost(decided: Iterable[Decision]) -> bool:
-    """Whether a controller printed a set epoch that is not beyond the one before. JRaft controllers print again."""
+    """Return True when a controller printed a set epoch that does not exceed its last; JRaft controllers reprint
+    theirs."""
     return any(
         last.raft_index is None and not is_larger(fact.set_epoch, last.set_epoch)
         for decisions in by_source(fact for fact in decided if fact.set_epoch is not None).values()
@@ -151,7 +152,7 @@ def record_lost(decided: Iterable[Decision]) -> bool:
 
 
 def by_source(decided: Iterable[Decision]) -> dict[str, list[Decision]]:
-    """The decisions of each controller, as it printed them."""
+    """Group decisions by controller, in the order in which it printed them."""
     found: dict[str, list[Decision]] = {}
     for fact in sorted(decided, key=lambda fact: (fact.source_node, fact.ordinal)):
         found.setdefault(fact.source_node, []).append(fact)
@@ -162,15 +163,15 @@ def by_source(decided: Iterable[Decision]) -> dict[str, list[Decision]]:
 
 
 def decision_key(fact: Decision) -> tuple[object, ...]:
-    """What a decision says; the epoch of an election without winner is not printed."""
+    """Return the content of a decision; the epoch of an election without winner is left out, as no line prints it."""
     term = None if fact.decision == NOBODY_ELECTED else fact.term
     return (fact.decision, fact.node, term, fact.set_epoch, fact.members)
 
 
 def _by_index(group: Group) -> dict[int, list[Decision]] | None:
-    """``index in the Raft log -> decisions``; ``None`` where one controller itself printed two at one index.
+    """Return ``index in the Raft log -> decisions``; None if one controller printed two decisions at one index.
 
-    Then its log was removed in between, and indexes of before and after are not the same.
+    Its log was then removed in between, so that indexes from before and after do not correspond.
     """
     by_index: dict[int, list[Decision]] = {}
     by_entry: dict[tuple[str, int], tuple[object, ...]] = {}
@@ -184,7 +185,7 @@ def _by_index(group: Group) -> dict[int, list[Decision]] | None:
 
 
 def disagreements(group: Group) -> Iterator[Finding]:
-    """``CONTROLLERS_DISAGREE``: two controllers applied one entry of their log and decided differently."""
+    """Yield ``CONTROLLERS_DISAGREE``: two controllers applied the same log entry and decided differently."""
     for index, same in sorted((_by_index(group) or {}).items()):
         if len({decision_key(fact) for fact in same}) > 1:
             sources = " and ".join(sorted({fact.source_node for fact in same}))
@@ -192,11 +193,11 @@ def disagreements(group: Group) -> Iterator[Finding]:
             yield _wrong(group, RuleId.CONTROLLERS_DISAGREE, (index,), CRITICAL, same, claim)
 
 
-def disagreements_told(group: Group) -> Iterator[RuleTally]:
-    """How many entries were compared."""
+def disagreement_verdicts(group: Group) -> Iterator[RuleTally]:
+    """Yield the verdicts on entries that two controllers applied; nothing for controllers on DLedger."""
     by_index = _by_index(group)
     if by_index is not None and not by_index:
-        return  # controllers on DLedger
+        return  # controllers on DLedger print no index
     if by_index is None:
         yield RuleId.CONTROLLERS_DISAGREE, UNDECIDABLE, "a controller's log was removed: its indexes began anew", 1
         return
@@ -210,7 +211,7 @@ def disagreements_told(group: Group) -> Iterator[RuleTally]:
 
 
 def wrong_sets(group: Group, decided: Iterable[Decision], sets: list[SetVersion]) -> Iterator[Finding]:
-    """``WRONG_SET_CHANGE``: one epoch for two sets, a set changed into itself, a master refused as none."""
+    """Yield ``WRONG_SET_CHANGE``: two sets of one epoch, a set changed into itself, a rightful master refused."""
     if not cleaned(group):
         yield from _sets_of_one_epoch(group, decided)
         yield from _unchanged(group, sets)
@@ -218,7 +219,7 @@ def wrong_sets(group: Group, decided: Iterable[Decision], sets: list[SetVersion]
 
 
 def sets_twice(group: Group, decided: Iterable[Decision]) -> dict[int, dict[tuple[str, ...], Decision]]:
-    """``epoch -> members -> decision`` of the epochs for which more than one set is recorded."""
+    """Return ``epoch -> members -> decision`` for the epochs with more than one recorded set."""
     if cleaned(group):
         return {}
     by_epoch: dict[int, dict[tuple[str, ...], Decision]] = {}
@@ -245,7 +246,7 @@ def _unchanged(group: Group, sets: list[SetVersion]) -> Iterator[Finding]:
 
 
 def _is_next(before: SetVersion, version: SetVersion) -> bool:
-    """Whether a set was changed, by a committed decision, right after another one."""
+    """Return True when ``version`` is a committed change of the committed set right before it."""
     changed = version.decision.decision == SET_CHANGED
     return (
         changed and version.epoch == before.epoch + 1 and bool(version.decision.committed and before.decision.committed)
@@ -273,10 +274,10 @@ def _masters_refused(group: Group, decided: Iterable[Decision], sets: list[SetVe
 
 
 def _record_around(group: Group, sets: list[SetVersion], refused: SetRefused) -> tuple[Decision, Decision] | None:
-    """Two changes of the set by the very master, one certainly before a refusal of it and one certainly after.
+    """Return set changes by the refused master surely (before, after) the refusal; None unless both exist.
 
-    The refusal's line says the epoch of the moment in which it is written, which may be later than the request: the
-    master must have led it for longer than a request lasts.
+    The refusal's line prints the epoch at the time of writing, which may be later than the request. So the master must
+    have led that epoch for longer than a request lasts.
     """
     poll = group.timing.us(Timeout.CONTROLLER_POLL, refused.source_node)
     led = [t for t in group.tenures if t.source == refused.source_node and t.term == refused.term]
@@ -289,7 +290,7 @@ def _record_around(group: Group, sets: list[SetVersion], refused: SetRefused) ->
 
 
 def set_verdicts(group: Group, decided: Iterable[Decision], sets: list[SetVersion]) -> Iterator[RuleTally]:
-    """The verdicts about set changes, and about refusals by what was recorded."""
+    """Yield the verdicts on set changes, and on refusals as far as the record decides them."""
     decided = list(decided)
     wrong = list(wrong_sets(group, decided, sets))
     if wrong:
@@ -308,7 +309,7 @@ def set_verdicts(group: Group, decided: Iterable[Decision], sets: list[SetVersio
 
 
 def _rightly_refused(fact: SetRefused, decided: Iterable[Decision], sets: list[SetVersion]) -> bool:
-    """Whether the reason of a refusal is in the record, at whatever time."""
+    """Return True when the record shows the reason of a refusal, at whatever time."""
     if fact.code in (INVALID_MASTER, FENCED_MASTER_EPOCH):
         return any(
             is_larger(decision.term, fact.term)
@@ -346,7 +347,7 @@ _LOSES_DATA = frozenset({"HA_CLIENT_CUT_AT"})
 
 
 def broken_lines(group: Group) -> Iterator[Finding]:
-    """Rules that a single line breaks, each once; JRaft controllers print a line on every node, and again."""
+    """Yield the rules broken by a single line, each once: JRaft controllers print a line on every node, and again."""
     seen: set[tuple[object, ...]] = set()
     for fact in group.of(ControllerRuleBroken):
         kind = fact.line
@@ -368,9 +369,9 @@ def broken_lines(group: Group) -> Iterator[Finding]:
 
 
 def epochs_ahead(group: Group, implied_by: str | None) -> Iterator[Finding]:
-    """``EPOCH_REGRESSION``: a store refused a role since its epoch file knows a later epoch.
+    """Yield ``EPOCH_REGRESSION``: a store refused a role because its epoch file knows a later epoch.
 
-    The controllers gave out an epoch that they had given before: their state was lost, or an operator removed the set.
+    The controllers gave out an epoch for a second time: they lost their state, or an operator removed the set.
     """
     seen: set[tuple[str, int | None]] = set()
     for fact in group.of(EpochAhead):
@@ -386,5 +387,5 @@ def epochs_ahead(group: Group, implied_by: str | None) -> Iterator[Finding]:
 
 
 def is_ahead(fact: EpochAhead) -> bool:
-    """Whether a store knew a later epoch than the one whose role it refused."""
+    """Return True when the store knew a later epoch than that of the role it refused."""
     return fact.known_epoch is not None and (fact.term is None or fact.known_epoch > fact.term)

@@ -20,10 +20,10 @@ from election_replay.election_core.protocols.controller.record import decisions,
 
 
 def in_order(group: Group) -> tuple[Group, bool]:
-    """The group with its tenures in the order of time, and whether that order is known.
+    """Return the group with its tenures in order of time, and whether that order is certain.
 
-    Epochs order them, unless epochs went back; what comes after an operator removed the set begins anew with epoch 1.
-    Then the clocks must tell it for sure.
+    Epochs order them, unless epochs went back or restarted at 1 after an operator removed the set; then only clock
+    bounds can.
     """
     decided = decisions(group)
     if not (cleaned(group) or _went_back(group, decided)):
@@ -35,22 +35,23 @@ def in_order(group: Group) -> tuple[Group, bool]:
 
 
 def _by_begin(group: Group, tenure: Tenure, other: Tenure) -> int:
-    """Which of two tenures surely began first: negative, positive, or 0 where the clocks do not tell."""
+    """Compare two tenures by begin: negative, positive, or 0 where the clocks do not decide."""
     if group.clocks.elapsed(tenure.begin, other.begin)[0] > 0:
         return -1
     return 1 if group.clocks.elapsed(other.begin, tenure.begin)[0] > 0 else 0
 
 
 def _went_back(group: Group, decided: list[Decision]) -> bool:
-    """Whether epochs went back, so that they do not tell which of two masters was the earlier one."""
+    """Return True when epochs went back, so that they do not order the masters."""
     controllers = decision_rules.record_lost(decided) or any(controllers_back(group, decided))
     return controllers or any(True for _ in group.of(TermWentBack)) or any(map(is_ahead, group.of(EpochAhead)))
 
 
 def same_epoch(group: Group) -> list[Finding]:
-    """``SPLIT_BRAIN_SAME_TERM``: two masters of one epoch, unless an operator let the epochs begin anew in between.
+    """Return ``SPLIT_BRAIN_SAME_TERM``: two masters of one epoch, unless an operator removed the set in between.
 
-    Only controllers print that he did: where none tells of both elections, one master after the other may be that.
+    Only controllers print such a removal: where none shows both elections, the finding is possible only, as one master
+    may simply have followed the other after a removal.
     """
     split = [found for found in same_term(group, "epoch") if not _begun_anew(group, found)]
     elected = {(fact.node, fact.term) for fact in group.of(Decision)}
@@ -65,7 +66,7 @@ def _surely_twice(found: Finding, elected: set[tuple[str | None, int | None]]) -
 
 
 def _with_what_exists_once(group: Group, found: Finding) -> Finding:
-    """The finding with a sentence more, where neither of the two logs was compared with another's afterwards."""
+    """Add a sentence to the finding where neither of the two logs was compared with another's afterwards."""
     masters = {tenure.source: tenure for tenure in group.tenures if tenure.term in found.terms}
     alone = [unreplicated_tail(group, tenure, tenure.begin) for tenure in masters.values()]
     if len(alone) < 2 or None in alone:
@@ -83,7 +84,7 @@ def _with_what_exists_once(group: Group, found: Finding) -> Finding:
 
 
 def _begun_anew(group: Group, found: Finding) -> bool:
-    """Whether an operator removed the broker set between two masters of one epoch, so that its epochs began anew."""
+    """Return True when an operator removed the broker set between two masters of one epoch."""
     tenures = [t for t in group.tenures if t.term in found.terms]
     return any(
         any(group.clocks.elapsed(tenure.begin, since(fact))[0] > 0 for tenure in tenures)
@@ -93,7 +94,7 @@ def _begun_anew(group: Group, found: Finding) -> bool:
 
 
 def epochs_back(group: Group, decided: list[Decision], split: list[Finding]) -> Iterator[Finding]:
-    """``EPOCH_REGRESSION``: a broker took a smaller epoch in one life, or the controllers' masterEpoch went back.
+    """Yield ``EPOCH_REGRESSION``: a broker took a smaller epoch in one run, or the controllers' masterEpoch went back.
 
     Controllers lose an epoch only with their state. JRaft controllers print old decisions again when they read their
     log, so theirs are not compared.
@@ -112,9 +113,10 @@ def epochs_back(group: Group, decided: list[Decision], split: list[Finding]) -> 
 
 
 def controllers_back(group: Group, decided: list[Decision]) -> Iterator[Finding]:
-    """Epochs in the order in which each controller printed them.
+    """Yield the steps back among the epochs that each controller printed, in its own order.
 
-    The epoch that an election without winner uses up is not printed: it is counted, and may be counted wrongly.
+    The epoch that an election without winner uses up is not printed but counted, and the count may be wrong: such
+    elections are left out.
     """
     printed = [fact for fact in decided if fact.decision == ELECTED and fact.raft_index is None]
     for source, of_source in decision_rules.by_source(printed).items():
@@ -126,7 +128,7 @@ def controllers_back(group: Group, decided: list[Decision]) -> Iterator[Finding]
 
 
 def _anew_between(group: Group, before: Decision, after: Decision) -> bool:
-    """Whether an operator may have removed the broker set between two decisions of one controller."""
+    """Return True when an operator may have removed the broker set between two decisions of one controller."""
     return any(
         before.ordinal < fact.ordinal < after.ordinal
         if fact.source_node == after.source_node
@@ -162,7 +164,7 @@ def _epoch_back(
 
 
 def epochs_coverage(group: Group, decided: list[Decision], found: Sequence[Finding]) -> Iterator[RuleCoverage]:
-    """How many epochs had one master, and how many changes of the epoch went forward."""
+    """Yield the coverage of ``SPLIT_BRAIN_SAME_TERM`` and ``EPOCH_REGRESSION``."""
     yield same_term_coverage(group, found)
     roles_taken = sum(1 for role in group.roles if role.term is not None)
     yield counted(group, RuleId.EPOCH_REGRESSION, found, roles_taken + len(elections_of(decided)))

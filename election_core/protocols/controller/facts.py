@@ -1,4 +1,4 @@
-"""The facts about a broker set under a controller: what brokers and controllers say of it."""
+"""Facts about a broker set under a controller, from brokers and controllers."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -10,8 +10,8 @@ from election_replay.election_core.model.facts import Fact, LineBrokeRule
 class Decision(Fact):
     """The controllers decided ``decision``: winner ``node``, epoch ``term``, set ``members`` with ``set_epoch``.
 
-    ``committed``: the log shows that it was (false: it was not confirmed in time; null: neither is said).
-    ``leading``: the speaker led the controllers. ``raft_index`` is the entry of their log, where it is printed.
+    ``committed``: the log shows that it was (False: it was not confirmed in time; None: neither is shown). ``leading``:
+    the speaker led the controllers. ``raft_index``: the entry of their log, where it is printed.
     """
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "address", "set_epoch", "raft_index")
@@ -28,8 +28,10 @@ class Decision(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class SetRefused(Fact):
-    """The master of epoch ``term`` wanted the SyncStateSet ``members`` and was refused with the ``code``, or got no
-    answer (null)."""
+    """The master of epoch ``term`` asked for the SyncStateSet ``members`` and was refused with ``code``.
+
+    A code of None means that it got no answer.
+    """
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "set_epoch")
 
@@ -72,8 +74,10 @@ class MasterReady(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class Unregistered(Fact):
-    """The broker, master of the epoch ``term``, could register at none of the name servers that it tried; without an
-    end: until its log ends."""
+    """The broker, master of the epoch ``term``, could register at none of the name servers that it tried.
+
+    Without an end, that lasted until its log ends.
+    """
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
@@ -98,9 +102,10 @@ class ControllerLed(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class SlaveStuck(Fact):
-    """A slave tried ``count`` times to go on with its master's log and could not, for the last time at ``last_at``
-    (microseconds UTC): they have ``nothing_in_common``, or its own log could not be cut. Without an end it never
-    could."""
+    """A slave failed ``count`` times to resume replication from its master, last at ``last_at`` (us UTC).
+
+    Their logs have ``nothing_in_common``, or its own log could not be cut. Without an end it never resumed.
+    """
 
     nothing_in_common: bool
     count: int
@@ -110,7 +115,7 @@ class SlaveStuck(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class AckSetting(Fact):
-    """The broker's configuration dump says ``setting_value`` for the setting ``name``, which rules acknowledgements."""
+    """The broker's configuration dump gives ``setting_value`` for ``name``, a setting about acknowledgements."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("name", "setting_value")
 
@@ -120,15 +125,17 @@ class AckSetting(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class AllAck(Fact):
-    """Whether the broker was configured with allAckInSyncStateSet, by its settings or by what it waited for."""
+    """The broker was ``configured`` with allAckInSyncStateSet or not, by its settings or by how many it waited for."""
 
     configured: bool
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class AcksTimedOut(Fact):
-    """A master waited in vain for the acknowledgements of ``count`` messages, the last of which ends at byte
-    ``end_offset`` of its log: their senders were told so. ``all_of_set``: it waited for the whole SyncStateSet."""
+    """A master waited in vain for acknowledgements of ``count`` messages, and their senders were told so.
+
+    The last of them ends at byte ``end_offset`` of its log. ``all_of_set``: it waited for the whole SyncStateSet.
+    """
 
     count: int
     end_offset: int | None
@@ -137,9 +144,9 @@ class AcksTimedOut(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class ControllerRuleBroken(LineBrokeRule):
-    """A line, of the kind ``line``, breaks the ``rule``.
+    """A line of the kind ``line`` breaks the ``rule``.
 
-    It says an epoch (``term``), the winner, slave or master that it is about (``peer``), the broker that asked
+    It prints an epoch (``term``), the winner, slave or master that it is about (``peer``), the broker that asked
     (``broker_id``), the ``decision`` or result, offsets in bytes, and a ``count`` of acknowledgements (-1: all).
     """
 

@@ -48,20 +48,20 @@ from election_replay.election_core.protocols.controller.tables import ALL, Epoch
 PROTOCOL = "controller"
 
 ACKNOWLEDGING = ("allAckInSyncStateSet", "inSyncReplicas", "minInSyncReplicas", "asyncLearner")
-"""What says how many replicas must have a message before it is acknowledged (``CommitLog#needHandleHA``)."""
+"""Settings that decide how many replicas must have a message before it is acknowledged (``CommitLog#needHandleHA``)."""
 
 COPIES = "TRANSFER"
-"""The state of a slave's connection in which it copies its master's log (``HAConnectionState``)."""
+"""The state of a slave's connection while it copies its master's log (``HAConnectionState``)."""
 
 _MASTER_ROLES = frozenset({"SYNC_MASTER", "ASYNC_MASTER", "MASTER"})
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A replica compared its log with its new master's and cut it (or failed to).
+    """A replica compared its log with its new master's and cut it, or failed to.
 
-    Byte offsets: its log ended at ``log_end`` (releases up to 5.1.0 do not print it); the last point in common is
-    ``common``. ``epoch`` is the last epoch in its own epoch file. ``done`` is false when the cut failed, so that both
+    Byte offsets: its log ended at ``log_end`` (None up to 5.1.0, which do not print it); ``common`` is the last point
+    in common. ``epoch`` is the last epoch in its own epoch file. ``done`` is False when the cut failed, so that the
     logs differ from there on.
     """
 
@@ -75,16 +75,16 @@ class Cut:
 
     @property
     def event_id(self) -> str:
-        """The line that ends the comparison."""
+        """The id of the line that ends the comparison."""
         return self.evidence[-1]
 
 
 @dataclass(slots=True)
 class Comparison:
-    """How a slave's log was last compared with its master's, and by which thread: the records of epochs of both.
+    """The last comparison of a slave's log with its master's: the epoch records of both, and the thread that made it.
 
-    ``local_end`` is the line that shows where its own ended, ``common`` where both part. ``cut_away``: epochs of its
-    own record that begin where it last cut its log, or behind that, so that they are no part of it now.
+    ``local_end``: the line that shows where the slave's log ended; ``common``: the line with the common point.
+    ``cut_away``: epochs of its record that begin at or after its last cut, so that they are no longer part of the log.
     """
 
     master: EpochEntries | None = None
@@ -116,14 +116,14 @@ class BrokerLog:
     _new_master: bool = False
     _caught_up: FoldEvent | None = None
     _prints_ends: bool = False
-    _met: Comparison = field(default_factory=Comparison)
+    _comparison: Comparison = field(default_factory=Comparison)
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line of one of this broker's logs; lines of one stream come in program order."""
         _BROKER_HANDLERS[event.kind](self, event)
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
-        """What this broker proves about its broker set."""
+        """Yield what this broker proves about its broker set."""
         identity = speaker.identity
         if speaker.broker_set is None or not (self.steps or self.replication or identity.ids):
             return
@@ -185,16 +185,16 @@ class BrokerLog:
             yield AllAck(*emit.at(shown), configured=shown is not all_ack or shown.value == "true")
 
     def role_spans(self, emit: FactWriter) -> Iterator[Span]:
-        """Role spans; a broker has no role until the controllers' word reaches it."""
+        """Return the role spans; a broker has no role until it hears from the controllers."""
         named = sorted(self._with_ids(self._all_steps(emit.incarnations), emit), key=lambda step: step.at)
         named = self.following.without_following(named, emit.incarnations)
         return spans(merged_in_lives(named, emit.incarnations), emit.incarnations, UNKNOWN)
 
     def _epochs_back(self, incarnations: list[Incarnation]) -> Iterator[tuple[Step, Step]]:
-        """Role changes of ``broker.log`` to a smaller epoch within one life, each with the one of the larger epoch.
+        """Yield (step of the larger epoch, later step of a smaller one) within one run of the process.
 
-        A broker takes a role only with a larger epoch (``ReplicasManager#changeToMaster``); the epoch is not
-        persistent and starts at 0 with each process.
+        A broker takes a role only with a larger epoch (``ReplicasManager#changeToMaster``); the epoch is not persistent
+        and starts at 0 with each process. Also yields two roles that began in one epoch.
         """
         largest: dict[int, tuple[int, Step]] = {}
         for step in self.steps:
@@ -212,7 +212,8 @@ class BrokerLog:
                 yield before, step
 
     def _all_steps(self, incarnations: list[Incarnation]) -> list[Step]:
-        """Steps of ``broker.log``, and of ``store.log`` where the appender dropped the line in ``broker.log``."""
+        """Return the steps of ``broker.log``, and those of ``store.log`` whose line the appender dropped in
+        ``broker.log``."""
         known = {(incarnation_at(incarnations, step.at), step.role, step.term) for step in self.steps}
         return self.steps + [
             step
@@ -247,7 +248,7 @@ class BrokerLog:
         self.service.end(event)
 
     def _on_role_done(self, event: FoldEvent) -> None:
-        """The end of a role change; its values are those of the moment of printing, so it only fills a gap."""
+        """Take the end of a role change; it prints the values at the time of printing, so it only fills a gap."""
         self._note_member(event.node, event.address, event)
         role = LEADER if event.role in _MASTER_ROLES else FOLLOWER
         if (role == LEADER) != (event.peer == event.node) and event.peer is not None:
@@ -258,7 +259,7 @@ class BrokerLog:
             return
         leader = event.node if role == LEADER else event.peer or event.peer_address
         last = self.steps[-1] if self.steps else None
-        if last is not None and last.role == role and last.term is None:  # up to 5.1.0 only the end says the epoch
+        if last is not None and last.role == role and last.term is None:  # up to 5.1.0 only this line prints the epoch
             self.steps[-1] = replace(last, term=event.term, leader=leader)
             return
         self.steps.append(
@@ -316,17 +317,21 @@ class BrokerLog:
     # -- replication ------------------------------------------------------------------------------------
 
     def _on_master_epochs(self, event: FoldEvent) -> None:
-        self._met.master, self._met.replica = event.epoch_entries, None
+        self._comparison.master, self._comparison.replica = event.epoch_entries, None
 
     def _on_local_epochs(self, event: FoldEvent) -> None:
-        self._met.replica, self._met.common, self._met.thread = event.epoch_entries, None, event.thread
+        self._comparison.replica, self._comparison.common, self._comparison.thread = (
+            event.epoch_entries,
+            None,
+            event.thread,
+        )
         self._prints_ends = True
-        self._met.local_end = event if event.epoch_entries and event.epoch_entries[-1][2] is not None else None
+        self._comparison.local_end = event if event.epoch_entries and event.epoch_entries[-1][2] is not None else None
 
     def _on_common_point(self, event: FoldEvent) -> None:
-        self._met.common = event
-        self.checked.note(cut_point(event, self._met.master, self._met.replica), event)
-        self._met.master = self._met.replica = None
+        self._comparison.common = event
+        self.checked.note(cut_point(event, self._comparison.master, self._comparison.replica), event)
+        self._comparison.master = self._comparison.replica = None
 
     def _on_caught_up(self, event: FoldEvent) -> None:
         self._caught_up = event
@@ -338,7 +343,7 @@ class BrokerLog:
             self._caught_up = None
 
     def _on_epoch_refused(self, event: FoldEvent) -> None:
-        self.checked.note(epoch_refused(event, self._met.cut_away), event)
+        self.checked.note(epoch_refused(event, self._comparison.cut_away), event)
 
     def _on_epoch_ahead(self, event: FoldEvent) -> None:
         self.checked.note(epoch_ahead(event), event)
@@ -348,39 +353,40 @@ class BrokerLog:
         self.timeouts.append(event)
 
     def _on_no_point(self, event: FoldEvent) -> None:
-        self._met.local_end, self._met.thread = None, event.thread
+        self._comparison.local_end, self._comparison.thread = None, event.thread
         self.following.failed(event)
 
     def _on_state(self, event: FoldEvent) -> None:
-        """A slave copies on, as it does after a cut that worked; since 5.4.0 no other line says that one did.
+        """Take a slave's change to copying, which follows a cut that worked; since 5.4.0 no other line shows that it
+        did.
 
         A master's connections print their states in threads of their own.
         """
-        if event.value == COPIES and event.thread == self._met.thread:
+        if event.value == COPIES and event.thread == self._comparison.thread:
             self._on_cut(event)
 
     def _on_cut(self, event: FoldEvent) -> None:
-        """A slave cut its log, or had nothing to cut."""
+        """Take a slave's line that it cut its log, or had nothing to cut."""
         self.following.ended(event)
         if event.start_offset is not None and not self._prints_ends:
             self.cuts.append(Cut(event.at, event.by, None, event.start_offset, None, True, (event.event_id,)))
         self._compare(event, done=True)
 
     def _on_cut_failed(self, event: FoldEvent) -> None:
-        self._met.thread = event.thread
+        self._comparison.thread = event.thread
         self.following.failed(event)
         self._compare(event, done=False)
 
     def _compare(self, event: FoldEvent, *, done: bool) -> None:
-        local, self._met.local_end = self._met.local_end, None
+        local, self._comparison.local_end = self._comparison.local_end, None
         common = event.start_offset
-        if common is None and self._met.common is not None:
-            common = self._met.common.start_offset
+        if common is None and self._comparison.common is not None:
+            common = self._comparison.common.start_offset
         if local is None or not local.epoch_entries or common is None or common < 0:
             return
         epoch, _, end = local.epoch_entries[-1]
         if done:
-            self._met.cut_away = tuple(entry for entry in local.epoch_entries if entry[1] >= common)
+            self._comparison.cut_away = tuple(entry for entry in local.epoch_entries if entry[1] >= common)
         if end is not None:
             evidence = (local.event_id, event.event_id)
             self.cuts.append(Cut(event.at, event.by, end, common, epoch, done, evidence))
@@ -421,13 +427,13 @@ _BROKER_HANDLERS: dict[str, Callable[[BrokerLog, FoldEvent], None]] = {
 BROKER_KINDS = frozenset(_BROKER_HANDLERS)
 """The events that the fold of a broker's logs reads."""
 PERIODIC: Mapping[str, Periodic] = dict.fromkeys(("BRK_REG_NS_FAILED", "BRK_REG_NS_OK"), PER_PEER_ADDRESS)
-"""Registrations at the name servers, every ten to sixty seconds."""
+"""Registrations at the name servers come every ten to sixty seconds."""
 TELLS_ROLES = frozenset({"BRK_MASTER_BEGIN", "BRK_REG_APPLIED", "BRK_REG_TEMP", "BRK_ROLE_DONE", "BRK_SLAVE_BEGIN"})
-"""Lines of the broker's own log, in which it tells its role."""
+"""Lines of the broker's own log that state its role."""
 
 
 def merged_in_lives(steps: list[Step], incarnations: list[Incarnation]) -> list[Step]:
-    """Steps without repetitions inside each life of the process."""
+    """Return the steps without repetitions, each run of the process on its own."""
     kept: list[Step] = []
     for number in sorted({incarnation_at(incarnations, step.at) for step in steps}):
         kept += merged([step for step in steps if incarnation_at(incarnations, step.at) == number])
@@ -435,7 +441,7 @@ def merged_in_lives(steps: list[Step], incarnations: list[Incarnation]) -> list[
 
 
 def broken_rules(emit: FactWriter, checked: Checked) -> Iterator[Fact]:
-    """The lines that break a rule."""
+    """Yield a fact for each line that breaks a rule."""
     for verdict, event in checked.violations:
         yield ControllerRuleBroken(
             *emit.at(event),
@@ -452,7 +458,7 @@ def broken_rules(emit: FactWriter, checked: Checked) -> Iterator[Fact]:
 
 
 def code_fact(emit: FactWriter, code: str, noted: Timestamped, *, accepted: bool) -> Iterator[Fact]:
-    """``registerCheckCode`` is ``address;epoch ms`` (RocketMQ ReplicasManager#createTempMetadataFile)."""
+    """Yield the time in a ``registerCheckCode``, ``address;epoch ms`` (``ReplicasManager#createTempMetadataFile``)."""
     printed = code.rpartition(";")[2]
     made_ms = digits.number(printed) if len(printed) <= 15 else None
     if made_ms is not None:
@@ -460,7 +466,7 @@ def code_fact(emit: FactWriter, code: str, noted: Timestamped, *, accepted: bool
 
 
 def _acknowledging(emit: FactWriter, settings: Mapping[str, FoldEvent]) -> Iterator[Fact]:
-    """The settings by which the broker acknowledges messages, as far as its log prints them."""
+    """Yield the settings by which the broker acknowledges messages, as far as its log prints them."""
     for name in ACKNOWLEDGING:
         event = settings.get(name)
         if event is not None and event.value is not None:
@@ -468,7 +474,7 @@ def _acknowledging(emit: FactWriter, settings: Mapping[str, FoldEvent]) -> Itera
 
 
 def _timed_out(emit: FactWriter, timeouts: Iterable[FoldEvent]) -> Iterator[Fact]:
-    """The runs of messages that were not acknowledged in time."""
+    """Yield the episodes in which messages were not acknowledged in time."""
     runs: list[list[FoldEvent]] = []
     for event in timeouts:
         if runs and event.at - runs[-1][-1].by <= Timeout.WRITE_EPISODE.us:

@@ -1,4 +1,4 @@
-"""Messages that one master took and another never had: overlaps of masters, unclean elections, logs that were cut."""
+"""Messages that one master has and another never had: overlaps, unclean elections, cut logs."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -36,9 +36,9 @@ GRAVITY = (INFO, WARNING, CRITICAL)
 
 
 def cuts_of(group: Group, source: str, after: Moment, epoch: int | None) -> list[LogCut]:
-    """How much a broker cut off its log (or failed to) of what it had of an ``epoch``; empty cuts are left out.
+    """Return the non-empty cuts, done or failed, of a broker's log that concern an ``epoch``.
 
-    A comparison of two logs that does not say the epoch is meant where it came after a moment.
+    A comparison that does not print the epoch counts if it came after the moment ``after``.
     """
     return [
         cut
@@ -53,10 +53,11 @@ def cuts_of(group: Group, source: str, after: Moment, epoch: int | None) -> list
 def roots_of_cuts(
     group: Group, unclean: Sequence[tuple[Decision, SetVersion]]
 ) -> tuple[dict[Overlap, list[LogCut]], dict[Decision, list[LogCut]]]:
-    """What was cut by the overlap, or by the election, that it follows from: each cut has one root.
+    """Map each overlap and each unclean election to the cuts that follow from it: each cut has one root.
 
-    It follows from the first overlap of the tenure whose epoch it cuts, in which that master was awake, else from the
-    first unclean election after it: a master that was frozen had taken before what the elected one never had.
+    A cut follows from the first overlap of the tenure whose epoch it cuts if that master was awake, else from the first
+    unclean election after it: a master that froze took the messages before the freeze, and the elected one never had
+    them.
     """
     known = set[str | None]()
 
@@ -81,35 +82,36 @@ def roots_of_cuts(
 
 
 def _parted_wrongly(group: Group, cut: LogCut) -> bool:
-    """Whether a log was cut where a record of epochs had gone wrong: what was cut off may be what the master has.
+    """Return True when a log was cut where an epoch record was wrong: the master may have what was cut off.
 
-    Logs are compared by their records of epochs. One that left an epoch out calls what it copied of it by an older
-    epoch, from the start of that one on, and parts there from a log that has the same.
+    Logs are compared by their epoch records. A record that left an epoch out assigns what it copied of it to an older
+    epoch, from that one's start on, and so diverges there from a log with the same content.
     """
     return any(fact.start_offset == cut.cut_to for fact in _wrong_records(group, cut))
 
 
 def _wrong_records(group: Group, cut: LogCut) -> Iterator[ControllerRuleBroken]:
-    """The epochs that members had wrongly left out of their records when two logs were compared."""
+    """Yield the epochs that members had wrongly left out of their records before two logs were compared."""
     for fact in group.of(ControllerRuleBroken):
         if fact.line == "EPOCH_APPEND_ERR" and group.clocks.elapsed(since(fact), since(cut))[1] > 0:
             yield fact
 
 
 def _cut_off(cut: LogCut) -> int:
-    """By how many bytes a log was cut, as far as both ends are known."""
+    """Return how many bytes a cut removed; 0 if one end is unknown."""
     return 0 if cut.log_end is None or cut.cut_to is None else cut.log_end - cut.cut_to
 
 
-def _lost(cuts: list[LogCut]) -> int:
+def _most_lost(cuts: list[LogCut]) -> int:
+    """Return the bytes of the largest cut; 0 without cuts."""
     return max((_cut_off(cut) for cut in cuts), default=0)
 
 
 def without_alone(group: Group, decided: list[Decision], sets: list[SetVersion]) -> frozenset[str]:
-    """The brokers that cannot acknowledge alone what another master lacks: their log shows allAckInSyncStateSet=true.
+    """Return the sources that cannot acknowledge alone what the next master lacks: allAckInSyncStateSet=true.
 
-    That holds where every master came from the set of the one before, and holds what that one had acknowledged: not
-    after an unclean election, when the controllers lost a part of their record, or where replication broke a rule.
+    This requires that every master came from the set of the one before, and so holds what that one acknowledged. It is
+    empty after an unclean election, when the controllers lost part of their record, or where replication broke a rule.
     """
     broken = any(fact.rule in (RuleId.REPLICATION_RULE, RuleId.ACK_RULE) for fact in group.of(ControllerRuleBroken))
     lost = any(controllers_back(group, decided)) or decision_rules.sets_twice(group, decided)
@@ -119,7 +121,7 @@ def without_alone(group: Group, decided: list[Decision], sets: list[SetVersion])
 
 
 def overlap_with_cuts(group: Group, overlap: Overlap, cuts: list[LogCut], bound: frozenset[str]) -> Finding:
-    """``SPLIT_BRAIN_OVERLAP``: a definite overlap of two masters of different epochs, and what was cut for it."""
+    """Make ``SPLIT_BRAIN_OVERLAP`` of two masters of different epochs, with what was cut because of it."""
     stale, newer = overlap.stale, overlap.newer
     severity, why = _consequence(group, overlap, cuts, bound)
     old = stale.with_detail(f"epoch {stale.term}, stale")
@@ -138,7 +140,7 @@ def overlap_with_cuts(group: Group, overlap: Overlap, cuts: list[LogCut], bound:
 
 
 def _measures(cuts: Sequence[LogCut]) -> dict[str, Any]:
-    """The columns that tell of a loss: of the largest cut, where there are several."""
+    """Return the columns that measure a loss, those of the largest cut."""
     cut = max(cuts, key=_cut_off, default=None)
     if cut is None:
         return {}
@@ -156,9 +158,9 @@ def _measures(cuts: Sequence[LogCut]) -> dict[str, Any]:
 
 
 def _consequence(group: Group, overlap: Overlap, cuts: list[LogCut], bound: frozenset[str]) -> tuple[str, str]:
-    """Severity of an overlap and the words for it: what did the stale master do meanwhile?
+    """Return severity and clause for an overlap: what the stale master did meanwhile.
 
-    ``bound`` are the brokers that cannot acknowledge alone.
+    ``bound``: the sources that cannot acknowledge alone.
     """
     name, poll = overlap.stale.name, group.timing.us(Timeout.CONTROLLER_POLL, overlap.stale.source)
     failed = [cut for cut in cuts if not cut.done]
@@ -169,7 +171,7 @@ def _consequence(group: Group, overlap: Overlap, cuts: list[LogCut], bound: froz
             f"{name} took writes that the other never had, and could not cut them off its log, which ended at "
             f"{failed[0].log_end}: the logs of both differ"
         )
-    wrote = f"{name} took {_lost(cuts)} bytes of messages that were cut off when it rejoined"
+    wrote = f"{name} took {_most_lost(cuts)} bytes of messages that were cut off when it rejoined"
     if not alone and not failed:
         if cuts:
             return INFO, f"{wrote}; with allAckInSyncStateSet it could not acknowledge them"
@@ -193,7 +195,7 @@ def _consequence(group: Group, overlap: Overlap, cuts: list[LogCut], bound: froz
 
 
 def _without_cuts(group: Group, overlap: Overlap) -> tuple[str, str]:
-    """The same of a stale master that cut nothing off, as far as the logs show."""
+    """Return severity and clause for a stale master that cut nothing off, as far as the logs show."""
     name, compared = overlap.stale.name, _compared(group, overlap)
     if compared and _had_nothing(overlap, compared[0]) and not any(_wrong_records(group, compared[0])):
         return INFO, f"{name} took no writes meanwhile: when it rejoined, its log held nothing that the other's lacked"
@@ -207,7 +209,7 @@ def _without_cuts(group: Group, overlap: Overlap) -> tuple[str, str]:
 
 
 def _compared(group: Group, overlap: Overlap) -> list[LogCut]:
-    """The comparisons of a stale master's log with another's after the change, in order of time."""
+    """Return the comparisons of the stale master's log after the change, in order of time."""
     of_stale = (
         cut
         for cut in group.of(LogCut)
@@ -217,13 +219,16 @@ def _compared(group: Group, overlap: Overlap) -> list[LogCut]:
 
 
 def _had_nothing(overlap: Overlap, first: LogCut) -> bool:
-    """Whether a stale master had nothing to cut when it first rejoined; one that died may have lost what it took."""
+    """Return True when a stale master had nothing to cut when it rejoined; one that died may have lost what it took."""
     alive = overlap.stale.end_cause not in (DIED, SILENT)
     return alive and first.done and first.log_end is not None and first.log_end == first.cut_to
 
 
 def unclean_elections(decided: list[Decision], sets: list[SetVersion]) -> list[tuple[Decision, SetVersion]]:
-    """Elections whose winner was not in the SyncStateSet before; the set's epoch proves the order."""
+    """Return elections whose winner was not in the SyncStateSet before, each with that set.
+
+    The set's epoch proves the order.
+    """
     before = decision_rules.sets_before(decided, sets)
     return [
         (fact, before[fact])
@@ -233,7 +238,7 @@ def unclean_elections(decided: list[Decision], sets: list[SetVersion]) -> list[t
 
 
 def _cuts_after(group: Group, unclean: tuple[Decision, SetVersion]) -> list[LogCut]:
-    """What members of the set before cut off their logs after an unclean election, of the epoch before it."""
+    """Return what members of the former set cut off their logs, of the former epoch, after an unclean election."""
     fact, before = unclean
     sources = {tenure.source for tenure in group.tenures if tenure.node in before.members}
     return [
@@ -245,9 +250,9 @@ def _cuts_after(group: Group, unclean: tuple[Decision, SetVersion]) -> list[LogC
 
 
 def unclean_finding(group: Group, unclean: tuple[Decision, SetVersion], cuts: list[LogCut]) -> Finding:
-    """``UNCLEAN_ELECTION``: with what the members of the set before lost by it."""
+    """Make ``UNCLEAN_ELECTION``, with what the members of the former set lost by it."""
     fact, before = unclean
-    lost = _lost(cuts)
+    lost = _most_lost(cuts)
     if lost:
         severity = CRITICAL
         why = (
@@ -282,13 +287,13 @@ def _settings_at(group: Group, source: str) -> str:
 
 
 def _name_of(group: Group, node: str | None) -> str:
-    """A broker as a person finds it: its id and the folder whose logs say it."""
+    """Return a broker's id with the folder of its logs; ``?`` for None."""
     found = next((tenure.name for tenure in group.tenures if tenure.node == node), None)
     return found or node or "?"
 
 
 def _nothing_to_lose(group: Group, fact: Decision, before: SetVersion) -> bool:
-    """Whether every former member compared its log with the new master's and had nothing to cut."""
+    """Return True when all comparisons of former members with the new master's log found nothing to cut."""
     sources = {tenure.source for tenure in group.tenures if tenure.node in before.members}
     compared = [
         cut
@@ -299,9 +304,9 @@ def _nothing_to_lose(group: Group, fact: Decision, before: SetVersion) -> bool:
 
 
 def data_loss(group: Group, causes: dict[tuple[str | None, str], Finding], bound: frozenset[str]) -> Iterator[Finding]:
-    """``POSSIBLE_DATA_LOSS`` for each former master that cut messages off its log.
+    """Yield ``POSSIBLE_DATA_LOSS`` for each former master that cut messages off its log.
 
-    What two of them cut of one epoch is lost once: the smaller cut follows from the larger one.
+    What two of them cut of one epoch is one loss: the smaller cut follows from the larger one.
     """
     found: list[tuple[LogCut, Finding]] = []
     for cut in sorted(group.of(LogCut), key=lambda cut: (not _by_its_writer(group, cut), -_cut_off(cut))):
@@ -310,32 +315,34 @@ def data_loss(group: Group, causes: dict[tuple[str | None, str], Finding], bound
         if lost <= 0 or not led:
             continue
         same = next((finding for other, finding in found if _overlap(cut, other)), None)
-        finding = _loss(group, cut, led, causes.get((cut.since_event, cut.source_node)) or same, bound)
+        finding = _loss_finding(group, cut, led, causes.get((cut.since_event, cut.source_node)) or same, bound)
         found.append((cut, finding))
         yield finding
 
 
 def _by_its_writer(group: Group, cut: LogCut) -> bool:
-    """Whether a master cut what it had written itself."""
+    """Return True when a master cut what it had written itself."""
     return any(tenure.source == cut.source_node and tenure.term == cut.term for tenure in group.tenures)
 
 
 def _held(tenure: Tenure, cut: LogCut) -> bool:
-    """Whether a broker had been master before its log was cut: in the epoch that was cut, or, by its clock, in any."""
+    """Return True when a broker was master before its log was cut: of the cut epoch, or by its clock of any."""
     if tenure.source != cut.source_node:
         return False
     return tenure.term == cut.term or tenure.begin.at <= cut.since
 
 
 def _overlap(cut: LogCut, other: LogCut) -> bool:
-    """Whether two cuts took some bytes of one epoch both."""
+    """Return True when two cuts share some bytes of one epoch."""
     if cut.term is None or cut.term != other.term:
         return False
     return is_larger(cut.log_end, other.cut_to) and is_larger(other.log_end, cut.cut_to)
 
 
-def _loss(group: Group, cut: LogCut, led: Sequence[Tenure], implied: Finding | None, bound: frozenset[str]) -> Finding:
-    """The finding of one cut by a broker that had ``led``, which may follow from another one."""
+def _loss_finding(
+    group: Group, cut: LogCut, led: Sequence[Tenure], implied: Finding | None, bound: frozenset[str]
+) -> Finding:
+    """Make the finding of one cut by a broker that had ``led``; ``implied``: the finding it may follow from."""
     lost = _cut_off(cut)
     of_epoch = [tenure for tenure in led if tenure.term == cut.term]
     last = (of_epoch or led)[-1]
@@ -351,7 +358,7 @@ def _loss(group: Group, cut: LogCut, led: Sequence[Tenure], implied: Finding | N
             "were compared was wrong from there on."
         )
     if implied is not None and GRAVITY.index(implied.severity) < GRAVITY.index(severity):
-        implied = None  # what is graver does not hide behind what is less so
+        implied = None  # a graver finding is not shown as the echo of a lesser one
     return group.finding(
         RuleId.POSSIBLE_DATA_LOSS,
         (cut.source_node, cut.since_event),
@@ -371,7 +378,7 @@ def _loss(group: Group, cut: LogCut, led: Sequence[Tenure], implied: Finding | N
 def losses_coverage(
     group: Group, decided: list[Decision], sets: list[SetVersion], found: Sequence[Finding]
 ) -> Iterator[RuleCoverage]:
-    """How many changes of the master came from the set before it, without two masters and without a cut."""
+    """Yield the coverage of overlaps, unclean elections and data loss."""
     yield overlap_coverage(group, found)
     later = [fact for fact in elections_of(decided) if fact.decision == ELECTED and is_larger(fact.set_epoch, 1)]
     before = decision_rules.sets_before(decided, sets)

@@ -1,4 +1,4 @@
-"""``LEADERLESS`` of a broker set: from the moment in which its master was gone to that in which the next one serves.
+"""``LEADERLESS`` of a broker set: from the end of one master's service to the begin of the next one's.
 
     master of epoch 1  [=========|  it dies, and its connections to the controllers close
     controllers                       elect, if one of them leads and a member of the SyncStateSet is alive
@@ -6,10 +6,10 @@
     nobody can write             |<-------------- least --------------->|
                                  |<---------------------- most --------------------->|
 
-A master that stops leaves the name servers first and serves nobody from then on. The connections of one that was
-killed close at once, though a busy machine may say so seconds later. The next one serves when its change of role is
-done, which includes its registration at the name servers; producers learn of it when they next ask those, so that the
-arrival of the first one is the latest moment.
+A master that stops unregisters from the name servers first and serves nobody from then on. When a master is killed, its
+connections close at once, though a busy machine may log that seconds later. The next master serves when its change of
+role is done, which includes its registration at the name servers. Producers learn of it when they next ask a name
+server, so the arrival of the first producer is the latest end.
 
 Sources: RocketMQ ``BrokerController#shutdown``, ``DefaultBrokerHeartbeatManager#onBrokerChannelClose``,
 ``ReplicasManager#changeToMaster``; ``ClientConfig`` (``pollNameServerInterval``, ``heartbeatBrokerInterval``).
@@ -49,20 +49,20 @@ from election_replay.election_core.protocols.controller.facts import (
 from election_replay.election_core.protocols.controller.record import elections_of
 
 OfMaster = TypeVar("OfMaster", MasterReady, ProducerCame, Unregistered)
-"""What a master's log says of its own tenure."""
+"""Facts that a master's log states about its own tenure."""
 
 
 def availability(
     group: Group, decided: list[Decision], sets: list[SetVersion], judged: Iterable[Finding], *, sure: bool
 ) -> Iterator[Finding | RuleCoverage]:
-    """Times without a master, elections that came too often, and what limits these verdicts.
+    """Yield times without a master, election storms, log gaps, and the coverage of these rules.
 
-    ``judged`` are the findings about decisions and masters, of which some are about the lack of a master. ``sure``: the
-    order of the masters is known; if not, somebody may have led at any time.
+    ``judged``: the findings about decisions and masters, some of which are ``LEADERLESS``. ``sure``: the order of the
+    masters is known; if it is not, somebody may have led at any time and no gap is reported.
     """
     served = _as_served(group)
     found = [_as_shown(served, gap) for gap in gaps(served, last_heard(group), fenced=True)] if sure else []
-    found += _brief(served, {(gap.before, gap.after) for gap in found}) if sure else []
+    found += _brief_deaths(served, {(gap.before, gap.after) for gap in found}) if sure else []
     storms = _storms(group, decided)
     without = [_without_master(served, gap, decided, sets) for gap in found]
     without += _unreachable(served) if sure else []
@@ -75,7 +75,10 @@ def availability(
 
 
 def _storms(group: Group, decided: list[Decision]) -> list[Finding]:
-    """Elections that came too often: possible where a master before them has no log, which may tell of a clean stop."""
+    """Return election storms; possible only, if they need an election whose former master has no log.
+
+    A missing log may hold a clean stop, which would make the election a planned one.
+    """
     by_term = unplanned(group, decided)
     with_log = {tenure.term for tenure in group.tenures}
     storms = list(storm(group, by_term.values()))
@@ -85,20 +88,22 @@ def _storms(group: Group, decided: list[Decision]) -> list[Finding]:
 
 
 def _as_shown(group: Group, gap: Gap) -> Gap:
-    """A time without a master, as long as another log tells of it: behind that somebody may have been elected.
+    """Shorten the least time of a gap to what other logs cover: beyond that somebody may have been elected.
 
-    Of an epoch in between of which nobody says that it found no master, some broker was master, at a time that no log
-    tells.
+    It is 0 where an epoch in between is not known to be without a winner: some broker then led unlogged.
     """
     epochs = range(0) if gap.after is None else range(gap.before.term + 1, gap.after.term)
     if gap.after is not None and unled(group).issuperset(epochs):
         return gap
-    return replace(gap, least=0 if epochs else max(gap.least - _unshown(group, gap), 0))
+    return replace(gap, least=0 if epochs else max(gap.least - _uncovered_us(group, gap), 0))
 
 
-def _unshown(group: Group, gap: Gap) -> int:
-    """For how long no log would tell of a new master: where somebody was elected or followed in a time without one, the
-    logs of each who was, else any of the witnesses'. Controllers that lost their record elect by a smaller epoch."""
+def _uncovered_us(group: Group, gap: Gap) -> int:
+    """Return the time in us of the gap for which no log would show a new master.
+
+    Where somebody was elected or followed in a gap without successor, the logs of those elected must cover it; else any
+    witness's log is enough. Controllers that lost their record elect with a smaller epoch, so any other epoch counts.
+    """
     elapsed = group.clocks.elapsed
     elected = {
         fact.node
@@ -115,8 +120,10 @@ def _unshown(group: Group, gap: Gap) -> int:
 
 
 def _witnesses(group: Group, gap: Gap) -> Iterator[str]:
-    """Whose logs would tell of a new master: the other brokers of the set, and a controller that led before a time
-    without a master and led on."""
+    """Yield the sources whose logs would show a new master.
+
+    These are the other brokers of the set, and controllers that led before the gap and throughout it.
+    """
     elapsed = group.clocks.elapsed
     brokers = {role.source_node for role in group.roles}
     ended = {
@@ -133,9 +140,11 @@ def _witnesses(group: Group, gap: Gap) -> Iterator[str]:
 
 
 def _as_served(group: Group) -> Group:
-    """The group with the tenures in which its masters served, as far as the logs tell. Who was elected again took the
-    new epoch and went on: it begins with the line that ends the one before. A master that could tell no name server of
-    itself served nobody."""
+    """Return the group with the tenures in which its masters served clients, as far as the logs show.
+
+    A master that was elected again takes the new epoch and goes on: its tenure begins with the line that ends its last.
+    A master that no name server knew served nobody and is left out.
+    """
     ends = {(tenure.source, tenure.end.event_id) for tenure in group.tenures if tenure.end.event_id is not None}
     begins = {(each.source, each.begin) for each in group.tenures if (each.source, each.begin.event_id) in ends}
     served: list[Tenure] = []
@@ -148,7 +157,10 @@ def _as_served(group: Group) -> Group:
 
 
 def _served(group: Group, tenure: Tenure, goes_on: Set[tuple[str, Moment]], *, again: bool) -> Tenure | None:
-    """A tenure as clients saw it; ``None`` where no client found its master. They know one that is master ``again``."""
+    """Return the tenure as clients saw it; None if no client could find its master.
+
+    ``again``: clients know the address already, as the same broker was master before.
+    """
     begin: Moment | None = tenure.begin
     ready = None if (tenure.source, tenure.begin) in goes_on else next(_of_tenure(group, MasterReady, tenure), None)
     if ready is not None:
@@ -160,7 +172,7 @@ def _served(group: Group, tenure: Tenure, goes_on: Set[tuple[str, Moment]], *, a
 
 
 def _of_tenure(group: Group, kind: type[OfMaster], tenure: Tenure) -> Iterator[OfMaster]:
-    """All of a kind that the master's own log says of a tenure, in order."""
+    """Yield in order the facts of one kind that the master's own log states about the tenure."""
     of_tenure = (
         fact
         for fact in group.of(kind)
@@ -172,7 +184,7 @@ def _of_tenure(group: Group, kind: type[OfMaster], tenure: Tenure) -> Iterator[O
 
 
 def _gone(group: Group, tenure: Tenure) -> Moment:
-    """When a master ceased to serve: with the beginning of its stop, or when its death closed its connections."""
+    """Return the time at which a master ceased to serve: its stop began, or its death closed its connections."""
     if tenure.end_cause == STOPPED:
         return replace(tenure.end, by=min(tenure.end.by, tenure.end.at + Timeout.CONTROLLER_STOPS.us))
     closed = _closed_by_death(group, tenure) if tenure.end_cause == DIED else None
@@ -184,9 +196,9 @@ def _gone(group: Group, tenure: Tenure) -> Moment:
 
 
 def _closed_by_death(group: Group, tenure: Tenure) -> Moment | None:
-    """The closing of the last of its connections between its last line and its next start.
+    """Return when the last connection closed between a master's last line and its next start; None if none did.
 
-    Who saw one close before that may only have been cut off.
+    A controller that saw one close earlier may only have been cut off.
     """
     clocks, last_line = group.clocks, Moment(tenure.end.at, tenure.end.at, tenure.end.source)
     closed = [
@@ -201,8 +213,8 @@ def _closed_by_death(group: Group, tenure: Tenure) -> Moment | None:
     return min(last, default=None)
 
 
-def _brief(served: Group, found: Set[tuple[Tenure, Tenure | None]]) -> Iterator[Gap]:
-    """Deaths of a master that was replaced at once, while producers took a second or more to come to the new one."""
+def _brief_deaths(served: Group, found: Set[tuple[Tenure, Tenure | None]]) -> Iterator[Gap]:
+    """Yield deaths of a master replaced within a second, where producers took longer to reach the new one."""
     for before, after in pairwise(served.tenures):
         came = None if (before, after) in found else _first_producer(served, after)
         least, most = served.clocks.elapsed(before.end, after.begin)
@@ -214,7 +226,7 @@ def _brief(served: Group, found: Set[tuple[Tenure, Tenure | None]]) -> Iterator[
 
 
 def _first_producer(group: Group, tenure: Tenure) -> Moment | None:
-    """When the first producer came to a new master, if the change of the master can have been its reason to come."""
+    """Return when the first producer came to a new master; None if it came too late to be caused by the change."""
     came = next(_of_tenure(group, ProducerCame, tenure), None)
     soon = came is not None and came.since - tenure.begin.at <= group.timing.us(Timeout.CONTROLLER_PRODUCERS_COME)
     return since(came) if came is not None and soon else None
@@ -224,7 +236,7 @@ def _first_producer(group: Group, tenure: Tenure) -> Moment | None:
 
 
 def _without_master(group: Group, gap: Gap, decided: list[Decision], sets: list[SetVersion]) -> Finding:
-    """``LEADERLESS`` for one time without a master."""
+    """Make the ``LEADERLESS`` finding of one gap."""
     who = gap.before.with_detail(f"epoch {gap.before.term}")
     producer = None if gap.after is None else _first_producer(group, gap.after)
     most = gap.most if producer is None else group.clocks.elapsed(gap.begin, producer)[1]
@@ -252,10 +264,10 @@ def _without_master(group: Group, gap: Gap, decided: list[Decision], sets: list[
 
 
 def _unreachable(group: Group) -> Iterator[Finding]:
-    """``LEADERLESS`` for clients that could not reach a master that ran on: from when the controllers heard of it for
-    the last time until the next one served.
+    """Yield ``LEADERLESS`` for clients that could not reach a running master, until the next one served.
 
-    Whoever reached it may have written to it all the time, so that it may be none at all.
+    It begins when the controllers last heard from the master. Clients that could reach it may have written all the
+    time, so its least duration is 0.
     """
     for overlap in overlaps(group):
         stale, newer = overlap.stale, overlap.newer
@@ -283,9 +295,9 @@ def _unreachable(group: Group) -> Iterator[Finding]:
 
 
 def _not_registered(group: Group, found: Sequence[Gap]) -> Iterator[Finding]:
-    """``LEADERLESS`` for clients that ask a name server for the master: it could register at none of them.
+    """Yield ``LEADERLESS`` for clients that ask a name server for a master that could register at none.
 
-    Whoever knew its address may have written to it all the time, so that it may be none at all.
+    Clients that knew its address may have written all the time, so its least duration is 0.
     """
     elapsed = group.clocks.elapsed
     for unknown in group.of(Unregistered):
@@ -314,12 +326,12 @@ def _not_registered(group: Group, found: Sequence[Gap]) -> Iterator[Finding]:
 
 
 def _within(group: Group, begin: Moment, end: Moment, gap: Gap) -> bool:
-    """Whether a time may lie within one without a master."""
+    """Return True when the time may lie within the gap."""
     return group.clocks.elapsed(gap.begin, begin)[1] > 0 and group.clocks.elapsed(end, gap.end)[1] > 0
 
 
 def _asked_for(group: Group, gap: Gap, decided: list[Decision]) -> bool:
-    """Whether an operator asked for the election that ended the tenure of a master that was there."""
+    """Return True when an operator requested the election that ended the tenure of a running master."""
     after = gap.after
     elected = next((fact for fact in elections_of(decided) if after is not None and fact.term == after.term), None)
     return elected is not None and elected.term is not None and cause(group, elected.term, elected) == "requested"
@@ -345,7 +357,7 @@ def _how_ended(gap: Gap) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A sentence about why a time without a master lasted, with the lines that say it."""
+    """A sentence on why a time without a master lasted, with the ids of the lines that show it."""
 
     text: str
     evidence: tuple[str | None, ...]
@@ -368,7 +380,7 @@ def _reasons(group: Group, gap: Gap, decided: list[Decision], sets: list[SetVers
 
 
 def _not_found(group: Group, gap: Gap) -> Iterator[Reason]:
-    """A master of a later epoch could register at no name server, so that no client found it."""
+    """Yield the reason that a master of a later epoch could register at no name server, so no client found it."""
     elapsed = group.clocks.elapsed
     for unknown in group.of(Unregistered):
         known = until(unknown) or gap.end
@@ -381,29 +393,29 @@ def _not_found(group: Group, gap: Gap) -> Iterator[Reason]:
 
 
 def _slow_change(group: Group, gap: Gap) -> Iterator[Reason]:
-    """The new master needed a second or more to change its role."""
+    """Yield the reason that the new master took ``MAX_INFO_GAP`` or longer to change its role."""
     after = gap.after
     begun = next((r for r in group.roles if after is not None and _is_of(r, after)), None)
     done = (fact.since for fact in group.of(MasterReady) if begun and _same_change(fact, begun))
     if begun is not None and (took := min(done, default=gap.end.at) - begun.since) >= MAX_INFO_GAP:
-        of_that = " of that" if took <= gap.most else ""  # it may have begun while the former master was still there
+        of_that = " of that" if took <= gap.most else ""  # longer than the gap: it began under the former master
         yield Reason(f"Its change of role took {seconds(took)}{of_that}.", (begun.since_event,))
 
 
 def _same_change(done: MasterReady, begun: Role) -> bool:
-    """Whether a change of role ended that began with a role."""
+    """Return True when ``done`` ends the change of role that began with ``begun``."""
     return (done.source_node, done.term) == (begun.source_node, begun.term) and begun.since <= done.since
 
 
 def _is_of(role: Role, tenure: Tenure) -> bool:
-    """Whether a tenure is of this role."""
+    """Return True when the tenure is of this role."""
     return (role.source_node, role.term, role.role) == (tenure.source, tenure.term, LEADER)
 
 
 def _no_controller(group: Group, gap: Gap) -> Iterator[Reason]:
-    """None of the controllers led in it, so that nobody could be elected."""
+    """Yield the reason that no controller led for part of the gap, so that nobody could be elected."""
     led = list(group.of(ControllerLed))
-    for hole in _holes(group, led):
+    for hole in _controller_gaps(group, led):
         after_it = max(group.clocks.elapsed(hole.end, gap.end)[1], 0)
         least = min(
             group.clocks.elapsed(hole.begin, gap.end)[0],
@@ -417,14 +429,14 @@ def _no_controller(group: Group, gap: Gap) -> Iterator[Reason]:
 
 @dataclass(frozen=True, slots=True)
 class _NoLeader:
-    """A time in which no controller led; ``end`` is the end of the logs where none led after it."""
+    """A time in which no controller led; it ends with the logs if none led again."""
 
     begin: Moment
     end: Moment
 
 
-def _holes(group: Group, led: Sequence[ControllerLed]) -> Iterator[_NoLeader]:
-    """The times between the end of one leadership of the controllers and the next one, where none else lasted."""
+def _controller_gaps(group: Group, led: Sequence[ControllerLed]) -> Iterator[_NoLeader]:
+    """Yield the times between one controller leadership and the next during which no other lasted."""
     for leadership in led:
         end = until(leadership)
         if end is None:
@@ -436,13 +448,13 @@ def _holes(group: Group, led: Sequence[ControllerLed]) -> Iterator[_NoLeader]:
 
 
 def _over_by(group: Group, led: ControllerLed, moment: Moment) -> bool:
-    """Whether a leadership was over when another one ended."""
+    """Return True when the leadership was surely over at the moment."""
     end = until(led)
     return end is not None and group.clocks.elapsed(end, moment)[0] > 0
 
 
 def _candidates(group: Group, gap: Gap, nobody: Sequence[Decision], sets: list[SetVersion]) -> Iterator[Reason]:
-    """Who could have been elected: the members of the SyncStateSet that were alive all the time; or why nobody."""
+    """Yield who could have been elected (living members of the SyncStateSet), or why nobody could."""
     of_master = [version for version in sets if version.master_epoch == gap.before.term]
     if not of_master:
         return
@@ -467,7 +479,7 @@ def _were(some: Sequence[str]) -> str:
 
 
 def _alive_through(group: Group, gap: Gap) -> Iterator[str]:
-    """The members that one life of theirs shows alive from before a time to after it."""
+    """Yield the members that one run of their process shows alive from before the gap to after it."""
     for life in group.of(Alive):
         end = until(life)
         if life.node is None or end is None:

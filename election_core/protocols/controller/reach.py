@@ -1,6 +1,6 @@
-"""What a broker says of the controllers that it does not reach (``ReplicasManager#scanAvailableControllerAddresses``).
+"""The controllers that a broker lost contact with (``ReplicasManager#scanAvailableControllerAddresses``).
 
-A broker looks every few seconds which controllers it can connect to, and prints each that it loses, once.
+A broker checks every few seconds which controllers it can connect to, and prints each one that it loses, once.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,8 @@ from election_replay.election_core.model.timing import Timeout
 
 
 def unreached(emit: FactWriter, lost: Iterable[FoldEvent]) -> Iterator[Fact]:
-    """The times in which it lost most of the controllers that it knows, one soon after the other."""
+    """Yield the times in which a broker lost most of the controllers that it ever names as lost, in quick
+    succession."""
     runs: list[list[FoldEvent]] = []
     for event in sorted(lost, key=lambda event: (event.at, event.event_id)):
         if runs and event.at - runs[-1][-1].by <= Timeout.CONTROLLERS_LOST.us:

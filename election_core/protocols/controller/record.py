@@ -1,4 +1,4 @@
-"""What the controllers have on record of a broker set, from all their logs: its elections and its SyncStateSets."""
+"""The controllers' record of a broker set, from all their logs: its elections and its SyncStateSets."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -14,8 +14,11 @@ from election_replay.election_core.protocols.controller.facts import Decision, R
 
 
 def named(facts: list[Fact]) -> list[Fact]:
-    """Facts of a broker whose own log does not say its id get it from whoever knows its address; so do those that name
-    a broker by its address, as releases up to 5.1.0 do. Where nobody knows an id the address is the name."""
+    """Fill in broker ids in the facts, by the addresses that other members know.
+
+    That concerns brokers whose own log lacks their id, and facts that name a broker by its address, as releases up to
+    5.1.0 do. Where nobody knows the id, the address stays the name.
+    """
     ids: dict[str, set[str]] = {}
     addresses: dict[str, set[str]] = {}
     for fact in facts:
@@ -51,10 +54,10 @@ def _with_ids(fact: Fact, by_address: Mapping[str, str]) -> Fact:
 
 
 def decisions(group: Group) -> list[Decision]:
-    """Elections and set changes that took effect, each once, in the order in which the controllers made them.
+    """Return the elections and set changes that took effect, each once, in the order of the controllers.
 
-    JRaft controllers print each decision on every node, and again when they re-read their log: the index in the
-    Raft log tells them apart. A decision that was not confirmed counts when a broker acted on it.
+    JRaft controllers print each decision on every node, and again when they re-read their log: the index in the Raft
+    log identifies it. A decision that was not confirmed counts if a broker acted on it.
     """
     adopted = {tenure.term for tenure in group.tenures}
     once: dict[object, Decision] = {}
@@ -71,12 +74,12 @@ def decisions(group: Group) -> list[Decision]:
 
 
 def elections_of(decided: Iterable[Decision]) -> list[Decision]:
-    """The elections among the decisions, with or without a winner."""
+    """Return the elections among the decisions, with or without a winner."""
     return [fact for fact in decided if fact.decision in (ELECTED, NOBODY_ELECTED)]
 
 
 def set_versions(decided: list[Decision]) -> list[SetVersion]:
-    """The SyncStateSets by their epoch; an election makes the winner the only member."""
+    """Return the SyncStateSets in order of their epochs; after an election the winner is the only member."""
     versions: dict[int, SetVersion] = {}
     master: Decision | None = None
     last = 0
@@ -85,7 +88,7 @@ def set_versions(decided: list[Decision]) -> list[SetVersion]:
         if fact.decision == ELECTED:
             master = fact
         elif epoch != last + 1 and (lost or epoch != last):
-            # What is missing in between may have been an election.
+            # A decision is missing in between, which may have been an election.
             master = None
         last = epoch
         members = (fact.node,) if fact.decision == ELECTED and fact.node else fact.members
@@ -102,7 +105,7 @@ def set_versions(decided: list[Decision]) -> list[SetVersion]:
 
 
 def _numbered(decided: list[Decision], *, lost: bool) -> list[tuple[int, Decision]]:
-    """Set changes with their epochs, which order them; after a lost record only each controller's own order does."""
+    """Return decisions with their set epochs, in order of these; after a lost record in each controller's own order."""
     numbered = [(fact.set_epoch, fact) for fact in decided if fact.set_epoch is not None]
     if not lost:
         return sorted(numbered, key=_by_set_epoch)
@@ -115,9 +118,9 @@ def _numbered(decided: list[Decision], *, lost: bool) -> list[tuple[int, Decisio
 
 
 def _by_set_epoch(numbered: tuple[int, Decision]) -> tuple[int, bool, str]:
-    """By epoch; of two decisions with one epoch the confirmed one is the fact, the other a lost proposal.
+    """Sort by epoch; of two decisions with one epoch the confirmed one counts, and the other is a lost proposal.
 
-    Two confirmed ones break a rule; which of them stands here must not depend on clocks.
+    Two confirmed ones break a rule; the choice between them must not depend on clocks.
     """
     epoch, fact = numbered
     return (epoch, fact.committed is not True, repr(decision_rules.decision_key(fact)))

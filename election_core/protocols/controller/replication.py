@@ -1,6 +1,6 @@
-"""Whether a slave finds the point from which it can go on with its master's log.
+"""Whether a slave finds the point from which it can continue its master's log.
 
-A slave compares its epochs with its master's when it connects, and cuts its log where both part; where they have
+A slave compares its epochs with its master's when it connects, and cuts its log where both diverge. If they have
 nothing in common, or the cut fails, it tries again at the next connection and copies nothing meanwhile.
 
 Source: RocketMQ ``AutoSwitchHAClient#doTruncate``.
@@ -17,16 +17,16 @@ from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.protocols.controller.facts import SlaveStuck
 
 STUCK = "replication_stuck"
-"""Why a slave is no follower."""
+"""The cause of the role UNKNOWN of a slave that has nothing in common with its master."""
 
 
 _COPIES_ON = frozenset({"HA_CLIENT_CUT", "HA_STATE"})
-"""Lines that end a try with a slave that copies on."""
+"""Lines that end a try successfully: the slave copies."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tries:
-    """Tries of one life that found no way to go on; ``until`` is the line that ended them, if one did."""
+    """Failed tries within one run of the process; ``until``: the line that ended them, if one did."""
 
     failed: tuple[FoldEvent, ...]
     until: FoldEvent | None
@@ -34,23 +34,23 @@ class Tries:
 
 @dataclass(slots=True)
 class Replication:
-    """What ``store.log`` says of a slave's tries to follow its masters, one after the other."""
+    """A slave's tries to follow its masters, by its ``store.log``."""
 
     _done: list[Tries] = field(default_factory=list)
     _failed: list[FoldEvent] = field(default_factory=list)
 
     def failed(self, event: FoldEvent) -> None:
-        """No point in common, or a cut that did not work."""
+        """Take a failed try: no point in common, or a cut that did not work."""
         self._failed.append(event)
 
     def ended(self, event: FoldEvent) -> None:
-        """The log was cut and copying goes on, or there is another master."""
+        """Take the end of failed tries: copying goes on, or there is another master."""
         if self._failed:
             self._done.append(Tries(tuple(self._failed), event))
             self._failed = []
 
     def stuck(self, incarnations: Sequence[Incarnation]) -> Iterator[Tries]:
-        """The tries in a row, those of each life apart."""
+        """Yield the failed tries in a row, those of each run of the process separately."""
         for tries in (*self._done, Tries(tuple(self._failed), None)):
             by_life: dict[int, list[FoldEvent]] = {}
             for event in tries.failed:
@@ -61,7 +61,7 @@ class Replication:
                 yield Tries(tuple(of_life), until if over else None)
 
     def facts(self, emit: FactWriter) -> Iterator[Fact]:
-        """The tries that found no way to go on."""
+        """Yield a ``SlaveStuck`` fact for each row of failed tries."""
         for tries in self.stuck(emit.incarnations):
             first = tries.failed[0]
             nothing_in_common = any(event.kind == "HA_CLIENT_NO_POINT" for event in tries.failed)
@@ -75,7 +75,8 @@ class Replication:
             )
 
     def without_following(self, steps: Sequence[Step], incarnations: Sequence[Incarnation]) -> list[Step]:
-        """The role steps of a broker, in order of time: who has nothing in common with its master is no follower."""
+        """Return a broker's role steps, in order of time, without times in which it had nothing in common with its
+        master."""
         apart = list(steps)
         for tries in self.stuck(incarnations):
             begin = next((event for event in tries.failed if event.kind == "HA_CLIENT_NO_POINT"), None)

@@ -1,4 +1,4 @@
-"""The elections, the master epochs and the SyncStateSets of a broker set, as rows."""
+"""The rows of a broker set: elections, master epochs and SyncStateSets."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,11 +16,11 @@ from election_replay.election_core.protocols.controller.facts import Decision
 from election_replay.election_core.protocols.controller.record import elections_of
 
 UNKNOWN_EPOCH = 0
-"""In a row that must have an epoch: it is not known. No master has it, the first one is elected for epoch 1."""
+"""Stands for an unknown epoch in a row that must have one; the first master's epoch is 1."""
 
 
 def terms(group: Group, decided: list[Decision]) -> Iterator[Term]:
-    """One row for each master epoch: from the brokers' own word, else from the decision."""
+    """Yield one row for each master epoch: by the brokers' own logs, else by the decision."""
     yield from with_former(group, _terms(group, decided))
 
 
@@ -55,8 +55,10 @@ def _terms(group: Group, decided: list[Decision]) -> Iterator[Term]:
 
 
 def _printed_late(group: Group, decided: list[Decision], elected: list[Decision]) -> set[str | None]:
-    """Elections that were printed when a larger epoch had surely begun: a JRaft controller that starts prints all
-    decisions of its log once more, and when they were made the lines do not say."""
+    """Return the ids of elections printed when a larger epoch had surely begun; empty after a lost record.
+
+    A JRaft controller that starts prints all decisions of its log again, without the time at which they were made.
+    """
     begins = [(role.term, since(role)) for role in group.roles if role.term is not None and role.leader is not None]
     begins += [(fact.term, since(fact)) for fact in elected if fact.term is not None]
     late, first = set[str | None](), None
@@ -68,8 +70,7 @@ def _printed_late(group: Group, decided: list[Decision], elected: list[Decision]
 
 
 def _as_followed(row: Term, heard: Term | None) -> Term:
-    """A decided epoch, as its master was followed where that began earlier: a controller that starts prints all
-    decisions once more."""
+    """Move a decided epoch's begin to when its master was first followed, if earlier: decisions may be reprints."""
     if heard is None or heard.start_time >= row.start_time:
         return row
     return replace(
@@ -87,7 +88,7 @@ def _term_held(group: Group, epoch: int, master: str, tenures: list[Tenure], ele
 
 
 def elections(decided: list[Decision], group: Group, sets: list[SetVersion]) -> Iterator[Election]:
-    """One row for each election by the controllers, with or without a winner."""
+    """Yield one row for each election by the controllers, with or without a winner."""
     by_epoch = {version.epoch: version for version in sets}
     for fact in elections_of(decided):
         before = None if fact.set_epoch is None else by_epoch.get(fact.set_epoch - 1)
@@ -115,7 +116,7 @@ def _outcome(fact: Decision, before: SetVersion | None) -> str:
 
 
 def sync_state_sets(group: Group, sets: list[SetVersion]) -> Iterator[SyncStateSet]:
-    """One row for each value of the SyncStateSet."""
+    """Yield one row for each value of the SyncStateSet."""
     for number, version in enumerate(sets):
         after = sets[number + 1].decision.since if number + 1 < len(sets) else None
         yield SyncStateSet(

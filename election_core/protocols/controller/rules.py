@@ -1,8 +1,8 @@
-"""What the facts of a broker set under the RocketMQ 5 controller must satisfy.
+"""The rules of a broker set under the RocketMQ 5 controller, judged on its facts.
 
 Terms here are master epochs. ``masterEpoch`` grows with every election, also with one that finds nobody, so
-gaps are normal. A broker that is cut off from the controllers stays master: there is no lease; it steps down when
-it hears of a larger epoch. What it wrote meanwhile is cut off when it rejoins.
+gaps are normal. There is no lease: a broker that is cut off from the controllers stays master until it hears of a
+larger epoch. What it wrote meanwhile is cut off when it rejoins.
 
 Sources: RocketMQ ``ReplicasInfoManager#electMaster``, ``#alterSyncStateSet``, ``DefaultElectPolicy``,
 ``ReplicasManager#changeToMaster``, ``AutoSwitchHAClient#doTruncate``.
@@ -46,7 +46,7 @@ __all__ = ["PROTOCOL", "judge"]
 
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
-    """All rows of one broker set."""
+    """Yield all rows of one broker set."""
     group, sure = in_order(group_of(named(facts), clocks))
     decided = decisions(group)
     sets = set_versions(decided)

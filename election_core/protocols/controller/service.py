@@ -1,10 +1,9 @@
-"""When a broker serves as master: from the end of its change of role, which tells the name servers; and when the first
-producer comes.
+"""When a broker serves as master: once its change of role has told the name servers; and when producers come.
 
     Begin to change to master ... Failed to register   Change broker ... to SYNC_MASTER        Registering ... completed
     master on the controllers' record                  no name server knows it               | clients find it
 
-A change of role ends also where no name server could be told; a registration every ten to sixty seconds tells it then.
+A change of role ends even if no name server could be told; then a registration, every ten to sixty seconds, does it.
 
 Sources: RocketMQ ``ReplicasManager#changeToMaster``, ``BrokerOuterAPI#registerBrokerAll``,
 ``ProducerManager#registerProducer``.
@@ -24,7 +23,7 @@ CLIENTS_OWN_PRODUCER = "CLIENT_INNER_PRODUCER"
 
 @dataclass(slots=True)
 class Service:
-    """What a broker's log says of its service as master of one epoch after the other."""
+    """A broker's service as master of one epoch after the other, by its log."""
 
     _ready: list[tuple[FoldEvent, int]] = field(default_factory=list)
     _came: list[tuple[FoldEvent, int]] = field(default_factory=list)
@@ -32,21 +31,21 @@ class Service:
     _epoch: int | None = None
     _lost: FoldEvent | None = None
     _reached: dict[str | None, bool] = field(default_factory=dict)
-    _alone: bool = True
+    _no_producer_yet: bool = True
 
     def begin(self, event: FoldEvent) -> None:
-        """The broker begins to change to master of an epoch."""
+        """Take the begin of a change to master."""
         self.end(event)
-        self._epoch, self._alone = event.term, True
+        self._epoch, self._no_producer_yet = event.term, True
 
     def end(self, event: FoldEvent) -> None:
-        """It is master no more, or of another epoch."""
+        """Take the end of its role as master of the present epoch."""
         self._known_again(event)
         self._epoch = None
         self._reached.clear()
 
     def registration(self, event: FoldEvent, *, done: bool) -> None:
-        """A name server was told of it, or could not be."""
+        """Take an attempt to register at one name server."""
         self._reached[event.peer_address] = done
         if done:
             self._known_again(event)
@@ -59,18 +58,18 @@ class Service:
         self._lost = None
 
     def role_changed(self, event: FoldEvent) -> None:
-        """The change to master is done."""
+        """Take the end of the change to master."""
         if event.term is not None and event.term == self._epoch:
             self._ready.append((event, event.term))
 
     def producer(self, event: FoldEvent) -> None:
-        """A producer sent its first heartbeat on a connection."""
-        if self._alone and self._epoch is not None and event.value != CLIENTS_OWN_PRODUCER:
+        """Take the first heartbeat of a producer on a connection."""
+        if self._no_producer_yet and self._epoch is not None and event.value != CLIENTS_OWN_PRODUCER:
             self._came.append((event, self._epoch))
-            self._alone = False
+            self._no_producer_yet = False
 
     def facts(self, emit: FactWriter) -> Iterator[Fact]:
-        """When it was ready, when no name server knew it, and when the first producer came."""
+        """Yield when the broker was ready, when no name server knew it, and when the first producer came."""
         for event, term in self._ready:
             yield MasterReady(*emit.at(event), term=term)
         open_end = [(self._lost, None, self._epoch)] if self._lost is not None and self._epoch is not None else []

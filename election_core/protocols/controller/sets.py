@@ -22,7 +22,7 @@ _NO_ELECTION = "the election before this set is not in the logs"
 
 
 def set_without_master(group: Group, sets: list[SetVersion]) -> Iterator[Finding]:
-    """``MASTER_NOT_IN_SYNC_STATE_SET``: the controllers refuse such a set (2013), so one recorded breaks a rule."""
+    """Yield ``MASTER_NOT_IN_SYNC_STATE_SET``: the controllers refuse such a set (code 2013)."""
     for version in sets:
         if version.master is None or version.master in version.members:
             continue
@@ -41,7 +41,7 @@ def set_without_master(group: Group, sets: list[SetVersion]) -> Iterator[Finding
 
 
 def stale_sets(group: Group) -> Iterator[Finding]:
-    """``SYNC_STATE_SET_STALE``: a master could not change its SyncStateSet for longer than a poll.
+    """Yield ``SYNC_STATE_SET_STALE``: a master could not change its SyncStateSet for longer than a poll.
 
     Until it can, the recorded set names members that do not follow: with allAckInSyncStateSet it cannot acknowledge,
     and without it an election may choose a member that lacks messages.
@@ -71,7 +71,8 @@ def stale_sets(group: Group) -> Iterator[Finding]:
 
 
 def _who_asked(refused: SetRefused, masters: Mapping[int, str]) -> str:
-    """The master of an epoch; or a former one, which may go on to ask with the epoch of its successor."""
+    """Return the subject of the sentence: the epoch's master, or a former one that asks on with its successor's
+    epoch."""
     name, master = refused.who, masters.get(refused.term or 0)
     if master in (None, name):
         return f"Master {name} ({refused.source_node}, epoch {refused.term}) could not change its SyncStateSet"
@@ -82,9 +83,9 @@ def _who_asked(refused: SetRefused, masters: Mapping[int, str]) -> str:
 
 
 def refused_in_a_row(group: Group) -> list[list[SetRefused]]:
-    """Reports of one master in one epoch that failed one after the other.
+    """Return the runs of failed reports by one master in one epoch.
 
-    Code 2013 is left out: it mostly says that the set is the recorded one already.
+    Code 2013 is left out: it mostly means that the set is already the recorded one.
     """
     rows: list[list[SetRefused]] = []
     failed = [fact for fact in group.of(SetRefused) if fact.code != ALTER_FAILED]
@@ -99,9 +100,9 @@ def refused_in_a_row(group: Group) -> list[list[SetRefused]]:
 
 
 def small_sets(group: Group, sets: Sequence[SetVersion]) -> Iterator[Finding]:
-    """``SYNC_STATE_SET_SMALL``: a set that lacked living members for long, until the next one took its place.
+    """Yield ``SYNC_STATE_SET_SMALL``: a set that lacked living members for long, until the next one replaced it.
 
-    One that stands at the end of the logs is not judged: a change after it may be among lines that were lost.
+    The last set of the logs is not judged: a later change may be among lost lines.
     """
     for version, following in pairwise(sets):
         if following.epoch != version.epoch + 1 or version.master is None:
@@ -132,10 +133,10 @@ def small_sets(group: Group, sets: Sequence[SetVersion]) -> Iterator[Finding]:
 def _living_outside(
     group: Group, version: SetVersion, following: SetVersion
 ) -> Iterator[tuple[tuple[str, str], tuple[int, int]]]:
-    """The brokers outside of a set that had a role while its master led, and for how long at least and at most.
+    """Yield (id, source) of brokers outside the set that had a role while its master led, with (least, most) us.
 
-    One that learns asynchronously stays outside on purpose, and one that has not heard from the controllers since its
-    start is no member yet. A broker is known by the id that its log says.
+    An asynchronous learner stays outside on purpose, and a broker that has not heard from the controllers since its
+    start is no member yet. A broker is identified by the id in its own log.
     """
     apart = learners(group)
     in_force = (since(version.decision), since(following.decision))
@@ -157,13 +158,13 @@ def _living_outside(
 
 
 def _together(group: Group, *spans: tuple[Moment, Moment]) -> tuple[int, int]:
-    """For how long several spans lasted at once, at least and at most, in microseconds."""
+    """Return the (least, most) time in us during which all spans overlap."""
     lasted = [group.clocks.elapsed(begin, end) for begin, _ in spans for _, end in spans]
     return min(least for least, _ in lasted), min(most for _, most in lasted)
 
 
 def sets_coverage(group: Group, sets: list[SetVersion], found: Iterable[Finding]) -> Iterator[RuleCoverage]:
-    """How many sets contain their master, and how many attempts to change one did not last."""
+    """Yield the coverage of the three rules about SyncStateSets."""
     rules = Counter(finding.rule for finding in found)
     small = rules[RuleId.SYNC_STATE_SET_SMALL]
     stale, without = rules[RuleId.SYNC_STATE_SET_STALE], rules[RuleId.MASTER_NOT_IN_SYNC_STATE_SET]
@@ -183,5 +184,5 @@ def sets_coverage(group: Group, sets: list[SetVersion], found: Iterable[Finding]
 
 
 def _one_attempt(group: Group, source: str) -> int:
-    """Refusals of one master that are no further apart are one attempt."""
+    """Return the longest time in us between two refusals of one attempt."""
     return group.timing.us(Timeout.CONTROLLER_POLL, source) + group.timing.us(Timeout.CONTROLLER_IN_A_ROW)

@@ -1,6 +1,7 @@
-"""``REPLICATION_STUCK``: a slave that cannot go on with its master's log: it copies nothing and does not follow.
+"""``REPLICATION_STUCK``: a slave that cannot continue its master's log, so that it copies nothing and does not follow.
 
-It leaves the SyncStateSet when it is behind for ``haMaxTimeSlaveNotCatchup``; who goes on sooner lost nothing by it.
+It leaves the SyncStateSet once it has been behind for ``haMaxTimeSlaveNotCatchup``; one that resumes sooner lost
+nothing.
 
 Source: RocketMQ ``AutoSwitchHAClient#doTruncate``.
 """
@@ -18,7 +19,7 @@ from election_replay.election_core.protocols.controller.facts import SlaveStuck
 
 
 def stuck_replicas(group: Group) -> Iterator[Finding]:
-    """``REPLICATION_STUCK`` for each slave that could not go on for longer than its master waits for it."""
+    """Yield ``REPLICATION_STUCK`` for each slave that failed for longer than its master waits for it."""
     for fact in group.of(SlaveStuck):
         if not _lasts(group, fact):
             continue
@@ -44,7 +45,7 @@ def stuck_replicas(group: Group) -> Iterator[Finding]:
 
 
 def _lasted(fact: SlaveStuck) -> int:
-    """From the first failure to what ended them, or to the last one; by one clock."""
+    """Return the time in us from the first failure to what ended them, or to the last failure; on one clock."""
     return (fact.last_at if fact.until is None else fact.until) - fact.since
 
 
@@ -53,7 +54,7 @@ def _lasts(group: Group, fact: SlaveStuck) -> bool:
 
 
 def stuck_coverage(group: Group, found: Iterable[Finding]) -> Iterator[RuleCoverage]:
-    """How many slaves went on with their masters' logs."""
+    """Yield the coverage of ``REPLICATION_STUCK``: slaves that continued their masters' logs conform."""
     stuck = sum(1 for finding in found if finding.rule == RuleId.REPLICATION_STUCK)
     brief = [fact for fact in group.of(SlaveStuck) if not _lasts(group, fact)]
     went_on = sum(1 for fact in brief if fact.until is not None) + sum(1 for cut in group.of(LogCut) if cut.done)

@@ -1,4 +1,4 @@
-"""What the controllers and the brokers of the controller mode decide by, for machines and judges alike.
+"""The rules by which controllers and brokers of the controller mode decide, shared by machines and judges.
 
 Sources: RocketMQ ``ReplicasInfoManager#electMaster``, ``#alterSyncStateSet``, ``DefaultElectPolicy``,
 ``AutoSwitchHAService#maybeExpandInSyncStateSet``, ``EpochFileCache``; codes: ``ResponseCode``.
@@ -17,15 +17,15 @@ MASTER_STILL_EXISTS, ELECT_FAILED, ALTER_FAILED, ID_INVALID = 2011, 2012, 2013, 
 
 HEARTBEAT_MS = Timeout.CONTROLLER_HEARTBEAT.value.ms
 HEARTBEAT_TIMEOUT_MS = Timeout.CONTROLLER_BROKER_SILENT.value.ms
-"""``controllerHeartBeatTimeoutMills``: a broker that is silent for longer is inactive."""
+"""``controllerHeartBeatTimeoutMills``: a broker silent for longer is inactive."""
 SCAN_MS = Timeout.CONTROLLER_SCAN.value.ms
 """``scanNotActiveBrokerInterval``: how often the controllers look for silent brokers."""
 POLL_MS = Timeout.CONTROLLER_POLL.value.ms
-"""``syncBrokerMetadataPeriod``: how often a broker asks who is master."""
+"""``syncBrokerMetadataPeriod``: how often a broker asks for the master."""
 CHECK_SET_MS = Timeout.CONTROLLER_CHECK_SET.value.ms
 """``checkSyncStateSetPeriod``: how often a master looks for members of its set that are behind."""
 NOT_CAUGHT_UP_MS = Timeout.CONTROLLER_NOT_CAUGHT_UP.value.ms
-"""``haMaxTimeSlaveNotCatchup``: who is behind for longer leaves the SyncStateSet."""
+"""``haMaxTimeSlaveNotCatchup``: a slave behind for longer leaves the SyncStateSet."""
 ELECTION_TRIES = 3
 """``electMasterMaxRetryCount``."""
 ACK_TIMEOUT_MS = Timeout.CONTROLLER_ACK.value.ms
@@ -34,7 +34,7 @@ ALL = -1
 """``MixAll.ALL_ACK_IN_SYNC_STATE_SET``."""
 
 EpochEntries = Sequence[tuple[int, int, int | None]]
-"""Epoch, start offset, end offset (``None``: open)."""
+"""Entries of (epoch, start offset, end offset or None while open), in bytes."""
 
 
 # -- SyncStateSets ------------------------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ EpochEntries = Sequence[tuple[int, int, int | None]]
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What the controllers have on record of a broker set; ``master`` is ``None`` after an election of nobody."""
+    """The controllers' record of a broker set; ``master`` is None after an election without winner."""
 
     master: int | None = None
     epoch: int = 0
@@ -52,7 +52,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A SyncStateSet that the broker ``asker`` wants, as the master of ``epoch``, in place of that of ``set_epoch``."""
+    """The SyncStateSet ``members`` that ``asker``, master of ``epoch``, wants in place of the set of ``set_epoch``."""
 
     asker: int
     epoch: int
@@ -62,7 +62,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The ids that are registered and those that are alive."""
+    """The broker ids that are registered, and those that are alive."""
 
     registered: frozenset[int]
     alive: frozenset[int]
@@ -70,7 +70,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class SetCheck:
-    """One reason to refuse a wanted set: its code, the line that is printed, and what that line shows."""
+    """One reason to refuse a wanted set: its code, the kind of line printed, and what that line shows."""
 
     code: int
     kind: str
@@ -121,7 +121,7 @@ SET_CHECKS: tuple[SetCheck, ...] = (
         lambda _, r, __: {"peer": r.master},
     ),
 )
-"""``alterSyncStateSet``, in order: a fenced master that wants the recorded set is told that it is the same."""
+"""Checks of ``alterSyncStateSet`` in order: a fenced master that wants the recorded set is told that it is the same."""
 
 
 # -- elections -------------------------------------------------------------------------------------------------
@@ -137,7 +137,11 @@ class Candidate:
 
 
 def elected(pool: Iterable[Candidate], master: int | None, designated: int | None) -> int | None:
-    """``DefaultElectPolicy`` in one pool: the designated one or nobody, the recorded master, the furthest log."""
+    """Return the winner by ``DefaultElectPolicy``: the designated broker or nobody, the recorded master, the furthest
+    log.
+
+    None if nobody of the pool can be elected.
+    """
     ids = {candidate.broker_id: candidate for candidate in pool}
     if designated is not None:
         return designated if designated in ids else None
@@ -151,19 +155,19 @@ def elected(pool: Iterable[Candidate], master: int | None, designated: int | Non
 
 
 def has_caught_up(reached: int, confirmed: int, epoch_start: int) -> bool:
-    """A slave may enter the SyncStateSet at the confirm offset and inside the newest epoch."""
+    """Return True when a slave has reached the confirm offset and the newest epoch, so that it may enter the set."""
     return reached >= max(confirmed, epoch_start)
 
 
 def is_beyond(epoch: int, start: int, last_epoch: int, last_start: int) -> bool:
-    """An epoch is kept in the epoch file only if it and its start are beyond the last entry."""
+    """Return True when an epoch is kept in the epoch file: it and its start are beyond the last entry."""
     return epoch > last_epoch and start > last_start
 
 
 def common_point(master: EpochEntries, replica: EpochEntries) -> int | None:
-    """Where two logs part: the end, in both, of the newest epoch that starts at the same offset in both.
+    """Return the offset where two logs diverge: the end, in both, of the newest epoch with the same start in both.
 
-    Source: ``EpochFileCache#findConsistentPoint``. -1: nowhere in common; ``None``: the ends are open.
+    Source: ``EpochFileCache#findConsistentPoint``. -1: nothing in common; None: an end is open.
     """
     theirs = {epoch: (start, end) for epoch, start, end in master}
     for epoch, start, end in sorted(replica, reverse=True):
@@ -174,5 +178,5 @@ def common_point(master: EpochEntries, replica: EpochEntries) -> int | None:
 
 
 def needed_acks(all_ack: bool) -> int:
-    """How many acknowledgements a message needs: with allAckInSyncStateSet those of the whole set."""
+    """Return how many acknowledgements a message needs; ``ALL`` is those of the whole set."""
     return ALL if all_ack else 1

@@ -18,7 +18,7 @@ from election_replay.election_core.protocols.controller.record import elections_
 
 
 def no_master_recorded(group: Group, decided: list[Decision]) -> Iterator[Finding]:
-    """``LEADERLESS`` for the controllers only: they recorded no master while a broker went on as master."""
+    """Yield ``LEADERLESS`` where the controllers recorded no master while a broker went on as master."""
     elected = elections_of(decided)
     nobody: Decision | None = None
     for fact in elected:
@@ -33,8 +33,10 @@ def no_master_recorded(group: Group, decided: list[Decision]) -> Iterator[Findin
 
 
 def _goes_on(group: Group, begin: Moment) -> Tenure | None:
-    """The master that goes on to the end of the logs, for longer than it needs to hear of an election, if no other one
-    begins: the line that elects it may be lost."""
+    """Return the master that leads on to the end of the logs after an election without winner; None if any other may.
+
+    It must lead on for longer than it needs to hear of an election, whose line may be lost.
+    """
     least, _ = group.clocks.elapsed(begin, group.end)
     later = any(group.clocks.elapsed(begin, tenure.begin)[1] > 0 for tenure in group.tenures)
     long = least > group.timing.us(Timeout.CONTROLLER_POLL)
@@ -42,7 +44,7 @@ def _goes_on(group: Group, begin: Moment) -> Tenure | None:
 
 
 def _serving(group: Group, begin: Moment, end: Moment) -> Tenure | None:
-    """Who was master all the time; one that died in it, nobody knows when, may not have been."""
+    """Return the master throughout the time; None if there is none, or if it died at an unknown moment."""
     about_then = group.timing.us(Timeout.CONTROLLER_SAME_MOMENT)
     return next(
         (
@@ -56,7 +58,7 @@ def _serving(group: Group, begin: Moment, end: Moment) -> Tenure | None:
 
 
 def _known(end: Moment) -> bool:
-    """Whether a line says when a role ended: a death is only known to lie between two lines."""
+    """Return True when the moment of the end is logged; a death is only known to lie between two lines."""
     return end.by - end.at <= Timeout.BLURRED_END.us
 
 

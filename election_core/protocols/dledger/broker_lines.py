@@ -1,11 +1,11 @@
-"""What the log of a broker says of the DLedger member below it: one thread changes the broker's role after the
-member's, one change after the other (``DLedgerRoleChangeHandler``).
+"""The DLedger member's roles, as its broker's log shows them. One thread makes the broker follow each change of the
+member's role, one after the other (``DLedgerRoleChangeHandler``).
 
-    Begin handling broker role change term=9 role=LEADER      the member leads term 9, and the broker is no master yet
-    Finish ... succ=false term=9 role=LEADER cost=146012      the member led no more: its broker never served
+    Begin handling broker role change term=9 role=LEADER      the member leads term 9, the broker is not yet master
+    Finish ... succ=false term=9 role=LEADER cost=146012      the member had ceased to lead: its broker never served
     Begin handling broker role change term=10 role=CANDIDATE
 
-Releases before 4.9 print no beginning: it follows from the end, and how long that took.
+Releases before 4.9 print no begin: it is computed from the end and the cost.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,15 +17,15 @@ from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.timing import US_PER_MS, Timeout
 
 ROLES = {"LEADER": LEADER, "FOLLOWER": FOLLOWER, "CANDIDATE": CANDIDATE}
-"""``MemberState.Role`` and the role that it stands for."""
+"""Roles by their name in ``MemberState.Role``."""
 
 
 def changes_to_master(
     events: Iterable[FoldEvent], incarnations: list[Incarnation]
 ) -> Iterator[tuple[FoldEvent, FoldEvent | None]]:
-    """The changes of role of a broker to master: how each began, and its end where it takes messages from then on.
+    """Yield (begin, end) of each change of the broker to master; an end of None means it never served.
 
-    Where the thread went on to another change, this one had ended by a line that is lost: nothing is known of it.
+    A change whose thread went on to another one without a line of its end is left out: nothing is known of it.
     """
     begin: FoldEvent | None = None
     for event in events:
@@ -47,15 +47,15 @@ def changes_to_master(
 
 
 def _begun(end: FoldEvent) -> FoldEvent:
-    """The beginning of a change of role of which only the end is printed, and how long it took."""
+    """Return the begin of a change of role, computed from the line of its end."""
     took = (end.duration_ms or 0) * US_PER_MS
     return replace(end, at=end.at - took, by=end.by - took)
 
 
 def steps_of_broker(events: Iterable[FoldEvent], node: str | None) -> Iterator[Step]:
-    """The roles of a member whose own log is not there, as the broker on top of it learned of them.
+    """Yield the roles of a member whose own log is missing, by its broker's log.
 
-    A change waits for the one before it: what is printed at once after that may have begun while it lasted.
+    A change waits for the one before it: a change printed right after another's end may have begun during that one.
     """
     begun: FoldEvent | None = None
     ended: FoldEvent | None = None
@@ -69,15 +69,18 @@ def steps_of_broker(events: Iterable[FoldEvent], node: str | None) -> Iterator[S
             begun, ended = begun if known else None, event
             continue
         waited = begun is not None and ended is not None and event.at <= ended.by
-        since = _given_up(ended) if waited and ended is not None else event.at
+        since = _next_change_earliest(ended) if waited and ended is not None else event.at
         promptly = event.role == "LEADER" and since == event.at
         yield _step(replace(event, at=since), event.by, node, "elected" if promptly else SEEN)
         begun, ended = event, None
 
 
-def _given_up(end: FoldEvent) -> int:
-    """When a change of role ended, at the earliest; a change to master looks again and again whether its member leads,
-    and fails where it does not."""
+def _next_change_earliest(end: FoldEvent) -> int:
+    """Return the earliest time (us) at which the member can have changed its role again, by the end of a change.
+
+    A change to master polls whether its member leads, and fails within a poll when it does not; any other change shows
+    nothing until it ends.
+    """
     looks = end.role == "LEADER" and end.flag is False
     took = Timeout.MIN_REPORTED.us if looks else (end.duration_ms or 0) * US_PER_MS
     return end.at - min(took, (end.duration_ms or 0) * US_PER_MS)
@@ -89,6 +92,6 @@ def _step(event: FoldEvent, by: int, node: str | None, cause: str) -> Step:
 
 
 def becomes_slave(event: FoldEvent) -> bool:
-    """Whether the broker on top of a member that leads no more took a second or more to become slave."""
+    """Return True when the broker took a second or more to become slave after its member ceased to lead."""
     changed = event.kind == "DLB_ROLE_END" and event.flag is True and event.role != "LEADER"
     return changed and event.term is not None and (event.duration_ms or 0) * US_PER_MS >= Timeout.MIN_REPORTED.us

@@ -1,9 +1,9 @@
-"""The broker on top of a member changes its role after the member does, and that takes time.
+"""``FORMER_LEADER_STILL_MASTER``: a broker changes its role after its DLedger member does, and that takes time.
 
-n0 leads            [=======|                          its member leads no more
+n0 leads            [=======|                          its member ceased to lead
 n0's broker, master [=================|                 it still changes to slave; name servers know it as master
 n2's broker, master         [=======================    the new leader's
-those who write             |<------->|                 are led to either of them, and what n0 gets fails
+producers                   |<------->|                 may be sent to either; writes to n0 fail
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from election_replay.election_core.protocols.dledger.facts import BrokerBecameSl
 
 
 def former_masters(group: Group) -> Iterator[Finding | RuleCoverage]:
-    """``FORMER_LEADER_STILL_MASTER`` of a DLedger group."""
+    """Yield ``FORMER_LEADER_STILL_MASTER`` of a DLedger group, and its coverage."""
     changes = list(group.of(BrokerBecameSlave))
     found = [finding for change in changes for finding in _still_master(group, change)]
     yield from found
@@ -29,7 +29,7 @@ def former_masters(group: Group) -> Iterator[Finding | RuleCoverage]:
 
 
 def _still_master(group: Group, change: BrokerBecameSlave) -> Iterator[Finding]:
-    """The tenure that ended when a broker began to change to slave, beside the one that served meanwhile."""
+    """Yield a finding for each leader that served while the broker of the former one still changed to slave."""
     end, elapsed = until(change), group.clocks.elapsed
     former = [
         tenure
@@ -50,7 +50,7 @@ def _still_master(group: Group, change: BrokerBecameSlave) -> Iterator[Finding]:
 
 
 def _served(group: Group, tenure: Tenure) -> Moment | None:
-    """When the broker of a leader had become master."""
+    """Return when the leader's broker had become master; None if it never did."""
     of_tenure = (fact for fact in group.of(Serving) if (fact.source_node, fact.term) == (tenure.source, tenure.term))
     return next((end for fact in of_tenure if (end := until(fact)) is not None), None)
 

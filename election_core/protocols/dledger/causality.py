@@ -1,8 +1,8 @@
-"""What was logged at one member because of what was logged at another: it ties their clocks together.
+"""Causal pairs of DLedger members: lines of one that follow from lines of another, which tie their clocks.
 
-Only what holds for incomplete logs counts. A line may have been dropped and a log may begin anywhere, so the first
-line found is not always the first one written: a node may win one term twice, and a node that lost its ``currterm``
-file, or got an old copy of it, raises itself to one term twice.
+Only what holds for incomplete logs counts. A line may have been dropped and a log may begin anywhere, so the first line
+found is not always the first one written: a node may win one term twice, and a node that lost its ``currterm`` file, or
+got an old copy of it, raises itself to one term twice.
 """
 
 from bisect import bisect_right
@@ -24,8 +24,8 @@ from election_replay.election_core.protocols.raft_family.causality import (
 
 
 def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
-    """A follower follows after its leader reached the term, and knows what was committed after its leader; a vote
-    counts after the voter did.
+    """Yield the pairs: a follower follows, and knows commits, after its leader reached the term; votes follow the
+    voter's.
 
     A voter grants a vote only in a term that it reached before (``handleVote``: REJECT_TERM_NOT_READY first).
     """
@@ -42,15 +42,15 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
             continue
         if cause is not None and not _of_an_earlier_life(fact, cause, begins):
             yield Message(cause, since(fact))
-    yield from _told_by_leaders(facts, begins)
+    yield from _commits_from_leaders(facts, begins)
 
 
-def _told_by_leaders(facts: Sequence[Fact], begins: dict[str, list[int]]) -> Iterator[Message]:
-    """A follower knows of a committed entry only from its leader, which had printed a smaller index before.
+def _commits_from_leaders(facts: Sequence[Fact], begins: dict[str, list[int]]) -> Iterator[Message]:
+    """Yield pairs from a leader's commit index to a follower that knows a larger one, which only the leader can send.
 
     Source: ``DLedgerEntryPusher``: followers take the index from the pushes of the leader, which has committed it
-    first. Who leads a term again after a start may know less than before, but of nothing beyond the end of the log that
-    it led with then. One of two leaders of a term tells nobody what the other one committed: they tie nothing.
+    first. A node that leads a term again after a restart may know less than before, but nothing beyond the end of the
+    log it then led with. Two leaders of one term do not share commits: such terms tie nothing.
     """
     terms = [fact for fact in facts if isinstance(fact, Role) and fact.protocol == PROTOCOL and fact.leader is not None]
     named = Counter(term for term, _ in {(fact.term, fact.leader) for fact in terms})
@@ -82,9 +82,9 @@ def _told_by_leaders(facts: Sequence[Fact], begins: dict[str, list[int]]) -> Ite
 
 
 def _of_an_earlier_life(effect: Fact, cause: Moment, begins: dict[str, list[int]]) -> bool:
-    """Whether the effect was seen in an earlier life of the process that logged the cause.
+    """Return True when the effect belongs to an earlier run of the process that logged the cause.
 
-    A process that lost its ``currterm`` file comes to a term again, and the lines of the first time may be missing.
+    A process that lost its ``currterm`` file reaches a term again, and the lines of the first time may be missing.
     """
     starts = begins.get(cause.source, [])
     last = bisect_right(starts, cause.at) - 1
@@ -92,9 +92,9 @@ def _of_an_earlier_life(effect: Fact, cause: Moment, begins: dict[str, list[int]
 
 
 def _led(facts: list[Fact], raised: Raises) -> Raises:
-    """When each leader of each term can first have sent heartbeats: at its election where that was its first one.
+    """Return when each leader of each term can first have sent heartbeats: at its election, if that was its first.
 
-    Raft proper (JRaft) raises the term for every election, so that none is won twice; DLedger does not.
+    Raft proper (JRaft) raises the term for every election, so none is won twice; DLedger does not.
     """
     led, doubled = dict(raised), of_two_machines(facts)
     for fact in facts:

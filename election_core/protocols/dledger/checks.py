@@ -1,8 +1,8 @@
 """Rules that one node's own lines decide: votes, rounds, terms, heartbeats, transfers.
 
-Each check looks at one line (and what the log said before it) and answers *conforms*, *violates* or *undecidable*.
-The counters of a printed round are read when the line is formatted: late answers may have made them larger than
-the decision used, never smaller (``DLedgerLeaderElector#maintainAsCandidate``).
+Each check looks at one line and the lines before it, and answers *conforms*, *violates* or *undecidable*. The counters
+of a printed round are read when the line is formatted: late answers may have made them larger than at the decision,
+never smaller (``DLedgerLeaderElector#maintainAsCandidate``).
 """
 
 from collections.abc import Iterator, Sequence
@@ -43,7 +43,7 @@ EARLIER_ROUND = "the answer may belong to an earlier round"
 
 _NOT_PASSED = tuple(row for row in ROUND_RESULTS if row.result != PASSED)
 _LATE_BEFORE_VOTES = [row for row in takewhile(lambda row: row.result != PASSED, ROUND_RESULTS) if row in LATE_ROWS]
-"""The rows that an answer can bring about, of those that are asked before the votes are counted."""
+"""Rows checked before the votes are counted which a late answer can make fit."""
 
 _MILLISECOND = 1000
 
@@ -53,22 +53,22 @@ _MILLISECOND = 1000
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """All answers of one round, each printed before the round's result: what the decision counted is no more."""
+    """Upper bounds for what a round's decision counted: all answers printed before its result."""
 
     valid: int
     bigger_ledger: int
 
     @property
     def level(self) -> int:
-        """Valid answers of members whose log is not ahead of the candidate's."""
+        """The number of valid answers from members whose log is not ahead of the candidate's."""
         return self.valid - self.bigger_ledger
 
 
 def answers_of(parsed: FoldEvent, replies: Sequence[FoldEvent], owed: int) -> Answers | None:
-    """The answers to a round, where every member's is printed; ``None`` where one is missing.
+    """Return the answers to a round; None unless every member's answer is printed.
 
-    ``replies`` are the answers printed since the last round ended, ``owed`` how many of that round's were still to
-    come. Answers that were printed before the round began are of earlier ones. A failed call names no member.
+    ``replies`` are the answers printed since the last round ended, ``owed`` the number of that round's answers still to
+    come. Answers printed before the round began belong to earlier rounds. A failed call names no member.
     """
     if parsed.duration_ms is None:
         return None
@@ -86,14 +86,14 @@ def answers_of(parsed: FoldEvent, replies: Sequence[FoldEvent], owed: int) -> An
 
 
 def still_owed(parsed: FoldEvent, replies: Sequence[FoldEvent], owed: int) -> int | None:
-    """How many answers have been asked for and not been printed when a round ends; ``None`` if nobody knows."""
+    """Return how many requested answers are not printed yet when a round ends; None if that is unknown."""
     return None if parsed.member_count is None else max(owed + parsed.member_count - len(replies), 0)
 
 
 def round_result(event: FoldEvent, answers: Answers | None) -> Iterator[Verdict]:
-    """The result of a round of votes, held against :data:`ROUND_RESULTS`.
+    """Yield verdicts on the result of a round of votes, by :data:`ROUND_RESULTS`.
 
-    Whether enough members voted for who passed is a rule of its own.
+    Whether a passed round had enough votes is a rule of its own.
     """
     if event.term is None or not event.member_count:
         return
@@ -113,7 +113,10 @@ def round_result(event: FoldEvent, answers: Answers | None) -> Iterator[Verdict]
 
 
 def _printed(event: FoldEvent, term: int, members: int) -> Tally | None:
-    """The tally of a round's line: no counter was larger at the decision. Valid answers are not counted in it."""
+    """Return the tally of a round's line, an upper bound of every counter at the decision; None if one is missing.
+
+    The line does not count valid answers: all that answered stand for them.
+    """
     accepted, not_ready, answered, bigger_ledger = event.accepted, event.not_ready, event.answered, event.bigger_ledger
     if accepted is None or not_ready is None or answered is None or bigger_ledger is None:
         return None
@@ -133,10 +136,10 @@ def _printed(event: FoldEvent, term: int, members: int) -> Tally | None:
 def _by_the_table(
     result: str | None, printed: Tally, decided: Tally | None, quorum: int, *, ended_early: bool
 ) -> tuple[str] | tuple[str, str]:
-    """What the rows say of a result that is not :data:`PASSED`, read from the top, down to the last that gives it.
+    """Return the verdict on a result other than :data:`PASSED`, by the rows down to the last with that result.
 
-    ``decided`` counts valid answers by the lines of the answers themselves, ``None`` where one is missing. Nothing can
-    have come between them and the decision where the round ``ended_early``.
+    ``decided`` counts valid answers by the answers' own lines; None if one is missing. Nothing can have come between
+    them and the decision where the round ``ended_early``.
     """
     giving = [row for row in _NOT_PASSED if row.result == result]
     if all(row in LATE_ROWS and not row.fits(printed, quorum) for row in giving):
@@ -157,37 +160,37 @@ def _by_the_table(
 
 
 def _ended_early(event: FoldEvent) -> bool:
-    """Whether the round did not wait for its time to be over: then all that it waited for was counted."""
+    """Return True when the round ended before its time was up: then all that it waited for was counted."""
     return event.duration_ms is not None and event.duration_ms * _MILLISECOND < Timeout.DLEDGER_ROUND.us
 
 
 # -- answers of voters -------------------------------------------------------------------------------------------
 
 FOR_ANOTHER = frozenset(answer for answer, possible in ANSWERS.items() if possible.for_another)
-"""The voter's vote of this term is another's: judged where the answers to all candidates come together."""
+"""Answers that the vote of this term was given to another: judged over all candidates' answers together."""
 
 _IN_THE_TERM = frozenset(answer for answer, possible in ANSWERS.items() if possible.terms == {SAME})
-"""Answers that a voter gives in the very term that it is asked for."""
+"""Answers that a voter gives in the requested term only."""
 
 _ABOVE_THE_TERM = frozenset(answer for answer, possible in ANSWERS.items() if possible.terms == {LARGER})
-"""Answers that carry a larger term than the one that was asked for."""
+"""Answers that carry a larger term than the requested one."""
 
 _BELOW_THE_TERM = frozenset(answer for answer, possible in ANSWERS.items() if possible.terms == {SMALLER})
-"""Answers that carry a smaller one: the voter has yet to come to the term."""
+"""Answers that carry a smaller term: the voter has yet to reach the requested one."""
 
 _NEVER_FROM_ITSELF = {UNEXPECTED_LEADER} | {answer for answer, possible in ANSWERS.items() if not possible.from_itself}
 
 _NOT_FOR_THIS_NODE = frozenset({UNKNOWN_GROUP, UNKNOWN_MEMBER})
-"""Refused by the server, before anybody looked at the vote."""
+"""Codes with which the server refuses a request before the vote is looked at."""
 
 
 def vote_reply(event: FoldEvent, current_term: int | None) -> Verdict | None:
-    """One answer as the candidate printed it, against the candidate's own term then.
+    """Judge one answer, as the candidate printed it, against the candidate's own term; None if undecided by this line.
 
-    Source: ``DLedgerLeaderElector#handleVote``. The answer's term is the voter's, after its checks; with
-    TERM_NOT_READY it is the voter's old one. Answers of earlier rounds come late, so a smaller term proves nothing.
-    A larger one only seems wrong: the line that raised the candidate's term may have been dropped, so it counts
-    when :func:`is_impossible` confirms it. ``None`` where this line alone does not tell.
+    Source: ``DLedgerLeaderElector#handleVote``. The answer's term is the voter's, after its checks; with TERM_NOT_READY
+    it is the voter's old one. Answers of earlier rounds come late, so a smaller term proves nothing. A larger one need
+    not be wrong, as the line that raised the candidate's term may have been dropped: it counts when
+    :func:`is_impossible` confirms it.
     """
     if event.peer is None or event.term is None:
         return None
@@ -218,7 +221,8 @@ def _against_own_term(event: FoldEvent, term: int, current_term: int, from_itsel
 
 
 def is_doubtful(event: FoldEvent, current_term: int | None) -> bool:
-    """Whether an answer may not fit the candidate's own term, which the next own line will tell."""
+    """Return True when an answer does not fit the candidate's last known term, so that its next own line must
+    decide."""
     if event.peer is None or event.term is None or current_term is None:
         return False
     if event.result in _BELOW_THE_TERM:
@@ -227,10 +231,10 @@ def is_doubtful(event: FoldEvent, current_term: int | None) -> bool:
 
 
 def is_impossible(answer: FoldEvent, later_term: int) -> bool:
-    """Whether an answer breaks the rules, given the candidate's own term on a later line of the same life.
+    """Return True when an answer breaks the rules, given the candidate's own term on a later line of the same process.
 
     Terms only grow, so the candidate asked in a term no larger than ``later_term``. A vote is given or refused in the
-    term that was asked for, and a voter is "not ready" only below it.
+    requested term, and a voter is "not ready" only below it.
     """
     term = answer.term
     if term is None:
@@ -242,7 +246,7 @@ def is_impossible(answer: FoldEvent, later_term: int) -> bool:
 
 
 def role_change(event: FoldEvent) -> Verdict | None:
-    """A role is taken in the node's own term; candidate also for a larger one, which it has yet to take.
+    """Judge the term of a role change: the node's own; for a candidate also a larger one, which it takes next.
 
     Source: ``DLedgerLeaderElector#changeRoleToLeader``, ``#changeRoleToCandidate``, ``MemberState#changeToFollower``.
     The lines hold both terms, and are printed under the lock that guards them.
@@ -263,9 +267,9 @@ ROLE_CHANGES = frozenset(_ALLOWED)
 
 
 def term_raised(event: FoldEvent, heard: int) -> Verdict | None:
-    """A candidate raises its term to the largest one that it heard of, else by one (``MemberState#nextTerm``).
+    """Judge a raise of the term: to the largest one heard of, else by one (``MemberState#nextTerm``).
 
-    ``heard`` is the largest term for which a line of this life made the node candidate.
+    ``heard`` is the largest term for which a line of this process made the node candidate.
     """
     if event.term is None or event.from_term is None:
         return None
@@ -277,9 +281,10 @@ def term_raised(event: FoldEvent, heard: int) -> Verdict | None:
 
 
 def next_round(before: FoldEvent, event: FoldEvent, interval_ms: int) -> Verdict | None:
-    """After WAIT_TO_VOTE_NEXT the next round is held in a larger term (``maintainAsCandidate``).
+    """Judge the round after WAIT_TO_VOTE_NEXT, which is held in a larger term (``maintainAsCandidate``); None for
+    others.
 
-    Not after a leader was followed and lost again, which takes two heartbeat intervals at least.
+    The term may stay if a leader was followed and lost in between, which takes two heartbeat intervals at least.
     """
     if before.result != WAIT_TO_VOTE_NEXT or before.term is None or event.term is None:
         return None
@@ -294,11 +299,11 @@ def next_round(before: FoldEvent, event: FoldEvent, interval_ms: int) -> Verdict
 
 
 def follower_timeout(event: FoldEvent, last_heard: int | None, line_before: int | None) -> Verdict | None:
-    """A follower gives its leader up only after maxHeartBeatLeak (default 3) intervals without heartbeat.
+    """Judge a follower's time-out: maxHeartBeatLeak (default 3) intervals without heartbeat; None without a time.
 
-    Source: ``DLedgerLeaderElector#maintainAsFollower``: it looks only after two intervals, then compares with the
-    leak, which is not printed. The time of the last heartbeat is read again for the line, so one that came just then
-    shows in it. ``line_before`` is when the log's line before this one was written.
+    Source: ``DLedgerLeaderElector#maintainAsFollower``: it looks only after two intervals, then compares with the leak,
+    which is not printed. The time of the last heartbeat is read again for the line, so one that came just then shows in
+    it. ``line_before``: when the log's previous line was written (us).
     """
     if last_heard is None or not event.duration_ms:
         return None
@@ -316,11 +321,11 @@ def follower_timeout(event: FoldEvent, last_heard: int | None, line_before: int 
 
 
 def leader_gives_up(parsed: FoldEvent, last_quorum: int | None, event: FoldEvent) -> Verdict | None:
-    """A leader becomes candidate after a round of heartbeats without quorum, for one of three reasons.
+    """Judge a leader's change to candidate after a heartbeat round without quorum; None if they do not belong together.
 
     Source: ``DLedgerLeaderElector#sendHeartbeats``: a member has a larger term, a member knows another leader, or the
-    last quorum is longer ago than maxHeartBeatLeak intervals. That time is not reset by an election: who led an hour
-    ago gives up after its first failed round.
+    last quorum is longer ago than maxHeartBeatLeak intervals. An election does not reset that time: a node that led an
+    hour ago gives up after its first failed round.
     """
     if event.at - parsed.at > Timeout.DLEDGER_AGREES.us or event.term != parsed.term:
         return None
@@ -339,17 +344,17 @@ def leader_gives_up(parsed: FoldEvent, last_quorum: int | None, event: FoldEvent
 
 
 def transfer_refused(event: FoldEvent) -> Verdict | None:
-    """A transfer is refused for its term only where the terms differ (``handleLeadershipTransfer``, 407 and 403)."""
+    """Judge a transfer refused for its term: the terms must differ (``handleLeadershipTransfer``, 407 and 403)."""
     if event.term is None or event.from_term is None:
         return None
     return either(RuleId.TRANSFER_RULE, event.term != event.from_term)
 
 
 def take_over(event: FoldEvent) -> Verdict | None:
-    """How a take-over ended, by the role that the transferee took and its term.
+    """Judge the code with which a take-over ended, by the transferee's role and term.
 
-    Source: ``DLedgerLeaderElector.TakeLeadershipTask#check``; ``from_term`` is the term of the request, whose
-    successor the transferee wants to lead.
+    Source: ``DLedgerLeaderElector.TakeLeadershipTask#check``; ``from_term`` is the term of the request, and the
+    transferee wants to lead the next one.
     """
     if event.term is None or event.from_term is None or event.code is None:
         return None
@@ -364,10 +369,10 @@ def take_over(event: FoldEvent) -> Verdict | None:
 
 
 def broker_role(event: FoldEvent) -> Verdict | None:
-    """The role of a broker's store after it followed a change of its member's role.
+    """Judge the role of a broker's store after it followed a change of its member's role.
 
     Source: RocketMQ ``DLedgerRoleChangeHandler``: a leader's broker becomes master once everything is committed and
-    dispatched, unless it leads no more; every other member's broker is slave.
+    dispatched, unless the member ceased to lead; every other member's broker is slave.
     """
     if event.role is None or event.value_before is None or event.flag is None:
         return None
@@ -377,7 +382,7 @@ def broker_role(event: FoldEvent) -> Verdict | None:
 
 
 def broker_id(event: FoldEvent, member: str | None) -> Verdict | None:
-    """The id of a slave is the number after its member's: ``n0`` gives 1 (``DLedgerCommitLog#getId``)."""
+    """Judge a slave's broker id: one more than its member's number, so ``n0`` gives 1 (``DLedgerCommitLog#getId``)."""
     number = digits.number(member[1:]) if member is not None else None
     if number is None or event.broker_id is None:
         return None

@@ -1,4 +1,4 @@
-"""The facts that only DLedger members tell."""
+"""Facts that only DLedger members state."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,7 +8,10 @@ from election_replay.election_core.model.facts import Fact, LineBrokeRule
 
 @dataclass(slots=True, unsafe_hash=True)
 class StrangerMet(Fact):
-    """``node`` was asked by ``peer``, which is no member of its group (``why``), or bears its own id."""
+    """``node`` exchanged requests with ``peer`` and found that their lists of members differ, or that both have one id.
+
+    ``why`` is which of these.
+    """
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer", "why")
 
@@ -20,8 +23,8 @@ class StrangerMet(Fact):
 class VotingRuleBroken(LineBrokeRule):
     """A line of ``node``, of the kind ``line``, breaks the ``rule``.
 
-    The line says its ``term``, the term before or asked for (``term_before``), the ``answer`` or result, how many
-    ``granted`` and were ``not_ready`` of how many that are ``needed``, and the ``role`` that a broker takes.
+    It prints its ``term``, the term before or asked for (``term_before``), the ``answer`` or result, how many voters
+    ``granted`` and were ``not_ready`` of the ``needed`` majority, and the ``role`` that a broker takes.
     """
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("role", "term", "peer", "rule")
@@ -38,8 +41,8 @@ class VotingRuleBroken(LineBrokeRule):
 
 @dataclass(slots=True, unsafe_hash=True)
 class CommittedCut(Fact):
-    """``node`` knew the entries up to index ``to_index`` to be committed, and cut its log in this process after
-    ``from_index``, as its leader ``peer`` wanted."""
+    """``node`` knew entries up to ``to_index`` to be committed, and its leader ``peer`` had it cut its log after
+    ``from_index``."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer",)
 
@@ -50,9 +53,11 @@ class CommittedCut(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class QueuesCut(Fact):
-    """A starting broker cut its queues, which reached byte ``queue_end`` of its log, back to byte ``cut_to``; its log
-    ends at byte ``log_end`` (null: not printed). It built them again from a message at byte ``built_from`` (null: not
-    seen)."""
+    """A starting broker cut its queues, which reached byte ``queue_end`` of its log, back to byte ``cut_to``.
+
+    Its log ends at byte ``log_end`` (None: not printed). It rebuilt them from the message at byte ``built_from`` (None:
+    not seen).
+    """
 
     queue_end: int
     cut_to: int | None

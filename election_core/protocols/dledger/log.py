@@ -1,14 +1,14 @@
-"""DLedger: the Raft of RocketMQ's DLedger brokers and controllers.
+"""DLedger: the Raft variant of RocketMQ's DLedger brokers and controllers.
 
 Source: openmessaging/dledger 0.3.1.2, ``DLedgerLeaderElector``, ``MemberState``, ``DLedgerEntryPusher``.
 
-The fold reads one node's own log. Only a node's own role lines say that it leads: a peer's "follower of X" may
-be the late echo of a heartbeat. A role seen only in the periodic status line stands in for a role line that the
-appender dropped. Votes are printed by the candidate alone; a voter prints nothing.
+The fold reads one node's own log. Only a node's own role lines show that it leads: a peer's "follower of X" may be the
+late echo of a heartbeat. A role seen only in the periodic status line stands in for a role line that the appender
+dropped. Votes are printed by the candidate alone; a voter prints nothing.
 
-What differs from the Raft paper and matters here: the first round after a timeout is held in the *old* term, so
-one node may lead one term several times; a term without a winner is normal; and a leader without quorum keeps
-its role for 6 to about 10 s, during which it cannot commit.
+Differences from the Raft paper that matter here: the first round after a time-out is held in the *old* term, so one
+node may lead one term several times; a term without a winner is normal; and a leader without quorum keeps its role for
+6 to about 10 s, during which it cannot commit.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -108,13 +108,14 @@ UNKNOWN_TO_A_MEMBER = "unknown_to_a_member"
 OWN_ID_AT_A_MEMBER = "own_id_at_a_member"
 OWN_ID_ELSEWHERE = "own_id_elsewhere"
 
-_TELLS_OF_A_STRANGER = {UNKNOWN_LEADER: UNKNOWN_TO_A_MEMBER, UNEXPECTED_LEADER: OWN_ID_AT_A_MEMBER}
-"""What a voter's answer says of the lists of members."""
+_STRANGER_ANSWERS = {UNKNOWN_LEADER: UNKNOWN_TO_A_MEMBER, UNEXPECTED_LEADER: OWN_ID_AT_A_MEMBER}
+"""Voters' answers that show different lists of members, each with the finding's reason."""
 
 
 @dataclass(slots=True)
 class VoteDenied:
-    """``voter`` told ``candidate`` that its vote of ``term`` is another's, ``count`` times; first heard in [at, by]."""
+    """``voter`` told ``candidate`` ``count`` times that its vote of ``term`` was given to another; first in [at,
+    by]."""
 
     voter: str
     candidate: str
@@ -128,9 +129,9 @@ class VoteDenied:
 
 @dataclass(slots=True)
 class Progress:
-    """The commit index of a leader in one leadership, as its status lines showed it to grow for the last time.
+    """The last growth of a leader's commit index in one leadership, by its status lines.
 
-    The growth happened in ``[after, by]``; ``from_index`` and ``to_index`` are DLedger entry indexes.
+    It grew in ``[after, by]`` (us); ``from_index`` and ``to_index`` are DLedger entry indexes.
     """
 
     term: int
@@ -143,7 +144,8 @@ class Progress:
 
 @dataclass(slots=True)
 class WithoutQuorum:
-    """A leader's rounds of heartbeats without a majority: none since ``[at, by]``, the last one at ``last``."""
+    """A leader's heartbeat rounds without a majority: the quorum was lost in ``[at, by]``, ``last`` is the last
+    round."""
 
     term: int
     at: int
@@ -156,8 +158,10 @@ class WithoutQuorum:
 
 @dataclass(slots=True)
 class AsLeader:
-    """What a node's own lines say of its majority while it led, and how many vote for it; ``lost`` and ``progressed``:
-    in this leadership."""
+    """A node's own lines about its majority while it led, and about the number of voters.
+
+    ``lost`` and ``progressed`` concern the present leadership.
+    """
 
     progress: list[Progress] = field(default_factory=list)
     without_quorum: list[WithoutQuorum] = field(default_factory=list)
@@ -167,13 +171,13 @@ class AsLeader:
     progressed: bool = False
 
     def ended(self) -> None:
-        """The leadership is over."""
+        """Take the end of the leadership."""
         self.lost, self.progressed = None, False
 
 
 @dataclass(slots=True)
 class LedgerLines:
-    """What a node's own lines say of its log and of the queues that its broker keeps of it."""
+    """A node's own lines about its log, and about the queues that its broker builds from it."""
 
     truncated: list[FoldEvent] = field(default_factory=list)
     committed_cut: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
@@ -184,7 +188,7 @@ class LedgerLines:
     queues_built: dict[str, FoldEvent] = field(default_factory=dict)
 
     def on_start(self, event: FoldEvent) -> None:
-        """Where its log ends at a start, where its queues are cut, and from where they are built again after that."""
+        """Take a line of a start: where the log ends, where queues are cut, from where they are built again."""
         if event.kind == "DL_STORE_RECOVERED_TO":
             self.recovered.append(event)
         elif event.kind == "STORE_QUEUES_CUT":
@@ -193,7 +197,7 @@ class LedgerLines:
             self.queues_built.setdefault(self.queues_cut[-1].event_id, event)
 
     def facts(self, emit: FactWriter, following_in: int | None) -> Iterator[Fact]:
-        """What the lines prove; ``following_in`` is the term in which the node follows as its log ends."""
+        """Yield what the lines prove; ``following_in``: the term in which the node follows as its log ends."""
         for cut in self.truncated:
             during, evidence = emit.at(cut), (cut.event_id,)
             yield LogCut(
@@ -212,7 +216,7 @@ class LedgerLines:
         for term, (committed, status) in sorted(self.known_committed.items()):
             yield KnownCommitted(*emit.at(status), term=term, to_index=committed, goes_on=term == following_in)
         for cut in self.queues_cut:
-            if cut.start_offset is None:  # how far the queues reached is not said
+            if cut.start_offset is None:  # the line does not print how far the queues reached
                 continue
             ends = [
                 start.max_offset
@@ -232,9 +236,9 @@ class LedgerLines:
 
 @dataclass(slots=True)
 class Running:
-    """What one process of the node is in the middle of. A start makes it anew, so that nothing is carried over.
+    """The state of one process of the node; a start replaces it, so nothing is carried over.
 
-    ``owed`` are answers of the round before that may still come; ``None``: the log begins in the middle of a process.
+    ``owed``: answers of the previous round that may still come; None if the log begins in the middle of a process.
     """
 
     owed: int | None = None
@@ -304,14 +308,14 @@ class DledgerLog(VotingLog):
         self._now.last_at = event.at
 
     def role_spans(self, incarnations: list[Incarnation]) -> list[Span]:
-        """Role spans; a DLedger node is candidate from its start (``MemberState`` constructor).
+        """Return the role spans; a DLedger node is candidate from its start (``MemberState`` constructor).
 
-        In 0.1 a candidate says so again at each request of a larger term, up to hundreds of times a second.
+        Release 0.1 prints "candidate" again for each request of a larger term, up to hundreds of times a second.
         """
         return joined(spans(self.steps, incarnations, CANDIDATE))
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
-        """What this log proves about its DLedger group."""
+        """Yield what this log proves about its DLedger group."""
         if not self.steps and not self.campaigns:
             self.node = self.node or speaker.identity.setting("dLegerSelfId")
             self.steps += steps_of_broker(self._of_broker, self.node)
@@ -363,7 +367,8 @@ class DledgerLog(VotingLog):
         yield from self.ledger.facts(emit, follows_in)
 
     def _term_as(self, role: str, shown: tuple[int, ...] | None) -> int | None:
-        """The term in which the node is in ``role`` as its log ends, if a status line has ``shown`` that term."""
+        """Return the term in which the node holds ``role`` as its log ends; None unless a status line has ``shown``
+        it."""
         if not self.steps or shown is None or (self.steps[-1].role, self.steps[-1].term) != (role, shown[0]):
             return None
         return shown[0]
@@ -375,7 +380,7 @@ class DledgerLog(VotingLog):
             yield QuorumLost(*during, term=lost.term, rounds=lost.rounds, regained=lost.regained)
 
     def _group(self, speaker: Speaker, stream: str) -> str:
-        """Controllers form one group; a broker's group is named by votes, else by its configuration or itself."""
+        """Return the group's name: one for all controllers; a broker's by votes, configuration or its broker set."""
         if process_of(stream) != BROKER:
             return CONTROLLER_GROUP
         identity = speaker.identity
@@ -427,7 +432,7 @@ class DledgerLog(VotingLog):
         cause: str | None,
         since: int | None = None,
     ) -> None:
-        """A line tells of a role that the node took then, or ``since`` some time before."""
+        """Add a step to a role that the line shows, taken at the line or ``since`` an earlier time (us)."""
         at = event.at if since is None else since
         if self._is_leader():
             self._now.led_until[self.steps[-1].term] = event.by
@@ -451,7 +456,7 @@ class DledgerLog(VotingLog):
         self._hear(event, event.from_term)
 
     def _on_larger_term(self, event: FoldEvent) -> None:
-        """A leader with a quorum heard of a larger term (DLedger 0.3.2 and later): it becomes candidate for it."""
+        """Take that a leader with a quorum heard of a larger term (0.3.2 and later): it becomes candidate for it."""
         self._hear(event, event.max_term)
 
     def _hear(self, event: FoldEvent, term: int | None) -> None:
@@ -459,7 +464,7 @@ class DledgerLog(VotingLog):
             self._now.heard_term, self._now.heard_at = max(self._heard(event.at), term), event.at
 
     def _heard(self, now: int) -> int:
-        """The largest term for which the node became candidate just now."""
+        """Return the largest term for which the node recently became candidate; 0 if that is too long ago."""
         return self._now.heard_term if now - self._now.heard_at <= Timeout.DLEDGER_HEARD.us else 0
 
     def _on_to_leader(self, event: FoldEvent) -> None:
@@ -473,7 +478,7 @@ class DledgerLog(VotingLog):
         self._step(event, FOLLOWER, event.term, event.peer, "heartbeat")
         self.ends(event, "lost")
         self._now.cause = None
-        self._now.last_round = None  # a follower forgets what its last round led to
+        self._now.last_round = None  # following a leader resets the result of the last round
         self._now.failed_rounds = 0
 
     def _on_heartbeat_timeout(self, event: FoldEvent) -> None:
@@ -485,10 +490,10 @@ class DledgerLog(VotingLog):
             self.heard.append(HeardLast(event.peer, last, last + self._interval_ms * 1000, event.event_id))
 
     def _last_heartbeat(self, event: FoldEvent) -> int | None:
-        """When the last heartbeat was that a line mentions.
+        """Return the time (us UTC) of the last heartbeat that the line prints; None if its zone is unknown.
 
-        Who was suspended may have heard it quarters of an hour earlier, and a leader may print the time of a former
-        leadership: then only a time zone that a follower's earlier line shows tells it.
+        A node that was suspended may have heard it quarters of an hour earlier, and a leader may print a time of a
+        former leadership: then only the time zone shown by a follower's earlier line decides.
         """
         reading = local_reading(event.last_heartbeat_local)
         if reading is None:
@@ -512,7 +517,7 @@ class DledgerLog(VotingLog):
         self._now.cause = "larger_term" if is_larger(event.max_term, event.term) else "quorum_lost"
 
     def _note_unseen_leadership(self, event: FoldEvent) -> None:
-        """A round of heartbeats is a leader's: where none is known that can have begun it, its line was lost."""
+        """Add a leadership whose begin was lost: a heartbeat round is held by a leader only."""
         if event.term is None or event.duration_ms is None or not self.steps or self._leads(event.term):
             return
         began = event.at - event.duration_ms * 1000
@@ -521,11 +526,11 @@ class DledgerLog(VotingLog):
         last = self.steps[-1]
         since = max(min(began, self._now.last_at or began), last.at)
         self._step(event, LEADER, event.term, event.node or self.node, "status", since)
-        if last.by >= began:  # it took this role while the round was open
+        if last.by >= began:  # it took its last role while the round was open
             self.steps.append(replace(last, at=event.at, by=event.by, cause="status"))
 
     def _note_failed_round(self, event: FoldEvent) -> None:
-        """Count rounds of heartbeats after which a leader had to give up and did not.
+        """Count heartbeat rounds after which a leader had to give up and did not.
 
         Source: ``DLedgerLeaderElector#sendHeartbeats``: with no quorum for more than maxHeartBeatLeak intervals the
         leader becomes candidate right after this line. One more line may follow where the appender dropped some.
@@ -547,7 +552,7 @@ class DledgerLog(VotingLog):
             self.as_leader.kept.append((self._now.failed_rounds, without_us // 1000, event))
 
     def _note_without_quorum(self, event: FoldEvent, last: int) -> None:
-        """The majority answered for the last time at ``last``, and not when the first round after it was held."""
+        """Note that the majority answered last at ``last`` (us), and no longer when the next round was held."""
         if event.term is None:
             return
         before = self.as_leader.lost
@@ -571,11 +576,11 @@ class DledgerLog(VotingLog):
         self._now.preferred_at = event.at
 
     def _preferring(self, event: FoldEvent) -> bool:
-        """Whether this leader itself chose whom to hand over to."""
+        """Return True when this leader itself chose its successor: its preferred leader is back."""
         return self._now.preferred_at is not None and event.at - self._now.preferred_at <= TRANSFER_LASTS
 
     def _transferring(self, event: FoldEvent) -> bool:
-        """Whether a leadership transfer is under way: asked of a leader, or just ended at the transferee."""
+        """Return True during a leadership transfer: requested of a leader, or just ended at the transferee."""
         return self._now.transfer_at is not None and event.at - self._now.transfer_at <= TRANSFER_LASTS
 
     def _on_term_up(self, event: FoldEvent) -> None:
@@ -605,20 +610,21 @@ class DledgerLog(VotingLog):
             return
         if known is not None and -REORDERED <= event.at - known.at < Timeout.STATUS_SETTLES.us:
             return
-        # The change came after the last line that shows the role before; others may have come after the change.
+        # The change came after the last line that shows the former role; later lines may have come after the change.
         since = self._now.role_seen_at if self._now.role_seen_at is not None and known is not None else event.at
         leader = (event.node or self.node) if role == LEADER else None
         self._step(event, role, event.term, leader, "status", min(since, event.at))
         self._now.role_seen_at = event.at
 
     def _note_leaders_log(self, term: int, ledger_end: int, event: FoldEvent) -> None:
-        """How far the log of this node goes when a line first says so of it as leader of a term, in each life."""
+        """Note where the log of this node ends when a status line first shows it as leader of a term, in each
+        process."""
         if self._now.led_with != term:
             self._now.led_with = term
             self.ledger.led_with.append((term, ledger_end, event))
 
     def _note_known_committed(self, event: FoldEvent, role: str) -> None:
-        """Remember which line showed last that the commit index that a follower knows of had grown."""
+        """Note the last line in which the commit index known to a follower had grown."""
         before, self._now.last_known = self._now.last_known, None
         if role != FOLLOWER or event.term is None or event.committed is None:
             return
@@ -627,7 +633,7 @@ class DledgerLog(VotingLog):
             self.ledger.known_committed[event.term] = event.committed, event
 
     def _note_progress(self, event: FoldEvent, role: str) -> None:
-        """Remember when the commit index of a leader grew last."""
+        """Note the last growth of a leader's commit index."""
         before = self._now.last_status
         self._now.last_status = None
         if event.term is None or event.committed is None:
@@ -656,13 +662,13 @@ class DledgerLog(VotingLog):
         return self.open
 
     def _note_term(self, event: FoldEvent, term: int) -> None:
-        """Follow the node's own term, which never gets smaller, also not after a restart (file ``currterm``)."""
+        """Track the node's own term, which never falls, even across a restart (file ``currterm``)."""
         self._judge_doubtful(term)
         self.own_term.note(term, event)
         self._now.current_term = term
 
     def _judge_doubtful(self, own_term: int) -> None:
-        """Answers that did not fit the last known term are judged by the next own term."""
+        """Judge answers that did not fit the last known term by the next own term."""
         for answer in self._now.doubtful:
             wrong = is_impossible(answer, own_term)
             why = "the candidate's own term is not printed"
@@ -677,7 +683,7 @@ class DledgerLog(VotingLog):
             self._now.doubtful.append(event)
         if event.term is None or event.peer is None or event.node is None:
             return
-        why = _TELLS_OF_A_STRANGER.get(event.result or "")
+        why = _STRANGER_ANSWERS.get(event.result or "")
         if why is not None and event.peer != event.node:
             self.strangers.setdefault((why, event.peer), event)
         key = (event.term, event.peer, event.node)
@@ -704,7 +710,7 @@ class DledgerLog(VotingLog):
         )
 
     def _on_stranger(self, event: FoldEvent) -> None:
-        """A request of a node that is no member, or bears this node's own id."""
+        """Take a request from a node that is no member, or that has this node's own id."""
         why = OWN_ID_ELSEWHERE if event.kind in _OWN_ID_KINDS else NOT_A_MEMBER
         self.strangers.setdefault((why, event.peer), event)
 
@@ -715,7 +721,8 @@ class DledgerLog(VotingLog):
         return self._is_leader() and self.steps[-1].term == term
 
     def _note_size(self, event: FoldEvent) -> None:
-        """``memberNum`` and ``peerSize`` count all members of the group: ``MemberState#peerSize``."""
+        """Note the number of members: ``memberNum`` and ``peerSize`` count all of the group
+        (``MemberState#peerSize``)."""
         if event.member_count and (not self.as_leader.sizes or self.as_leader.sizes[-1][0] != event.member_count):
             self.as_leader.sizes.append((event.member_count, event))
 
@@ -760,7 +767,7 @@ class DledgerLog(VotingLog):
             self.ledger.committed_cut.append((event.ledger_end, self._now.committed, event))
 
     def _on_start(self, event: FoldEvent) -> None:
-        """A new process: what was open in the old one ended with it."""
+        """Take a start of the process: what was open in the old one ended with it."""
         self.begins()
         self.as_leader.ended()
         self._now = Running(owed=0, role_seen_at=event.at)
@@ -801,16 +808,16 @@ _NAMES_GROUP = frozenset(
 )
 
 BROKER_KINDS = frozenset({"DLB_ROLE_BEGIN", "DLB_ROLE_END", "DLB_ROLE_ERR", "DLB_SLAVE_BEGIN"})
-"""Lines of the broker on top of its DLedger member, in the broker's own log."""
+"""Lines of the broker on top of its DLedger member, from the broker's own log."""
 
 STORE_KINDS = frozenset({"DL_STORE_RECOVERED_TO", "STORE_QUEUES_BUILT", "STORE_QUEUES_CUT"})
-"""Lines of a broker that starts, about its log and the queues that it keeps of it; they come in a log of their own."""
+"""Lines of a starting broker about its log and its queues, from a log of their own."""
 
 KINDS = frozenset(_HANDLERS) | ROLE_CHANGES | _NAMES_GROUP | BROKER_KINDS | STORE_KINDS
 """The events that the fold of a DLedger log reads; some only name the group."""
 
 TELLS_ROLES = frozenset(_HANDLERS) | ROLE_CHANGES
-"""What a member says of its own role; where no such line is there, its broker speaks for it."""
+"""Lines in which a member states its own role; without any, its broker's lines stand in."""
 
 _STATUS = frozenset({"DL_STATUS", "DL_STATUS_FSM"})
 _OF_OTHER_THREADS = _STATUS | _NAMES_GROUP
@@ -830,14 +837,16 @@ PERIODIC: Mapping[str, Periodic] = {
     "STORE_QUEUES_BUILT": Periodic(says=lambda _: None),
     **dict.fromkeys(sorted(_NAMES_GROUP), Periodic(says=lambda event: event.replica_group, reads=("replica_group",))),
 }
-"""Status lines, every 3 s, the errors of requests to a member that is gone, with every heartbeat, and those of queues
-that are built again, with every message."""
+"""Status lines come every 3 s; errors of requests to a member that is gone with every heartbeat; lines about queues
+that are rebuilt with every message."""
 
 
 def _stalls(emit: FactWriter, stream: str, status: Sequence[int]) -> Iterator[RefusedWrites]:
-    """When a broker stood still, between its first and its last ``status``: the thread that prints it acknowledges
-    entries (``QuorumAckChecker``), and the next one was due within its period after the last line. Nobody writes to
-    controllers. Appenders may have dropped lines instead."""
+    """Yield the times in which a broker stood still, between its first and last ``status`` (us).
+
+    The thread that prints the status also acknowledges entries (``QuorumAckChecker``), and the next status was due
+    within its period. Controllers are left out, as nobody writes to them. Appenders may have dropped the lines instead.
+    """
     for run in emit.incarnations if status and process_of(stream) == BROKER else ():
         for hole in (hole for hole in run.stalls if status[0] <= hole.begin and hole.end <= status[-1]):
             by = hole.begin_by + Timeout.DLEDGER_STATUS.us
@@ -847,7 +856,7 @@ def _stalls(emit: FactWriter, stream: str, status: Sequence[int]) -> Iterator[Re
 
 
 def local_reading(local: str | None) -> int | None:
-    """A ``java.sql.Timestamp`` as microseconds of its own, unknown time zone; ``None`` for "never" and for no time."""
+    """Return a ``java.sql.Timestamp`` in us of its own, unknown time zone; None for "never" and for no time."""
     if local is None or local.startswith(("1969", "1970")):
         return None
     try:
@@ -861,23 +870,23 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def last_heartbeat(reading: int, by: int) -> int | None:
-    """A :func:`local_reading` as microseconds UTC, by the line that mentions it, which was written at ``by``.
+    """Return a :func:`local_reading` in us UTC, given that the line that prints it was written at ``by``.
 
-    Zones differ by whole quarter hours, so the minutes and seconds are right modulo 15 minutes: the last heartbeat
-    is the latest such time before the line. Where that is long ago, it may as well be a little later than the line:
-    the clock was put back in between. ``None`` there.
+    Zones differ by whole quarter hours, so minutes and seconds are right modulo 15 minutes: the last heartbeat is the
+    latest such time before the line. None where that is long ago: it could as well be shortly after the line, if the
+    clock was set back in between.
     """
     ago = (by - reading) % Timeout.UNKNOWN_ZONE.us
     return by - ago if ago <= Timeout.UNAMBIGUOUS.us else None
 
 
 def _is_again(raised: FoldEvent, before: FoldEvent) -> bool:
-    """Whether one line stands twice: a term that is raised in a moment is not raised from there once more."""
+    """Return True when the same raise of a term is logged twice."""
     return (raised.at, raised.from_term, raised.term) == (before.at, before.from_term, before.term)
 
 
 _SAYS_OWN_TERM = frozenset({"DL_TERM_UP", "DL_TO_LEADER", "DL_TO_FOLLOWER", "DL_TO_CANDIDATE"})
-"""Lines of role changes, which say the node's own term; status lines of another thread may lag behind."""
+"""Lines of role changes, which print the node's own term; status lines of another thread may lag behind."""
 
 _NAMES_SELF = frozenset(
     {

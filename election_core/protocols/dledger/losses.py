@@ -1,14 +1,14 @@
-"""What members lost of what had been committed, and what brokers lost of their queues.
+"""Committed entries that members lost, and queues that brokers lost.
 
-    committed by leader, term 1   |1 2 3 4 5 6 7|         a majority had them
-    leader's log, term 2          |1 2 3 4 5|             leader completeness (Raft section 5.4): it must have all seven
-    a member's log, cut           |1 2 3 4|               it had printed 7 as committed: what its leader has comes back
+    committed by leader, term 1   |1 2 3 4 5 6 7|         on a majority
+    leader's log, term 2          |1 2 3 4 5|             breaks leader completeness (Raft section 5.4)
+    a member's log, cut           |1 2 3 4|               it had printed 7 as committed; its leader resends what it has
 
-A cut below the commit index alone is no loss: a leader of DLedger cuts a follower's log where both surely agree, which
-may be far below, and sends what it has again.
+A cut below the commit index is no loss by itself: a DLedger leader cuts a follower's log where both surely agree, which
+may be far below, and sends its own entries again.
 
 The queues of a broker are made from its log. Some releases compute the end of a DLedger log too small when they start
-after a kill (by the header of each entry), and cut the queues there: the log has the messages, and no queue does.
+after a kill (by the header of each entry), and cut the queues there: the messages are in the log, but in no queue.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,9 +31,12 @@ _NO_END = "the end of the log is not printed at that start"
 
 
 def losses(group: Group, breaches: Sequence[Finding]) -> Iterator[Finding | RuleCoverage]:
-    """``COMMITTED_ENTRY_LOST`` and ``QUEUES_CUT_AT_START`` of a DLedger group, whose voters' terms went back so."""
+    """Yield ``COMMITTED_ENTRY_LOST`` and ``QUEUES_CUT_AT_START`` of a DLedger group, and their coverage.
+
+    ``breaches``: the findings about voters whose terms went back, which may have caused a loss.
+    """
     cuts = {id(fact): _leader_of(group, fact) for fact in group.of(CommittedCut)}
-    leaders = list(_not_had_by_a_leader(group, breaches))
+    leaders = list(_lacking_leaders(group, breaches))
     lost = [*leaders, *_cut(group, leaders)]
     yield from lost
     unknown = sum(1 for leader in cuts.values() if leader is None)
@@ -46,10 +49,10 @@ def losses(group: Group, breaches: Sequence[Finding]) -> Iterator[Finding | Rule
 
 
 def _leader_of(group: Group, cut: CommittedCut) -> LeaderLog | None:
-    """The log of the leader that wanted a cut, as it was first seen in the term in which the member followed it then.
+    """Return the log of the leader that ordered a cut, as first seen in the term the member followed; None if unknown.
 
-    Of an earlier term of that leader nothing follows: its log has grown since. So where the member's own log does not
-    say whom it followed, or the leader's log does not reach so far, nobody knows what the leader had.
+    An earlier term of that leader says nothing, as its log has grown since. So it is None where the member's log does
+    not name the leader it followed, or where the leader's log does not cover the time.
     """
     moment = since(cut)
     followed = {
@@ -68,20 +71,20 @@ def _leader_of(group: Group, cut: CommittedCut) -> LeaderLog | None:
     }
     logs = (led for led in group.of(LeaderLog) if led.node == cut.peer and led.term in followed & leading)
     led = max(logs, key=lambda led: led.term, default=None)
-    # What was committed in the leader's own term was not in its log yet when that was first seen.
+    # Entries committed in the leader's own term were not yet in its log when that was first seen.
     return led if led is not None and _committed_before(group, led) is not None else None
 
 
 def _committed_before(group: Group, led: LeaderLog) -> int | None:
-    """The last entry that leaders of earlier terms had committed, as far as they printed it."""
+    """Return the last entry that leaders of earlier terms printed as committed; None if none did."""
     ends = (grown.to_index for grown in group.of(Committed) if grown.term < led.term)
     return max((end for end in ends if end is not None), default=None)
 
 
 def _cut(group: Group, leaders: Sequence[Finding]) -> Iterator[Finding]:
-    """A member's log was cut below what it had printed as committed, and its leader does not have the entries.
+    """Yield members' logs cut below what they had printed as committed, if their leader lacks the entries.
 
-    ``leaders`` are the findings about leaders that lack entries, from which such a cut follows.
+    ``leaders``: the findings about leaders that lack entries, from which such a cut follows.
     """
     for fact in group.of(CommittedCut):
         leader = _leader_of(group, fact)
@@ -107,8 +110,8 @@ def _cut(group: Group, leaders: Sequence[Finding]) -> Iterator[Finding]:
         )
 
 
-def _not_had_by_a_leader(group: Group, breaches: Sequence[Finding]) -> Iterator[Finding]:
-    """A leader of a later term whose log ends below what an earlier term had committed."""
+def _lacking_leaders(group: Group, breaches: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield leaders of a later term whose log ends below what an earlier term had committed."""
     commits = (
         KnownCommit(grown.who, grown.term, grown.to_index, grown.since_event)
         for grown in group.of(Committed)
@@ -126,22 +129,22 @@ def _not_had_by_a_leader(group: Group, breaches: Sequence[Finding]) -> Iterator[
 
 def _verdict(fact: QueuesCut) -> str:
     if fact.cut_to is None or fact.queue_end <= fact.cut_to:
-        return CONFORMS  # the queues end where the log does: the line comes with each such start
+        return CONFORMS  # the queues end where the log does: every such start prints the line
     if fact.built_from is not None and fact.built_from < fact.cut_to:
-        return CONFORMS  # what was cut is built again, with all behind it
+        return CONFORMS  # what was cut is rebuilt, with everything after it
     if fact.log_end is None:
         return UNDECIDABLE
     return VIOLATES if fact.log_end > fact.cut_to else CONFORMS
 
 
 def _queues_cut(group: Group) -> Iterator[Finding]:
-    """A broker cut its queues below the end of its log; it does harm where that broker leads afterwards."""
+    """Yield queues cut below the end of the broker's log; that does harm if the broker leads afterwards."""
     for fact in group.of(QueuesCut):
         if _verdict(fact) != VIOLATES or fact.cut_to is None:
             continue
         led = _led_after(group, fact)
         if led is None and any(_again(later, fact) for later in group.of(QueuesCut)):
-            continue  # the next start built them again before it cut them
+            continue  # the queues had been rebuilt before the later start cut them again
         cut = min(fact.queue_end, fact.log_end or fact.queue_end) - fact.cut_to
         then = (
             f"As leader of term {led.term} it cannot show them to consumers, and gives their queue offsets out again."
@@ -171,11 +174,11 @@ def _queues_cut(group: Group) -> Iterator[Finding]:
 
 
 def _again(later: QueuesCut, fact: QueuesCut) -> bool:
-    """Whether a broker cut its queues again, at a later start."""
+    """Return True when the same broker cut its queues at a later start."""
     return later.source_node == fact.source_node and later.since > fact.since and later.queue_end >= fact.queue_end
 
 
 def _led_after(group: Group, fact: QueuesCut) -> Tenure | None:
-    """The first tenure of the same process's log after the cut."""
+    """Return the source's first tenure after the cut; None without one."""
     later = (tenure for tenure in group.tenures if tenure.source == fact.source_node and tenure.begin.at >= fact.since)
     return min(later, key=lambda tenure: tenure.begin, default=None)

@@ -1,4 +1,4 @@
-"""What the facts of a DLedger group must satisfy: the rules of the Raft family, and those of DLedger's own.
+"""The rules of a DLedger group: those of the Raft family, and DLedger's own.
 
 A leader without quorum keeps its role for 6 to about 10 s (``DLedgerLeaderElector#sendHeartbeats``, maxHeartBeatLeak).
 One node leading one term twice is always fine: the first round after a timeout is held in the old term.
@@ -30,7 +30,7 @@ __all__ = ["PROTOCOL", "judge"]
 
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
-    """All rows of one DLedger group."""
+    """Yield all rows of one DLedger group."""
     group = group_of(facts, clocks)
     rows = list(raft_family.rows_of(group, voting_rules_broken(group)))
     back = [row for row in rows if isinstance(row, Finding) and row.rule == RuleId.TERM_REGRESSION]
@@ -53,7 +53,7 @@ _STRANGE = {
 
 
 def _strangers(group: Group) -> Iterator[Finding]:
-    """``MEMBERS_DISAGREE``, once for each node; none follows from another one."""
+    """Yield ``MEMBERS_DISAGREE``, once for each node."""
     met: dict[str, list[StrangerMet]] = {}
     for fact in group.of(StrangerMet):
         met.setdefault(fact.who, []).append(fact)
@@ -91,7 +91,7 @@ _BROKEN = {
     "DL_TO_LEADER_SKIPPED": "did not become leader of term {term_before} in term {term}",
     "DL_TO_FOLLOWER": "followed a leader of term {term_before} in term {term}",
 }
-"""What a line does wrong: by its rule, else by the result that it says, else by the kind of line."""
+"""What is wrong with a line, as text: by its rule, else by its result, else by its kind."""
 
 
 def _broken(fact: VotingRuleBroken) -> str:
@@ -111,7 +111,7 @@ def _broken(fact: VotingRuleBroken) -> str:
 
 
 def voting_rules_broken(group: Group) -> Iterator[tuple[LineBrokeRule, str]]:
-    """Lines that break a rule of DLedger, each with how, for a sentence."""
+    """Return the lines that break a rule of DLedger, each with a clause for its sentence."""
     return ((fact, _broken(fact)) for fact in group.of(VotingRuleBroken))
 
 

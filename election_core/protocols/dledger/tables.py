@@ -1,9 +1,8 @@
 """What a DLedger member decides, as literal tables: votes, rounds, heartbeats.
 
 Each table is read from the top, and the first row that fits decides (``DLedgerLeaderElector``, 0.3.1.2, in its own
-order). The machine runs on these tables, and a broken world takes a row away or bends one. The judge holds what logs
-show against the same rows: answers against what they can answer at all (:data:`ANSWERS`), the results of rounds against
-:data:`ROUND_RESULTS` row by row.
+order). The simulated member runs on these tables, and faulty ones have a row removed or changed. The judge compares
+logs with the same rows: answers by :data:`ANSWERS`, results of rounds by :data:`ROUND_RESULTS`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +16,7 @@ HEARTBEAT_INTERVAL_MS = Timeout.DLEDGER_HEARTBEAT.value.ms
 MAX_HEARTBEAT_LEAK = 3
 """``DLedgerConfig.maxHeartBeatLeak``; never printed."""
 SILENCE_MS = MAX_HEARTBEAT_LEAK * HEARTBEAT_INTERVAL_MS
-"""How long a follower stands a silent leader, and a leader a missing quorum."""
+"""How long a follower tolerates a silent leader, and a leader a missing quorum."""
 
 ACCEPT = "ACCEPT"
 UNKNOWN_LEADER = "REJECT_UNKNOWN_LEADER"
@@ -34,9 +33,9 @@ REVOTE_IMMEDIATELY = "REVOTE_IMMEDIATELY"
 WAIT_TO_REVOTE = "WAIT_TO_REVOTE"
 WAIT_TO_VOTE_NEXT = "WAIT_TO_VOTE_NEXT"
 OPEN_TO_ALL = frozenset({REVOTE_IMMEDIATELY, WAIT_TO_VOTE_NEXT})
-"""Results of rounds that nobody won although a majority answered, none of it had a leader, and few had longer logs.
+"""Results of rounds without winner in which a majority answered, none of it had a leader, few had longer logs.
 
-The second one is that of a round too in which somebody was in a larger term.
+The second result is also that of a round in which somebody was in a larger term.
 """
 
 # -- votes -------------------------------------------------------------------------------------------------------
@@ -44,7 +43,7 @@ The second one is that of a round too in which somebody was in a larger term.
 
 @dataclass(frozen=True, slots=True)
 class Ballot:
-    """A request for a vote, and what the voter knows: ends of ledgers are ``(term, index)``."""
+    """A request for a vote, and the voter's state; ends of ledgers are ``(term, index)``."""
 
     voter: str
     candidate: str
@@ -64,13 +63,13 @@ class Ballot:
 
     @property
     def voted_otherwise(self) -> bool:
-        """Whether the vote of this very term is another candidate's."""
+        """Whether the voter's vote of this term was given to another candidate."""
         return self.term == self.own_term and self.vote not in (None, self.candidate)
 
 
 @dataclass(frozen=True, slots=True)
 class VoteCheck:
-    """One row: a ballot that fits it gets this answer."""
+    """One row: the answer to a ballot that fits it."""
 
     answer: str
     fits: Callable[[Ballot], bool]
@@ -78,28 +77,29 @@ class VoteCheck:
 
 VOTE_CHECKS: tuple[VoteCheck, ...] = (
     VoteCheck(UNKNOWN_LEADER, lambda b: b.candidate not in b.peers),
-    # The own vote comes by another way than the network; the same name in a request is a stranger.
+    # A node's own vote does not come over the network; a request with its own name is from a stranger.
     VoteCheck("REJECT_EXPIRED_LEDGER_TERM", lambda b: b.end[0] < b.own_end[0]),
     VoteCheck("REJECT_SMALL_LEDGER_END_INDEX", lambda b: b.end[0] == b.own_end[0] and b.end[1] < b.own_end[1]),
     VoteCheck(EXPIRED_TERM, lambda b: b.term < b.own_term),
-    # A follower that has not voted is not protected by its leader: quorums are.
+    # Having a leader does not keep a follower that has not voted from voting: the quorum is safe without that.
     VoteCheck(ALREADY_HAS_LEADER, lambda b: b.voted_otherwise and b.leader is not None),
     VoteCheck(ALREADY_VOTED, lambda b: b.voted_otherwise),
-    # A vote is never given in the call in which its term is heard of first.
+    # A vote is never given in the call that first brings its term.
     VoteCheck(TERM_NOT_READY, lambda b: b.term > b.own_term),
     VoteCheck(TERM_BELOW_LEDGER, lambda b: b.term < b.own_end[0]),
     VoteCheck("REJECT_TAKING_LEADERSHIP", lambda b: not b.to_itself and b.taking_over and b.own_end == b.end),
 )
-"""``DLedgerLeaderElector#handleVote``; no row fits: the vote is given."""
+"""The checks of ``DLedgerLeaderElector#handleVote``; if no row fits, the vote is given."""
 
 
 def vote_answer(checks: tuple[VoteCheck, ...], ballot: Ballot) -> str:
-    """The answer of the first row that fits."""
+    """Return the answer of the first row that fits, ACCEPT without one."""
     return next((check.answer for check in checks if check.fits(ballot)), ACCEPT)
 
 
 def answered_term(answer: str, ballot: Ballot) -> int:
-    """The term that a voter puts into its answer: its own, or that of its ledger where the ledger is what refuses."""
+    """Return the term in the answer: the voter's own, or that of its ledger where the ledger is the reason to
+    refuse."""
     return ballot.own_end[0] if answer == TERM_BELOW_LEDGER else ballot.own_term
 
 
@@ -109,10 +109,10 @@ SMALLER, SAME, LARGER = -1, 0, 1
 
 @dataclass(frozen=True, slots=True)
 class Possible:
-    """When an answer can be given: with which ``terms`` in it, as they compare with the one that was asked for.
+    """When an answer can be given: ``terms`` are the comparisons of its term with the requested one.
 
-    ``from_itself``: a candidate, which is a member and asks in the term that it is in, can get it from itself.
-    ``for_another``: it is given only where the vote of the term that was asked for is another candidate's.
+    ``from_itself``: a candidate that is a member and asks in its own term can get it from itself. ``for_another``: it
+    is given only where the vote of the requested term was given to another candidate.
     """
 
     terms: frozenset[int]
@@ -121,7 +121,7 @@ class Possible:
 
 
 def _ballots() -> Iterator[Ballot]:
-    """One ballot for each case that a row of :data:`VOTE_CHECKS` may tell from others."""
+    """Yield one ballot for each case that the rows of :data:`VOTE_CHECKS` may tell apart."""
     asked, terms = 2, (1, 2, 3)
     ends = ((1, 2), (2, 1), (2, 2), (2, 3), (3, 2))
     votes, leaders = (None, "candidate", "other"), (None, "other")
@@ -152,11 +152,13 @@ def _compared(term: int, asked: int) -> int:
 
 
 ANSWERS: Mapping[str, Possible] = _possible()
-"""What follows from the rows of :data:`VOTE_CHECKS` about each answer that a voter can give."""
+"""For each answer that a voter can give, what follows from the rows of :data:`VOTE_CHECKS`."""
 
 UNEXPECTED_LEADER = "REJECT_UNEXPECTED_LEADER"
-"""The answer to another process's request that bears the voter's own id (``handleVote``, ``[BUG] [HandleVote]``): both
-have it. No row gives it, since members that have one list send no such request."""
+"""The answer to another process's request under the voter's own id (``handleVote``, ``[BUG] [HandleVote]``).
+
+No row gives it, since members with one list of members send no such request.
+"""
 
 
 # -- rounds of voting -----------------------------------------------------------------------------------------------
@@ -164,7 +166,7 @@ have it. No row gives it, since members that have one list send no such request.
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """The answers of one round of voting so far; ``valid`` are those of members that could be reached."""
+    """The answers of one round of voting so far; ``valid`` counts those of members that could be reached."""
 
     members: int
     term: int
@@ -177,7 +179,7 @@ class Tally:
     has_leader: bool = False
 
     def counting(self, answer: str, term: int) -> "Tally":
-        """The tally with one more answer; the voter's term counts only where it says "too old"."""
+        """Return the tally with one more answer; the voter's term counts only in an answer that the term is too old."""
         too_old = answer in (EXPIRED_TERM, TERM_BELOW_LEDGER)
         return replace(
             self,
@@ -191,16 +193,16 @@ class Tally:
         )
 
     def is_over(self, quorum: int) -> bool:
-        """Whether the candidate need not wait for more."""
+        """Return True when the candidate need not wait for more answers."""
         enough = self.accepted >= quorum or self.accepted + self.not_ready >= quorum
         return self.has_leader or enough or self.answered == self.members
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RoundResult:
-    """One row: a tally that fits it has this result; ``more_pause_ms`` comes on top, ``None``: no pause at all.
+    """One row: the result of a tally that fits it, and the extra pause (ms; None: no pause at all).
 
-    A row is equal to itself alone.
+    Rows compare by identity.
     """
 
     result: str
@@ -217,16 +219,16 @@ ROUND_RESULTS: tuple[RoundResult, ...] = (
     RoundResult(REVOTE_IMMEDIATELY, None, lambda t, quorum: t.accepted + t.not_ready >= quorum),
     RoundResult(WAIT_TO_VOTE_NEXT, 0, lambda _t, _quorum: True),
 )
-"""``DLedgerLeaderElector#maintainAsCandidate``: what a round of voting leads to."""
+"""The results of a round of voting (``DLedgerLeaderElector#maintainAsCandidate``)."""
 
 
 def round_outcome(results: tuple[RoundResult, ...], tally: Tally, quorum: int) -> RoundResult:
-    """The first row that fits."""
+    """Return the first row that fits."""
     return next(row for row in results if row.fits(tally, quorum))
 
 
 def _answered_once_more() -> Iterator[tuple[Tally, Tally]]:
-    """Each tally that a round of three members may come to, and the one that it becomes by one more answer."""
+    """Yield (tally, the same with one more answer) for all tallies of a round of three members."""
     asked = 1
     answers = (
         (EXPIRED_TERM, asked + 1),
@@ -244,9 +246,9 @@ LATE_ROWS: frozenset[RoundResult] = frozenset(
     for row in ROUND_RESULTS
     if any(row.fits(after, 2) and not row.fits(before, 2) for before, after in _answered_once_more())
 )
-"""The rows that an answer can bring about: one that fits a later tally need not have fitted when the round was decided.
+"""Rows that one more answer can make fit: one that fits a later tally need not have fitted at the decision.
 
-Every other row can only cease to fit: one that fits a later tally fitted then too.
+Every other row can only cease to fit: if it fits a later tally, it fitted at the decision too.
 """
 
 
@@ -259,7 +261,7 @@ TAKE_LEADERSHIP_FAILED, INTERNAL_ERROR = 418, 500
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """A heartbeat, and what its receiver knows."""
+    """A heartbeat, and its receiver's state."""
 
     sender: str
     peers: tuple[str, ...]
@@ -270,7 +272,7 @@ class Beat:
 
 @dataclass(frozen=True, slots=True)
 class BeatCheck:
-    """One row: a heartbeat that fits it gets this code."""
+    """One row: the code that answers a heartbeat that fits it."""
 
     code: int
     fits: Callable[[Beat], bool]
@@ -283,9 +285,9 @@ BEAT_CHECKS: tuple[BeatCheck, ...] = (
     BeatCheck(OTHER_LEADER, lambda b: b.leader not in (None, b.sender)),
     BeatCheck(SUCCESS, lambda _: True),
 )
-"""``DLedgerLeaderElector#handleHeartBeat``: whom a member voted for does not matter."""
+"""The checks of ``DLedgerLeaderElector#handleHeartBeat``: a member's vote does not matter."""
 
 
 def beat_answer(beat: Beat) -> int:
-    """The code of the first row that fits."""
+    """Return the code of the first row that fits."""
     return next(check.code for check in BEAT_CHECKS if check.fits(beat))

@@ -1,8 +1,8 @@
-"""What a member was before its log begins, as the lines tell that end it: it gives up, or its leader is lost.
+"""The role that a member held before its log begins, by the lines that end it: it gives up, or loses its leader.
 
 a1 [term: 4] received a MsgVote message with higher term from b2 [term: 5]    a1 was in term 4
 a1 became follower at term 5
-raft.node: a1 lost leader a1 at term 5                                         a1 led term 4, since nobody knows when
+raft.node: a1 lost leader a1 at term 5                                         a1 led term 4, since an unknown time
 """
 
 from dataclasses import dataclass
@@ -13,9 +13,10 @@ from election_replay.election_core.model.fold_event import FoldEvent
 
 @dataclass(slots=True)
 class BeforeTheLog:
-    """What the lines of a log say of the role in which its member was when they begin.
+    """The lines of a log about the role in which its member was when they begin.
 
-    ``heartbeat`` is the first one that it was late to send, as leaders do; ``term`` is the one that ``left`` ends.
+    ``heartbeat``: the first line about a late heartbeat, which only leaders send. ``term``: the term that ``left``
+    ends.
     """
 
     heartbeat: FoldEvent | None = None
@@ -23,12 +24,13 @@ class BeforeTheLog:
     term: int | None = None
 
     def leaves(self, event: FoldEvent, term: int | None) -> None:
-        """A line tells that the member leaves the role in ``term`` that it had (null: the next line tells it)."""
+        """Take the first line with which the member leaves its role in ``term``; None: the next line prints the
+        term."""
         if self.left is None:
             self.left, self.term = event, term
 
     def role(self, node: str | None, leader: str | None) -> Step | None:
-        """The role before, whose ``leader`` a line names; ``None`` where no line tells its term."""
+        """Return the step to the role before, given its ``leader``; None if no line prints its term."""
         if self.left is None or self.term is None or leader is None:
             return None
         led = leader == node

@@ -1,4 +1,4 @@
-"""What was logged at one etcd member because of what was logged at another: it ties their clocks together.
+"""Causal pairs of etcd members: lines of one that follow from lines of another, which tie their clocks.
 
 A member also prints how far its clock is ahead of a peer's: that ties the two from both sides.
 """
@@ -14,12 +14,12 @@ from election_replay.election_core.protocols.raft.log import PROTOCOL
 from election_replay.election_core.protocols.raft_family.causality import raises
 
 _SMOOTHED = 8
-"""A round trip counts for an eighth of the smoothed one that is printed: it took at most so many times as long
+"""A round trip has a weight of one eighth in the printed, smoothed one, so it took at most eight times as long
 (``probing.status#record``)."""
 
 
 def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
-    """A member that heard of a larger term from another one reached it after that one."""
+    """Yield the pairs: a member that heard of a larger term from another one reached it after that one."""
     of_raft = [fact for fact in facts if fact.protocol == PROTOCOL]
     first = raises(of_raft)
     for fact in of_raft:
@@ -30,7 +30,7 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
 
 
 def _measured(facts: Iterable[Fact]) -> Iterator[Message]:
-    """A measured difference as two messages: the peer's clock showed no less, and no more, than so much before.
+    """Yield each measured clock difference as two messages, one for each bound.
 
     The difference is printed up to some seconds after it was measured; a clock that was set in between shows itself
     elsewhere.
@@ -54,5 +54,5 @@ def _measured(facts: Iterable[Fact]) -> Iterator[Message]:
 
 
 def _on(source: str, moment: Moment, later_us: int) -> Moment:
-    """The reading of another clock, so much later than that of this moment."""
+    """Return the moment as the reading of another clock that is ``later_us`` ahead."""
     return Moment(moment.at + later_us, moment.by + later_us, source, moment.event_id)

@@ -1,4 +1,4 @@
-"""The facts that only etcd members tell."""
+"""Facts that only etcd members state."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,8 +8,10 @@ from election_replay.election_core.model.facts import Fact, LineBrokeRule
 
 @dataclass(slots=True, unsafe_hash=True)
 class RaftRuleBroken(LineBrokeRule):
-    """A line of ``node`` breaks the ``rule``, since ``why``: in ``term``, with a vote for ``peer``, or with
-    ``refusals`` among the ``voters_in_force``."""
+    """A line of ``node`` breaks the ``rule``; ``why`` is a clause that says how.
+
+    It did so in ``term``, with a vote for ``peer``, or with ``refusals`` among the ``voters_in_force``.
+    """
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer", "rule")
 
@@ -21,8 +23,10 @@ class RaftRuleBroken(LineBrokeRule):
 
 @dataclass(slots=True, unsafe_hash=True)
 class ClockMeasured(Fact):
-    """The source measured that its clock is ``ahead_ms`` ahead of that of ``peer``, by probes that took ``rtt_ms``
-    there and back (smoothed; null: not printed)."""
+    """The source measured that its clock is ``ahead_ms`` ahead of that of ``peer``.
+
+    Its probes took ``rtt_ms`` there and back (smoothed; None: not printed).
+    """
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer", "ahead_ms")
 
@@ -33,8 +37,11 @@ class ClockMeasured(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class ForcedRestart(Fact):
-    """``node`` made a cluster of itself alone, as it was told to, and dropped so many entries that were not committed
-    (``count``, null: not said); ``evidence``: the line that says it."""
+    """``node`` was told to make a cluster of itself alone, and dropped ``count`` uncommitted entries (None: not
+    printed).
+
+    ``evidence``: the line about the dropped entries.
+    """
 
     count: int | None
     evidence: tuple[str, ...]
@@ -42,10 +49,10 @@ class ForcedRestart(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class ClusterReplaced(Fact):
-    """``node`` starts as a member of this cluster from a folder that was one of the cluster ``other`` before.
+    """``node`` starts as a member of this cluster from a folder that belonged to the cluster ``other`` before.
 
-    Its data began at the revision ``after`` (null: not printed), where those of the other cluster had reached at least
-    the revision ``before`` (null: not printed); ``evidence``: the lines that say so.
+    Its data begins at the revision ``after``; the other cluster's had reached at least the revision ``before`` (None:
+    not printed). ``evidence``: the lines that print them.
     """
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("other",)
@@ -58,8 +65,7 @@ class ClusterReplaced(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class StoresDiffered(Fact):
-    """``node`` found ``count`` times, from ``since`` to ``until``, that ``peer`` (null: not said who) holds other data
-    than itself."""
+    """``node`` found ``count`` times, from ``since`` to ``until``, that ``peer`` (None: not named) holds other data."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer",)
 

@@ -1,9 +1,8 @@
-"""JRaft controllers: who leads the controllers' own Raft group (RocketMQ 5.2.0 and later).
+"""JRaft controllers: the leaders of the controllers' own Raft group (RocketMQ 5.2.0 and later).
 
 Source: RocketMQ ``JRaftControllerStateMachine#onLeaderStart``, ``#onLeaderStop``, ``#onStartFollowing``. The state
-machine's lines tell who led which term on its own machine, which is what a leader's own word is needed for. The JRaft
-library prints in a file of its own who asked for votes (``NodeImpl#electSelf``), and not who granted them. The rules
-are those of ``raft``.
+machine's lines show who led which term on its own machine. The JRaft library prints, in a file of its own, who asked
+for votes (``NodeImpl#electSelf``), but not who granted them. The rules are those of ``raft``.
 """
 
 import re
@@ -33,8 +32,7 @@ from election_replay.election_core.protocols.raft.log import PROTOCOL
 from election_replay.election_core.protocols.raft_family.log import NO_WINNER, VotingLog
 
 WITHOUT_MAJORITY = re.compile(r"Majority of the group dies: [0-9]{1,4}/([1-9][0-9]{0,3})")
-"""The status of a leader that gave up since it did not reach a majority of so many (JRaft ``NodeImpl#checkDeadNodes``).
-"""
+"""The status of a leader that gave up because it did not reach a majority (JRaft ``NodeImpl#checkDeadNodes``)."""
 
 
 def _sizes(emit: FactWriter, members: Iterable[tuple[int, FoldEvent]]) -> Iterator[VotersStated]:
@@ -44,7 +42,7 @@ def _sizes(emit: FactWriter, members: Iterable[tuple[int, FoldEvent]]) -> Iterat
 
 @dataclass(slots=True)
 class JraftLog:
-    """The state machine of one JRaft controller's log. ``on`` takes its events in program order."""
+    """The state machine of one JRaft controller's log; ``on`` takes its events in program order."""
 
     node: str | None = None
     steps: list[Step] = field(default_factory=list)
@@ -57,11 +55,11 @@ class JraftLog:
         _HANDLERS[event.kind](self, event)
 
     def role_spans(self, incarnations: list[Incarnation]) -> Iterator[Span]:
-        """Role spans; until its first line a JRaft node's role is not known."""
+        """Return the role spans; until its first line a JRaft node's role is unknown."""
         return spans(self.steps, incarnations, UNKNOWN)
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
-        """What this log proves about the controllers' own group."""
+        """Yield what this log proves about the controllers' own group."""
         emit = speaker.about(CONTROLLER_GROUP, PROTOCOL, stream, self.node)
         yield from emit.roles(self.role_spans(emit.incarnations))
         yield from emit.alive()
@@ -75,7 +73,7 @@ class JraftLog:
         self._step(event, LEADER, event.term, event.node, "elected")
 
     def _on_error(self, event: FoldEvent) -> None:
-        """The node takes no further part until it is started again (``NodeImpl#onError``)."""
+        """Take that the node ends its part until it is started again (``NodeImpl#onError``)."""
         if not self._is_over():
             self._step(event, DOWN, None, None, ENDED_ITSELF)
 
@@ -99,14 +97,14 @@ class JraftLog:
             self._step(event, CANDIDATE, event.term, None, "leader_lost")
 
     def _on_self(self, event: FoldEvent) -> None:
-        """The line only names this node."""
+        """Take a line that only names this node."""
 
 
 @dataclass(slots=True)
 class JraftLibraryLog:
-    """What the library's own file says of a controller's log: cuts, and one that would take away what was applied.
+    """The library's own file of a controller: cuts, and a cut that would remove applied entries.
 
-    Source: sofastack/sofa-jraft ``LogManagerImpl#unsafeTruncateSuffix``: it cuts behind the last applied entry only.
+    Source: sofastack/sofa-jraft ``LogManagerImpl#unsafeTruncateSuffix``: it cuts only after the last applied entry.
     """
 
     node: str | None = None
@@ -127,13 +125,14 @@ class JraftLibraryLog:
         self.checked.note(Verdict(RuleId.COMMITTED_ENTRY_LOST, says, why if broken else None), event)
 
     def _note_members(self, event: FoldEvent) -> None:
-        """``conf=10.0.0.1:9870,10.0.0.2:9870,10.0.0.3:9870/learner`` (JRaft ``Configuration#toString``)."""
+        """Note the voters in ``conf=10.0.0.1:9870,10.0.0.2:9870,10.0.0.3:9870/learner``
+        (``Configuration#toString``)."""
         voters = [peer for peer in (event.value or "").split(",") if peer and not peer.endswith("/learner")]
         if voters and (not self.members or self.members[-1][0] != len(voters)):
             self.members.append((len(voters), event))
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
-        """What the lines prove about the controllers' own group."""
+        """Yield what the lines prove about the controllers' own group."""
         emit = speaker.about(CONTROLLER_GROUP, PROTOCOL, stream, self.node)
         yield from _sizes(emit, self.members)
         yield from self.checked.tallied(emit, self.node)
@@ -147,13 +146,13 @@ LIBRARY_KINDS = frozenset({"JR_INIT", "JR_TRUNCATED", "JR_APPLIED_CONFLICT"})
 
 @dataclass(slots=True)
 class JraftElections(VotingLog):
-    """The state machine of the JRaft library's log: who asked for votes.
+    """The state machine of the JRaft library's log: the requests for votes.
 
-    It asks after a majority has said that it would grant them, so that every election could be won (``handlePreVote``).
+    A node asks after a majority has said that it would grant, so every election could be won (``handlePreVote``).
     """
 
     def on(self, event: FoldEvent) -> None:
-        """Take the next line. Who asks prints the term before the one that it asks for."""
+        """Take the next line. A candidate prints the term before the one that it stands for."""
         if event.term is None:
             return
         if event.kind == "JR_CANDIDATE":
@@ -163,7 +162,7 @@ class JraftElections(VotingLog):
             self.campaigns[-1].close(event, "won")
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
-        """The elections of the controllers' own group in which this controller asked for votes."""
+        """Yield the elections of the controllers' own group in which this controller stood."""
         emit = speaker.about(CONTROLLER_GROUP, PROTOCOL, stream)
         for election in self.campaigns:
             if election.outcome == "open":

@@ -1,10 +1,10 @@
 """Raft: the log of one etcd member.
 
-Source: etcd-io/raft ``raft.go``, ``node.go``; etcd ``server/etcdserver/raft.go``. A member says every change of its own
-role and term, and unlike in DLedger the voters print their votes too, with both logs that were compared.
+Source: etcd-io/raft ``raft.go``, ``node.go``; etcd ``server/etcdserver/raft.go``. A member prints every change of its
+own role and term, and unlike in DLedger the voters print their votes too, with both logs that were compared.
 
-What differs from the Raft paper and matters here: a round of pre-votes leaves the term as it is and is no election;
-a leader that hears no quorum for an election timeout gives up by itself (CheckQuorum), a voter that hears its leader
+Differences from the Raft paper that matter here: a round of pre-votes leaves the term as it is and is no election; a
+leader that hears no quorum for an election time-out gives up by itself (CheckQuorum); a voter that hears its leader
 ignores candidates (lease); a transfer skips both. The voters in force are printed with every change, and again one by
 one at every start.
 """
@@ -69,7 +69,7 @@ PROTOCOL = "raft"
 
 @dataclass(slots=True)
 class Raised:
-    """A member reached a larger term, which it heard of from ``peer`` (``None``: it raised it itself)."""
+    """A member reached a larger term, heard from ``peer``; a peer of None means that it raised the term itself."""
 
     term: int
     peer: str | None
@@ -78,7 +78,7 @@ class Raised:
 
 @dataclass(slots=True)
 class Configuration:
-    """Voters, those that a change replaces, and learners, as they are in force from a line on."""
+    """The members in force from a line on: voters, voters that a change replaces, and learners."""
 
     voters: tuple[str, ...]
     voters_before: tuple[str, ...]
@@ -88,10 +88,10 @@ class Configuration:
 
 @dataclass(slots=True)
 class RaftLog:
-    """The state machine of one etcd log. ``on`` takes its events in program order.
+    """The state machine of one etcd log; ``on`` takes its events in program order.
 
-    One log may hold several memberships: a data directory that was restored or emptied makes another member, or
-    another cluster.
+    One log may hold several memberships: a data directory that was restored or emptied makes another member, or another
+    cluster.
     """
 
     memberships: list["Membership"] = field(default_factory=lambda: [Membership()])
@@ -99,7 +99,7 @@ class RaftLog:
     _last_at: int = 0
 
     def on(self, event: FoldEvent) -> None:
-        """Take the next line of this log. Its clock may show less than the line before: two loggers share a file."""
+        """Take the next line. Its clock may be behind the line before, as two loggers share a file."""
         if event.at < self._last_at <= event.by:
             event = replace(event, at=self._last_at)
         self._last_at = event.at
@@ -110,7 +110,8 @@ class RaftLog:
         membership.on(event)
 
     def _membership(self, event: FoldEvent) -> "Membership":
-        """The member that speaks: the last one, or another one that the line names; collectors may mix several."""
+        """Return the member that wrote the line: the last one, or another that the line names; collectors may mix
+        several."""
         current = self.memberships[-1]
         cluster = event.cluster_name if event.kind in _NAMES_CLUSTER else None
         if not current.may_be(event.node, cluster):
@@ -126,7 +127,7 @@ class RaftLog:
         return current
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
-        """What this log proves about the etcd clusters that its member belonged to."""
+        """Yield what this log proves about the etcd clusters that its member belonged to."""
         clusters = {membership.node: membership.cluster for membership in self.memberships if membership.cluster}
         for membership in self.memberships:
             group = membership.cluster or clusters.get(membership.node) or speaker.listed.replica_group or UNIDENTIFIED
@@ -139,8 +140,10 @@ class RaftLog:
                 yield from self._replaced(membership, emit)
 
     def _until_another(self, membership: "Membership", life: Incarnation) -> Incarnation:
-        """A life in which a member spoke, up to the first line of another one: nobody changes its id without a start,
-        whose lines may be missing."""
+        """Return the member's run, ended at the first line of another member: an id changes only by a restart.
+
+        The lines of that restart may be missing.
+        """
         last = membership.last_line
         others = (other.first_line for other in self.memberships if other.node not in (None, membership.node))
         begins = [line for line in others if line and last and last.by < line.at]
@@ -158,7 +161,7 @@ class RaftLog:
         )
 
     def _replaced(self, membership: "Membership", emit: FactWriter) -> Iterator[ClusterReplaced]:
-        """That the folder of a member of this cluster had been one of another cluster before."""
+        """Yield a fact if the folder of this cluster's member belonged to another cluster before."""
         first, cluster = membership.store.first, membership.cluster
         before = [
             other
@@ -181,7 +184,7 @@ class RaftLog:
 
 
 def learners_in(rest: str | None) -> tuple[str, ...]:
-    """The learners of a configuration, by what stands behind its voters: ``learners=(d4) learners_next=(e5)``.
+    """Return the learners of a configuration, by the text after its voters: ``learners=(d4) learners_next=(e5)``.
 
     ``learners_next`` vote until the change is over (etcd-io/raft ``tracker/tracker.go``).
     """
@@ -190,17 +193,20 @@ def learners_in(rest: str | None) -> tuple[str, ...]:
 
 
 def _at_once(heard: FoldEvent, event: FoldEvent) -> bool:
-    """Whether a member follows in the term that it heard of in the line before."""
+    """Return True when a member follows in the term that it heard of in the line before."""
     return heard.term == event.term and 0 <= event.at - heard.at < Timeout.ETCD_AT_ONCE.us
 
 
 def _closed_by_peer(lost: FoldEvent) -> bool:
-    """Whether a connection broke at once, because the peer's process or kernel closed it."""
+    """Return True when a connection broke at once, because the peer's process or kernel closed it."""
     return any(word in (lost.result or "") for word in ("EOF", "connection reset"))
 
 
 def _what_was_lost(event: FoldEvent) -> Verdict:
-    """What a member lost that ends itself; a commit index that is older than its own snapshot proves no loss."""
+    """Return the verdict on a member that ends itself over lost entries.
+
+    A commit index that does not exceed the member's log, as with an older snapshot, proves no loss.
+    """
     committed = event.committed or 0
     if event.kind == "RAFT_COMMITTED_CONFLICT":
         most = f": at most {committed - event.raft_index + 1} are lost" if event.raft_index is not None else ""
@@ -216,7 +222,7 @@ def _what_was_lost(event: FoldEvent) -> Verdict:
 
 @dataclass(slots=True)
 class Running:
-    """What one process of a member is in the middle of. A start makes it anew, so that nothing is carried over."""
+    """The state of one process of a member; a start replaces it, so nothing is carried over."""
 
     members: Configuration | None = None
     listed: bool = False
@@ -233,16 +239,16 @@ class Running:
 
 
 def _tick_us(timeout_us: int) -> int:
-    """The longest heartbeat interval, which is the tick of all clocks of the library, in microseconds.
+    """Return the longest possible heartbeat interval in us, which is the tick of all timers in the library.
 
-    etcd refuses an election timeout of less than five of them (``embed/config.go``).
+    etcd refuses an election time-out of less than five of them (``embed/config.go``).
     """
     return timeout_us // 5
 
 
 @dataclass(slots=True)
 class Membership(VotingLog):
-    """What a log says of one member of one cluster."""
+    """The lines of one log about one member of one cluster."""
 
     cluster: str | None = None
     timeout_us: int | None = None
@@ -263,7 +269,7 @@ class Membership(VotingLog):
     _now: Running = field(default_factory=lambda: Running(before=BeforeTheLog()))
 
     def may_be(self, node: str | None, cluster: str | None) -> bool:
-        """Whether a line that names this member and cluster, as far as it does, may be this one's."""
+        """Return True unless the line names another member or another cluster."""
         same_node = None in (node, self.node) or node == self.node
         return same_node and (None in (cluster, self.cluster) or cluster == self.cluster)
 
@@ -281,7 +287,7 @@ class Membership(VotingLog):
             self._now.restarted = self._now.restarted or event.kind in _SAID_AT_STARTS
 
     def facts(self, emit: FactWriter) -> Iterator[Fact]:
-        """What the lines prove about the cluster."""
+        """Yield what the lines prove about the cluster."""
         first = self.steps[0]
         yield QuietLog(*emit.during(self.node, first.at, first.at, None))
         yield from emit.roles(spans(self.steps, emit.incarnations, FOLLOWER))
@@ -317,7 +323,7 @@ class Membership(VotingLog):
         yield from self.own_clock.facts(emit, self.node, timeout_us, _tick_us(timeout_us))
 
     def _silent_to_the_end(self, emit: FactWriter) -> Iterator[Silence]:
-        """The silences in a leadership that ended with the first lines after them."""
+        """Yield the silences in a leadership that ended with the first lines after them."""
         led = [(step.at, following.at) for step, following in pairwise(self.steps) if step.role == LEADER]
         led.sort(key=itemgetter(1))
         for hole in emit.silences():
@@ -352,14 +358,14 @@ class Membership(VotingLog):
 
     def _step(self, event: FoldEvent, role: str, term: int | None, leader: str | None, cause: str) -> None:
         if role == FOLLOWER and self._now.members is not None and self.node in self._now.members.learners:
-            role = OBSERVER  # a learner follows without a vote
-        if self._now.stopping and self._role == LEADER and cause != TRANSFER:  # it handed over before it ends
+            role = OBSERVER  # a learner is a follower without a vote
+        if self._now.stopping and self._role == LEADER and cause != TRANSFER:  # it handed over before it stops
             cause = STOPPED
         self.takes(event, role, term, leader, cause)
 
     @property
     def _role(self) -> str | None:
-        """The role by Raft's rules, in which a learner is a follower."""
+        """The role by Raft's rules, in which a learner is a follower; None before the first step."""
         role = self.steps[-1].role if self.steps else None
         return FOLLOWER if role == OBSERVER else role
 
@@ -368,7 +374,7 @@ class Membership(VotingLog):
         return self.steps[-1].leader if self.steps else None
 
     def _on_start(self, event: FoldEvent) -> None:
-        """A new process: what was open in the old one ended with it."""
+        """Take a start of the process: what was open in the old one ended with it."""
         self.begins()
         self.contacts.starts()
         self._now = Running()
@@ -388,19 +394,19 @@ class Membership(VotingLog):
         self.ends(event, NO_WINNER if larger else "lost")
         if self._now.before is not None and self._now.before.left is not None and self._now.before.term is None:
             self._now.before.term = event.term
-            self._was(self.node)
+            self._add_role_before(self.node)
         self._step(event, FOLLOWER, event.term, None, self._now.cause or "start")
         self._now.cause = None
 
-    def _was(self, leader: str | None) -> None:
-        """The member had had this leader before its log begins."""
+    def _add_role_before(self, leader: str | None) -> None:
+        """Add the role in which the member had ``leader`` before its log begins."""
         before, self._now.before = self._now.before, None
         role = before.role(self.node, leader) if before is not None else None
         if role is not None:
             self.steps.insert(0, role)
 
     def _leaves(self, event: FoldEvent, term: int | None) -> None:
-        """The line ends what the member was before, of which no other line has told."""
+        """Take a line that ends the member's role before its log, unless another line already has."""
         if self._now.before is not None and not self.steps:
             self._now.before.leaves(event, term)
 
@@ -435,8 +441,11 @@ class Membership(VotingLog):
         self._now.cause = None
 
     def _on_no_quorum(self, event: FoldEvent) -> None:
-        """CheckQuorum: at the check before, an election time-out ago, a majority had been active since the one before
-        that (``raft.go``, ``tickHeartbeat`` and ``MsgCheckQuorum``)."""
+        """Take a leader that gives up by CheckQuorum: a majority was active one check, an election time-out, before.
+
+        At that check it had been active since the check before it (``raft.go``, ``tickHeartbeat`` and
+        ``MsgCheckQuorum``).
+        """
         self._leaves(event, None)
         term = self.steps[-1].term if self.steps else None
         if self._role == LEADER and term is not None and self.timeout_us:
@@ -447,12 +456,12 @@ class Membership(VotingLog):
         self._now.led_until = None
 
     def _on_log_lost(self, event: FoldEvent) -> None:
-        """The member ends itself: its log has lost, or differs in, what was committed (``log.go``)."""
+        """Take a member that ends itself: its log lacks, or differs in, committed entries (``log.go``)."""
         self._check(_what_was_lost(event), event)
         self._step(event, DOWN, None, None, ENDED_ITSELF)
 
     def _on_leader_changed(self, event: FoldEvent) -> None:
-        self._was(event.value_before)
+        self._add_role_before(event.value_before)
         self._now.led_until = None
         self._on_leader_known(event)
 
@@ -462,7 +471,7 @@ class Membership(VotingLog):
             self._blur_end(self._now.led_until)
         self._now.restarted = False
         if self._now.missed is not None:
-            if self._now.missed == (event.peer, event.term):  # it led on, only its messages did not arrive
+            if self._now.missed == (event.peer, event.term):  # it led on; only its messages were lost
                 self.heard.pop()
             self._now.missed = None
         if event.peer != self.node:
@@ -477,10 +486,10 @@ class Membership(VotingLog):
         self._now.cause = None
 
     def _blur_end(self, led_until: int) -> None:
-        """The member learns of a leader as if it had known none, and never said that it had lost itself as leader.
+        """Add an unknown role where a former leader learns of a leader although its end as leader is not logged.
 
-        So lines are missing: those of a new start, or those with which it gave up. It led until its last line as leader
-        at least, and no longer when the next line in another role came.
+        Lines are missing: those of a restart, or those with which it gave up. It led at least until its last line as
+        leader, and no longer when the next line in another role came.
         """
         number = max(n for n, step in enumerate(self.steps) if step.role == LEADER) + 1
         after = self.steps[number]
@@ -489,7 +498,7 @@ class Membership(VotingLog):
         self._now.led_until = None
 
     def _on_leader_lost(self, event: FoldEvent) -> None:
-        self._was(event.peer)
+        self._add_role_before(event.peer)
         self._now.led_until = None
         if self._role == FOLLOWER:
             self._step(event, FOLLOWER, event.term, None, "leader_lost")
@@ -501,7 +510,7 @@ class Membership(VotingLog):
             self._step(event, DOWN, None, None, REMOVED)
 
     def _on_removal_answer(self, event: FoldEvent) -> None:
-        """The member learns from others that it was removed, and ends itself (``ErrMemberRemoved``)."""
+        """Take that the member learns of its removal from others, and ends itself (``ErrMemberRemoved``)."""
         self._step(event, DOWN, None, None, REMOVED)
 
     def _on_transfer(self, event: FoldEvent) -> None:
@@ -522,9 +531,9 @@ class Membership(VotingLog):
     # -- terms and votes --------------------------------------------------------------------------------
 
     def _note_term(self, event: FoldEvent, term: int) -> None:
-        """Follow the member's own term, which is on its disk and may never get smaller."""
+        """Track the member's own term, which is on its disk and may never fall."""
         self.own_term.note(term, event)
-        # Other lines of a term come later than the one that raised it, which may be missing.
+        # Only the line that raised the term gives its time; it may be missing, and other lines of the term come later.
         heard, self._now.heard_of = self._now.heard_of, None
         if event.kind == "RAFT_TO_CANDIDATE":
             self.raised.append(Raised(term, None, event))
@@ -539,7 +548,7 @@ class Membership(VotingLog):
             self.open.voters.add(voter)
 
     def _on_vote_sent(self, event: FoldEvent) -> None:
-        """The candidate says where its log ends."""
+        """Take the end of the candidate's log."""
         if event.request == VOTE and self.open is not None and self.open.term == event.term:
             self._now.candidate_end = event.ledger_end
 
@@ -563,7 +572,7 @@ class Membership(VotingLog):
             campaign.majority_answered |= campaign.needed is not None and (event.answered or 0) >= campaign.needed
 
     def _on_vote_cast(self, event: FoldEvent) -> None:
-        """The voter prints both logs that it compared; the candidate's must be at least as recent as its own."""
+        """Take a vote with both logs that the voter compared; the candidate's must be at least as recent as its own."""
         if event.request != VOTE or event.term is None:
             return
         self._granted(event, self.node, event.peer, event.term)
@@ -576,9 +585,9 @@ class Membership(VotingLog):
         self._check(Verdict(RuleId.STALE_LOG_VOTE, VIOLATES if behind else CONFORMS, reason if behind else None), event)
 
     def _quorum(self, event: FoldEvent) -> Verdict:
-        """Whether a majority of the voters in force may have granted, as far as the winner heard them.
+        """Judge whether a majority of the voters in force may have granted, by the answers that the winner logged.
 
-        A line that is missing proves nothing, so only refusals can: too many of them leave no majority.
+        A missing line proves nothing, so only refusals can prove a breach: too many of them leave no majority.
         """
         campaign = self.open
         if campaign is None or campaign.term != event.term or not self._halves:
@@ -600,7 +609,7 @@ class Membership(VotingLog):
 
     @property
     def _halves(self) -> tuple[tuple[str, ...], ...]:
-        """The sets of voters of each of which a majority is needed."""
+        """The sets of voters each of which must give a majority; two during a joint change."""
         members = self._now.members
         return () if members is None else tuple(half for half in (members.voters, members.voters_before) if half)
 
@@ -609,7 +618,7 @@ class Membership(VotingLog):
         self._in_force(Configuration(event.members or (), event.members_before or (), learners_in(event.value), event))
 
     def _in_force(self, members: Configuration) -> None:
-        """Other members are in force. Until a process knows a leader it only reads what its log says of former ones."""
+        """Take a change of the members. Until a process knows a leader, it only reads former changes from its log."""
         reads_its_log = self._now.members is not None and self._leader is None and self._role != LEADER
         if reads_its_log and self.stated and self.stated[-1] is self._now.members:
             self.stated.pop()
@@ -641,7 +650,8 @@ class Membership(VotingLog):
         self._now.stopping = True
 
     def _on_forced(self, event: FoldEvent) -> None:
-        """The member makes a cluster of itself alone, and calls all of its log committed (``--force-new-cluster``)."""
+        """Take that the member makes a cluster of itself alone, with all of its log committed
+        (``--force-new-cluster``)."""
         self._forced = True
 
 

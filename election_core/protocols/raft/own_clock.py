@@ -1,4 +1,4 @@
-"""What an etcd member tells of its own clock: how late its loop was, and how far it is ahead of its peers'."""
+"""An etcd member's lines about its own clock: how late its loop was, and how far it is ahead of its peers'."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -14,16 +14,17 @@ from election_replay.election_core.protocols.raft.facts import ClockMeasured
 
 @dataclass(slots=True)
 class OwnClock:
-    """The lines in which a leader says how late its loop was, and those in which it measured its peers' clocks."""
+    """The lines in which a leader prints how late its loop was, and those about its peers' clocks."""
 
     late: list[FoldEvent] = field(default_factory=list)
     drifts: list[FoldEvent] = field(default_factory=list)
 
     def facts(self, emit: FactWriter, node: str | None, timeout_us: int, tick_us: int) -> Iterator[Fact]:
-        """A stall begins up to two ticks (microseconds) before the time by which the heartbeats were late.
+        """Yield the measured clocks and the stalls; a stall begins up to two ticks before the heartbeats became late.
 
-        Its followers can have missed a leader that stalls for their ``timeout_us`` (microseconds). It writes and sends
-        in the loop that beats, so it commits nothing meanwhile (``etcdserver/raft.go``, ``raftNode#start``).
+        ``timeout_us`` and ``tick_us`` are in us. Followers can miss a leader that stalls for their ``timeout_us``. It
+        writes and sends in the loop that beats, so it commits nothing meanwhile (``etcdserver/raft.go``,
+        ``raftNode#start``).
         """
         for event in self.drifts:
             yield from _measured(emit, event)
@@ -35,22 +36,22 @@ class OwnClock:
                 yield Silence(*during, noticed=True)
             yield RefusedWrites(*during, why=Refusal.STOOD_STILL.value, count=1, peer=None, evidence=())
 
-    def _stalls(self, of_note_us: int) -> Iterator[tuple[FoldEvent, int]]:
-        """How long the loop did not run, where that is of note; all in microseconds."""
+    def _stalls(self, least_us: int) -> Iterator[tuple[FoldEvent, int]]:
+        """Yield (line, lateness in us) of each stall of at least ``least_us``."""
         noted: FoldEvent | None = None
         for event in self.late:
             late_us = (event.duration_ms or 0) * US_PER_MS
-            again = noted is not None and event.at - noted.at < late_us  # once for each peer
-            if event.duration_ms is not None and late_us >= of_note_us and not again:
+            again = noted is not None and event.at - noted.at < late_us  # printed once for each peer
+            if event.duration_ms is not None and late_us >= least_us and not again:
                 noted = event
                 yield event, late_us
 
 
 def _measured(emit: FactWriter, event: FoldEvent) -> Iterator[ClockMeasured]:
-    """What a probe measured; etcd prints it where its own clock is more than a second ahead.
+    """Yield what a probe measured; etcd prints it where its own clock is more than a second ahead.
 
-    Releases up to 3.4 print the two numbers in each other's place, so the larger one is taken for the difference; where
-    both are larger than a second nothing tells which it is (``rafthttp/probing_status.go``).
+    Releases up to 3.4 print the two numbers in each other's place, so the larger one is taken as the difference. If
+    both exceed a second, nothing tells them apart (``rafthttp/probing_status.go``).
     """
     printed = [event.duration_ms or 0]
     other = digits.number(event.value)

@@ -1,8 +1,8 @@
-"""What the facts of a Raft group must satisfy: the rules of the Raft family, and the comparison of logs.
+"""The rules of a Raft group: those of the Raft family, and the comparison of logs.
 
-A leader that is cut off, or frozen, calls itself leader until CheckQuorum or a message of a larger term ends it; it
-cannot commit meanwhile, since a majority has moved on. So two leaders of different terms at once are worth knowing and
-no alarm; two leaders of one term, or two votes of one member in one term, are.
+A leader that is cut off, or frozen, calls itself leader until CheckQuorum or a message of a larger term ends it. It
+cannot commit meanwhile, since a majority has moved on. So two leaders of different terms at once are reported without
+alarm; two leaders of one term, or two votes of one member in one term, are alarms.
 """
 
 from collections.abc import Iterable, Iterator
@@ -32,7 +32,7 @@ _BROKEN = {
 
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
-    """All rows of one Raft group: an etcd cluster, or the JRaft controllers, whose votes are not read."""
+    """Yield all rows of one Raft group: an etcd cluster, or the JRaft controllers, whose votes are not read."""
     group = group_of(facts, clocks)
     broken = ((fact, _broken(fact)) for fact in group.of(RaftRuleBroken))
     has_quiet_log = any(True for _ in group.of(QuietLog))
@@ -41,13 +41,15 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     rules = {RuleId.TERM_REGRESSION, *(fact.rule for fact in group.of(RaftRuleBroken))}
     breaches = (row for row in rows if isinstance(row, Finding) and row.rule in rules)
     back = [row for row in rows if isinstance(row, Finding) and row.rule == RuleId.TERM_REGRESSION]
-    of_stores = list(stores.judge(group, back)) if has_quiet_log else []  # JRaft's controllers print nothing of them
+    of_stores = (
+        list(stores.judge(group, back)) if has_quiet_log else []
+    )  # JRaft controllers print nothing about their data
     yield from as_grave_as_losses(_counting(rows, of_stores), losses(group, breaches))
     yield from of_stores
 
 
 def _counting(rows: Iterable[Row], of_stores: Iterable[Row]) -> Iterator[Row]:
-    """The rows of a group, with coverage of the entries that a restored cluster lacks."""
+    """Yield the rows, with the entries that a restored cluster lacks added to the coverage."""
     lost, _ = sure_and_possible((row for row in of_stores if isinstance(row, Finding)), RuleId.COMMITTED_ENTRY_LOST)
     for row in rows:
         if isinstance(row, RuleCoverage) and row.rule == RuleId.COMMITTED_ENTRY_LOST:

@@ -1,5 +1,4 @@
-"""What the log of one etcd member says of its data: how far it reached, whether it is that of the others, and whether
-writes are refused for it.
+"""One etcd member's lines about its data: its end, differences from other members' data, and refused writes.
 
 Source: etcd ``server/etcdserver/corrupt.go``, ``server/etcdserver/txn/util.go``, ``server/storage/mvcc/kvstore.go``,
 ``server/etcdserver/bootstrap.go``; etcd-io/raft ``raft.go``.
@@ -29,15 +28,15 @@ KINDS = frozenset({RESTORED, REFUSED, DISCARDED, FORCED, SYNCED_LATE, *DIFFERS, 
 
 START = "RAFT_START"
 _DURABLE = Timeout.ETCD_AT_ONCE.us
-"""Entries that a member printed so long ago are on its disk: it writes them before it answers."""
+"""Entries that a member printed that long ago (us) are on its disk: it writes them before it answers."""
 _EPISODE = Timeout.WRITE_EPISODE.us
 _WHY = {"etcdserver: no space": Refusal.NO_SPACE, "etcdserver: corrupt cluster": Refusal.CORRUPT}
-"""Errors with which a member refuses every write, by what it prints of them; others are of one request."""
+"""Errors with which a member refuses every write, by their text; other errors concern one request."""
 
 
 @dataclass(slots=True)
-class Spell:
-    """Lines that say the same one after the other; what the first of them tells of had begun ``early`` before it."""
+class Episode:
+    """Consecutive lines that say the same; what the first one reports had begun ``early`` us before it."""
 
     first: FoldEvent
     last: FoldEvent
@@ -47,7 +46,7 @@ class Spell:
 
 @dataclass(slots=True)
 class StoreLog:
-    """The state machine of one member's data. ``on`` takes its lines in program order."""
+    """The state machine of one member's data; ``on`` takes its lines in program order."""
 
     restored: list[FoldEvent] = field(default_factory=list)
     first: FoldEvent | None = None
@@ -57,9 +56,9 @@ class StoreLog:
     _back: list[tuple[tuple[int, int], tuple[int, int], FoldEvent, FoldEvent]] = field(default_factory=list)
     _forced: list[tuple[FoldEvent, FoldEvent | None]] = field(default_factory=list)
     _discarded: FoldEvent | None = None
-    _differs: dict[str | None, Spell] = field(default_factory=dict)
-    _refused: list[tuple[Refusal, Spell]] = field(default_factory=list)
-    _hung: list[Spell] = field(default_factory=list)
+    _differs: dict[str | None, Episode] = field(default_factory=dict)
+    _refused: list[tuple[Refusal, Episode]] = field(default_factory=list)
+    _hung: list[Episode] = field(default_factory=list)
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line that this member wrote."""
@@ -69,7 +68,7 @@ class StoreLog:
         elif event.kind in CUT:
             self._end = self._unwritten = None
         elif event.kind in DIFFERS:
-            spell = self._differs.setdefault(event.peer, Spell(event, event, 0))
+            spell = self._differs.setdefault(event.peer, Episode(event, event, 0))
             spell.last, spell.count = event, spell.count + 1
         elif event.kind == RESTORED and event.state_version is not None:
             self.restored.append(event)
@@ -86,16 +85,16 @@ class StoreLog:
             self._unwritten = (event.ledger_end_term, event.ledger_end), event
 
     def _goes_on(self, event: FoldEvent) -> None:
-        """The first and the last line are those that name the member or its cluster; what it wrote before is kept."""
+        """Note the first and last line that names the member or its cluster, and entries that are on disk by now."""
         if event.node is not None or event.cluster_name is not None:
             self.first, self.last = self.first or event, event
         if self._unwritten is not None and event.at - self._unwritten[1].by >= _DURABLE:
             self._end, self._unwritten = self._unwritten, None
 
     def _starts(self, event: FoldEvent) -> None:
-        """A process reads its log: with the end of the last entry, whose term comes first, it never goes back.
+        """Take a start, at which the member reads its log: the end (term, index) of its last entry never goes back.
 
-        A leader may cut it, and says so; what was not yet written when a process ended nobody counted on.
+        A leader may cut it, and the log says so; entries not yet written when a process ended are not counted.
         """
         if event.ledger_end is None or event.ledger_end_term is None:
             return
@@ -112,19 +111,20 @@ class StoreLog:
         if spell is not None and event.at - spell.last.by <= _EPISODE:
             spell.last, spell.count = event, spell.count + 1
         else:
-            self._refused.append((why, Spell(event, event)))
+            self._refused.append((why, Episode(event, event)))
 
     def _on_synced_late(self, event: FoldEvent) -> None:
-        """Entries are durable at last: the member did nothing else meanwhile (``WAL#sync``, ``raftNode#start``)."""
+        """Take that entries are durable at last: the member did nothing else meanwhile (``WAL#sync``,
+        ``raftNode#start``)."""
         took = (event.duration_ms or 0) * US_PER_MS
         last = self._hung[-1] if self._hung else None
         if last is not None and event.at - took - last.last.by < Timeout.MIN_REPORTED.us:
             last.last, last.count = event, last.count + 1
         elif took >= Timeout.MIN_REPORTED.us:
-            self._hung.append(Spell(event, event, early=took))
+            self._hung.append(Episode(event, event, early=took))
 
     def facts(self, emit: FactWriter, node: str | None) -> Iterator[Fact]:
-        """What the lines prove about the member's data."""
+        """Yield what the lines prove about the member's data."""
         for before, after, shown, event in self._back:
             yield LogEndedEarlier(*emit.at(event), before=before[1], after=after[1], evidence=(shown.event_id,))
         for event, discarded in self._forced:

@@ -1,5 +1,5 @@
-"""What happened to the data of an etcd cluster from outside of Raft: restored, forced, taken from an old copy, or not
-the same on all members. What Raft promises holds for one history of the data, and each of these makes another one.
+"""Changes to the data of an etcd cluster from outside of Raft: restored, forced, taken from an old copy, or different
+among members. Raft's guarantees hold for one history of the data, and each of these starts another one.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ from election_replay.election_core.protocols.raft_family.stalls import KEPT, las
 
 
 def judge(group: Group, back: Sequence[Finding]) -> Iterator[Row]:
-    """All rows about the data of one cluster; ``back`` are the members whose term went back."""
+    """Yield all rows about the data of one cluster; ``back``: the findings about members whose term went back."""
     found = [*_restored(group), *_forced(group), *_went_back(group, back), *_differ(group)]
     yield from found
     statements = len({(fact.source_node, fact.since) for fact in group.of(VotersStated)})
@@ -35,7 +35,7 @@ def judge(group: Group, back: Sequence[Finding]) -> Iterator[Row]:
 
 
 def _restored(group: Group) -> Iterator[Finding]:
-    """``CLUSTER_RESTORED``, once for each cluster that was before, and what its data lack of the former ones."""
+    """Yield ``CLUSTER_RESTORED`` for each former cluster, and the entries of it that the data lacks."""
     by_former: dict[str, list[ClusterReplaced]] = {}
     for fact in group.of(ClusterReplaced):
         by_former.setdefault(fact.other, []).append(fact)
@@ -89,8 +89,7 @@ def _revision(fact: ClusterReplaced) -> int:
 
 
 def _forced(group: Group) -> Iterator[Finding]:
-    """``CLUSTER_FORCED``: critical where a member of before still led afterwards, by a line that it wrote then, since
-    then two clusters went on."""
+    """Yield ``CLUSTER_FORCED``; critical where another former member led on, since two clusters then existed."""
     for fact in group.of(ForcedRestart):
         before = [each for each in group.of(VotersStated) if group.clocks.elapsed(since(each), since(fact))[0] > 0]
         own_lists = [stated for stated in before if stated.source_node == fact.source_node and stated.voters]
@@ -124,7 +123,7 @@ def _forced(group: Group) -> Iterator[Finding]:
 
 
 def _went_back(group: Group, back: Iterable[Finding]) -> Iterator[Finding]:
-    """``STORE_WENT_BACK``; where the term went back too, that is the same loss, seen first."""
+    """Yield ``STORE_WENT_BACK``; implied by the regression of the same member's term, if it has one."""
     terms_back = list(back)
     for fact in group.of(LogEndedEarlier):
         same = (
@@ -137,7 +136,7 @@ def _went_back(group: Group, back: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def _differ(group: Group) -> Iterator[Finding]:
-    """``STORES_DIFFER``, once for each member that found it."""
+    """Yield ``STORES_DIFFER``, once for each member that found a difference."""
     by_node: dict[str, list[StoresDiffered]] = {}
     for fact in group.of(StoresDiffered):
         by_node.setdefault(fact.who, []).append(fact)
@@ -157,7 +156,7 @@ def _differ(group: Group) -> Iterator[Finding]:
 
 
 def _refused(group: Group) -> Iterator[Finding]:
-    """``WRITES_REFUSED``: an alarm forbids writes to all members, so what several of them print is one outage."""
+    """Yield ``WRITES_REFUSED``: an alarm forbids writes on all members, so lines of several members are one outage."""
     by_reason: dict[Refusal, list[list[RefusedWrites]]] = {}
     for fact in sorted(group.of(RefusedWrites), key=lambda fact: (fact.since, fact.source_node)):
         if fact.why in KEPT:

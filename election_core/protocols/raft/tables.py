@@ -1,7 +1,7 @@
-"""What a Raft member decides: whom it votes for, what a count of votes comes to.
+"""What a Raft member decides: which candidate it votes for, and the result of a count of votes.
 
-Source: etcd-io/raft ``raft.go`` (``Step``, ``poll``), ``quorum/majority.go``; Raft sections 5.2 and 5.4.1. The machine
-runs on these rules, and a broken world bends one; the judge compares logs by the same one.
+Source: etcd-io/raft ``raft.go`` (``Step``, ``poll``), ``quorum/majority.go``; Raft sections 5.2 and 5.4.1. The
+simulated member runs on these rules, and faulty ones have one changed; the judge compares logs by the same rule.
 """
 
 from collections.abc import Iterable
@@ -12,19 +12,19 @@ from election_replay.election_core.model.timing import Timeout
 
 HEARTBEAT_MS = 5 * Timeout.ETCD_HEARTBEAT.value.ms
 ELECTION_MS = 5 * Timeout.ETCD_ELECTION.value.ms
-"""As etcd's tuning guide sets them for members that are far apart; the defaults are a fifth and less of that."""
+"""Values of etcd's tuning guide for distant members: five times the defaults."""
 
 VOTE, PRE_VOTE = "MsgVote", "MsgPreVote"
 
 WON, LOST, PENDING = "won", "lost", "pending"
 
 End = tuple[int, int]
-"""The term and the index of the last entry of a log."""
+"""The term and index of a log's last entry."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ballot:
-    """A request for a vote, and what the voter knows; ``request`` tells a vote from a round before it."""
+    """A request for a vote, and the voter's state; ``request`` is a vote or a pre-vote."""
 
     request: str
     candidate: str
@@ -37,24 +37,25 @@ class Ballot:
 
 
 def is_behind(candidate: End, voter: End) -> bool:
-    """Whether a candidate's log lacks entries that may be committed: the later term is ahead, then the longer log."""
+    """Return True when a candidate's log lacks entries that may be committed: compared by last term, then by length."""
     return candidate < voter
 
 
 def may_vote(ballot: Ballot) -> bool:
-    """Whether the voter is still free: one vote a term, none against a leader; a round before a vote binds nobody."""
+    """Return True when the voter is free: one vote per term, none against a known leader; pre-votes of larger terms
+    bind nobody."""
     repeats = ballot.vote == ballot.candidate
     free = ballot.vote is None and ballot.leader is None
     return repeats or free or (ballot.request == PRE_VOTE and ballot.term > ballot.own_term)
 
 
 def is_granted(ballot: Ballot) -> bool:
-    """Whether the voter votes for the candidate."""
+    """Return True when the voter votes for the candidate."""
     return may_vote(ballot) and not is_behind(ballot.end, ballot.own_end)
 
 
 def count(answers: Iterable[bool], voters: int) -> str:
-    """What the answers so far come to: won with a majority of grants, lost when none can come together any more."""
+    """Return the result of the answers so far: won with a majority of grants, lost once no majority is possible."""
     answers = list(answers)
     granted, refused = sum(answers), len(answers) - sum(answers)
     if granted >= majority(voters):

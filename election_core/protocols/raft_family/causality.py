@@ -1,8 +1,8 @@
-"""When members raised themselves to a term, as far as that can be the cause of what others logged.
+"""The moments at which members raised their term, where these can be the cause of others' lines.
 
-Only what holds for incomplete logs counts. A line may have been dropped and a log may begin anywhere, so the first
-line found is not always the first one written: a node that lost what it keeps of its term and vote, or got an old copy
-of it, raises itself to one term twice.
+Only what holds for incomplete logs counts. A line may have been dropped and a log may begin anywhere, so the first line
+found is not always the first one written: a node that lost its record of term and vote, or got an old copy of it,
+raises itself to one term twice.
 """
 
 from collections.abc import Iterable
@@ -12,13 +12,13 @@ from election_replay.election_core.judge.group import since
 from election_replay.election_core.model.facts import Alive, Fact, Role, TermRaised, TermWentBack, VoteGranted
 
 Raises = dict[tuple[str | None, int | None], Moment]
-"""Node and term -> when the node's own log first says that it raised itself to the term."""
+"""(node, term) -> when the node's own log first shows that it raised itself to the term."""
 
 
 def raises(facts: list[Fact]) -> Raises:
-    """Raises that no other raise of the same node to the same term can have come before.
+    """Return the raises before which no other raise of the same node to the same term can have come.
 
-    Where two machines bear one id, who votes or leads under it may be either: none of its raises is the cause of that.
+    Where two machines have one id, either may vote or lead under it: then none of its raises counts.
     """
     raised: dict[tuple[str, int], Moment] = {}
     for fact in facts:
@@ -30,7 +30,7 @@ def raises(facts: list[Fact]) -> Raises:
 
 
 def of_two_machines(facts: Iterable[Fact]) -> set[str]:
-    """Members as which more than one machine raised its term or took a role."""
+    """Return the members as which more than one machine raised its term or took a role."""
     speaking: dict[str, set[str]] = {}
     for fact in facts:
         if isinstance(fact, TermRaised | Role) and fact.node is not None:
@@ -39,7 +39,7 @@ def of_two_machines(facts: Iterable[Fact]) -> set[str]:
 
 
 def _forgotten(facts: list[Fact]) -> dict[str, int]:
-    """The largest term that each node is known to have forgotten: it went back, or voted for two in one term."""
+    """Return the largest term that each node forgot: it went back, or voted for two in one term."""
     forgot: dict[str, int] = {}
     voted: dict[tuple[str, int], str | None] = {}
     for fact in facts:
@@ -56,7 +56,7 @@ def _forgotten(facts: list[Fact]) -> dict[str, int]:
 
 
 def process_begins(facts: Iterable[Fact], protocol: str) -> dict[str, list[int]]:
-    """When the lives of each member's process began, by its own clock, in order."""
+    """Return when the runs of each member's process began, us on its own clock, in order."""
     begun: dict[str, set[int]] = {}
     for fact in facts:
         if isinstance(fact, Alive) and fact.protocol == protocol:

@@ -1,4 +1,4 @@
-"""The facts that members of the Raft family tell; today only DLedger's logs print them."""
+"""Facts that members of the Raft family state; today only DLedger's logs print them."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,7 +8,7 @@ from election_replay.election_core.model.facts import Fact
 
 @dataclass(slots=True, unsafe_hash=True)
 class VoteRefused(Fact):
-    """``voter`` told ``node`` ``count`` times that its vote of ``term`` is another's, by this ``answer``."""
+    """``voter`` told ``node`` ``count`` times, by this ``answer``, that its vote of ``term`` was given to another."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "voter")
 
@@ -20,8 +20,10 @@ class VoteRefused(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class LeaderKeptRole(Fact):
-    """As leader of ``term`` a node printed ``rounds`` of heartbeats without quorum and stayed leader, the last of them
-    ``without_quorum_ms`` after its last quorum."""
+    """``node`` stayed leader of ``term`` after ``rounds`` of heartbeats without quorum.
+
+    The last of them came ``without_quorum_ms`` after its last quorum.
+    """
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
@@ -32,8 +34,10 @@ class LeaderKeptRole(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class TwoLeaders(Fact):
-    """``node`` heard of the leader ``other`` (null: of one that it was not told) while it knew the leader ``known`` in
-    the same ``term``."""
+    """``node`` heard of the leader ``other`` while it knew the leader ``known`` in the same ``term``.
+
+    ``other`` is None if no line names it.
+    """
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "other")
 

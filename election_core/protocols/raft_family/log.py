@@ -1,4 +1,4 @@
-"""What the logs of Raft and DLedger members tell in the same way: votes, campaigns, last heartbeats, transfers."""
+"""The parts that logs of Raft and DLedger members have in common: votes, campaigns, last heartbeats, transfers."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,16 +11,16 @@ from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.timing import Timeout
 
 TRANSFER_LASTS = Timeout.DLEDGER_TRANSFER.us
-"""A transfer that takes longer has failed: the transferee gives up after seconds (``handleTakeLeadership``)."""
+"""A transfer that takes longer (us) has failed: the transferee gives up after seconds (``handleTakeLeadership``)."""
 
 
 NO_WINNER = "no_winner"
-"""How a campaign ended after which its candidate led nothing, and nobody is known to have won."""
+"""The outcome of a campaign whose candidate did not lead and of which no winner is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """``voter`` voted for ``candidate`` in ``term``; heard by the candidate, which may be the voter itself."""
+    """``voter`` voted for ``candidate`` in ``term``; the candidate logged it, or the voter itself."""
 
     voter: str
     candidate: str
@@ -32,7 +32,8 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class HeardLast:
-    """A follower that timed out heard its leader last in ``[at, by]``; DLedger's next heartbeat was due at ``by``."""
+    """A follower that timed out heard its leader last in ``[at, by]`` (us); DLedger's next heartbeat was due at
+    ``by``."""
 
     leader: str
     at: int
@@ -42,19 +43,19 @@ class HeardLast:
 
 @dataclass(slots=True)
 class VotingLog(RoleLog):
-    """What a member tells of itself whose group votes: its roles and candidacies, votes, and its own term."""
+    """The lines of a member whose group votes: its roles and candidacies, votes, and its own term."""
 
     grants: dict[tuple[int, str, str], Grant] = field(default_factory=dict)
     own_term: OwnTerm = field(default_factory=OwnTerm)
 
     def grant(self, event: FoldEvent, voter: str | None, candidate: str | None, term: int | None) -> None:
-        """A line says of a vote, as far as it names both and the term; the first one that says so counts."""
+        """Note a vote, if the line names voter, candidate and term; the first line of each counts."""
         if voter is not None and candidate is not None and term is not None:
             grant = Grant(voter, candidate, term, event.at, event.by, event.event_id)
             self.grants.setdefault((term, voter, candidate), grant)
 
     def vote_facts(self, emit: FactWriter) -> Iterator[Fact]:
-        """Votes and campaigns as this one log tells them."""
+        """Yield the votes and campaigns in this log."""
         for grant in self.grants.values():
             yield VoteGranted(*emit.about(grant.candidate, grant), term=grant.term, voter=grant.voter)
         for campaign in self.campaigns:

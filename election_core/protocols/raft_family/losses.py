@@ -1,7 +1,7 @@
-"""What a Raft group lost of what had been committed: a later leader without entries that somebody knew committed.
+"""Committed entries that a Raft group lost: a later leader lacks entries that some member knew to be committed.
 
-An etcd member prints its commit index when it starts, which is that of its term or of an earlier one, and as a
-candidate where its log ends; a KRaft voter prints both as offsets. What a member itself lost, its own log says.
+An etcd member prints its commit index when it starts, which is of its term or an earlier one, and as a candidate the
+end of its log; a KRaft voter prints both as offsets. Losses of a single member are judged by its own log.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,17 +23,17 @@ from election_replay.election_core.model.rows import Finding
 
 
 def leader_ends(group: Group) -> list[LogEnd]:
-    """Where the logs of leaders ended when they were elected."""
+    """Return where the logs of leaders ended when they were elected."""
     return [LogEnd(led.who, led.term, led.to_index, led.since, led.since_event) for led in group.of(LeaderLog)]
 
 
 def known_commits(group: Group) -> list[KnownCommit]:
-    """What members knew to be committed."""
+    """Return the entries that members knew to be committed."""
     return [KnownCommit(fact.who, fact.term, fact.to_index, fact.since_event) for fact in group.of(KnownCommitted)]
 
 
 def tallies(group: Group) -> Iterator[RuleTally]:
-    """How many leaders had what was committed before them."""
+    """Yield the tallies of leaders that had all entries committed before them."""
     yield from completeness_tallies(group, leader_ends(group), known_commits(group), _lacks(group))
 
 
@@ -42,7 +42,7 @@ def _lacks(group: Group) -> Iterator[Lack]:
 
 
 def losses(group: Group, breaches: Iterable[Finding]) -> Iterator[Finding]:
-    """``COMMITTED_ENTRY_LOST`` by the logs of two members; ``breaches`` are those of the rules of voting."""
+    """Yield ``COMMITTED_ENTRY_LOST`` by the logs of two members; ``breaches``: findings about broken voting rules."""
     found = list(breaches)
     for lack in _lacks(group):
         leader, commit = lack.leader, lack.commit

@@ -1,8 +1,8 @@
-"""The rules that Raft, DLedger and ZAB share: their members vote for one leader of a term, and a majority commits.
+"""The rules that Raft, DLedger and ZAB share: members vote for one leader of a term, and a majority commits.
 
-A leader that lost its quorum calls itself leader for as long as its time-outs allow and cannot commit meanwhile: two
-leaders of different terms at once are normal behaviour, and become an alarm only when the older one commits. Two
-leaders of one term never are normal.
+A leader that lost its quorum calls itself leader for as long as its time-outs allow, and cannot commit meanwhile: two
+leaders of different terms at once are normal, and an alarm only if the older one commits. Two leaders of one term are
+never normal.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -46,7 +46,7 @@ from election_replay.election_core.protocols.raft_family import votes
 from election_replay.election_core.protocols.raft_family.facts import LeaderKeptRole
 from election_replay.election_core.protocols.raft_family.two_leaders import (
     overlap_findings,
-    split_by_word_of_others,
+    split_by_hearsay,
 )
 
 
@@ -57,10 +57,10 @@ def rows_of(
     tallies: Iterable[RuleTally] = (),
     clock: str = "term",
 ) -> Iterator[Row]:
-    """The rows of a group whose members vote for a leader of a term, or whatever the system calls that ``clock``.
+    """Yield the rows of a group whose members vote for a leader of a term; ``clock`` is what the system calls a term.
 
-    ``broken`` are the lines that break a rule, each with how, for a sentence; ``no_incident`` says which times without
-    a leader are worth knowing and no alarm; ``tallies`` count the rules that only one protocol judges.
+    ``broken``: the lines that break a rule, each with a clause for its sentence. ``no_incident`` returns True for times
+    without a leader that are no alarm. ``tallies`` count the rules that only one protocol judges.
     """
     yield from role_intervals(group)
     yield from terms(group)
@@ -74,9 +74,9 @@ def rows_of(
 
 
 def end_of_all_logs(gap: Gap) -> bool:
-    """Whether a time without a leader lasts to the end of all logs, and no minute: it may be the end of all members.
+    """Return True when a gap lasts to the end of all logs and is short: all members may have ended together.
 
-    Whether the last of them were stopped or died, a few lost lines decide.
+    A few lost lines decide whether the last of them seem stopped or dead.
     """
     return gap.after is None and gap.most < GROUP_SHUTDOWN
 
@@ -99,20 +99,20 @@ def _findings(group: Group, broken: Iterable[tuple[LineBrokeRule, str]], clock: 
 
 
 def _two_of_one_term(group: Group, clock: str, causes: Sequence[Finding] = ()) -> Iterator[Finding]:
-    """``SPLIT_BRAIN_SAME_TERM``, as it follows from a vote given twice, or from a leader without enough votes."""
-    for split in (*same_term(group, clock), *split_by_word_of_others(group)):
+    """Yield ``SPLIT_BRAIN_SAME_TERM``, implied by a double vote or a leader without quorum of that term."""
+    for split in (*same_term(group, clock), *split_by_hearsay(group)):
         of_term = (cause.finding_id for cause in causes if split.terms[0] in cause.terms and _lets_lead(cause, split))
         yield replace(split, implied_by=next(of_term, None))
 
 
 def _lets_lead(cause: Finding, split: Finding) -> bool:
-    """Whether a breach is of the election of one of two leaders: a vote for one, or one's own count."""
+    """Return True when a breach concerns the election of one of two leaders: a vote for one, or its own count."""
     leaders = {name.split(" ")[0] for name in split.nodes}
     return cause.severity == CRITICAL and bool(leaders & set(cause.nodes))
 
 
 def last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
-    """When members heard of a leader for the last time, by their own timeouts or by its end of a connection."""
+    """Yield (leader, time) of members' last contacts, by their own time-outs or by the leader closing a connection."""
     for fact in group.facts:
         closed = isinstance(fact, ContactLost) and fact.closed
         if fact.node is not None and (closed or isinstance(fact, LastHeard)):
@@ -126,9 +126,10 @@ def last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
 
 
 def _unplanned(group: Group) -> list[Moment]:
-    """Elections after the first leader that nobody asked for.
+    """Return the begins of tenures after the first that nobody requested.
 
-    Where the processes write their changes of role into another file, that one says who was stopped too.
+    A death counts only if its source is one of those with ``Serving`` facts, if there are any: their files also show
+    who was stopped.
     """
     ordered, by_transfer = sorted(group.tenures, key=lambda t: t.begin), transfers(group)
     serving = {change.source_node for change in group.of(Serving)} or {before.source for before in ordered}
@@ -142,9 +143,9 @@ def _unplanned(group: Group) -> list[Moment]:
 
 
 def _terms_that_went_back(group: Group, double: Iterable[Finding]) -> Iterator[Finding]:
-    """``TERM_REGRESSION``: a node's own term went back, so its file ``currterm`` was lost or replaced.
+    """Yield ``TERM_REGRESSION``: a node's own term went back, so its file ``currterm`` was lost or replaced.
 
-    It is as grave as what follows from it: a second vote in one of the terms that it had reached before.
+    It is critical if it led to a second vote in a term that the node had reached before.
     """
     twice = [(vote.nodes[0], vote.terms[0]) for vote in double]
     for fact in group.of(TermWentBack):
@@ -160,7 +161,8 @@ def _terms_that_went_back(group: Group, double: Iterable[Finding]) -> Iterator[F
 
 
 def went_back(group: Group, fact: TermWentBack, clock: str, so: str, severity: str = WARNING) -> Finding:
-    """``TERM_REGRESSION``: a member was in a smaller term, or ``clock``, than it had reached; ``so`` follows."""
+    """Make ``TERM_REGRESSION``: a member was in a smaller term, or ``clock``, than it had reached; ``so``:
+    consequence."""
     return group.finding(
         RuleId.TERM_REGRESSION,
         (fact.who, fact.after, fact.since),
@@ -174,9 +176,9 @@ def went_back(group: Group, fact: TermWentBack, clock: str, so: str, severity: s
 
 
 def broke_rule(group: Group, fact: LineBrokeRule, how: str, *more: object, **columns: Any) -> Finding:
-    """A rule that a single line of a member breaks: critical and proven, unless ``columns`` say otherwise.
+    """Make the finding of a single line that breaks a rule: critical and proven, unless ``columns`` say otherwise.
 
-    ``more`` tells it from others of that line.
+    ``more`` tells it apart from other findings about that line.
     """
     common: dict[str, Any] = {
         "severity": CRITICAL,
@@ -190,17 +192,17 @@ def broke_rule(group: Group, fact: LineBrokeRule, how: str, *more: object, **col
 
 
 _CRITICAL = frozenset({RuleId.LEADER_WITHOUT_QUORUM, RuleId.STALE_LOG_VOTE, RuleId.COMMITTED_ENTRY_LOST})
-"""Rules whose breach makes two leaders, or loses what was committed."""
+"""Rules whose breach makes two leaders, or loses committed entries."""
 
 
 def _violations(group: Group, broken: Iterable[tuple[LineBrokeRule, str]]) -> Iterator[Finding]:
-    """Rules that a single line of a node breaks."""
+    """Yield the findings of rules that a single line breaks."""
     for fact, how in broken:
         yield broke_rule(group, fact, how, severity=CRITICAL if fact.rule in _CRITICAL else WARNING)
 
 
 def _kept_roles(group: Group) -> Iterator[Finding]:
-    """``LEADER_KEPT_WITHOUT_QUORUM``: the longest time for each leader and term."""
+    """Yield ``LEADER_KEPT_WITHOUT_QUORUM``: the longest time for each leader and term."""
     longest: dict[tuple[str, int | None], LeaderKeptRole] = {}
     for fact in group.of(LeaderKeptRole):
         key = (fact.who, fact.term)

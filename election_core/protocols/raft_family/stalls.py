@@ -1,4 +1,4 @@
-"""Leaders that kept their role and took no writes: their disk hung, or they did not run."""
+"""Leaders that kept their role but took no writes: their disk hung, or their process did not run."""
 
 from collections.abc import Iterator
 
@@ -12,14 +12,14 @@ from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import Timeout
 
 KEPT = (Refusal.DISK_HANGS, Refusal.STOOD_STILL, Refusal.SILENT)
-"""Why a leader takes no writes and keeps its role, the better reason first."""
+"""Reasons for which a leader takes no writes and keeps its role, the stronger evidence first."""
 
 
 def stalled_leaders(group: Group) -> Iterator[Finding]:
-    """``WRITES_REFUSED``: a leader that waits for its disk, or does not run, sends nothing on and answers nobody.
+    """Yield ``WRITES_REFUSED``: a leader that waits for its disk, or does not run, replicates and answers nothing.
 
-    A hole in its log is possibly that, and no alarm: lines may be lost, and the clock by which it has a length may have
-    been set. It says nothing where the leader may have begun in it.
+    A gap in its log is only possibly a stall, and no alarm: lines may be lost, and its clock may have been set. It is
+    skipped if the leadership may have begun in it.
     """
     of_source: dict[str, list[RefusedWrites]] = {}
     for why in KEPT:
@@ -52,8 +52,8 @@ def stalled_leaders(group: Group) -> Iterator[Finding]:
 
 
 def _replaced(group: Group, tenure: Tenure, stall: RefusedWrites) -> bool:
-    """Whether a leader that stood still lost its role as it went on, or somebody led a larger term by then, or the same
-    one: writes went there."""
+    """Return True when a leader that stood still lost its role on waking, or was replaced by then: writes went
+    there."""
     awake = until(stall) or since(stall)
     went_on = group.clocks.elapsed(awake, tenure.end)[0] > Timeout.ON_ITS_WAY.us
     beside = (other for other in group.tenures if other.term == tenure.term and other.source != tenure.source)
@@ -65,5 +65,5 @@ def _replaced(group: Group, tenure: Tenure, stall: RefusedWrites) -> bool:
 
 
 def last_of(fact: RefusedWrites) -> int:
-    """When it ended, or was last said; microseconds."""
+    """Return when the refusal ended, or was last logged (us)."""
     return fact.since if fact.until is None else fact.until

@@ -1,6 +1,6 @@
 """Two leaders at once, in groups whose members vote for a leader of a term.
 
-SPLIT_BRAIN_SAME_TERM by the word of others: members heard the heartbeats of two leaders of one term
+SPLIT_BRAIN_SAME_TERM by hearsay: members heard the heartbeats of two leaders of one term
 SPLIT_BRAIN_OVERLAP:  stale, term 1   [============ end]       normal for as long as its time-outs allow
                       newer, term 2            [==========     an alarm if the stale one commits after this begin
 """
@@ -23,7 +23,7 @@ from election_replay.election_core.protocols.raft_family.facts import TwoLeaders
 
 @dataclass(frozen=True, slots=True)
 class _LeaderClaim:
-    """What proves that a node led a term: its own word, or that of members that heard its heartbeat."""
+    """Proof that a node led a term: its own log, or that of members that heard its heartbeat."""
 
     by_itself: bool
     moment: Moment
@@ -31,9 +31,9 @@ class _LeaderClaim:
 
 
 def _leader_claims(group: Group) -> dict[int, dict[str, _LeaderClaim]]:
-    """``term -> leader -> word``. Only a leader of a term sends heartbeats of it (``maintainAsLeader``).
+    """Return ``term -> leader -> claim``. Only a leader of a term sends its heartbeats (``maintainAsLeader``).
 
-    A heartbeat may come late, when its sender leads no more: it proves that the sender led the term, not when.
+    A heartbeat may arrive after its sender lost the role: it proves that the sender led the term, not when.
     """
     led: dict[int, dict[str, _LeaderClaim]] = {}
     for tenure in group.tenures:
@@ -52,14 +52,14 @@ def _heard(fact: Fact) -> _LeaderClaim:
     return _LeaderClaim(False, since(fact), (fact.since_event,) if fact.since_event else ())
 
 
-def split_by_word_of_others(group: Group) -> Iterator[Finding]:
-    """``SPLIT_BRAIN_SAME_TERM`` where the own log of one of the leaders is missing or lacks the line."""
+def split_by_hearsay(group: Group) -> Iterator[Finding]:
+    """Yield ``SPLIT_BRAIN_SAME_TERM`` where the own log of one of the leaders is missing or lacks the line."""
     named = {role.node for role in group.roles if role.node is not None}
     unnamed = {role.source_node for role in group.roles} - {r.source_node for r in group.roles if r.node is not None}
     for term, leaders in sorted(_leader_claims(group).items()):
         for leader, other in combinations(sorted(leaders), 2):
             words = leaders[leader], leaders[other]
-            # Whose lines never name it may be whom others name, unless that one has a log of its own.
+            # A source that never prints its id may be a node named by others, unless that node has its own log.
             may_be_same = not unnamed.isdisjoint((leader, other)) and not named.issuperset({leader, other} - unnamed)
             if not may_be_same and not all(word.by_itself for word in words):
                 yield _split_heard(group, term, (leader, other), words)
@@ -83,7 +83,7 @@ def _split_heard(group: Group, term: int, names: tuple[str, str], words: tuple[_
 
 
 def _split_denied(group: Group, term: int, leader: str) -> Iterator[Finding]:
-    """A member answered a leader's heartbeat with INCONSISTENT_LEADER: it knows another leader of the same term."""
+    """Yield a split by INCONSISTENT_LEADER, a member's answer that it knows another leader of the same term."""
     denied = [f for f in group.of(TwoLeaders) if f.term == term and f.other is None]
     if denied:
         yield group.finding(
@@ -100,7 +100,7 @@ def _split_denied(group: Group, term: int, leader: str) -> Iterator[Finding]:
 
 
 def overlap_findings(group: Group, clock: str = "term") -> Iterator[Finding]:
-    """``SPLIT_BRAIN_OVERLAP``: definite overlaps of tenures of different terms. ``clock``: "term" or "epoch"."""
+    """Yield ``SPLIT_BRAIN_OVERLAP``: definite overlaps of tenures of different terms. ``clock``: "term" or "epoch"."""
     for overlap in overlaps(group):
         if overlap.stale.term != overlap.newer.term and overlap.least > 0:
             yield _of_overlap(group, overlap, clock)
@@ -109,12 +109,12 @@ def overlap_findings(group: Group, clock: str = "term") -> Iterator[Finding]:
 def _of_overlap(group: Group, overlap: Overlap, clock: str) -> Finding:
     stale, newer = overlap.stale, overlap.newer
     commit = commit_after(group, overlap)
-    # Whose log tells no role after that one may have lost it, or been started anew, by lines that are missing.
+    # A leader whose log shows no later role may have lost this one, or restarted, in lines that are missing.
     severity, certainty = INFO, POSSIBLE if stale.ends_with_its_process else DEFINITE
     if commit is not None:
         entries = f"entries {commit.from_index} to {commit.to_index}"
         silence = _unshown_silence(group, overlap, commit)
-        if _later_by(group, overlap, commit) > silence:
+        if _committed_after_us(group, overlap, commit) > silence:
             severity, certainty = CRITICAL, DEFINITE
             why = f"{stale.name} committed {entries} after {newer.name} had been elected"
         else:
@@ -143,30 +143,30 @@ def _of_overlap(group: Group, overlap: Overlap, clock: str) -> Finding:
 
 
 def commit_after(group: Group, overlap: Overlap) -> Committed | None:
-    """The growth of the stale leader's commit index that, by the clocks, came after the newer election."""
+    """Return the stale leader's commit growth that certainly came after the newer election; None without one."""
     for progress in group.of(Committed):
         if progress.source_node != overlap.stale.source or progress.term != overlap.stale.term:
             continue
-        if _later_by(group, overlap, progress) > 0:
+        if _committed_after_us(group, overlap, progress) > 0:
             return progress
     return None
 
 
-def _later_by(group: Group, overlap: Overlap, progress: Committed) -> int:
-    """How long after the newer election the commit index grew at least, in microseconds."""
-    return group.clocks.elapsed(overlap.newer.begin, _after(progress))[0]
+def _committed_after_us(group: Group, overlap: Overlap, progress: Committed) -> int:
+    """Return the least time in us from the newer election to the growth of the commit index."""
+    return group.clocks.elapsed(overlap.newer.begin, _growth_begin(progress))[0]
 
 
 def _unshown_silence(group: Group, overlap: Overlap, progress: Committed) -> int:
-    """How long the stale leader's log was silent before a growth, in microseconds, with nothing that shows its clock.
+    """Return for how long, in us, the stale leader's log was silent before the growth without a check on its clock.
 
-    A clock that is set forward looks like a silent log: by so much the growth may have been earlier.
+    A clock set forward looks like a silent log: the growth may have been earlier by that much.
     """
-    begin, end, sure = overlap.newer.begin, _after(progress), group.clocks.surely_before_though_set
+    begin, end, sure = overlap.newer.begin, _growth_begin(progress), group.clocks.surely_before_though_set
     holes = [hole for hole in overlap.stale.silences if hole.begin.at <= progress.since]
     return sum(hole.length for hole in holes if not sure(begin, end, hole.end))
 
 
-def _after(progress: Committed) -> Moment:
-    """The earliest moment of a growth: everything after the status line that still showed the old index."""
+def _growth_begin(progress: Committed) -> Moment:
+    """Return the earliest moment of a growth: the status line that still showed the old index."""
     return Moment(progress.since, progress.since, progress.source_node, progress.since_event)

@@ -1,7 +1,7 @@
-"""What the answers of voters must satisfy, where the lines of several candidates come together.
+"""Rules about voters' answers, where the lines of several candidates are compared.
 
 Voters print nothing; each candidate prints the answers that it got. A vote of a term is given once, written to file
-before it is answered, and never given back (``DLedgerLeaderElector#handleVote``, ``MemberState#persistTerm``).
+before it is answered, and never taken back (``DLedgerLeaderElector#handleVote``, ``MemberState#persistTerm``).
 """
 
 from bisect import bisect_right
@@ -18,10 +18,10 @@ from election_replay.election_core.protocols.raft_family.facts import VoteRefuse
 
 
 def double_votes(group: Group, back: list[Finding]) -> Iterator[Finding]:
-    """``DOUBLE_VOTE``: one voter granted one term to two candidates, as both of them heard it.
+    """Yield ``DOUBLE_VOTE``: one voter granted one term to two candidates, as both of them heard it.
 
-    A vote is written to file before it is answered (``MemberState#persistTerm``), so this needs lost state: ``back``
-    are the members that came back in a smaller term than they had reached.
+    A vote is written to file before it is answered (``MemberState#persistTerm``), so this needs lost state. ``back``:
+    the findings about members that came back in a smaller term.
     """
     for (voter, term), by_candidate in sorted(granted_to(group).items()):
         if len(by_candidate) < 2:
@@ -42,7 +42,7 @@ def double_votes(group: Group, back: list[Finding]) -> Iterator[Finding]:
 
 
 def _reaches(back: Finding, term: int) -> bool:
-    """Whether a member whose term went back had reached a term before, and could reach it again."""
+    """Return True when a member whose term went back had reached the term before, and could reach it again."""
     before, after = back.terms
     return after <= term <= before
 
@@ -56,7 +56,7 @@ def _raised(group: Group) -> dict[str, list[TermRaised]]:
 
 
 class _Reached:
-    """When one node first says that it reached which terms; ``raised`` is in order of time."""
+    """When one node's log first shows that it reached which terms; ``raised`` is in order of time."""
 
     def __init__(self, raised: list[TermRaised]) -> None:
         first: dict[int, int] = {}
@@ -66,17 +66,18 @@ class _Reached:
         self._from = list(accumulate((first[term] for term in reversed(self._terms)), min))[::-1]
 
     def just(self, term: int) -> TermRaised | None:
-        """When it reached this term."""
+        """Return the first raise to this term; None without one."""
         return self._raised[self._first[term]] if term in self._first else None
 
     def beyond(self, term: int) -> TermRaised | None:
-        """When it first reached a larger one."""
+        """Return the first raise to a larger term; None without one."""
         number = bisect_right(self._terms, term)
         return self._raised[self._from[number]] if number < len(self._from) else None
 
 
 def expired_grants(group: Group, back: list[Finding]) -> Iterator[Finding]:
-    """``WRONG_VOTE_RESULT``: a vote for a candidate that reached its term after the voter had reached a larger one.
+    """Yield ``WRONG_VOTE_RESULT``: a vote for a candidate that reached its term after the voter had reached a larger
+    one.
 
     The voter has to answer REJECT_EXPIRED_VOTE_TERM (``DLedgerLeaderElector#handleVote``).
     """
@@ -105,7 +106,7 @@ def expired_grants(group: Group, back: list[Finding]) -> Iterator[Finding]:
 
 
 def granted_to(group: Group) -> dict[tuple[str, int], dict[str, VoteGranted]]:
-    """``(voter, term) -> candidate -> grant``."""
+    """Return ``(voter, term) -> candidate -> grant``."""
     granted: dict[tuple[str, int], dict[str, VoteGranted]] = {}
     for grant in group.of(VoteGranted):
         if grant.node is not None:
@@ -114,9 +115,9 @@ def granted_to(group: Group) -> dict[tuple[str, int], dict[str, VoteGranted]]:
 
 
 def denied_votes(group: Group, back: list[Finding]) -> Iterator[Finding]:
-    """``WRONG_VOTE_RESULT``: a voter gave a candidate its vote and told it, in the same term, that another has it.
+    """Yield ``WRONG_VOTE_RESULT``: a voter gave a candidate its vote, and refused it in that term as given to another.
 
-    A vote of a term is never given back (``MemberState#setCurrVoteFor``), whatever the order of both answers.
+    A vote of a term is never taken back (``MemberState#setCurrVoteFor``), whatever the order of both answers.
     """
     granted = granted_to(group)
     for fact in group.of(VoteRefused):
@@ -137,7 +138,7 @@ def denied_votes(group: Group, back: list[Finding]) -> Iterator[Finding]:
 
 
 def compared(group: Group) -> Iterator[RuleTally]:
-    """Refusals because of a vote for another: right where another candidate printed that vote."""
+    """Yield the tallies of refusals because of a vote for another: right if another candidate printed that vote."""
     granted = granted_to(group)
     for fact in group.of(VoteRefused):
         candidates = granted.get((fact.voter, fact.term), {})

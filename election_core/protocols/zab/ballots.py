@@ -1,4 +1,4 @@
-"""With what a ZooKeeper server went into the election that a leader won."""
+"""The votes with which ZooKeeper servers entered the election that a leader won."""
 
 from election_replay.election_core.judge.group import Group, since, until
 from election_replay.election_core.model.facts import Candidacy
@@ -6,7 +6,7 @@ from election_replay.election_core.protocols.zab.facts import Ballot
 
 
 def ballot_of(group: Group, win: Candidacy, name: str | None) -> Ballot | None:
-    """With what a server went into the election that made ``win``; ``None`` where that is not certain."""
+    """Return the vote with which server ``name`` entered the election of ``win``; None unless that is certain."""
     ballots = group.once(_by_term)
     same = [fact for fact in ballots.get((name, win.node, win.term), []) if _before_epoch(fact, win)]
     if same:
@@ -24,7 +24,7 @@ def ballot_of(group: Group, win: Candidacy, name: str | None) -> Ballot | None:
 
 
 def _by_term(group: Group) -> dict[tuple[str | None, str | None, int | None], list[Ballot]]:
-    """The ballots by who cast them, for whom, and in which epoch."""
+    """Group the ballots by (server, its leader, epoch)."""
     found: dict[tuple[str | None, str | None, int | None], list[Ballot]] = {}
     for fact in group.of(Ballot):
         found.setdefault((fact.node, fact.leader, fact.term), []).append(fact)
@@ -32,7 +32,7 @@ def _by_term(group: Group) -> dict[tuple[str | None, str | None, int | None], li
 
 
 def _before_epoch(ballot: Ballot, win: Candidacy) -> bool:
-    """Whether a server had not been in the epoch of ``win`` or a later one: else its ballot is of another election.
+    """Return True when the server had not reached the epoch of ``win``; otherwise the ballot is of another election.
 
     A leader proposes an epoch above all that its quorum has accepted, and a server refuses a smaller one than it has
     accepted (``Leader#getEpochToPropose``, ``Learner#registerWithLeader``).
@@ -41,10 +41,10 @@ def _before_epoch(ballot: Ballot, win: Candidacy) -> bool:
 
 
 def log_of(ballot: Ballot) -> tuple[int, int]:
-    """What orders logs: the epoch first, then the zxid."""
+    """Return the sort key of logs: the epoch, then the zxid."""
     return ballot.own_epoch, ballot.own_zxid
 
 
 def words_of(ballot: Ballot) -> str:
-    """A log's end for a sentence."""
+    """Return the end of a log as text for a sentence."""
     return f"epoch {ballot.own_epoch} and zxid {ballot.own_zxid:#x}"

@@ -1,4 +1,4 @@
-"""What was logged at one ZooKeeper server because of what was logged at another: it ties their clocks together."""
+"""Causal pairs of ZooKeeper servers: lines of one that follow from lines of another, which tie their clocks."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,23 +12,23 @@ from election_replay.election_core.judge.moments import SLACK_US
 from election_replay.election_core.model.facts import Fact, MessageReceived, MessageSent, Role, TermRaised
 from election_replay.election_core.protocols.raft_family.causality import process_begins
 from election_replay.election_core.protocols.zab.log import PROTOCOL
-from election_replay.election_core.protocols.zab.passed_votes import CAST, LEADING, VOTE, voted_for
+from election_replay.election_core.protocols.zab.passed_votes import CAST_EARLIER, LEADING, VOTE, voted_for
 
 
 def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
-    """What follows from an established leader, the votes of an election, and who leads by its own notices."""
+    """Yield the pairs from established leaders, from the votes of an election, and from leaders' notices."""
     of_ensemble = [fact for fact in facts if fact.protocol == PROTOCOL]
     yield from _after_establishment(of_ensemble)
     yield from _votes_heard(of_ensemble)
 
 
 def _after_establishment(facts: Iterable[Fact]) -> Iterator[Message]:
-    """A server sees a proposal of an epoch, or a vote for its leader with that epoch, only after its leader was
-    established.
+    """Yield pairs from a leader's establishment to another server's first sight of its epoch.
 
-    A leader takes the epoch for its current one shortly before it is established, and one that fails in between never
-    is: it proposes a larger epoch the next time (``Leader#lead``, ``#getEpochToPropose``). An epoch in which two were
-    established, since data was lost, ties nothing.
+    Such a sight is a proposal of the epoch, or a vote for its leader with it. A leader takes an epoch shortly before it
+    is established; if it fails in between, it is never established in it, and proposes a larger epoch next time
+    (``Leader#lead``, ``#getEpochToPropose``). An epoch in which two leaders were established, after data loss, ties
+    nothing.
     """
     established: dict[int, dict[str, Moment]] = {}
     leaders: dict[int, str | None] = {}
@@ -46,7 +46,7 @@ def _after_establishment(facts: Iterable[Fact]) -> Iterator[Message]:
 
 
 def _epoch_told(fact: Fact, leaders: Mapping[int, str | None]) -> int | None:
-    """The epoch of whose establishment a line is surely a late effect, if there was one."""
+    """Return the epoch whose establishment the line certainly came after; None if it shows none."""
     if isinstance(fact, TermRaised):
         return fact.term
     if isinstance(fact, MessageReceived) and fact.message == VOTE:
@@ -56,19 +56,18 @@ def _epoch_told(fact: Fact, leaders: Mapping[int, str | None]) -> int | None:
 
 
 def _votes_heard(facts: Iterable[Fact]) -> Iterator[Message]:
-    """A vote of a round is heard only after its sender went into the election of that round, and that a server leads
-    only after it won that round: it prints so right after it says so (``QuorumPeer#run``).
+    """Yield pairs from a server's entry into a round to each vote heard from it, and from its win to each notice.
 
-    A server that starts again may cast the same vote in a round of the same number: such votes are left out. So are
-    those of which it is not known since when they were cast, and those that it may have cast in an earlier life of
-    whose first election lines are missing.
+    A server prints that it leads right after it starts to send notices of that (``QuorumPeer#run``). Left out are votes
+    that a restarted server may have cast again in a round of the same number, votes of unknown begin, and votes that
+    may be of an earlier run whose election lines are missing.
     """
     sent: dict[tuple[object, ...], set[Moment | None]] = {}
     begins = process_begins(facts, PROTOCOL)
     whole = _whole_lives(facts, begins)
     for fact in facts:
-        if isinstance(fact, MessageSent) and fact.message in (VOTE, CAST, LEADING):
-            cause = since(fact) if fact.message != CAST else None
+        if isinstance(fact, MessageSent) and fact.message in (VOTE, CAST_EARLIER, LEADING):
+            cause = since(fact) if fact.message != CAST_EARLIER else None
             if cause is not None and fact.message == LEADING:
                 cause = replace(cause, at=cause.at - SLACK_US)
             sent.setdefault((fact.replica_group, fact.node, fact.term, fact.ids), set()).add(cause)
@@ -82,8 +81,7 @@ def _votes_heard(facts: Iterable[Fact]) -> Iterator[Message]:
 
 
 def _whole_lives(facts: Iterable[Fact], begins: Mapping[str, list[int]]) -> dict[str, int]:
-    """How many of the first lives of each server show an election of round 1, one life after the other: rounds are
-    counted from 1 in each."""
+    """Return how many of each server's first runs in a row show an election of round 1, from which each run counts."""
     first: dict[str, set[int]] = {}
     for fact in facts:
         if isinstance(fact, MessageSent) and fact.message == VOTE and fact.term == 1:
@@ -101,7 +99,7 @@ def _whole_lives(facts: Iterable[Fact], begins: Mapping[str, list[int]]) -> dict
 def _of_an_earlier_life(
     heard: MessageReceived, cause: Moment, begins: Mapping[str, list[int]], whole: Mapping[str, int]
 ) -> bool:
-    """Whether a vote may have been heard from an earlier life of its sender, of which lines are missing."""
+    """Return True when a vote may be of an earlier run of its sender, lines of which are missing."""
     starts = begins.get(cause.source, [])
     last = bisect_right(starts, cause.at) - 1
     all_known = heard.message == VOTE and last <= whole.get(cause.source, 0)

@@ -1,4 +1,4 @@
-"""The elections that one ZooKeeper server won, by its own lines: after some it was established, after others never."""
+"""The elections that one ZooKeeper server won, by its own lines; only some of them end in its establishment."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,12 +9,12 @@ from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.protocols.zab.stated_voters import StatedVoters
 
 NEVER_ESTABLISHED = "never_established"
-"""How an election ends whose winner could not get a quorum in sync (``Leader#lead``)."""
+"""The outcome of an election whose winner could not get a quorum in sync (``Leader#lead``)."""
 
 
 @dataclass(slots=True)
 class Win:
-    """An established leader: its epoch, who accepted it, who voted in its election."""
+    """An established leader: its epoch, the supporters that accepted it, and the voters in its election."""
 
     epoch: int
     supporters: tuple[str, ...] | None
@@ -26,15 +26,14 @@ class Win:
 
 @dataclass(slots=True)
 class Elected:
-    """The elections that the server won: those after which it was established, and the others, from its line as winner
-    to its next one; and what they say of who votes."""
+    """The elections that the server won, those that failed with the line that ended each, and the stated voters."""
 
     voters: StatedVoters = field(default_factory=StatedVoters)
     wins: list[Win] = field(default_factory=list)
-    in_vain: list[tuple[FoldEvent, FoldEvent]] = field(default_factory=list)
+    failed_elections: list[tuple[FoldEvent, FoldEvent]] = field(default_factory=list)
 
     def facts(self, emit: FactWriter) -> Iterator[Fact]:
-        """All of them."""
+        """Yield a candidacy for each election won, and what the lines state about the voters."""
         yield from self.voters.facts(emit)
         for win in self.wins:
             yield Candidacy(
@@ -47,7 +46,7 @@ class Elected:
                 rounds=win.attempts,
                 electorate=tuple(sorted(win.voters)),
             )
-        for leading, gave_up in self.in_vain:
+        for leading, gave_up in self.failed_elections:
             yield Candidacy(
                 *emit.at(leading, until=gave_up),
                 term=None,

@@ -1,4 +1,4 @@
-"""The facts that only ZooKeeper servers tell."""
+"""Facts that only ZooKeeper servers state."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -6,13 +6,15 @@ from typing import ClassVar
 from election_replay.election_core.model.facts import Fact, LineBrokeRule
 
 A_CLIENT = "a client"
-"""Who had seen an entry that a server does not have, where a fact tells what was committed."""
+"""The name that stands for a client that had seen a committed entry."""
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class Ballot(Fact):
-    """``node`` went into an election with its ``own_epoch`` and its last zxid ``own_zxid``, and left it under
-    ``leader``, in the epoch ``term`` where it says so."""
+    """``node`` entered an election with ``own_epoch`` and its last zxid ``own_zxid``, and left it under ``leader``.
+
+    ``term`` is the epoch of that leader, where a line prints it.
+    """
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "leader", "own_epoch")
 
@@ -24,7 +26,7 @@ class Ballot(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class ZabRuleBroken(LineBrokeRule):
-    """A line of ``node`` breaks the ``rule``, since ``why``."""
+    """A line of ``node`` breaks the ``rule``; ``why`` is a clause that says how."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "rule")
 
@@ -34,8 +36,7 @@ class ZabRuleBroken(LineBrokeRule):
 
 @dataclass(slots=True, unsafe_hash=True)
 class Truncated(Fact):
-    """``node`` cut its log, which had ended at ``from_index``, after ``to_index`` (zxids), as its leader ``peer``
-    wanted."""
+    """``node`` cut its log from ``from_index`` back to ``to_index`` (zxids), on the order of its leader ``peer``."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer",)
 

@@ -2,10 +2,10 @@
 
 Source: apache/zookeeper ``FastLeaderElection``, ``QuorumPeer``, ``Leader``, ``Learner``, 3.3 to 3.9.
 
-A server looks for a leader in rounds: it votes for itself, takes over every better vote it hears, and leaves when a
-quorum votes as it does. Votes are ordered by epoch, then zxid, then server id. Who wins is *elected* and leads nobody:
-it is leader of an epoch when a quorum has accepted that epoch and has its log ("Have quorum of supporters"). Rounds
-start again with the process; only epochs order anything.
+A server looks for a leader in rounds: it votes for itself, adopts every better vote it hears, and leaves when a quorum
+votes as it does. Votes are ordered by epoch, then zxid, then server id. The winner is *elected* but leads nobody yet:
+it leads an epoch once a quorum has accepted that epoch and has its log ("Have quorum of supporters"). Round numbers
+restart with the process; only epochs give an order.
 
 A server that is told to stop, or is killed, prints nothing.
 """
@@ -61,26 +61,26 @@ from election_replay.election_core.protocols.zab.tables import COUNTER_BITS, Vot
 PROTOCOL = "zab"
 
 ENSEMBLE_GROUP = ZOOKEEPER
-"""The replica group of an ensemble where the inventory names none; ZooKeeper itself knows no name of it."""
+"""The replica group of an ensemble that the inventory does not name; ZooKeeper itself has no name for it."""
 
 SYNC_LIMIT = 5
-"""``syncLimit`` in ticks where a release does not print it: that of ``zoo_sample.cfg``; there is no default."""
+"""``syncLimit`` in ticks for releases that do not print it: the value of ``zoo_sample.cfg``, as there is no default."""
 
 _END = {"QUORUM_LOST": "quorum_lost", "NO_QUORUM_IN_SYNC": "quorum_lost", "STOPPED": STOPPED}
 
 
 def vote_of(event: FoldEvent) -> Vote | None:
-    """The vote that a line prints, or ``None`` where the sender has none: an observer, a server without data."""
+    """Return the vote that a line prints; None if the sender has none, as an observer or a server without data."""
     term, index = event.peer_ledger_end_term, event.peer_ledger_end
     if event.value is None or term is None or index is None or term < 0:
         return None
-    # Votes before 3.4 carry no epoch: there the zxid, which begins with one, decides alone.
+    # Votes before 3.4 carry no epoch: their zxid, whose upper half is one, decides alone.
     return Vote(0 if event.term is None else event.term, zxid_of(term, index), int(event.value))
 
 
 @dataclass(slots=True)
 class InitialVote:
-    """With what a server went into an election that ended with ``leader``, itself or another one."""
+    """The vote with which a server entered an election that ended with ``leader``, itself or another server."""
 
     leader: str | None
     vote: Vote
@@ -90,7 +90,7 @@ class InitialVote:
 
 @dataclass(slots=True)
 class Election:
-    """What a server has said and heard of one election. Another one makes it anew."""
+    """What a server has sent and heard in one election; a new election replaces it."""
 
     began: FoldEvent | None = None
     initial: Vote | None = None
@@ -105,10 +105,10 @@ class Election:
 
 @dataclass(slots=True)
 class Running:
-    """What one process of a server is in the middle of. A start makes it anew, so that nothing is carried over.
+    """The state of one process of a server; a start replaces it, so nothing is carried over.
 
-    ``started``: the process has printed no role yet, which is that of one that looks for a leader. ``state`` is the
-    role of the last state in detail.
+    ``started``: the process has printed no role yet, so it is looking for a leader. ``state`` is the role in the last
+    detailed state line.
     """
 
     started: bool = False
@@ -127,7 +127,7 @@ class Running:
 
 @dataclass(slots=True)
 class ZabLog:
-    """The state machine of one server's log. ``on`` takes its events in program order."""
+    """The state machine of one server's log; ``on`` takes its events in program order."""
 
     names: list[tuple[int, str]] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
@@ -152,7 +152,7 @@ class ZabLog:
 
     @property
     def node(self) -> str | None:
-        """The id that the server gives itself."""
+        """The id that the server gives itself; None before it does."""
         return self.names[-1][1] if self.names else None
 
     def on(self, event: FoldEvent) -> None:
@@ -160,14 +160,14 @@ class ZabLog:
         if event.node is not None and event.node != self.node:
             self.names.append((event.at, event.node))
         if event.kind in _SAID_BY_LEARNERS and self._now.role not in (FOLLOWER, OBSERVER):
-            self._now.election = Election()  # the line with which it left that election is lost
+            self._now.election = Election()  # the line that ended that election is lost
         self._tells_roles = self._tells_roles or event.kind in _INFO
         _HANDLERS[event.kind](self, event)
         if self._now.role == LEADER and (event.kind == "ZK_ESTABLISHED" or event.role == "LEADER"):
             self._led_until = event.at
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
-        """What this log proves about its ensemble."""
+        """Yield what this log proves about its ensemble."""
         first = self.steps[0] if self.steps else self._searched
         if first is None:
             return
@@ -177,12 +177,12 @@ class ZabLog:
         runs = speaker.incarnations.get(process_of(stream), [])
         emit = speaker.about(group, PROTOCOL, stream, lambda time: name_at(time, self.names, runs))
         yield QuietLog(*emit.during(self.node, first.at, first.at, None))
-        if not self._tells_roles:  # a warning says that a leader was lost, and none that another one was found
+        if not self._tells_roles:  # warnings show a lost leader, but never a found one
             self.steps = [replace(step, role=UNKNOWN) if step.role == CANDIDATE else step for step in self.steps]
         roles = list(emit.roles(spans(self.steps, emit.incarnations, CANDIDATE)))
         yield from roles
         yield from emit.alive()
-        yield from _in_leaderships(emit.silences(), roles)
+        yield from _during_leaderships(emit.silences(), roles)
         yield from self._election_facts(emit)
         yield from self._contact_facts(emit)
         yield from self.passed.facts(emit)
@@ -230,7 +230,7 @@ class ZabLog:
             role == CANDIDATE and self._now.started
         ):
             self._searched = self._searched or event
-            return  # a server looks for a leader from its start
+            return  # a server looks for a leader from its start on
         if role == CANDIDATE:
             self._now.election = Election()
         self._now.failed &= role != LEADER
@@ -238,7 +238,7 @@ class ZabLog:
         self.steps.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, self.node))
 
     def _on_start(self, event: FoldEvent) -> None:
-        """A new process: rounds start again, and what was open in the old one ended with it."""
+        """Take a start of the process: rounds start again, and what was open in the old process ended with it."""
         self.contacts.starts()
         self._now = Running(started=True)
         self.passed.election(None)
@@ -248,24 +248,25 @@ class ZabLog:
         if event.setting is not None and printed is not None:
             self._settings[event.setting] = printed
 
-    def _ends_in_vain(self, event: FoldEvent) -> None:
-        """Who was elected and was not established by now has failed: too few servers came to it in time."""
+    def _fail_election(self, event: FoldEvent) -> None:
+        """Take that an elected server was never established: too few servers joined it in time."""
         if self._now.leading is not None:
-            self.elected.in_vain.append((self._now.leading, event))
+            self.elected.failed_elections.append((self._now.leading, event))
             self._now.leading = None
 
     def _on_looking(self, event: FoldEvent) -> None:
-        """A leader says that it shuts down, before; without that line it led until its last line as leader at least."""
-        self._ends_in_vain(event)
+        """Take the line "LOOKING"; if the leader's line of its shutdown is lost, it led at least until its last line as
+        leader."""
+        self._fail_election(event)
         if self._now.role == LEADER:
             event = replace(event, at=min(self._led_until, event.at))
         self._step(event, CANDIDATE, None, None, "unknown")
 
     def _on_state(self, event: FoldEvent) -> None:
-        """A state in detail (3.6 and later) stands in for a line that was lost.
+        """Take a detailed state (3.6 and later), which stands in for a role line that was lost.
 
-        A line tells of another role or of another phase: the new leader of a reconfiguration prints the phase that it
-        was in as a follower, before it begins.
+        The new leader of a reconfiguration first prints the phase that it was in as a follower, so a line that changes
+        the role counts only if its role was already printed.
         """
         of_former_role = self._now.state is not None and self._now.state != event.role
         self._now.state = event.role
@@ -273,7 +274,7 @@ class ZabLog:
             self._step(event, LEADER, None, self.node, SEEN)
 
     def _on_election(self, event: FoldEvent) -> None:
-        self._ends_in_vain(event)
+        self._fail_election(event)
         self._now.election = Election()
         self._now.election.began = event
         self._now.log_end = _zxid(event.ledger_end_term, event.ledger_end)
@@ -315,17 +316,18 @@ class ZabLog:
         self._follow(event, OBSERVER)
 
     def _follow(self, event: FoldEvent, role: str) -> None:
-        leader, self._now.suggested = self._decided() or self._now.suggested, None
+        leader, self._now.suggested = self._chosen_leader() or self._now.suggested, None
         if role == FOLLOWER:
             self._note_ballot(leader, None, event)
         self._step(event, role, None, leader, "following")
 
     def _on_leader_suggested(self, event: FoldEvent) -> None:
-        """A reconfiguration tells all servers whom to follow next, without votes; ``-1``: nobody."""
+        """Take the leader that a reconfiguration names to all servers, without votes; ``-1``: nobody."""
         self._now.suggested = None if event.peer == "-1" else event.peer
 
-    def _decided(self) -> str | None:
-        """Whom the server follows: the winner of its own round, or the leader that others follow already."""
+    def _chosen_leader(self) -> str | None:
+        """Return the leader that the server follows: its round's winner or the leader that others follow; None on a
+        tie."""
         supporters = Counter(self._now.election.claims.values())
         if self._now.election.last_vote is not None:
             mine = (self._now.election.round, self._now.election.last_vote.leader)
@@ -337,7 +339,7 @@ class ZabLog:
         return None if not most or (len(most) > 1 and most[0][1] == most[1][1]) else most[0][0]
 
     def _on_leader_reached(self, event: FoldEvent) -> None:
-        """The address of the leader says whom the server really follows, where the address is known."""
+        """Take the address of the leader, which shows whom the server really follows if the address is known."""
         leader = self._sids.get(_host(event))
         if leader is None or self._now.role not in (FOLLOWER, OBSERVER) or leader in (self._now.leader, self.node):
             return
@@ -351,9 +353,10 @@ class ZabLog:
             self._sids[_host(event)] = event.peer
 
     def _on_leader_lost(self, event: FoldEvent) -> None:
-        """A learner left its leader: a closed connection says so at once, a read time-out after syncLimit ticks.
+        """Take that a learner left its leader: at once after a closed connection, or after syncLimit ticks without a
+        ping.
 
-        The leader was there when it was heard last, and perhaps until its next ping was due: it sends two in a tick.
+        The leader was alive when it was heard last, and perhaps until its next ping was due: it sends two per tick.
         """
         leader = self._now.leader if self._now.role in (FOLLOWER, OBSERVER) else None
         if leader is not None:
@@ -370,22 +373,23 @@ class ZabLog:
         failed = event.decision == "INTERNAL_ERROR" and self._now.failed
         cause = ENDED_ITSELF if failed else _END.get(event.decision or "", "stepped_down")
         if self._now.role is None and not self._now.started and event.decision == "QUORUM_LOST":
-            self._step(event, LEADER, None, self.node, SEEN)  # its log begins in a leadership
+            self._step(event, LEADER, None, self.node, SEEN)  # its log begins during its leadership
         if self._now.role == LEADER and cause == "quorum_lost":
             self._note_without_quorum(event)
         if self._now.role == LEADER:
             self._step(event, DOWN if cause == STOPPED else CANDIDATE, None, None, cause)
 
     def _on_not_designated(self, event: FoldEvent) -> None:
-        """A reconfiguration leaves this leader out, or names another one: it commits this one thing, and no more."""
+        """Take that a reconfiguration leaves this leader out, or names another: it commits the reconfiguration, nothing
+        more."""
         if self._now.role == LEADER and event.decision == "HANDED_OVER":
             self._step(event, CANDIDATE, None, None, TRANSFER)
 
     def _silent(self, event: FoldEvent) -> tuple[int, int]:
-        """For how long, at least and at most, the other side had been silent when a connection was given up.
+        """Return the (least, most) time in us for which the peer had been silent when the connection was given up.
 
-        A leader and a learner wait for each other for syncLimit ticks (``LearnerHandler``, ``Learner``), and no time
-        at all for one that closed the connection. Releases before 3.6 do not print syncLimit.
+        A leader and a learner wait syncLimit ticks for each other (``LearnerHandler``, ``Learner``), and not at all
+        once the peer has closed the connection. Releases before 3.6 do not print syncLimit.
         """
         tick_us, limit = self._settings.get("tickTime", 0) * 1000, self._settings.get("syncLimit")
         if "Timeout" not in (event.result or ""):
@@ -393,17 +397,17 @@ class ZabLog:
         return (tick_us, SYNC_LIMIT * tick_us) if limit is None else (limit * tick_us, limit * tick_us)
 
     def _on_learner_lost(self, event: FoldEvent) -> None:
-        """The leader gave a learner up: one that was silent had been heard last a whole time-out before."""
+        """Take that the leader gave up a learner: a silent one had been heard last one time-out earlier."""
         least_us, most_us = self._silent(event)
         at = event.at - most_us - (self._settings.get("tickTime", 0) * 1000 if most_us else 0)
         if self._now.role == LEADER:
             self._now.learners_lost.append((at, event.by - least_us, event))
 
     def _note_without_quorum(self, event: FoldEvent) -> None:
-        """Too few learners were in sync at a tick, and enough at the one before it (``Leader#lead``).
+        """Note a lost quorum: too few learners were in sync at a tick, and enough at the one before (``Leader#lead``).
 
-        That a leader which shuts down says goodbye to a learner does not say when it was lost, an exception does. The
-        last one took the majority away: it may have been heard until it broke off.
+        A learner's goodbye at the leader's shutdown does not tell when it was lost; an exception does. The last learner
+        lost took the majority away: it may have been heard until it broke off.
         """
         self.elected.voters.too_few(self._now.epoch, event)
         tick_us = self._settings.get("tickTime", 0) * 1000
@@ -422,23 +426,23 @@ class ZabLog:
             self._step(event, CANDIDATE, None, None, "leader_lost")
 
     def _on_thread_failed(self, event: FoldEvent) -> None:
-        """Its server is in error: a leader gives up at its next tick (``Leader#isRunning``)."""
+        """Take a server in error: a leader gives up at its next tick (``Leader#isRunning``)."""
         self._now.failed = True
 
     def _on_exit(self, event: FoldEvent) -> None:
         self._step(event, DOWN, None, None, STOPPED)
 
     def _on_process_end(self, event: FoldEvent) -> None:
-        """The process ends by its own decision (``QuorumPeerMain#main``, ``ServiceUtils``): no killed one says so."""
+        """Take a process that ends itself (``QuorumPeerMain#main``, ``ServiceUtils``); a killed one prints nothing."""
         if self._now.role != DOWN:
             self._step(event, DOWN, None, None, ENDED_ITSELF)
 
     # -- votes and epochs -------------------------------------------------------------------------------
 
     def _on_state_in_vote(self, event: FoldEvent) -> None:
-        """A server prints its own state with each vote that it gets: lines that say how it came to it may be lost.
+        """Take the server's own state, printed with each vote it gets: lines about the change to it may be lost.
 
-        Another thread prints it, which may have read the state just before the server left it, and be late to print it.
+        Another thread prints it, which may have read the state just before the server left it and print it late.
         """
         if event.role != "CANDIDATE":
             self._now.election.left = self._now.election.left or event.role is not None
@@ -470,15 +474,17 @@ class ZabLog:
             self._note_own(event, vote)
 
     def _note_own(self, event: FoldEvent, vote: Vote) -> None:
-        """The server's own vote comes back to it; within a round it may only get better."""
+        """Take the server's own vote, which it gets back; within a round it may only get better."""
         if event.count == self._now.election.round and self._now.election.last_vote is not None:
             self.checked.note(_not_worse(self._now.election.last_vote, vote, event), event)
         if str(vote.leader) == self.node:
-            self._now.election.initial = vote  # the newest: where lines are lost, an older one is of another election
+            self._now.election.initial = (
+                vote  # the newest: an older one may be of another election whose lines are lost
+            )
         self._now.election.round, self._now.election.last_vote = event.count, vote
 
     def _note_ballot(self, leader: str | None, epoch: int | None, event: FoldEvent) -> None:
-        """With what the server went into the election that it leaves, if its votes of the last round show that."""
+        """Note the vote with which the server entered the election that it leaves, if its last round shows it."""
         election = self._now.election
         of_it = election.round is not None and election.round >= election.latest_round
         if of_it and election.initial is not None and election.initial.epoch >= 0:
@@ -487,22 +493,23 @@ class ZabLog:
         election.initial = None
 
     def _on_sync(self, event: FoldEvent) -> None:
-        """An established leader compares a learner's log with what it has committed itself.
+        """Take an established leader's comparison of a learner's log with what it has committed itself.
 
-        Before it is established its last entry is only the last of its log (``LearnerHandler#syncFollower``).
+        Before it is established, its last entry is only the last one of its log (``LearnerHandler#syncFollower``).
         """
         zxid, epoch = _zxid(event.ledger_end_term, event.ledger_end), self._now.epoch
         if self._now.role != LEADER or epoch is None or zxid is None:
             return
         if zxid >> COUNTER_BITS > epoch:
-            return  # lines are lost: it leads a later epoch, or is about to
+            return  # lines are lost: it leads, or will lead, a later epoch
         if (None, epoch) not in self.committed or self.committed[None, epoch][0] < zxid:
             self.committed[None, epoch] = (zxid, event)
 
     def _on_client_ahead(self, event: FoldEvent) -> None:
-        """A client had been answered by a server that had applied this zxid: it was committed.
+        """Take a client that a server with this zxid had answered, so the zxid was committed.
 
-        Source: ``ZooKeeperServer#processConnectRequest``; a response bears the last zxid that its server has processed.
+        Source: ``ZooKeeperServer#processConnectRequest``; a response carries the last zxid that its server has
+        processed.
         """
         seen = _zxid(event.peer_ledger_end_term, event.peer_ledger_end)
         key = A_CLIENT, 0 if seen is None else seen >> COUNTER_BITS
@@ -516,14 +523,15 @@ class ZabLog:
             self.end.cuts.append(Cut(self._now.leader, self._now.log_end, zxid, event))
 
     def _on_proposal(self, event: FoldEvent) -> None:
-        """The leader sent an entry of this epoch, now or to catch up with: somebody had been established in it."""
+        """Take an entry of this epoch from the leader, new or for catching up: a leader had been established in the
+        epoch."""
         epoch = event.peer_ledger_end_term
         if epoch is not None and epoch > self._seen_epoch:
             self._seen_epoch = epoch
             self.reached.append((epoch, event))
 
     def _on_epoch_set(self, event: FoldEvent) -> None:
-        """The server writes down the epoch of the leader that it follows (3.10 and later), and is in step with it."""
+        """Take the epoch of its leader, which a follower writes down once it is in sync (3.10 and later)."""
         self.end.in_step()
         if event.term is None or self._now.role != FOLLOWER or self._now.epoch is not None:
             return
@@ -534,7 +542,7 @@ class ZabLog:
         self.own_epoch.note(event.term, event)
 
     def _quorum(self, supporters: tuple[str, ...] | None) -> Verdict:
-        """Whether the supporters are a majority of the servers that voted; weights are not printed."""
+        """Judge whether the supporters are a majority of the servers that voted; weights are not printed."""
         if not supporters:
             return Verdict(RuleId.LEADER_WITHOUT_QUORUM, UNDECIDABLE, "the supporters are not printed")
         voters = self._now.election.voters | set(supporters)
@@ -552,7 +560,7 @@ class ZabLog:
         self.contacts.made(event.peer or "", event)
 
     def _on_new_voters(self, event: FoldEvent) -> None:
-        """Another set of voters, of whom no line says who they are: the rounds start again."""
+        """Take a new set of voters, whom no line names: the rounds start again."""
         self.elected.voters.changed(event)
         self._now.election = Election()
 
@@ -560,8 +568,8 @@ class ZabLog:
         self.elected.voters.in_groups(event)
 
 
-def _in_leaderships(holes: Iterable[Silence], roles: Sequence[Role]) -> Iterator[Silence]:
-    """The holes of the log that lie in a leadership; all others tell nothing, and a quiet log has many."""
+def _during_leaderships(holes: Iterable[Silence], roles: Sequence[Role]) -> Iterator[Silence]:
+    """Yield the log gaps during a leadership; others prove nothing, as a quiet log has many."""
     ends = ((role, inf if role.until_by is None else role.until_by) for role in roles if role.role == LEADER)
     led = sorted((role.since, end) for role, end in ends)
     latest = list(accumulate((end for _, end in led), max))
@@ -580,7 +588,8 @@ def _host(event: FoldEvent) -> str:
 
 
 def _not_worse(before: Vote, after: Vote, event: FoldEvent) -> Verdict:
-    """One step of a round (``FastLeaderElection#totalOrderPredicate``); releases before 3.4.4 ordered otherwise."""
+    """Judge one vote of a round after another (``FastLeaderElection#totalOrderPredicate``; other order before
+    3.4.4)."""
     if not is_better(before, after):
         return Verdict(RuleId.ZAB_WRONG_WINNER, CONFORMS)
     if event.code is None:
@@ -633,9 +642,9 @@ KINDS = frozenset(_HANDLERS)
 _INFO = frozenset(
     {"ZK_START", "ZK_LOOKING", "ZK_ELECTION", "ZK_VOTE", "ZK_STATE", "ZK_LEADING", "ZK_FOLLOWING", "ZK_OBSERVING"}
 )
-"""Lines of the level INFO, of which a server prints some whenever it looks for a leader and finds one."""
+"""Lines at level INFO; a server prints some whenever it looks for a leader and finds one."""
 
 _SAID_BY_LEARNERS = frozenset(
     {"ZK_LEADER_LOST", "ZK_ROLE_END", "ZK_TRUNCATED", "ZK_PROPOSAL_GAP", "ZK_EPOCH_SET", "ZK_LEADER_REACHED"}
 )
-"""Only a server that follows or observes, and has left its election, prints these."""
+"""Lines that only a follower or observer prints, so that it has left its election."""

@@ -1,4 +1,4 @@
-"""How far the log of one server reached, by its own lines, and where it ended earlier at a start."""
+"""The end of one server's log by its own lines, and starts at which it ended earlier than before."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from election_replay.election_core.protocols.zab.tables import COUNTER_BITS
 
 @dataclass(slots=True)
 class Cut:
-    """A log that had ended at ``log_end`` was cut after ``to`` (zxids), as ``leader`` wanted."""
+    """A log that had ended at ``log_end`` was cut after ``to`` (zxids), on the order of ``leader``."""
 
     leader: str | None
     log_end: int | None
@@ -22,7 +22,7 @@ class Cut:
 
 @dataclass(slots=True)
 class ReachedEnd:
-    """The last entry that the log is known to hold, as a zxid, with the line that shows it; how leaders cut the log."""
+    """The last entry (zxid) that the log is known to hold, with the line that shows it; and the leaders' cuts."""
 
     cuts: list[Cut] = field(default_factory=list)
     _reached: tuple[int, FoldEvent] | None = None
@@ -30,9 +30,9 @@ class ReachedEnd:
     _back: list[tuple[int, FoldEvent, int, FoldEvent]] = field(default_factory=list)
 
     def note(self, end: int | None, event: FoldEvent, *, started: bool) -> None:
-        """The server prints where its log ends, as the first thing after it ``started``, or later.
+        """Take the printed end of the log; right after a start it may not be earlier than before.
 
-        The first zxid of an epoch stands in no log: there a leader is once established (``Leader#startZkServer``).
+        The first zxid of an epoch is in no log: an established leader prints it (``Leader#startZkServer``).
         """
         if end is None:
             return
@@ -44,18 +44,18 @@ class ReachedEnd:
             self._reached = end, event
 
     def synchronising(self, zxid: int | None, event: FoldEvent) -> None:
-        """The leader brings the server's data to its own ``zxid``; a snapshot may end earlier, and so may a cut log."""
+        """Take that the leader brings the server's data to ``zxid``; a snapshot or a cut log may end earlier."""
         self._synced = (zxid, event) if zxid is not None and zxid % (1 << COUNTER_BITS) else None
         if event.result != "diff":
             self._reached = None
 
     def in_step(self) -> None:
-        """The server has what the leader sent (``Learner#syncWithLeader``)."""
+        """Take that the server has everything its leader sent (``Learner#syncWithLeader``)."""
         if self._synced is not None and (self._reached is None or self._reached[0] < self._synced[0]):
             self._reached = self._synced
 
     def facts(self, emit: FactWriter) -> Iterator[LogEndedEarlier | Truncated]:
-        """Where the log ended earlier at a start than it had reached, and where it was cut."""
+        """Yield starts at which the log ended earlier than it had reached, and the cuts."""
         for before, shown, after, event in self._back:
             yield LogEndedEarlier(*emit.at(event), before=before, after=after, evidence=(shown.event_id,))
         for cut in self.cuts:

@@ -1,13 +1,13 @@
-"""What a ZooKeeper ensemble lost of what had been committed.
+"""Committed entries that a ZooKeeper ensemble lost.
 
     leader of epoch 1, established       |1 2 3 4 5 6 7|     its whole log is committed when its quorum has it
     leader of epoch 2, elected with      |1 2 3 4 5|         it must have all seven
     a learner of epoch 2, told TRUNC     |1 2 3 4 5|         a leader cuts what it does not have itself
 
-Committed is the log with which a leader was established (``Leader#waitForNewLeaderAck``), and what an established one
-says that it processed last when it compares its log with a learner's (``LearnerHandler#syncFollower``). A leader tells
-a learner to cut its log after the last entry that both have, so an entry between there and the learner's end is none of
-the leader's; entries of the leader's own epoch may still come again.
+Committed are the log with which a leader was established (``Leader#waitForNewLeaderAck``), and the last entry that an
+established leader has processed when it compares its log with a learner's (``LearnerHandler#syncFollower``). A leader
+tells a learner to cut its log after the last entry that both have, so the leader lacks what the learner has after that;
+entries of the leader's own epoch may still come again.
 """
 
 from collections.abc import Iterable, Iterator
@@ -53,7 +53,7 @@ def _commits(group: Group) -> Iterator[KnownCommit]:
 
 
 def losses(group: Group, breaches: Iterable[Finding]) -> Iterator[Finding]:
-    """``COMMITTED_ENTRY_LOST`` of an ensemble; ``breaches`` are those of the rules of voting."""
+    """Yield ``COMMITTED_ENTRY_LOST`` of an ensemble; ``breaches`` are the findings about broken voting rules."""
     found = list(breaches)
     for back in group.of(LogEndedEarlier):
         yield store_went_back(group, back, f"zxid {back.before:#x}", f"zxid {back.after:#x}", None)
@@ -75,7 +75,7 @@ def losses(group: Group, breaches: Iterable[Finding]) -> Iterator[Finding]:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """A cut, the epoch of the leader that wanted it, and the furthest commit of an earlier one that it cut off."""
+    """A cut, the epoch of the leader that ordered it, and the furthest earlier commit that it removed."""
 
     fact: Truncated
     epoch: int | None
@@ -100,7 +100,7 @@ def _cuts(group: Group) -> Iterator[_Cut]:
 
 
 def _epoch_of_leader(group: Group, cut: Truncated) -> int | None:
-    """In which epoch a learner followed when it was told to cut its log, where just one is possible."""
+    """Return the epoch in which a learner followed when it cut its log; None unless exactly one is possible."""
     epochs = {
         role.term
         for role in group.roles
@@ -134,13 +134,13 @@ def _knew(commit: KnownCommit) -> str:
 
 
 def _entries(end: int, committed: int) -> str:
-    """How many entries lie between two zxids, for a sentence."""
+    """Return the number of entries between two zxids as text."""
     least = "" if end >> COUNTER_BITS == committed >> COUNTER_BITS else "at least "
     return f"{least}{committed_entries(_count(end, committed))}"
 
 
 def _count(end: int, committed: int) -> int:
-    """How many entries lie between two zxids: in one epoch their counters say so, else at least those of the later.
+    """Return how many entries lie between two zxids; across epochs at least, by the counter of the later zxid.
 
     The first entry of an epoch has the counter 1.
     """
@@ -149,8 +149,7 @@ def _count(end: int, committed: int) -> int:
 
 
 def loss_tallies(group: Group) -> Iterator[RuleTally]:
-    """How many leaders had what was committed before them, how many cuts took nothing of it, and which logs ended
-    earlier at a start."""
+    """Yield the tallies of leaders that had all earlier commits, of cuts, and of logs that ended earlier at a start."""
     yield from ((RuleId.STORE_WENT_BACK, VIOLATES, None, 1) for _ in group.of(LogEndedEarlier))
     ends, commits = list(_leader_ends(group)), list(_commits(group))
     yield from completeness_tallies(group, ends, commits, lacks(group, ends, commits))

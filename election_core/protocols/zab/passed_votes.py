@@ -1,8 +1,8 @@
-"""The votes that a ZooKeeper server sent and heard while it looked for a leader: they tie the servers' clocks together.
+"""The votes that a ZooKeeper server sent and heard while it looked for a leader; they tie the servers' clocks.
 
-A server sends its votes after it printed "New election" (``FastLeaderElection#lookForLeader``), and prints each that it
-gets, its own too. Its own tell with which votes it went through an election; that line alone comes surely before
-anybody else heard of them.
+A server sends its votes after it printed "New election" (``FastLeaderElection#lookForLeader``), and prints each vote
+that it gets, its own included. Its own show which votes it sent in an election; only the line "New election" certainly
+comes before anybody else heard them.
 """
 
 from collections.abc import Iterator
@@ -14,31 +14,31 @@ from election_replay.election_core.model.facts import Fact, MessageReceived, Mes
 from election_replay.election_core.model.fold_event import FoldEvent
 
 VOTE = "vote"
-"""What goes from server to server; its ``term`` is the number of the round."""
+"""A vote sent from server to server; its ``term`` is the number of the round."""
 LEADING = "leading"
-"""That a server leads since the round ``term`` told it so: others read it in its notices (``n.state:LEADING``)."""
-CAST = "vote cast before"
-"""A vote that was sent at some time before the line that tells of it: others may have heard of it earlier."""
+"""A server leads after it won round ``term``; others read that in its notices (``n.state:LEADING``)."""
+CAST_EARLIER = "vote cast before"
+"""A vote sent at some time before the line that shows it: others may have heard it earlier."""
 
 
 @dataclass(slots=True)
 class PassedVotes:
-    """The votes of one server's log. A round begins with a line of its own, and again with a new process."""
+    """The votes in one server's log. An election begins with a line of its own, or with a new process."""
 
     sent: dict[tuple[str | None, int, str], tuple[str, FoldEvent]] = field(default_factory=dict)
     heard: dict[tuple[str | None, str, int, str], FoldEvent] = field(default_factory=dict)
     leading: list[tuple[FoldEvent, int]] = field(default_factory=list)
-    told_to_lead: dict[tuple[str, int], FoldEvent] = field(default_factory=dict)
+    leaders_heard: dict[tuple[str, int], FoldEvent] = field(default_factory=dict)
     _began: FoldEvent | None = None
 
     def election(self, began: FoldEvent | None) -> None:
-        """An election begins; with ``None`` a new process, which has begun none."""
+        """Take the begin of an election; None for a new process, which has begun none."""
         self._began = began
 
     def vote(self, event: FoldEvent, node: str | None) -> None:
-        """A vote came in, the server's own or another's; only one that looks for a leader sends votes of a round."""
+        """Take a vote, the server's own or another's; only a server that looks for a leader sends votes of a round."""
         if event.result == LEADING.upper() and event.peer not in (None, node) and event.count is not None:
-            self.told_to_lead.setdefault((event.peer or "", event.count), event)
+            self.leaders_heard.setdefault((event.peer or "", event.count), event)
         if event.result != "LOOKING" or event.peer is None or event.count is None:
             return
         ids = f"{event.value} {event.peer_ledger_end_term} {event.peer_ledger_end} {event.term}"
@@ -46,23 +46,23 @@ class PassedVotes:
         if event.peer != node:
             self.heard.setdefault((began, event.peer, event.count, ids), event)
         else:
-            # Where the line of the beginning is lost, the vote is known to have been cast, and no more.
-            known = (CAST, event) if self._began is None else (VOTE, self._began)
+            # If the first line of the election is lost, the time of the vote is unknown.
+            known = (CAST_EARLIER, event) if self._began is None else (VOTE, self._began)
             self.sent.setdefault((began, event.count, ids), known)
 
     def facts(self, emit: FactWriter) -> Iterator[Fact]:
-        """Each vote once an election."""
+        """Yield each vote once per election."""
         for (_, number, ids), (message, event) in self.sent.items():
             yield MessageSent(*emit.at(event), term=number, peer=None, message=message, ids=ids)
         for (_, peer, number, ids), event in self.heard.items():
             yield MessageReceived(*emit.at(event), term=number, peer=peer, message=VOTE, ids=ids)
         for event, number in self.leading:
             yield MessageSent(*emit.at(event), term=number, peer=None, message=LEADING, ids=None)
-        for (peer, number), event in self.told_to_lead.items():
+        for (peer, number), event in self.leaders_heard.items():
             yield MessageReceived(*emit.at(event), term=number, peer=peer, message=LEADING, ids=None)
 
 
 def voted_for(ids: str | None) -> tuple[str, int | None]:
-    """The leader that a vote names by its ``ids``, and that one's epoch, where the line says it."""
+    """Return the leader that a vote's ``ids`` name, and its epoch; None if the line does not print it."""
     leader, *_, epoch = (ids or "").split(" ")
     return leader, digits.number(epoch)

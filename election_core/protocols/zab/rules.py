@@ -1,9 +1,9 @@
-"""What the facts of a ZooKeeper ensemble must satisfy.
+"""The rules of a ZooKeeper ensemble, judged on its facts.
 
 A leader that lost its quorum shuts down within syncLimit ticks and commits nothing meanwhile, since every commit needs
-a quorum of its own epoch: two leaders of different epochs at once are worth knowing and no alarm. Two of one epoch
-are, and so is a leader whose log is behind the logs of those that it needed for its quorum: what they had committed
-is cut off.
+a quorum of its own epoch: two leaders of different epochs at once are reported without alarm. Two leaders of one epoch
+are an alarm, and so is a leader whose log is behind the logs that it needed for its quorum: what those had committed is
+cut off.
 """
 
 from collections.abc import Iterator, Sequence
@@ -45,7 +45,7 @@ __all__ = ["PROTOCOL", "judge"]
 
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
-    """All rows of one ensemble."""
+    """Yield all rows of one ensemble."""
     group = group_of(_with_epochs(facts, clocks), clocks)
     yield from role_intervals(group)
     yield from terms(group)
@@ -73,10 +73,10 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
 
 
 def _with_epochs(facts: list[Fact], clocks: Clocks) -> list[Fact]:
-    """Followers say whom they follow, rarely in which epoch: it is the one in which that server led meanwhile.
+    """Fill in the epochs in which servers followed: followers print their leader, rarely its epoch.
 
-    Where clocks leave several, the server's own order decides: its epoch is on its disk and never gets smaller, unless
-    the disk lost it.
+    It is the epoch that the leader led at the time. Where clock bounds leave several, the server's own order decides:
+    its epoch is on its disk and never falls, unless the disk lost it.
     """
     by_log: dict[tuple[str, str], list[Role]] = {}
     for fact in facts:
@@ -100,7 +100,7 @@ def _with_epochs(facts: list[Fact], clocks: Clocks) -> list[Fact]:
 def _epochs_of(
     roles: Sequence[Role], led: dict[str, list[OfOneLog]], clocks: Clocks, *, in_order: bool
 ) -> dict[Role, int]:
-    """The epochs in which a server followed, where just one is possible; ``roles`` are all of its own, in order."""
+    """Return the epochs of a server's roles where exactly one is possible; ``roles`` are all of its own, in order."""
     possible = [_possible_epochs(role, led, clocks) for role in roles]
     if in_order:
         least, most = 0, None
@@ -118,7 +118,7 @@ def _epochs_of(
 
 
 def _possible_epochs(role: Role, led: dict[str, list[OfOneLog]], clocks: Clocks) -> set[int]:
-    """In which epochs a server may have had a role of a follower, or has had one that prints its epoch."""
+    """Return the epochs in which a server may have held the role; exactly one if the role prints it."""
     if role.term is not None:
         return {role.term}
     if role.role not in (FOLLOWER, OBSERVER) or role.leader is None:
@@ -137,10 +137,9 @@ def _may_overlap(role: Role, other: Role, clocks: Clocks) -> bool:
 
 
 def _planned(group: Group, tenure: Tenure) -> bool:
-    """Whether a leadership ended as planned, as far as that shows: ZooKeeper does not print that it was told to stop.
+    """Return True when a leadership seems to have ended as planned; ZooKeeper does not print an orderly stop.
 
-    A restart of all servers one after the other is taken for planned, and an end of all logs within a minute of the
-    leader's.
+    That is a restart of all servers one after the other, or an end of all logs within a minute of the leader's end.
     """
     last = tenure is group.tenures[-1] and tenure.end_cause in (DIED, SILENT, "quorum_lost")
     everybody = last and group.clocks.elapsed(tenure.end, group.end)[1] < GROUP_SHUTDOWN
@@ -149,9 +148,9 @@ def _planned(group: Group, tenure: Tenure) -> bool:
 
 
 def _restarted_in_turn(group: Group, tenure: Tenure) -> bool:
-    """Whether every server was down once about then, and no two of them surely at once.
+    """Return True when every server was down once around then, and no two of them certainly at once.
 
-    A log that says no role before that end, as one without INFO lines or one that begins later, would not say it.
+    A log without a role before that end, for lack of INFO lines or as it begins later, cannot show its server down.
     """
     near = [down for down in group.roles if down.role == DOWN and _about(group, since(down), tenure.end)]
     earlier = (role for role in group.roles if group.clocks.elapsed(since(role), tenure.end)[1] >= 0)
@@ -162,7 +161,7 @@ def _restarted_in_turn(group: Group, tenure: Tenure) -> bool:
 
 
 def _about(group: Group, moment: Moment, other: Moment) -> bool:
-    """Whether one moment may have been so near another that a rolling restart holds both."""
+    """Return True when two moments may be close enough for one rolling restart to include both."""
     least, most = group.clocks.elapsed(moment, other)
     return least < Timeout.ROLLING_RESTART.us and -most < Timeout.ROLLING_RESTART.us
 
@@ -175,17 +174,17 @@ def _surely_at_once(group: Group, role: Role, other: Role) -> bool:
 
 
 def _led_without_log(group: Group, begin: Moment, end: Moment) -> bool:
-    """Whether a leader of an unknown epoch shows up meanwhile: by its state, or by one who followed it for long.
+    """Return True when a leader of an unknown epoch shows up in between: by its state, or by a lasting follower.
 
-    A server may follow a winner that is never established, but not for longer than initLimit. Whom it followed while
-    that one led by its own word is no leader unseen, in whichever of its epochs it was; nor is one whom no line names,
-    and who may be the one that led by its own word.
+    A server may follow a winner that is never established, but not for longer than initLimit. A server followed while
+    it led by its own log is no unseen leader, in whichever epoch; nor is a leader that no line names, as it may be that
+    one.
     """
     return any(_meanwhile(group, role, begin, end) for role in group.once(_leaders_unseen))
 
 
 def _leaders_unseen(group: Group) -> list[Role]:
-    """The roles that show a leader of an unknown epoch."""
+    """Return the roles that show a leader of an unknown epoch."""
     tenures = group.once(_tenures_of)
     return [
         role
@@ -228,7 +227,7 @@ def _meanwhile(group: Group, role: Role, begin: Moment, end: Moment) -> bool:
 
 
 def _unplanned(group: Group, planned: set[tuple[str, int]]) -> list[Moment]:
-    """Elections after the first leader that no planned stop brought."""
+    """Return the begins of tenures after the first that no planned stop caused."""
     ordered = sorted(group.tenures, key=lambda tenure: tenure.begin)
     return [tenure.begin for before, tenure in pairwise(ordered) if (before.node, before.term) not in planned]
 
@@ -237,7 +236,7 @@ def _unplanned(group: Group, planned: set[tuple[str, int]]) -> list[Moment]:
 
 
 def _epochs_that_went_back(group: Group) -> Iterator[Finding]:
-    """``TERM_REGRESSION``: a server came back with a smaller epoch than it had reached: its data was lost."""
+    """Yield ``TERM_REGRESSION``: a server came back with a smaller epoch than it had reached, so its data was lost."""
     for fact in group.of(TermWentBack):
         yield went_back(
             group,
@@ -248,7 +247,7 @@ def _epochs_that_went_back(group: Group) -> Iterator[Finding]:
 
 
 def _votes_that_went_down(group: Group) -> Iterator[Finding]:
-    """``ZAB_WRONG_WINNER``, by a voter's own lines and by the logs of a leader and its supporters."""
+    """Yield ``ZAB_WRONG_WINNER``, by a voter's own lines and by the logs of a leader and its supporters."""
     for fact in group.of(ZabRuleBroken):
         if fact.rule != RuleId.ZAB_WRONG_WINNER:
             continue
@@ -264,10 +263,10 @@ def _wins(group: Group) -> Iterator[Candidacy]:
 
 @dataclass(frozen=True, slots=True)
 class _Comparison:
-    """A leader's log and those of its supporters, as they went into its election.
+    """The log of a leader and those of its supporters, as they entered its election.
 
-    A server ahead of the leader may join it, and is cut; but without those ahead there must be a quorum. ``sure``:
-    they were ahead in this very election.
+    A server ahead of the leader may join it, and is cut; but the servers not ahead must form a quorum. ``sure``: the
+    others were ahead in this very election.
     """
 
     of_leader: Ballot | None
@@ -311,9 +310,9 @@ def _behind_its_supporters(group: Group, win: Candidacy) -> Iterator[Finding]:
 
 
 def _without_quorum(group: Group) -> Iterator[Finding]:
-    """``LEADER_WITHOUT_QUORUM``: fewer supporters than a majority of the servers that voted; there may be weights.
+    """Yield ``LEADER_WITHOUT_QUORUM``: fewer supporters than a majority of the voters; possible only, due to weights.
 
-    Where a line says that there are groups, nobody counts majorities.
+    With groups (hierarchical quorums) majorities do not count, so nothing is judged.
     """
     if any(fact.groups for fact in group.of(VotersStated)):
         return
@@ -346,7 +345,7 @@ _NO_LOG = "the last zxid of the leader or of a supporter is not printed, or its 
 
 
 def _with_weights(tally: RuleTally) -> RuleTally:
-    """Too few supporters are a quorum where servers have weights, which no log prints."""
+    """Turn a violation into undecidable: too few supporters may be a quorum by weights, which no log prints."""
     rule, says, _, count = tally
     if rule == RuleId.LEADER_WITHOUT_QUORUM and says == VIOLATES:
         return rule, UNDECIDABLE, "servers may have weights, which are not printed", count

@@ -1,7 +1,7 @@
-"""How many servers vote, as far as the lines of one ZooKeeper server say it: no line names them all.
+"""Bounds on the number of voters, by the lines of one ZooKeeper server: no line names all of them.
 
-Have quorum of supporters, sids: [1, 2]                   they are a majority when it begins: at most three vote
-Not sufficient followers synced, only synced with [2]     it is none: at least two vote
+Have quorum of supporters, sids: [1, 2]                   a majority: at most three vote
+Not sufficient followers synced, only synced with [2]     no majority: at least two vote
 QuorumHierarchical - 5, 5, 3                              groups: majorities do not count
 """
 
@@ -15,7 +15,7 @@ from election_replay.election_core.model.fold_event import FoldEvent
 
 @dataclass(slots=True)
 class Bounds:
-    """At least and at most so many servers vote in ``epoch``; all null: from here on others do."""
+    """In ``epoch``, between ``least`` and ``most`` servers vote; all None: the voters change at this line."""
 
     epoch: int | None
     least: int | None
@@ -25,7 +25,7 @@ class Bounds:
 
 @dataclass(slots=True)
 class StatedVoters:
-    """What one log says of the voters of its ensemble."""
+    """What one log states about the voters of its ensemble."""
 
     bounds: list[Bounds] = field(default_factory=list)
     groups: FoldEvent | None = None
@@ -33,12 +33,13 @@ class StatedVoters:
     def accepted(
         self, epoch: int, supporters: Collection[str] | None, heard: Collection[str], event: FoldEvent
     ) -> None:
-        """A leader was established by its supporters, a majority, in whose election it heard of all these."""
+        """Take a leader established by a majority, ``supporters``, after it heard all of ``heard`` in the election."""
         if supporters:
             self.bounds.append(Bounds(epoch, len(heard), 2 * len(set(supporters)) - 1, event))
 
     def too_few(self, epoch: int | None, event: FoldEvent) -> None:
-        """A leader gave up with the servers that the line names; releases before 3.4.7 print half of the voters."""
+        """Take a leader that gave up with the servers named in the line; before 3.4.7 half of the voters are
+        printed."""
         if epoch is None:
             return
         if event.members:
@@ -47,15 +48,15 @@ class StatedVoters:
             self.bounds.append(Bounds(epoch, 2 * event.count, 2 * event.count + 1, event))
 
     def changed(self, event: FoldEvent) -> None:
-        """Others vote from here on."""
+        """Take a change of the voters."""
         self.bounds.append(Bounds(None, None, None, event))
 
     def in_groups(self, event: FoldEvent) -> None:
-        """Servers vote in groups, and no line says who is where (``QuorumHierarchical``)."""
+        """Take that servers vote in groups; no line prints their members (``QuorumHierarchical``)."""
         self.groups = self.groups or event
 
     def facts(self, emit: FactWriter) -> Iterator[VotersStated]:
-        """All of it."""
+        """Yield the bounds, and that servers vote in groups."""
         for bounds in self.bounds:
             least, most = bounds.least, bounds.most
             yield VotersStated(*emit.at(bounds.event), term=bounds.epoch, voters_least=least, voters_most=most)

@@ -69,11 +69,11 @@ ONE_CLOCK = {
     "protocols/broker_identity/rules.py": {
         "_forgotten": "refusals and registrations of one broker",
     },
-    "protocols/controller/controller_log.py": {"_has_expired": "a fold: the lines of one controller"},
+    "protocols/controller/controller_log.py": {"_expired_before": "a fold: the lines of one controller"},
     "protocols/controller/losses.py": {"_held": "tenures and a cut of one broker"},
     "protocols/controller/outages.py": {
         "_of_tenure": "what a master's own log says of its tenure",
-        "_brief": "a tenure and the first producer in that broker's own log",
+        "_brief_deaths": "a tenure and the first producer in that broker's own log",
         "_first_producer": "a tenure and the first producer in that broker's own log",
         "_slow_change": "a role and the end of its change in one log",
         "_same_change": "a role and the end of its change in one log",
