@@ -1,4 +1,4 @@
-"""What one member of a Bully group or a ring logged because of another: it ties their clocks together."""
+"""Causal pairs of members of a Bully group or a ring: a message is received after it was sent."""
 
 from collections.abc import Iterable, Iterator
 
@@ -8,10 +8,9 @@ from election_replay.election_core.model.facts import Fact, MessageReceived, Mes
 
 
 def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
-    """A message of an election was received after it was sent.
+    """Yield the pairs of sent and received messages of elections.
 
-    Only what has a number counts, and what each of both logs says just once: where the line of an earlier message may
-    be missing, the lines of two messages look like those of one.
+    Only numbered messages count that each log has exactly once: if a line is missing, two messages look like one.
     """
     sent: dict[tuple[object, ...], set[Fact]] = {}
     received: dict[tuple[object, ...], set[Fact]] = {}

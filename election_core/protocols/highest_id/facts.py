@@ -1,4 +1,4 @@
-"""The facts that only the nodes of Bully groups and rings tell."""
+"""Facts that only the nodes of Bully groups and rings state."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -6,18 +6,20 @@ from typing import ClassVar
 from election_replay.election_core.model.facts import Fact
 
 ELECTION, RESULT = "election", "result"
-"""What goes from member to member in a message."""
+"""Kinds of messages between members."""
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class StillLeads(Fact):
-    """``node``, which led already, announced itself again."""
+    """``node``, which already led, announced itself again."""
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class LowerLeaderNamed(Fact):
-    """``node`` made a leader of one that is lower than another id in its own message of the election ``term``;
-    ``claim`` says whom, for a sentence."""
+    """``node`` named a leader that is lower than another id in its own message of the election ``term``.
+
+    ``claim`` is a clause for a sentence.
+    """
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 

@@ -1,7 +1,7 @@
-"""What the nodes of groups say of themselves whose highest id leads, folded into facts.
+"""The logs of nodes in groups whose highest id leads, folded into facts.
 
-A file may hold one node's events or those of several; each node has a clock, a life and a state of its own here. What
-each event does stands in :mod:`.tables`.
+A file may hold the events of one node or of several; each node has its own clock, process runs and state here.
+:mod:`.tables` maps each event to its effects.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -24,7 +24,7 @@ START = "START"
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A message that a node sent or got: which, and the ids in it."""
+    """A message that a node sent or received, with the ids in it."""
 
     kind: type[MessageSent] | type[MessageReceived]
     event: FoldEvent
@@ -34,7 +34,7 @@ class Passed:
 
 @dataclass(slots=True)
 class NodeLog(RoleLog):
-    """What one node says of itself. The methods are the moves of the algorithms; events come in program order."""
+    """The state machine of one node. Its methods are the effects of events, which come in program order."""
 
     group: str | None = None
     activity: Activity = field(default_factory=Activity)
@@ -50,7 +50,7 @@ class NodeLog(RoleLog):
     _cause: str | None = None
 
     def started(self, event: FoldEvent) -> None:
-        """A new process: what was open in the old one ended with it."""
+        """Take a start of the process: what was open in the old one ended with it."""
         self.activity.marker(Start(event.at, event.by, event.event_id), START)
         for contact in self._lost.values():
             contact.again = event
@@ -63,11 +63,11 @@ class NodeLog(RoleLog):
         self.open, self.fresh, self._cause = None, True, "start"
 
     def stopped(self, event: FoldEvent) -> None:
-        """The process stops."""
+        """Take a stop of the process."""
         self.activity.stopping(event.at, event.event_id)
 
     def suspects(self, event: FoldEvent) -> None:
-        """The leader did not answer: for how long, nobody says."""
+        """Take that the leader did not answer; no line tells for how long."""
         if event.peer is not None and event.peer not in self._lost:
             heard = self._heard.get(event.peer, self._begun or self.activity.segments[0].first)
             self._lost[event.peer] = Contact(event.peer, event)
@@ -75,39 +75,39 @@ class NodeLog(RoleLog):
                 (self._lost[event.peer], min(max(event.at - heard, 0), Timeout.MAX_ELECTION_TIMEOUT.us))
             )
         if self.last is not None and event.peer not in (None, self.node):
-            # A leader that misses another one had followed that, though no line says so.
+            # A leader that misses another leader had followed it, though no line shows that.
             self.takes(event, CANDIDATE, event.term, None, "leader_lost")
         self._cause = "leader_lost"
 
     # -- messages -----------------------------------------------------------------------------------------------------
 
     def sends_election(self, event: FoldEvent) -> None:
-        """An election goes on to a peer."""
+        """Take an election message sent to a peer."""
         self.messages.append(Passed(MessageSent, event, ELECTION, _ids(event)))
 
     def sends_result(self, event: FoldEvent) -> None:
-        """The node tells a peer who leads: itself, where the message names nobody."""
+        """Take a message to a peer that names the leader; without a name, the node itself."""
         self.messages.append(Passed(MessageSent, event, RESULT, event.value or event.node))
 
     def hears(self, event: FoldEvent) -> None:
-        """A peer lives."""
+        """Take a sign of life of a peer."""
         self._heard[event.peer or ""] = event.at
         contact = self._lost.pop(event.peer or "", None)
         if contact is not None:
             contact.again = event
 
     def hears_election(self, event: FoldEvent) -> None:
-        """An election comes from a peer."""
+        """Take an election message from a peer."""
         self.messages.append(Passed(MessageReceived, event, ELECTION, _ids(event)))
         self.hears(event)
 
     def hears_result(self, event: FoldEvent) -> None:
-        """A peer tells the node who leads: the peer, where the message names nobody."""
+        """Take a message from a peer that names the leader; without a name, the peer."""
         self.messages.append(Passed(MessageReceived, event, RESULT, event.value or event.peer))
         self.hears(event)
 
     def did_not_arrive(self, event: FoldEvent) -> None:
-        """The last message to a peer was not answered, and goes to another."""
+        """Take that the last message to a peer was not answered, and goes to another peer."""
         for number in range(len(self.messages) - 1, -1, -1):
             if (self.messages[number].kind, self.messages[number].event.peer) == (MessageSent, event.peer):
                 del self.messages[number]
@@ -116,14 +116,14 @@ class NodeLog(RoleLog):
     # -- elections ----------------------------------------------------------------------------------------------------
 
     def joins(self, event: FoldEvent) -> None:
-        """An election passes by the node, which is a candidate where its own id stands at the head of the message."""
+        """Take an election that passes the node; it is a candidate if its own id is first in the message."""
         self._began.setdefault(_which(event), event)
         head = event.members[0] if event.members else event.value
         if event.peer is not None and head == event.node and self.messages[-1].kind is MessageSent:
             self._wants(event)
 
     def asks(self, event: FoldEvent) -> None:
-        """The node wants to lead, and asks a peer. Whom it asked already, it asks in a new election."""
+        """Take that the node asks a peer because it wants to lead; asking a peer again begins a new election."""
         asked = event.peer
         if self.open is not None and asked is not None and asked in self.open.voters:
             self._close(event, "no_winner")
@@ -136,9 +136,9 @@ class NodeLog(RoleLog):
             self.stands(event, event.term, self._cause or "asked", self._began.get(_which(event)))
 
     def leads(self, event: FoldEvent) -> None:
-        """The node is the leader, by its own word; a list that comes with it says who took part."""
+        """Take that the node leads, by its own line; a list in it names the participants."""
         if self.last is not None and (self.last.role, self.last.term) == (LEADER, event.term):
-            # Whom an election passed by and made leader again need not have led until then.
+            # If an election passed the node and made it leader again, it need not have led until then.
             if _which(event) not in self._began:
                 self.again.append(event)
             return
@@ -149,20 +149,20 @@ class NodeLog(RoleLog):
         self.takes(event, LEADER, event.term, self.node, "elected")
 
     def follows(self, event: FoldEvent, leader: str | None) -> None:
-        """The node accepts a leader; an own leadership ends because a higher node took over."""
+        """Take that the node accepts a leader; its own leadership ends because a higher node took over."""
         cause = HIGHER_NODE if self.last is not None and self.last.role == LEADER else "announced"
         self._close(event, "lost")
         self.takes(event, FOLLOWER, event.term, leader, cause)
 
     def follows_higher(self, event: FoldEvent) -> None:
-        """A peer says that it leads: the node follows a higher one, and holds an election against a lower one."""
+        """Take that a peer leads: the node follows a higher peer, and holds an election against a lower one."""
         if event.peer is not None and event.node is not None and rank(event.peer) < rank(event.node):
             self._cause = "lower_leader"
         else:
             self.follows(event, event.peer)
 
     def learns(self, event: FoldEvent) -> None:
-        """The result passes by; a list that comes with it says who took part."""
+        """Take a result that passes the node; a list in it names the participants."""
         leader = event.value
         if leader is None:
             return
@@ -179,20 +179,19 @@ class NodeLog(RoleLog):
         if self.open is not None and event.term is not None:
             self.open.term = event.term
         self.ends(event, outcome)
-        # An election without a result after the results of two others has died on its way.
+        # An election that has no result after the results of two others has been lost.
         self._began = {which: first for which, first in self._began.items() if which not in self._passed_by}
         self._began.pop(_which(event), None)
         self._passed_by = set(self._began)
         self._cause = None
 
     def facts(self, emit: FactWriter) -> Iterator[Fact]:
-        """What the events prove."""
+        """Yield what the events prove."""
         incarnations = self.activity.incarnations()
         emit = replace(emit, incarnations=incarnations)
         yield QuietLog(*emit.during(self.node, incarnations[0].first_seen, incarnations[0].first_seen, None))
-        yield from emit.roles(
-            spans(self.steps, emit.incarnations, CANDIDATE)
-        )  # a node looks for a leader from its start
+        # A node looks for a leader from its start on.
+        yield from emit.roles(spans(self.steps, emit.incarnations, CANDIDATE))
         yield from (replace(alive, sure_until=alive.until) for alive in emit.alive())
         for campaign in self.campaigns:
             yield campaign.fact(emit, self.node, begun=campaign.event_id != campaign.last_event)
@@ -210,12 +209,12 @@ class NodeLog(RoleLog):
 
 
 Moves = Mapping[str, tuple[Callable[[NodeLog, FoldEvent], None], ...]]
-"""What each kind of event does, one after the other."""
+"""The effects of each kind of event, in order."""
 
 
 @dataclass(slots=True)
 class CoordinatorLog:
-    """The events of one file: one state machine for each node that speaks in it."""
+    """The events of one file: one state machine for each node in it."""
 
     protocol: str
     moves: Moves
@@ -232,7 +231,7 @@ class CoordinatorLog:
             move(log, event)
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
-        """What the events prove about their groups; a node that is not named is the folder's."""
+        """Yield what the events prove about their groups; a node without a name is the folder's."""
         for log in self.nodes.values():
             log.node = log.node or speaker.source_node
             source = speaker.source_node if len(self.nodes) == 1 else f"{speaker.source_node}/{log.node}"
@@ -248,12 +247,13 @@ class CoordinatorLog:
 
 
 def _which(event: FoldEvent) -> object:
-    """What tells an election from others that go round at once: its number, else who started the list."""
+    """Return the key of an election among concurrent ones: its number, else the first node of the list; None without
+    both."""
     if event.term is not None:
         return event.term
     return event.members[0] if event.members else None
 
 
 def _ids(event: FoldEvent) -> str | None:
-    """The ids that an election bears."""
+    """Return the ids in an election message; None if there are none."""
     return event.value or " ".join(event.members or ()) or None

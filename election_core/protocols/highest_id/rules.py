@@ -1,10 +1,9 @@
-"""What Bully and the ring elections share: the highest id among the living leads, and nothing fences it.
+"""The rules of Bully and ring elections: the highest id among the living leads, and nothing fences a former leader.
 
-A node is alive from its start (or first event) to its stop (or last event), and only its own events say so: where the
-higher one is silent, whether it lived is undecidable.
+A node is alive from its start (or first event) to its stop (or last event), and only its own events show that: if a
+higher node is silent, it is undecidable whether it was alive.
 
-These algorithms have no terms. Where events carry no election number, leaderships are numbered in the order in which
-they began.
+These algorithms have no terms. If events carry no election number, leaderships are numbered by their begin.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,26 +31,26 @@ from election_replay.election_core.protocols.highest_id.id_order import higher, 
 from election_replay.election_core.protocols.highest_id.tables import Algorithm
 
 
-def judge(words: Algorithm, facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
-    """All rows of one group whose highest living node leads."""
+def judge(algorithm: Algorithm, facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
+    """Yield all rows of one group whose highest living node leads."""
     group = group_of(_numbered(facts), clocks)
     yield from role_intervals(group)
     yield from terms(group)
     yield from elections(group)
-    found = [*same_term(group, "election"), *_overlaps(group, words)]
+    found = [*same_term(group, "election"), *_overlaps(group, algorithm)]
     yield from found
     verdicts = [_Verdict(group, win) for win in group.of(Candidacy) if win.outcome == "won"]
     for verdict in verdicts:
-        yield from verdict.findings(words)
-    yield from _contradicted_by_its_message(group, words)
-    yield from availability(group, _missed(group), _unplanned(group), words.leader, "election")
-    yield from _coverage(group, words, verdicts, found)
+        yield from verdict.findings(algorithm)
+    yield from _contradicted_by_its_message(group, algorithm)
+    yield from availability(group, _missed(group), _unplanned(group), algorithm.leader, "election")
+    yield from _coverage(group, algorithm, verdicts, found)
 
 
 def _numbered(facts: list[Fact]) -> list[Fact]:
-    """Leaderships without a number get one, in the order in which they began; followers get their leader's.
+    """Number the leaderships that have no number, in the order of their begins; followers get their leader's number.
 
-    A leader that was followed although no line of its own says that it led has led too.
+    A leader that was followed has led, even if no line of its own shows it.
     """
     if any(isinstance(fact, _WITH_TERMS) and fact.term is not None for fact in facts):
         return facts
@@ -73,15 +72,15 @@ _WITH_TERMS = (Role, Candidacy, MessageSent, MessageReceived, LowerLeaderNamed)
 
 
 def _begins(fact: Role) -> tuple[int, str, float, str]:
-    """Of several roles that a node took in one moment, the one that it kept comes last."""
+    """Return the sort key of a role; of several roles taken in one moment, the one that was kept comes last."""
     return fact.since, fact.source_node, inf if fact.until is None else fact.until, fact.since_event or ""
 
 
 def _leaders_of(followers: Iterable[Role], led: Iterable[Role]) -> Iterator[tuple[Role, Role]]:
-    """For each follower the leadership that it follows; the first follower stands for one that no line shows.
+    """Yield (follower role, leader role) pairs; the first follower stands in for a leadership that no line shows.
 
-    In a ring a node may hear who leads before the leader does. Who followed another one since then follows a leader
-    that leads again.
+    In a ring a node may hear of a leader before the leader itself. A follower that followed another leader since then
+    follows a leader that leads again.
     """
     unseen: dict[str, Role] = {}
     others: dict[tuple[str, str | None], int] = {}
@@ -107,9 +106,9 @@ def _leaders_of(followers: Iterable[Role], led: Iterable[Role]) -> Iterator[tupl
 
 
 def _in_order(led: list[Role], roles: Iterable[Role]) -> list[Role]:
-    """Leaderships by their begins; where clocks may mistake that, who gave way comes before whom it gave way to.
+    """Sort leaderships by begin; where the clocks may err, a leader that gave way comes before the one it gave way to.
 
-    Only the bounds of the clocks count here: what messages prove of them needs the order first.
+    Only the configured clock bounds count here: what messages prove about clocks requires the order first.
     """
     follows = {(fact.source_node, fact.since_event): fact.leader for fact in roles if fact.role == FOLLOWER}
     ordered = sorted(led, key=_begins)
@@ -124,7 +123,7 @@ def _in_order(led: list[Role], roles: Iterable[Role]) -> list[Role]:
 
 
 def _missed(group: Group) -> Iterator[tuple[str, Moment]]:
-    """When members missed a leader; one that somebody began to follow later, in the same life, was missed wrongly."""
+    """Yield (leader, time) at which members missed a leader, unless somebody followed the same process again later."""
     before: dict[str, Role] = {}
     for role in group.roles:
         last = before.get(role.source_node)
@@ -136,7 +135,7 @@ def _missed(group: Group) -> Iterator[tuple[str, Moment]]:
 
 
 def _followed_again(group: Group, leader: str, missed: Moment) -> bool:
-    """Whether somebody surely began to follow a leader after it was missed, and before it started anew."""
+    """Return True when somebody surely began to follow the leader after it was missed and before it restarted."""
     starts = [since(life) for life in _alive_times(group, leader)]
     for role in group.roles:
         if (role.role, role.leader) == (FOLLOWER, leader) and group.clocks.elapsed(missed, since(role))[1] > 0:
@@ -148,23 +147,24 @@ def _followed_again(group: Group, leader: str, missed: Moment) -> bool:
 
 
 def _unplanned(group: Group) -> list[Moment]:
-    """Elections after the first leader, but for those that a clean stop or a higher node's return brought."""
+    """Return the elections after the first leader, except after a clean stop or a higher node's return."""
     ordered = sorted(group.tenures, key=lambda tenure: tenure.begin)
     return [tenure.begin for before, tenure in pairwise(ordered) if before.end_cause not in (STOPPED, HIGHER_NODE)]
 
 
-def _overlaps(group: Group, words: Algorithm) -> Iterator[Finding]:
-    """``SPLIT_BRAIN_OVERLAP``: two leaders at once; no quorum keeps the older one from deciding."""
+def _overlaps(group: Group, algorithm: Algorithm) -> Iterator[Finding]:
+    """Yield ``SPLIT_BRAIN_OVERLAP``: two leaders at once; no quorum keeps the older one from deciding."""
     for overlap in overlaps(group):
         least = _surely_at_once(group, overlap)
         if overlap.stale.term != overlap.newer.term and least > 0:
-            yield _overlap(group, replace(overlap, least=least), words)
+            yield _overlap(group, replace(overlap, least=least), algorithm)
 
 
 def _surely_at_once(group: Group, overlap: Overlap) -> int:
-    """How long two nodes led at once at least; leaders say nothing, so only a line of the older one shows that it led.
+    """Return the least time in us for which two nodes led at once.
 
-    That is the line that ends its leadership, or one in which it announces itself again.
+    Leaders print nothing while they lead, so only a line of the older one shows that it still led: the line that ends
+    its leadership, or one in which it announces itself again.
     """
     stale, newer = overlap.stale, overlap.newer
     if stale.end_cause not in (None, STOPPED, DIED, SILENT, "leader_lost"):
@@ -175,15 +175,15 @@ def _surely_at_once(group: Group, overlap: Overlap) -> int:
     return max(min(least, overlap.least), 0)
 
 
-def _missed_a_result(group: Group, stale: Tenure, words: Algorithm) -> bool:
-    """Whether another leader was announced to one whose log does not show that: the message is lost, or the line.
+def _missed_a_result(group: Group, stale: Tenure, algorithm: Algorithm) -> bool:
+    """Return True when another leader was announced to the stale one, whose log does not show that.
 
-    If it is the line, then the one it was announced to gave way earlier than its log says.
+    The message was lost, or the line; if it is the line, the stale leader gave way earlier than its log shows.
     """
     clocks = group.clocks
     received = [fact for fact in group.of(MessageReceived) if fact.node == stale.node and fact.message == RESULT]
     for sent in group.of(MessageSent):
-        if sent.message != RESULT or sent.peer != stale.node or not words.gives_way(stale.node, sent.ids or ""):
+        if sent.message != RESULT or sent.peer != stale.node or not algorithm.gives_way(stale.node, sent.ids or ""):
             continue
         moment = since(sent)
         if clocks.elapsed(stale.begin, moment)[1] > 0 and clocks.elapsed(moment, stale.end)[1] > 0:
@@ -194,25 +194,25 @@ def _missed_a_result(group: Group, stale: Tenure, words: Algorithm) -> bool:
     return False
 
 
-def _overlap(group: Group, overlap: Overlap, words: Algorithm) -> Finding:
+def _overlap(group: Group, overlap: Overlap, algorithm: Algorithm) -> Finding:
     stale, newer = overlap.stale, overlap.newer
     brief = overlap.least <= MAX_INFO_GAP
     why = "as long as the notice may take" if brief else "nothing kept both of them from deciding"
-    sure = stale.open or not _missed_a_result(group, stale, words)
+    sure = stale.open or not _missed_a_result(group, stale, algorithm)
     if not sure:
-        why += f". Unless the line is lost in which {stale.node} heard of another {words.leader} before"
+        why += f". Unless the line is lost in which {stale.node} heard of another {algorithm.leader} before"
     lasted = between(overlap.least, overlap.most)
     return overlap_finding(
         group,
         overlap,
         INFO if brief else WARNING,
-        f"{stale.name} and {newer.name} both called themselves {words.leader} for {lasted}: {why}.",
+        f"{stale.name} and {newer.name} both called themselves {algorithm.leader} for {lasted}: {why}.",
         certainty=DEFINITE if sure else POSSIBLE,
     )
 
 
 class _Verdict:
-    """Whether a winner was the highest of those that lived through its whole election."""
+    """Whether a winner was the highest of the nodes that were alive throughout its election."""
 
     def __init__(self, group: Group, win: Candidacy) -> None:
         self.group, self.win = group, win
@@ -222,20 +222,20 @@ class _Verdict:
         self.alive = sorted((n for n in above if _lived_through(group, n, begin, win)), key=rank, reverse=True)
         self.unknown = sorted(n for n in above - set(self.alive) if not _was_away(group, n, win))
 
-    def findings(self, words: Algorithm) -> Iterator[Finding]:
-        """The finding, if there is one."""
+    def findings(self, algorithm: Algorithm) -> Iterator[Finding]:
+        """Yield the finding if a higher node was alive."""
         if not self.alive:
             return
         win, highest = self.win, self.alive[0]
         yield self.group.finding(
-            words.rule,
+            algorithm.rule,
             (win.who, win.since_event),
             severity=WARNING,
             certainty=DEFINITE,
             nodes=(win.who, highest),
             terms=(win.term,),
             when=(win.since, win.until),
-            summary=f"{win.who} became {words.leader} while {highest}, which is higher, was up from before its "
+            summary=f"{win.who} became {algorithm.leader} while {highest}, which is higher, was up from before its "
             "election until after it: suspected wrongly, cut off, or passed over.",
             evidence=(win.since_event, win.until_event),
         )
@@ -246,7 +246,7 @@ def _alive_times(group: Group, node: str) -> list[Alive]:
 
 
 def _begin(group: Group, win: Candidacy) -> Moment:
-    """When the election of a winner began; where only its end was logged, after the winner's last change of role."""
+    """Return when a winner's election began; if only its end was logged, after the winner's last change of role."""
     if win.begun:
         return since(win)
     changes = (role.since for role in group.of(Role) if role.source_node == win.source_node)
@@ -255,20 +255,20 @@ def _begin(group: Group, win: Candidacy) -> Moment:
 
 
 def _lived_through(group: Group, node: str, begin: Moment, win: Candidacy) -> bool:
-    """Whether a node surely was up from before an election until after it."""
+    """Return True when the node was surely up from before the election until after it."""
     clocks, end = group.clocks, until(win) or since(win)
     return any(
         last is not None
         and clocks.elapsed(since(life), begin)[0] > 0
         and clocks.elapsed(end, Moment(last, last, life.source_node))[0] > 0
         for life in _alive_times(group, node)
-        # The last event of a life; what `election_core.judge.silent_logs` adds to it is no sign of life.
+        # The run's last event; the time that `election_core.judge.silent_logs` adds is no sign of life.
         if (last := life.sure_until) is not None
     )
 
 
 def _was_away(group: Group, node: str, win: Candidacy) -> bool:
-    """Whether a node surely was not up when an election ended: it had stopped, and came back later or never."""
+    """Return True when the node was surely down as the election ended: stopped, and back later or never."""
     clocks, begin, end = group.clocks, since(win), until(win) or since(win)
     incarnations = _alive_times(group, node)
     for number, life in enumerate(incarnations):
@@ -282,18 +282,18 @@ def _was_away(group: Group, node: str, win: Candidacy) -> bool:
 
 
 def _contradictions(group: Group) -> dict[tuple[str, str, int | None], list[LowerLeaderNamed]]:
-    """Messages that name a leader lower than an id in their own list, each with all nodes that passed it on."""
+    """Group messages that name a leader lower than an id in their own list, with all nodes that passed them on."""
     named: dict[tuple[str, str, int | None], list[LowerLeaderNamed]] = {}
     for fact in group.of(LowerLeaderNamed):
         named.setdefault((fact.who, fact.claim, fact.term), []).append(fact)
     return named
 
 
-def _contradicted_by_its_message(group: Group, words: Algorithm) -> Iterator[Finding]:
-    """A leader that its own message contradicts: proven, whatever the clocks were."""
+def _contradicted_by_its_message(group: Group, algorithm: Algorithm) -> Iterator[Finding]:
+    """Yield the findings of leaders that their own message contradicts: proven without any clock."""
     for (name, claim, term), facts in sorted(_contradictions(group).items(), key=lambda item: item[1][0].since):
         yield group.finding(
-            words.rule,
+            algorithm.rule,
             (name, claim, term),
             severity=CRITICAL,
             nodes=(name,),
@@ -305,11 +305,11 @@ def _contradicted_by_its_message(group: Group, words: Algorithm) -> Iterator[Fin
 
 
 def _coverage(
-    group: Group, words: Algorithm, verdicts: Sequence[_Verdict], found: Sequence[Finding]
+    group: Group, algorithm: Algorithm, verdicts: Sequence[_Verdict], found: Sequence[Finding]
 ) -> Iterator[RuleCoverage]:
     broken = sum(1 for verdict in verdicts if verdict.alive) + len(_contradictions(group))
     unknown = sum(1 for verdict in verdicts if not verdict.alive and verdict.unknown)
     conform = len(verdicts) - sum(1 for verdict in verdicts if verdict.alive) - unknown
-    yield coverage(group, words.rule, conform, broken, unknown, "no event says whether a higher node was up")
+    yield coverage(group, algorithm.rule, conform, broken, unknown, "no event says whether a higher node was up")
     yield same_term_coverage(group, found)
     yield overlap_coverage(group, found)

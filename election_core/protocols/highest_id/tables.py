@@ -1,12 +1,12 @@
-"""The algorithms in which the highest id leads, each a table: what its events do, and the words of its rule.
+"""The algorithms in which the highest id leads, each a table of its events' effects.
 
 Bully: Garcia-Molina, "Elections in a Distributed Computing System" (1982). A node that misses its leader, or starts,
-asks every higher one whether it lives. An answer (OK) makes it wait for the leader's announcement; without an answer
-in time it leads, and says so (COORDINATOR). A node that hears of a lower leader holds an election.
+asks every higher node whether it is alive. An answer (OK) makes it wait for the leader's announcement; without an
+answer in time it leads, and announces that (COORDINATOR). A node that hears of a lower leader holds an election.
 
-Ring: two forms go by that name. With one id in the message (Chang and Roberts, 1979) a node passes on the larger of the
-id it got and its own; the id that comes home leads. With a growing list (the form of most textbooks) each node adds
-itself, and the node that finds itself in the list names the largest id of it. Then the result goes round once.
+Ring: two forms have that name. With one id in the message (Chang and Roberts, 1979) a node passes on the larger of the
+received id and its own; a node that receives its own id leads. With a growing list (the form of most textbooks) each
+node adds itself, and a node that finds itself in the list names the largest id in it. Then the result goes round once.
 """
 
 from collections.abc import Callable
@@ -19,8 +19,10 @@ from election_replay.election_core.protocols.highest_id.log import Moves, NodeLo
 
 @dataclass(frozen=True, slots=True)
 class Algorithm:
-    """One table: the protocol's name, what its events do, the id of its rule, what its leader is called, and whether
-    one of two leaders (the first) gives way to the other."""
+    """One algorithm: protocol name, effects of its events, rule, and its name for a leader.
+
+    ``gives_way(node, other)``: of two leaders, ``node`` gives way to ``other``.
+    """
 
     protocol: str
     moves: Moves

@@ -1,6 +1,6 @@
-"""What was logged at one node because of what was logged at another: it ties their clocks together.
+"""Causal pairs of KRaft nodes: lines of one that follow from lines of another, which tie their clocks.
 
-A voter that hears of a larger epoch reached it after who asked for its vote, and follows a leader after that one led.
+A voter that hears of a larger epoch reached it after the candidate, and follows a leader after that one led.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ from election_replay.election_core.protocols.raft_family.causality import of_two
 
 
 def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
-    """A vote and a larger epoch after the candidacy, a follower after its leader."""
+    """Yield the pairs: a vote and a larger epoch come after the candidacy, a follower after its leader."""
     of_quorum = [fact for fact in facts if fact.protocol == PROTOCOL]
     stood = raises([fact for fact in of_quorum if not (isinstance(fact, TermRaised) and fact.peer is not None)])
     led = _led(of_quorum)
@@ -31,9 +31,9 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
 
 
 def _led(facts: list[Fact]) -> dict[tuple[str | None, int | None], Moment]:
-    """When each leader was elected in each epoch, by its own log; none of a member that several machines speak for.
+    """Return when each leader was elected in each epoch, by its own log; no member that several machines speak for.
 
-    A log that begins in a leadership, or knows it by its end, does not say when that began.
+    A log that begins in a leadership, or knows it by its end, does not show its begin.
     """
     doubled = of_two_machines(facts)
     first: dict[tuple[str | None, int | None], Moment] = {}

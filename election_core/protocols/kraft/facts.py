@@ -1,4 +1,4 @@
-"""The facts that only Kafka's nodes tell."""
+"""Facts that only Kafka's nodes state."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,7 +8,8 @@ from election_replay.election_core.model.facts import Fact, LineBrokeRule
 
 @dataclass(slots=True, unsafe_hash=True)
 class QuorumRuleBroken(LineBrokeRule):
-    """A line of ``node`` breaks the ``rule``, since ``why``: in ``term``, with a vote for ``peer``."""
+    """A line of ``node`` breaks the ``rule`` in ``term``, with a vote for ``peer``; ``why`` is a clause that says
+    how."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer", "rule")
 
@@ -18,8 +19,10 @@ class QuorumRuleBroken(LineBrokeRule):
 
 @dataclass(slots=True, unsafe_hash=True)
 class InSync(Fact):
-    """``node`` said of a partition with this ``topic_id``: in leader epoch ``term`` its ``leader``, and from partition
-    epoch ``set_epoch`` on its in-sync replicas, the ``members``."""
+    """``node`` logged a partition's ``leader`` in leader epoch ``term``, and its in-sync replicas, the ``members``.
+
+    The replicas hold from partition epoch ``set_epoch`` on; ``topic_id`` identifies the topic.
+    """
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "leader", "set_epoch", "members")
 
@@ -34,7 +37,7 @@ class InSync(Fact):
 class ReplicaLog(Fact):
     """The log of ``node`` ended at ``log_end`` when it took the ``role`` in leader epoch ``term``.
 
-    It knew that all below ``high_watermark`` was committed, in leader epoch ``term_before`` or earlier. Offsets are
+    It knew everything below ``high_watermark`` to be committed, in leader epoch ``term_before`` or earlier. Offsets are
     those of the next message.
     """
 
@@ -50,8 +53,10 @@ class ReplicaLog(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class ReplicaCut(Fact):
-    """A follower of ``leader`` in leader epoch ``term`` cut its log from ``log_end`` back to ``cut_to``; it knew all
-    below ``high_watermark`` to be committed (offsets)."""
+    """A follower of ``leader`` in leader epoch ``term`` cut its log from ``log_end`` back to ``cut_to``.
+
+    It knew everything below ``high_watermark`` to be committed (offsets).
+    """
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
@@ -66,8 +71,10 @@ class ReplicaCut(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class UncleanLeader(Fact):
-    """A controller recorded ``leader`` for leader epoch ``term`` after ``known``; it was none of the in-sync replicas,
-    the ``members``."""
+    """A controller recorded ``leader``, which was not in sync, for leader epoch ``term`` after the leader ``known``.
+
+    ``members`` are the in-sync replicas.
+    """
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "leader")
 
@@ -82,15 +89,14 @@ class UncleanLeader(Fact):
 class HeartbeatsCeased(Fact):
     """The controllers heard the broker ``node`` last in ``[since, since_by]``, and fenced it at ``until``.
 
-    So many partitions, by ``count``, had a replica on it, but for those that brokers keep for themselves.
+    ``count`` partitions had a replica on it, internal topics excluded.
     """
 
     count: int
 
 
 TOLD_ONE_BY_ONE = 16
-"""Where a broker with replicas of more partitions is fenced, it is told once, of the quorum: a cluster has many
-thousand partitions."""
+"""A fenced broker with replicas of more partitions has one finding, of the quorum, instead of one for each."""
 KINDS: tuple[type[Fact], ...] = (QuorumRuleBroken,)
 PARTITION_KINDS: tuple[type[Fact], ...] = (InSync, ReplicaLog, ReplicaCut, UncleanLeader, HeartbeatsCeased)
-"""All of them, by the protocol that tells them."""
+"""All facts of this module, by protocol."""

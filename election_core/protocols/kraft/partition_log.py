@@ -1,10 +1,10 @@
-"""Partitions: what one node's log tells of who leads them, and of the ends of their logs.
+"""Partitions: their leaders and the ends of their logs, by one node's log.
 
-Source: apache/kafka ``core/.../Partition`` (a broker's own word: it leads, it follows), ``metadata/.../
-ReplicationControlManager``, ``PartitionRegistration`` (what controllers record; ordinary changes of leaders they do
-not print). A partition is a replica group of its own, named as Kafka names it: ``topic-0``. Its terms are leader
-epochs, the SyncStateSet is what Kafka calls ISR. A broker leads until it is told otherwise, however long it is cut
-off: it cannot commit meanwhile what its in-sync replicas do not have.
+Source: apache/kafka ``core/.../Partition`` (a broker's own lines: it leads, it follows), ``metadata/.../
+ReplicationControlManager``, ``PartitionRegistration`` (what controllers record; they do not print ordinary changes of
+leaders). A partition is a replica group of its own, named as in Kafka: ``topic-0``. Its terms are leader epochs, and
+its SyncStateSet is the ISR. A broker leads until it is told otherwise, however long it is cut off; meanwhile it cannot
+commit what its in-sync replicas lack.
 """
 
 from collections import Counter
@@ -34,14 +34,14 @@ from election_replay.election_core.protocols.raft_family.log import HeardLast
 PROTOCOL = "partition"
 
 METADATA = "__cluster_metadata-"
-"""How the log of the quorum itself is called: it is no partition that a broker leads."""
+"""The prefix of the quorum's own log, which is no partition that a broker leads."""
 OF_BROKERS = "__"
-"""How the topics begin that brokers keep for themselves: offsets of consumers, transactions."""
+"""The prefix of internal topics: consumer offsets, transactions."""
 
 
 @dataclass(slots=True)
 class Replica:
-    """What a log says of one partition: of its node's replica, and of what controllers recorded."""
+    """The lines of one log about one partition: its node's replica, and controllers' records."""
 
     steps: list[Step] = field(default_factory=list)
     taken: list[tuple[FoldEvent, str | None, int]] = field(default_factory=list)
@@ -57,11 +57,12 @@ class Replica:
     topic_id: str | None = None
 
     def step_at(self, at: int) -> Step | None:
-        """The last role that its node had taken by then: files of one node share a clock and no order."""
+        """Return the last role that its node had taken by ``at``; None without one. Files of one node share only a
+        clock."""
         return next((step for step in reversed(self.steps) if step.at <= at), None)
 
     def short_of_replicas(self, refused: Sequence[FoldEvent]) -> tuple[FoldEvent, FoldEvent]:
-        """Between which lines too few replicas were in sync for writes that were refused; at least for those."""
+        """Return the lines between which too few replicas were in sync, at least around the refused writes."""
         first, last, needed = refused[0], refused[-1], refused[0].count or 0
         before = next((change for change in reversed(self.sets) if change.at <= first.at), first)
         after = next((change for change in self.sets if change.at >= last.at), last)
@@ -69,7 +70,7 @@ class Replica:
         return before if shrunk else first, after if len(after.members or ()) >= needed else last
 
     def note_set(self, event: FoldEvent, term: int | None, leader: str | None, topic_id: str | None) -> None:
-        """The in-sync replicas from a partition epoch on, as first told."""
+        """Note the in-sync replicas from a partition epoch on, as first logged."""
         if term is None or event.sync_state_set_epoch is None or event.members is None:
             return
         key = (topic_id or "", term, event.sync_state_set_epoch)
@@ -80,7 +81,7 @@ class Replica:
 
 @dataclass(slots=True)
 class PartitionLog:
-    """The state machine of one node's logs about all partitions. ``on`` takes the lines of each file in order."""
+    """The state machine of one node's logs about all partitions; ``on`` takes the lines of each file in order."""
 
     node: str | None = None
     replicas: dict[str, Replica] = field(default_factory=dict)
@@ -98,7 +99,7 @@ class PartitionLog:
         _HANDLERS[event.kind](self, event)
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
-        """What this node proves about each partition."""
+        """Yield what this node proves about each partition."""
         for topic, replica in sorted(self.replicas.items()):
             emit = speaker.about(topic, PROTOCOL, self._stream or stream, self.node)
             yield from self._of_replica(emit, replica)
@@ -160,7 +161,7 @@ class PartitionLog:
             )
 
     def _of_record(self, emit: FactWriter, replica: Replica) -> Iterator[Fact]:
-        for event in replica.sets:  # the leader was granted another set, in the leader epoch in which it led then
+        for event in replica.sets:  # another set was granted to the leader, in its leader epoch at that time
             led = replica.step_at(event.at)
             if led is not None and led.role == LEADER:
                 replica.note_set(event, led.term, self.node, led.address)
@@ -184,11 +185,14 @@ class PartitionLog:
             )
 
     def _ceased(self, emit: FactWriter, brokers: Collection[str]) -> Iterator[Fact]:
-        """When some brokers were heard last, of those that were fenced."""
+        """Yield when fenced brokers, among ``brokers``, were heard last."""
         for event, count in self.fenced:
             if event.peer in brokers:
                 waited = emit.timing.us(Timeout.KAFKA_SESSION)
-                since, by = event.at - waited * 9 // 8, event.by - waited  # it looks every eighth of a session
+                since, by = (
+                    event.at - waited * 9 // 8,
+                    event.by - waited,
+                )  # sessions are checked every eighth of a session
                 end = (event.at, event.by, event.event_id)
                 yield HeartbeatsCeased(*emit.during(event.peer, since, by, event.event_id, *end), count=count)
                 yield LastHeard(*emit.during(event.peer, since, by, event.event_id))
@@ -206,7 +210,8 @@ class PartitionLog:
         self._take(event, FOLLOWER, event.peer, "told" if event.peer is not None else "no_leader")
 
     def _take(self, event: FoldEvent, role: str, leader: str | None, cause: str) -> None:
-        """Followers print the leader epoch that they enter as the one before it: what it was, their own lines tell."""
+        """Take a role. Followers print the epoch that they enter as the one before it: their own lines give the real
+        one."""
         replica = self._replica(event)
         before = replica.steps[-1].term if replica.steps else None
         known = before if before is not None and event.term is not None and before < event.term else event.term
@@ -225,7 +230,7 @@ class PartitionLog:
         replica.topic_id, replica.last_at = event.value, event.at
 
     def _on_deleted(self, event: FoldEvent) -> None:
-        """The replica is no more: its topic was deleted, or it was moved to another broker."""
+        """Take that the replica is gone: its topic was deleted, or it was moved to another broker."""
         self._replica(event).deleted.append(event)
 
     def _on_state(self, event: FoldEvent) -> None:
@@ -253,7 +258,7 @@ class PartitionLog:
         self.gone.append(event)
 
     def _heard(self, replica: Replica) -> Iterator[HeardLast]:
-        """The first time in each following that the connection over which the leader's log was fetched was closed."""
+        """Yield, once per following, when the connection to the followed leader was closed."""
         last: Step | None = None
         for event in self.gone:
             followed = replica.step_at(event.at)
@@ -265,7 +270,7 @@ class PartitionLog:
     # -- what controllers record -------------------------------------------------------------------------
 
     def _on_recorded(self, event: FoldEvent) -> None:
-        """A partition is recorded when it is made, with all of its replicas in sync, and read again at each start."""
+        """Take a record of a partition: when it is created, with all replicas in sync, and again at each start."""
         replica = self._replica(event)
         if not (event.topic or "").startswith(OF_BROKERS):
             self._holds.update(frozenset(event.members or ()) - replica.members)
@@ -277,7 +282,7 @@ class PartitionLog:
             self._replica(event).unclean.append(event)
 
     def _on_fenced(self, event: FoldEvent) -> None:
-        """The session of a broker that was stopped ends too: that is no silence."""
+        """Take a fenced broker, unless it was stopped: then its session ends too, without silence."""
         if event.peer in self._stopped:
             self._stopped.discard(event.peer)
         else:
@@ -291,12 +296,13 @@ class PartitionLog:
         self._stopped.discard(event.peer or "")
 
     def _on_renounced(self, event: FoldEvent) -> None:
-        """A controller that was frozen fences whom it had not heard of, and takes it back when it learns of another."""
+        """Take that a controller was frozen: it fenced brokers for lack of contact, and takes that back on a new
+        leader."""
         self.fenced = [(fenced, n) for fenced, n in self.fenced if event.at - fenced.at > Timeout.KRAFT_VOID.us]
 
 
 def _starts_unseen(replica: Replica, incarnations: Sequence[Incarnation]) -> Iterator[Step]:
-    """A replica that is opened again without a start in the other files of its broker: what it was ended before."""
+    """Yield the end of a role where a replica is opened again without a start in its broker's other files."""
     for before, last_at, event in replica.reopened:
         if any(before.at < end.at <= event.at for end in replica.deleted):
             continue
@@ -315,7 +321,7 @@ def _starts_unseen(replica: Replica, incarnations: Sequence[Incarnation]) -> Ite
 
 
 def _cuts(replica: Replica) -> Iterator[tuple[FoldEvent, FoldEvent, str | None]]:
-    """Cuts, each with the line of the following that it began: a replica is cut then, at the end that it printed."""
+    """Yield each cut with the line of the role that it began: a follower is cut at the end that it printed there."""
     done = set[str]()
     for cut in replica.cuts:
         before = ((event, topic_id) for event, topic_id, _ in reversed(replica.taken) if event.at <= cut.at)
@@ -348,4 +354,4 @@ _HANDLERS: dict[str, Callable[[PartitionLog, FoldEvent], None]] = {
 KINDS = frozenset(_HANDLERS)
 """The events that the fold of partitions reads."""
 TELLS_ROLES = frozenset({"KAFKA_FOLLOWS", "KAFKA_LEADS", "KAFKA_PARTITION_STATE"})
-"""Lines in which a broker tells its own role."""
+"""Lines in which a broker states its own role."""

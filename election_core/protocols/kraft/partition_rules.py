@@ -1,11 +1,11 @@
-"""What the facts of one partition must satisfy: leader epochs, in-sync replicas, and the ends of logs.
+"""The rules of one Kafka partition: leader epochs, in-sync replicas, and the ends of logs.
 
-Controllers elect a leader among the in-sync replicas, which have all that was committed (the high watermark). So a
-leader whose log ends below what was known to be committed has lost messages: an unclean election, or a disk that lost
-its last writes. What a replica cuts above the high watermark was never committed: lost for who did not ask for
+Controllers elect a leader among the in-sync replicas, which have everything committed (the high watermark). So a leader
+whose log ends below what was known to be committed has lost messages: by an unclean election, or by a disk that lost
+its last writes. What a replica cuts above the high watermark was never committed, and is lost for producers without
 acks=all.
 
-A partition in which nothing happened has no rows: a cluster has many thousand.
+A partition in which nothing happened has no rows: a cluster has many thousands.
 """
 
 from bisect import bisect_left, bisect_right
@@ -58,7 +58,7 @@ _COPIED = "no log tells whether a replica that the controllers did not hear went
 
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
-    """All rows of one partition; of a topic that was made anew under its name, of one after the other."""
+    """Yield all rows of one partition; a topic that was recreated under its name is judged separately each time."""
     topics = list(_by_topic(facts))
     for of_topic in topics:
         if any(isinstance(fact, Role) for fact in of_topic):
@@ -66,7 +66,7 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
 
 
 def _by_topic(facts: Sequence[Fact]) -> Iterator[list[Fact]]:
-    """The facts of each topic that bore the name; those that name none belong to it where there was one."""
+    """Yield the facts of each topic that had the name; facts without a topic id belong to all of them."""
     known: dict[str, int] = {}
     for fact in facts:
         if (topic := _topic(fact)) is not None:
@@ -91,7 +91,7 @@ def _judge(group: Group, *, is_last: bool) -> Iterator[Row]:
     lost = list(lacks(group, _ends(group), _commits(group)))
     found = list(_findings(group, unclean, lost))
     led = [gap for gap in gaps(group, _heard(group)) if gap.after is not None or is_last]
-    found_gaps = (gap for gap in led if gap.before.end_cause != REMOVED)  # then its topic was deleted
+    found_gaps = (gap for gap in led if gap.before.end_cause != REMOVED)  # REMOVED: its topic was deleted
     without = [*leaderless(group, found_gaps, "leader", CLOCK), *_unreachable(group)]
     refused = [*_refused(group), *_unacknowledged(group, sets)]
     terms_led = {tenure.term for tenure in group.tenures}
@@ -118,7 +118,7 @@ def _judge(group: Group, *, is_last: bool) -> Iterator[Row]:
 
 
 def _sets(group: Group) -> Iterator[InSync]:
-    """The in-sync replicas of each partition epoch, as first told."""
+    """Yield the in-sync replicas of each partition epoch, as first logged."""
     first: dict[tuple[int, int], InSync] = {}
     for fact in group.of(InSync):
         first.setdefault((fact.term, fact.set_epoch), fact)
@@ -141,7 +141,7 @@ def _set_rows(group: Group, sets: Sequence[InSync]) -> Iterator[SyncStateSet]:
 
 
 def _with_cause(row: Term, group: Group, unclean: dict[int, UncleanLeader]) -> Term:
-    """Why a leader was elected: what had become of the one before it."""
+    """Return the row with the cause of its election: what became of the leader before."""
     before = group.led_before(row.term)
     if row.cause == "first_leader" or before is None:
         return row
@@ -149,25 +149,27 @@ def _with_cause(row: Term, group: Group, unclean: dict[int, UncleanLeader]) -> T
         return replace(row, cause="unclean")
     after = next((tenure for tenure in group.tenures if tenure.term == row.term), before)
     if after is before or (before.ends_with_its_process and group.clocks.elapsed(after.begin, before.end)[0] > 0):
-        return replace(row, cause="unknown")  # its role ended before its process, as the rest of its log would say
+        return replace(
+            row, cause="unknown"
+        )  # its role ended before its process; the missing rest of its log would show how
     followed = group.once(_followed)
     if bisect_right(followed, before.term) < bisect_left(followed, row.term):
-        return replace(row, cause="unknown")  # another one led in between, by what its followers say
+        return replace(row, cause="unknown")  # another leader in between, by its followers' lines
     causes = {STOPPED: "leader_stopped", DIED: "leader_died", SILENT: "leader_silent"}
     silent = any(fact.node == before.node for fact in _ceased(group, before, row.term))
     at_once = before.end_cause == "told" and group.clocks.elapsed(after.begin, before.end)[1] <= MAX_INFO_GAP
-    # Whom controllers reach is told at once.
+    # A leader that the controllers reach is told at once.
     otherwise = "leader_silent" if silent else "moved" if at_once else "unknown"
     return replace(row, cause=causes.get(before.end_cause or "", otherwise))
 
 
 def _followed(group: Group) -> list[int]:
-    """The leader epochs in which members followed a leader or led, in order."""
+    """Return the leader epochs in which members led or followed a leader, in order."""
     return sorted({role.term for role in group.roles if role.term is not None and role.leader is not None})
 
 
 def _ceased(group: Group, tenure: Tenure, term: int) -> Iterator[HeartbeatsCeased]:
-    """When a leader's heartbeats ceased before the leader of ``term`` began."""
+    """Yield the ends of a leader's heartbeats just before the leader of ``term`` began."""
     after = next((other for other in group.tenures if other.term == term), None)
     for fact in group.of(HeartbeatsCeased):
         if fact.node == tenure.node and after is not None and fact.until is not None:
@@ -185,7 +187,7 @@ def _findings(group: Group, unclean: dict[int, UncleanLeader], lost: Sequence[La
     elections = {term: _unclean_finding(group, fact, of_term.get(term)) for term, fact in sorted(unclean.items())}
     yield from elections.values()
     for lack in lost:
-        yield _loss(group, lack, elections.get(lack.leader.term))
+        yield _loss_finding(group, lack, elections.get(lack.leader.term))
     for overlap in overlaps(group):
         least = min(overlap.least, _shown(group, overlap))
         if overlap.stale.term != overlap.newer.term and least > 0:
@@ -194,7 +196,7 @@ def _findings(group: Group, unclean: dict[int, UncleanLeader], lost: Sequence[La
 
 
 def _ends(group: Group) -> list[LogEnd]:
-    """Where the logs of leaders ended when they first led their epoch."""
+    """Return where the logs of leaders ended when they first led their epoch."""
     first: dict[tuple[str, int], LogEnd] = {}
     for fact in group.of(ReplicaLog):
         if fact.role == LEADER:
@@ -205,14 +207,17 @@ def _ends(group: Group) -> list[LogEnd]:
 
 
 def _commits(group: Group) -> list[KnownCommit]:
-    """What replicas knew to be committed as they took a role."""
+    """Return what replicas knew to be committed as they took a role."""
     return [
         KnownCommit(fact.who, fact.term_before, fact.high_watermark, fact.since_event) for fact in group.of(ReplicaLog)
     ]
 
 
 def _unclean_leaders(group: Group) -> dict[int, UncleanLeader]:
-    """By leader epoch, as the first controller recorded it; others record it too, and read it again at their starts."""
+    """Return unclean leaders by leader epoch, as the first controller recorded them.
+
+    Other controllers record them too, and read them again at their starts.
+    """
     found: dict[int, UncleanLeader] = {}
     for fact in group.of(UncleanLeader):
         found.setdefault(fact.term, fact)
@@ -224,7 +229,11 @@ def _unclean_finding(group: Group, fact: UncleanLeader, lack: Lack | None) -> Fi
     at = led.begin.at if led is not None else fact.since
     was = f"{{{', '.join(fact.members)}}}" if fact.members else "nobody"
     count = None if lack is None else lack.commit.index - lack.leader.index
-    then = "no log shows that something committed was lost" if count is None else f"{_lost(count)}, though committed"
+    then = (
+        "no log shows that something committed was lost"
+        if count is None
+        else f"{_messages_lost(count)}, though committed"
+    )
     return group.finding(
         RuleId.UNCLEAN_ELECTION,
         (fact.term, fact.topic_id),
@@ -238,24 +247,24 @@ def _unclean_finding(group: Group, fact: UncleanLeader, lack: Lack | None) -> Fi
     )
 
 
-def _lost(count: int) -> str:
+def _messages_lost(count: int) -> str:
     return f"{count} message{' is' if count == 1 else 's are'} lost"
 
 
-def _loss(group: Group, lack: Lack, election: Finding | None) -> Finding:
+def _loss_finding(group: Group, lack: Lack, election: Finding | None) -> Finding:
     leader, commit = lack.leader, lack.commit
     count = commit.index - leader.index
     summary = (
         f"{leader.node} led {CLOCK} {leader.term} with a log that ended at offset {leader.index}, although "
         f"{commit.node} had known all below offset {commit.index} to be committed in {CLOCK} {commit.term} or before: "
-        f"{_lost(count)}."
+        f"{_messages_lost(count)}."
     )
     found = finding_of(group, lack, summary, count, Unit.MESSAGES, [election] if election is not None else [])
     return replace(found, entries_lost=None, messages_lost=count, offset_before=commit.index, offset_after=leader.index)
 
 
 def _overlap(group: Group, overlap: Overlap) -> Finding:
-    """A leader that was cut off leads on until it hears of another: what it took meanwhile the others lack."""
+    """Make the finding of two leaders at once: a leader that is cut off leads on until it hears of another one."""
     stale, newer = overlap.stale, overlap.newer
     cut = [fact for fact in group.of(ReplicaCut) if fact.source_node == stale.source and fact.term > stale.term]
     taken = max((fact.log_end - fact.cut_to for fact in cut), default=0)
@@ -287,8 +296,10 @@ def _overlap(group: Group, overlap: Overlap) -> Finding:
 
 
 def _shown(group: Group, overlap: Overlap) -> int:
-    """For how long, after the newer one began, the stale leader's log surely shows that it led: where no line of its
-    state-change.log ends that, no longer than there are lines in it (microseconds)."""
+    """Return for how long in us the stale leader's log surely shows that it led after the newer one began.
+
+    If no line of its state-change.log ends its role, that is at most until the log's last line.
+    """
     stale, written = overlap.stale, group.written.get(overlap.stale.source)
     if written is None or not stale.ends_with_its_process:
         return overlap.least
@@ -296,9 +307,9 @@ def _shown(group: Group, overlap: Overlap) -> int:
 
 
 def _cuts(group: Group, committed: dict[int, int]) -> Iterator[Finding]:
-    """``POSSIBLE_DATA_LOSS``: messages that replicas cut as they began to follow, and that the leader does not have.
+    """Yield ``POSSIBLE_DATA_LOSS``: messages that replicas cut as they began to follow, and that the leader lacks.
 
-    ``committed`` are what was lost of the committed ones, by leader epoch: these are told elsewhere.
+    ``committed``: by leader epoch, the end of lost committed messages, which have a finding of their own.
     """
     starts = {end.term: end.index for end in _ends(group)}
     by_term: dict[int, list[ReplicaCut]] = {}
@@ -311,7 +322,7 @@ def _cuts(group: Group, committed: dict[int, int]) -> Iterator[Finding]:
         before = group.led_before(term)
         former = before is not None and any(cut.source_node == before.source for cut in cuts)
         planned = before is None or before.end_cause in (STOPPED, "told") or not former
-        known = term in starts  # what the leader's log had as its epoch began, it may have still
+        known = term in starts  # else the leader may still have the messages
         lost = "never committed, so they are lost" if known else "unless the leader has them, they are lost"
         who = list(dict.fromkeys(cut.who for cut in cuts))
         names, followers = " and ".join(who), "a follower" if len(who) == 1 else "followers"
@@ -337,15 +348,18 @@ def _cuts(group: Group, committed: dict[int, int]) -> Iterator[Finding]:
 
 
 def _heard(group: Group) -> Iterator[tuple[str, Moment]]:
-    """When a leader was heard for the last time: by its followers, or by the controllers."""
+    """Yield (leader, time) of last contacts, by its followers or by the controllers."""
     for fact in group.of(LastHeard):
         if fact.node is not None:
             yield fact.node, since(fact)
 
 
 def _unreachable(group: Group) -> Iterator[Finding]:
-    """``LEADERLESS`` for clients that could not reach a leader that lived on, cut off from the controllers, until these
-    gave its partition another one. Whoever reached it, and its replicas, wrote to it all the time: it may be none."""
+    """Yield ``LEADERLESS`` for clients that could not reach a running leader cut off from the controllers.
+
+    It lasts until the controllers gave the partition another leader. Clients that reached the old leader and its
+    replicas wrote all the time, so its least is 0.
+    """
     for overlap in overlaps(group):
         stale, newer = overlap.stale, overlap.newer
         if overlap.least <= 0 or overlap.frozen or stale.term == newer.term:
@@ -371,10 +385,10 @@ def _unreachable(group: Group) -> Iterator[Finding]:
 
 
 def _unacknowledged(group: Group, sets: Sequence[InSync]) -> Iterator[Finding]:
-    """``WRITES_REFUSED`` with acks=all: a leader waits for a replica in sync that is gone, until it is in sync no more.
+    """Yield ``WRITES_REFUSED`` with acks=all: a leader waits for a lost in-sync replica until it leaves the ISR.
 
-    A broker that only the controllers do not hear goes on to copy, so that it may be none at all. Where many partitions
-    wait, and where brokers write for themselves, it is told of the quorum alone.
+    A broker that only the controllers do not hear goes on copying, so its least is 0. If many partitions wait, the
+    quorum has one finding instead; internal topics are left out.
 
     Source: apache/kafka ``Partition#maybeIncrementLeaderHW`` (all in sync), ``ReplicationControlManager``
     (``handleBrokerFenced``).
@@ -410,12 +424,12 @@ def _unacknowledged(group: Group, sets: Sequence[InSync]) -> Iterator[Finding]:
 
 
 def _before(every: Sequence[T], begin: Callable[[T], Moment], moment: Moment, clocks: Clocks) -> int:
-    """How many of these, which are in order of time, may have begun before a moment."""
+    """Return how many items of a list in order of time may have begun before the moment."""
     return bisect_left(every, True, key=lambda item: clocks.elapsed(begin(item), moment)[1] <= 0)
 
 
 def _refused(group: Group) -> Iterator[Finding]:
-    """``WRITES_REFUSED``: a leader refuses writes with acks=all while too few replicas are in sync, and leads on.
+    """Yield ``WRITES_REFUSED``: a leader refuses writes with acks=all while too few replicas are in sync, and leads on.
 
     Source: apache/kafka ``Partition#appendRecordsToLeader`` (``NotEnoughReplicasException``).
     """

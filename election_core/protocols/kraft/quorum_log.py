@@ -1,13 +1,13 @@
-"""KRaft: what one node's log tells of the metadata quorum.
+"""KRaft: one node's log about the metadata quorum.
 
 Source: apache/kafka ``raft/.../QuorumState``, ``KafkaRaftClient``, ``LeaderState``. A voter prints each change of its
-own state with its epoch, and a follower its vote. What differs from the Raft paper and matters here: since 4.0 a
-voter first asks whether it would be elected (``Prospective``), which changes no epoch and is no vote; a leader that
-no majority fetches from resigns after 1.5 fetch time-outs; a leader that was killed starts again as ``Resigned`` of
-its old epoch, and leads nothing. A log ends at an offset: the entries below it are there.
+own state with its epoch, and a follower its vote. Differences from the Raft paper that matter here: since 4.0 a voter
+first asks whether it would be elected (``Prospective``), which changes no epoch and is no vote; a leader from which no
+majority fetches resigns after 1.5 fetch time-outs; a leader that was killed restarts as ``Resigned`` of its old epoch,
+and leads nothing. A log's end is an offset: the entries below it exist.
 
-Brokers follow the quorum and write the same lines. They neither vote nor lead, and are not its members: only who
-stands among the voters of a line is.
+Brokers follow the quorum and write the same lines. They neither vote nor lead, and are not its members: only nodes
+among the voters in a line are.
 """
 
 from collections.abc import Callable, Iterator
@@ -40,12 +40,12 @@ PROTOCOL = "kraft"
 QUORUM = "metadata-quorum"
 """The replica group of the controllers."""
 OBSERVERS = "brokers"
-"""Those that only follow the quorum: they neither vote nor lead."""
+"""The replica group of nodes that only follow the quorum: they neither vote nor lead."""
 
 
 @dataclass(slots=True)
 class _Now:
-    """What is open as the lines are read."""
+    """The state of the present process."""
 
     fresh: bool = True
     cause: str | None = None
@@ -55,7 +55,7 @@ class _Now:
 
 @dataclass(slots=True)
 class QuorumLog(VotingLog):
-    """The state machine of one node's logs. ``on`` takes the lines of each file in program order."""
+    """The state machine of one node's logs; ``on`` takes the lines of each file in program order."""
 
     voters: tuple[str, ...] = ()
     ever_voter: bool = False
@@ -80,7 +80,7 @@ class QuorumLog(VotingLog):
         _HANDLERS[event.kind](self, event)
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
-        """What this node proves about the metadata quorum, as one of its voters or as an observer."""
+        """Yield what this node proves about the metadata quorum, as one of its voters or as an observer."""
         steps = self.steps or self.by_controller
         if not steps:
             return
@@ -130,7 +130,7 @@ class QuorumLog(VotingLog):
             return
         self._now.fresh &= event.value_before is None
         if not self.steps and event.value_before == "LEADER" and event.from_term is not None:
-            # The log begins in a leadership, which its end tells.
+            # The log begins in a leadership that only its end shows.
             self.takes(event, LEADER, event.from_term, self.node, SEEN)
         self._note_epoch(event, event.term)
         self._close(event)
@@ -141,7 +141,7 @@ class QuorumLog(VotingLog):
             self._note_commit(event, known, event.committed)
 
     def _begin(self) -> None:
-        """A new process: what was open in the old one ended with it."""
+        """Take a start of the process: what was open in the old one ended with it."""
         self.begins()
         self._now = _Now()
 
@@ -155,7 +155,7 @@ class QuorumLog(VotingLog):
         self._now.cause = None
 
     def _follow(self, event: FoldEvent) -> None:
-        """A node that starts knows whom it followed from its disk, and has not heard of it yet."""
+        """Take a follower; after a start it knows its last leader from its disk, but has not heard from it yet."""
         self._now.believed, self._now.cause = event.peer, None
         if self._now.fresh:
             self._step(event, FOLLOWER, None, "start")
@@ -163,7 +163,7 @@ class QuorumLog(VotingLog):
             self._step(event, FOLLOWER, event.peer, "heartbeat")
 
     def _stand(self, event: FoldEvent) -> None:
-        """A candidate votes for itself in the epoch that it raised."""
+        """Take a candidate, which votes for itself in the epoch that it raised."""
         cause = self._now.cause if self._now.cause not in (None, "start") else "election_timeout"
         self._step(event, CANDIDATE, None, cause)
         self.stands(event, event.term, cause).needed = majority(len(self.voters)) if self.voters else None
@@ -173,13 +173,13 @@ class QuorumLog(VotingLog):
         self._step(event, CANDIDATE, None, self._now.cause or "election_timeout")
 
     def _resign(self, event: FoldEvent) -> None:
-        """A leader that gave up; one that was killed starts again so."""
+        """Take a leader that gave up, or a killed leader that restarts."""
         self._now.cause = "start" if self._now.fresh else self._now.cause or "stepped_down"
         self._step(event, FOLLOWER, None, self._now.cause)
         self._now.cause = None if self._now.cause == REMOVED else self._now.cause
 
     def _detach(self, event: FoldEvent) -> None:
-        """The node knows no leader: it heard of a larger epoch, voted, or goes on to look for one."""
+        """Take a node without a leader: it heard of a larger epoch, voted, or goes on looking for one."""
         if event.peer is not None:
             self.grant(event, self.node, event.peer, event.term or 0)
         elif self.last is not None and (self.last.role, self.last.term) == (CANDIDATE, event.term):
@@ -195,7 +195,7 @@ class QuorumLog(VotingLog):
         self.takes(event, role, event.term, leader, cause)
 
     def _close(self, event: FoldEvent) -> None:
-        """What ended a candidacy: since 4.0 the state that was left tells who had voted."""
+        """End a candidacy; since 4.0 the state that was left prints the voters."""
         campaign = self.open
         if campaign is None:
             return
@@ -231,8 +231,8 @@ class QuorumLog(VotingLog):
     # -- votes ------------------------------------------------------------------------------------------
 
     def _on_vote(self, event: FoldEvent) -> None:
-        """The voter prints where the candidate's log ends, and whether it voted for it."""
-        if event.flag or event.term is None:  # it was only asked whether it would
+        """Take a vote request, with the end of the candidate's log and the voter's answer."""
+        if event.flag or event.term is None:  # a pre-vote
             return
         if (
             self.raised
@@ -245,7 +245,8 @@ class QuorumLog(VotingLog):
             self.checked.note(self._is_fresh(event), event)
 
     def _is_fresh(self, event: FoldEvent) -> Verdict:
-        """Whether the candidate has all that the voter knows to be committed; the rest of its log is not printed."""
+        """Judge whether the candidate has everything the voter knows to be committed; its other entries are not
+        printed."""
         end, known = event.peer_ledger_end, self._now.known
         if end is not None and known is not None and end < known:
             why = f"its own log had the committed entries below offset {known}, and the candidate's ended at {end}"
@@ -270,8 +271,10 @@ class QuorumLog(VotingLog):
         self.gone.append(event)
 
     def _contact_facts(self, emit: FactWriter, timeout_us: int) -> Iterator[Fact]:
-        """A leader was heard a fetch time-out ago, or when the first connection to it was closed; one that resigns says
-        so, and the time-out ends at once."""
+        """Yield when leaders were heard last: a fetch time-out ago, or when the first connection was closed.
+
+        A leader that resigns says so, and the time-out ends at once.
+        """
         for leader, event in self.missed:
             closed = (gone for gone in self.gone if gone.peer == leader and 0 <= event.at - gone.at <= 2 * timeout_us)
             gone = next(closed, None)
@@ -283,7 +286,7 @@ class QuorumLog(VotingLog):
             yield LastHeard(*emit.about(leader, heard))
 
     def _on_no_quorum(self, event: FoldEvent) -> None:
-        """CheckQuorum: a majority had fetched as the timer began (``updateCheckQuorumForFollowingVoter``)."""
+        """Take CheckQuorum: a majority had fetched when the timer began (``updateCheckQuorumForFollowingVoter``)."""
         self._now.cause = "quorum_lost"
         step = self.last
         if step is not None and step.role == LEADER and step.term is not None and event.duration_ms:
@@ -300,7 +303,7 @@ class QuorumLog(VotingLog):
     # -- the log ----------------------------------------------------------------------------------------
 
     def _on_committed(self, event: FoldEvent) -> None:
-        """The answer to a fetch of an epoch: it comes from the leader of that epoch."""
+        """Take the answer to a fetch, which comes from the leader of its epoch."""
         if event.term is None or event.committed is None:
             return
         self._note_commit(event, event.term, event.committed)
@@ -309,7 +312,7 @@ class QuorumLog(VotingLog):
             self._step(event, FOLLOWER, self._now.believed, "heartbeat")
 
     def _on_cut(self, event: FoldEvent) -> None:
-        """A node may only cut what it does not know to be committed."""
+        """Judge a cut: a node may only cut what it does not know to be committed."""
         if event.start_offset is None or self._now.known is None:
             return
         known, start = self._now.known, event.start_offset
@@ -340,7 +343,8 @@ class QuorumLog(VotingLog):
         self._by_controller(event, FOLLOWER, event.peer, "larger_term" if event.peer is None else "heartbeat")
 
     def _by_controller(self, event: FoldEvent, role: str, leader: str | None, cause: str) -> None:
-        """What the controller says of roles counts where the file with the quorum's own lines is missing."""
+        """Note a role by the controller's lines, which count only if the file with the quorum's own lines is
+        missing."""
         term = event.term if event.max_term is None else event.max_term
         self.by_controller.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, self.node))
 
@@ -353,7 +357,7 @@ _ENTERED: dict[str, Callable[[QuorumLog, FoldEvent], None]] = {
     "RESIGNED": QuorumLog._resign,
     "UNATTACHED": QuorumLog._detach,
 }
-"""What each state of ``QuorumState`` means."""
+"""The handler of each state of ``QuorumState``."""
 
 _HANDLERS: dict[str, Callable[[QuorumLog, FoldEvent], None]] = {
     "KAFKA_STATE": QuorumLog._on_state,
@@ -378,4 +382,4 @@ _HANDLERS: dict[str, Callable[[QuorumLog, FoldEvent], None]] = {
 KINDS = frozenset(_HANDLERS)
 """The events that the fold of the quorum reads."""
 TELLS_ROLES = frozenset({"KAFKA_STATE"})
-"""The lines of Raft itself; where none is there, the controller above it speaks for it."""
+"""Lines of Raft itself; without any, those of the controller above it count."""

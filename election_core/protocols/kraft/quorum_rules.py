@@ -1,8 +1,8 @@
-"""What the facts of a metadata quorum must satisfy: the rules of the Raft family, and elections that nobody needed.
+"""The rules of a metadata quorum: those of the Raft family, and needless elections.
 
 A leader that is cut off, or frozen, calls itself leader until it has heard no majority for 1.5 fetch time-outs, or
 hears of a larger epoch; it can commit nothing meanwhile. Brokers lead their partitions on without a controller: only
-what it decides waits.
+its decisions wait.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -37,10 +37,10 @@ from election_replay.election_core.protocols.raft_family.losses import losses, t
 __all__ = ["PROTOCOL", "judge"]
 
 TOPPLED = "larger_term"
-"""How the role of a leader ends that hears of a larger epoch, and so why the next election begins."""
+"""The end cause of a leader that hears of a larger epoch, and so the cause of the next election."""
 
 _SAID_SO = frozenset({"stopped", "stepped_down"})
-"""How a leadership ends of which the leader tells the voters at once (``EndQuorumEpoch``)."""
+"""End causes of leaderships that the leader announces to the voters at once (``EndQuorumEpoch``)."""
 
 _IN_SYNC = "the quorum's logs do not tell of which partitions a broker was in sync"
 
@@ -51,7 +51,7 @@ _BROKEN = {
 
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
-    """All rows of one metadata quorum; of those that only follow it, whom they followed."""
+    """Yield all rows of one metadata quorum; for observers only the roles."""
     group = group_of(_completed(facts), clocks)
     if all(role.role in (OBSERVER, DOWN) for role in group.roles):
         yield from role_intervals(group)
@@ -74,11 +74,11 @@ def _broken(fact: QuorumRuleBroken) -> str:
 
 
 def _completed(facts: Sequence[Fact]) -> Iterator[Fact]:
-    """The facts of a quorum, with what several logs tell together.
+    """Yield the facts of a quorum, completed across logs.
 
-    A candidate up to 3.9 does not print who voted for it: the voters do. A follower's fetch time-out ends at once where
-    its leader resigned, so that it says nothing of when it was heard last; so it may have been where the leader's log
-    ends before, and no connection was closed.
+    A candidate up to 3.9 does not print its voters: the voters do. A follower's fetch time-out ends at once if its
+    leader resigned, so it does not tell when the leader was heard last. The same is possible if the leader's log ends
+    earlier and no connection was closed.
     """
     votes: dict[tuple[str | None, int], set[str]] = {}
     voted: dict[int, set[str]] = {}
@@ -103,7 +103,7 @@ def _completed(facts: Sequence[Fact]) -> Iterator[Fact]:
 
 
 def _last_signs(facts: Iterable[Fact]) -> dict[str | None, int]:
-    """The last line of each member's own log."""
+    """Return the last line of each member's own log, in us."""
     last: dict[str | None, int] = {}
     for fact in facts:
         if isinstance(fact, Alive) and fact.until is not None:
@@ -125,7 +125,7 @@ def _with_cause(row: Term, group: Group) -> Term:
 
 
 def _toppled(group: Group) -> Iterator[Finding]:
-    """``NEEDLESS_ELECTION``: a member that had raised its epoch alone made a leader give up that had its majority."""
+    """Yield ``NEEDLESS_ELECTION``: a member that raised its epoch alone made a leader with a majority give up."""
     for tenure in group.tenures:
         if tenure.end_cause != TOPPLED:
             continue
@@ -147,7 +147,7 @@ def _toppled(group: Group) -> Iterator[Finding]:
 
 
 def _waited(group: Group) -> Iterator[Finding]:
-    """``WRITES_REFUSED`` with acks=all on the partitions of a broker that the controllers lost, until they fenced it.
+    """Yield ``WRITES_REFUSED`` with acks=all on the partitions of a broker that was lost and not yet fenced.
 
     Source: apache/kafka ``Partition#maybeIncrementLeaderHW`` (all in sync), ``ReplicationControlManager``
     (``handleBrokerFenced``).
@@ -170,7 +170,7 @@ def _waited(group: Group) -> Iterator[Finding]:
 
 
 def _asked(group: Group, tenure: Tenure, reached: int | None, member: str) -> bool:
-    """Whether the leader heard of the larger epoch from that member, as far as its log says from whom."""
+    """Return True when the leader heard of the larger epoch from that member, as far as its log names a peer."""
     peers = {f.peer for f in group.of(TermRaised) if (f.source_node, f.term) == (tenure.source, reached)}
     return peers <= {member, None}
 

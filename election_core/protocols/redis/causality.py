@@ -1,4 +1,4 @@
-"""What was logged on one machine because of what was logged on another: it ties their clocks together.
+"""Causal pairs of servers and sentinels: lines of one that follow from lines of another, which tie their clocks.
 
 sentinel   +try-failover ....................................... <id> voted for ...
 another                 +vote-for-leader
@@ -23,7 +23,7 @@ from election_replay.election_core.protocols.redis.server_log import ASKS, BY_CO
 
 
 def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
-    """What was logged at one server or sentinel because of what was logged at another."""
+    """Yield the pairs from votes, sentinels' commands, and replicas' copies."""
     of_redis = list(in_order({fact for fact in facts if fact.protocol == PROTOCOL}))
     yield from _votes(of_redis)
     yield from _commands(of_redis)
@@ -31,7 +31,7 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
 
 
 def _votes(facts: list[Fact]) -> Iterator[Message]:
-    """A vote comes after the candidacy, and is heard, or wins, after it is given."""
+    """Yield pairs: a vote comes after the candidacy, and is heard, or wins, after it is given."""
     asked = {(fact.node, fact.term): fact for fact in facts if isinstance(fact, Candidacy)}
     votes = [fact for fact in facts if isinstance(fact, VoteGranted)]
     given = {}
@@ -53,7 +53,7 @@ def _votes(facts: list[Fact]) -> Iterator[Message]:
 
 
 def _commands(facts: list[Fact]) -> Iterator[Message]:
-    """A server takes a role after a sentinel told it to, and the sentinel sees it after that."""
+    """Yield pairs: a server takes a role after a sentinel's command, and the sentinel sees it after that."""
     spoken: dict[tuple[str, str | None], list[SentinelSaid]] = defaultdict(list)
     for fact in facts:
         if isinstance(fact, SentinelSaid):
@@ -77,7 +77,7 @@ def _commands(facts: list[Fact]) -> Iterator[Message]:
 
 
 def _heard_of(spoken: dict[tuple[str, str | None], list[SentinelSaid]]) -> Iterator[Message]:
-    """A sentinel names a new master after the one that made it master knows it."""
+    """Yield pairs: other sentinels name a new master after the sentinel that promoted it knows it."""
     for (message, node), words in spoken.items():
         for word in words if message == NAMES else ():
             first = next((fact for fact in spoken.get((PROMOTED, node), []) if fact.term == word.term), None)
@@ -86,7 +86,7 @@ def _heard_of(spoken: dict[tuple[str, str | None], list[SentinelSaid]]) -> Itera
 
 
 def _copies(facts: list[Fact]) -> Iterator[Message]:
-    """A master answers a replica after it asked, and the replica has its data after that."""
+    """Yield pairs: a master answers a replica after it asked, and the replica has its data after that."""
     asks = [fact for fact in facts if isinstance(fact, DataHeld) and fact.message == ASKS]
     copies = [fact for fact in facts if isinstance(fact, DataHeld) and fact.message == COPIED]
     for answer in facts:

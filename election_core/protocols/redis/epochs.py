@@ -1,12 +1,11 @@
-"""Who was master in which epoch: what sentinels say, put to the roles that servers print without one.
+"""The epochs of masters: sentinels' statements matched with the roles that servers print without an epoch.
 
     redis-3     M  MASTER MODE enabled                    a role without an epoch
     sentinel-2  +new-epoch 4, +promoted-slave redis-3     so it is the master of epoch 4
 
 The n-th time that a server was told to become master belongs to the n-th epoch in which sentinels promoted it, if both
-counts are equal and the clocks of all are apart alike; else the two that are nearest to each other in time belong
-together. Where lines are missing counts may be equal by accident. A role whose epoch nobody says has one that only
-orders it.
+counts are equal and all pairs are equally far apart in time (with lines missing, counts may be equal by accident). If
+not, the pairs nearest in time belong together. A role whose epoch no line prints gets one that only gives its order.
 """
 
 from bisect import bisect_left
@@ -24,20 +23,20 @@ from election_replay.election_core.protocols.redis.sentinel_log import NAMES, PR
 from election_replay.election_core.protocols.redis.server_log import BY_COMMAND
 
 Place = tuple[str, int, int]
-"""A role: its source, its beginning, and its place in the log."""
+"""The key of a role: its source, its begin, and its place in the log."""
 
 
 def place_of(role: Fact) -> Place:
-    """What tells a role from others."""
+    """Return the key of a role."""
     return role.source_node, role.since, role.ordinal
 
 
 @dataclass(frozen=True, slots=True)
 class Epochs:
-    """The facts with an epoch for each role of a master, and those ``ordering`` roles whose epoch nobody says,
-    ``guessed``.
+    """The facts with an epoch for each role of a master; ``guessed`` epochs, of roles in ``ordering``, only give an
+    order.
 
-    ``promotions`` are epoch and address, with the first word of it.
+    ``promotions`` maps (epoch, address) to the first message about it.
     """
 
     facts: list[Fact]
@@ -47,7 +46,7 @@ class Epochs:
 
     @classmethod
     def of(cls, facts: Iterable[Fact], clocks: Clocks) -> "Epochs":
-        """Of the facts of one group."""
+        """Make it from the facts of one group."""
         every = list(in_order(set(facts)))
         promotions = _promotions(every)
         leading = sorted(
@@ -71,7 +70,7 @@ class Epochs:
 
 
 def _promotions(facts: Iterable[Fact]) -> dict[tuple[int, str], SentinelSaid]:
-    """Epoch and address of each server that sentinels made master; who did it knows it better than who heard of it."""
+    """Map (epoch, address) of each promotion to its first message, by the promoting sentinel if its log is there."""
     word = [fact for fact in facts if isinstance(fact, SentinelSaid) and fact.term is not None and fact.node]
     found: dict[tuple[int, str], SentinelSaid] = {}
     for message in (PROMOTED, NAMES):
@@ -81,7 +80,7 @@ def _promotions(facts: Iterable[Fact]) -> dict[tuple[int, str], SentinelSaid]:
 
 
 def _promoted(leading: list[Role], promotions: dict[tuple[int, str], SentinelSaid], clocks: Clocks) -> dict[Place, int]:
-    """The epochs of roles that a server took because it was told to."""
+    """Return the epochs of roles that a server took by command."""
     known: dict[Place, int] = {}
     first_words = sorted(((epoch, word) for (epoch, _), word in promotions.items()), key=lambda promotion: promotion[0])
     taken: dict[str, list[Role]] = {}
@@ -104,7 +103,7 @@ def _promoted(leading: list[Role], promotions: dict[tuple[int, str], SentinelSai
 def _nearest(
     roles: list[Role], promoted: dict[int, SentinelSaid], first_words: list[tuple[int, SentinelSaid]], clocks: Clocks
 ) -> dict[Place, int]:
-    """The epochs of roles that are nearest in time to a promotion, which is nearest to them: others' have no line."""
+    """Return the epochs of roles matched with the promotion nearest in time; the rest have no line."""
     found: dict[Place, tuple[int, int]] = {}
     for epoch, word in promoted.items():
         apart, role = min(((abs(_apart(role, word, clocks)), role) for role in roles), key=lambda near: near[0])
@@ -115,7 +114,7 @@ def _nearest(
 
 
 def _came_later(role: Role, epoch: int, first_words: list[tuple[int, SentinelSaid]], clocks: Clocks) -> bool:
-    """Whether somebody was promoted in a lower epoch after a server became master: that one's is lower still."""
+    """Return True when a server of a lower epoch was promoted after the role began: so this epoch cannot be its own."""
     lower = bisect_left(first_words, epoch, key=lambda promotion: promotion[0]) - 1
     return lower >= 0 and clocks.elapsed(since(role), since(first_words[lower][1]))[0] > 0
 
@@ -125,16 +124,16 @@ def _apart(role: Role, promotion: SentinelSaid, clocks: Clocks) -> int:
 
 
 def _first(facts: Iterable[Fact]) -> Fact | None:
-    """What raised the epoch to 1, where all epochs began while somebody looked: before that it was 0."""
+    """Return the fact that raised the epoch to 1, if the logs cover it: before it the epoch was 0."""
     raised = [f for f in facts if isinstance(f, TermRaised | Candidacy) and f.term is not None]
     lowest = min((f.term or 0 for f in raised), default=0)
     return next((f for f in raised if f.term == 1), None) if lowest == 1 else None
 
 
 def _kept(facts: Iterable[Fact], known: dict[Place, int], first: Fact | None, clocks: Clocks) -> dict[Place, int]:
-    """The epochs of roles that go on from an earlier one: a master that was started again, or the first one.
+    """Return the epochs of roles that continue an earlier one: of a restarted master, or of the first one.
 
-    A log that begins with a master after that may begin in any epoch.
+    If a log begins with a master later than that, its epoch is unknown.
     """
     kept: dict[Place, int] = {}
     epoch: dict[str, int | None] = {}
@@ -154,8 +153,7 @@ def _kept(facts: Iterable[Fact], known: dict[Place, int], first: Fact | None, cl
 
 
 def _guessed(facts: Iterable[Fact], known: dict[Place, int], leading: list[Role]) -> dict[Place, int]:
-    """Epochs that only order. A master that was started again has the one that it had: who was promoted meanwhile comes
-    after it."""
+    """Return epochs that only give an order. A restarted master keeps its epoch, so later promotions come after it."""
     guessed: dict[Place, int] = {}
     before: dict[str, int] = {}
     for role in sorted((fact for fact in facts if isinstance(fact, Role)), key=place_of):
@@ -170,7 +168,7 @@ def _guessed(facts: Iterable[Fact], known: dict[Place, int], leading: list[Role]
 
 
 def _between(role: Role, known: dict[Place, int], leading: list[Role]) -> int:
-    """An epoch that only orders: that of the last master before, or one below all."""
+    """Return an epoch that only gives an order: that of the last known role before, or one below all."""
     before = [known[place_of(other)] for other in leading if place_of(other) in known and other.since <= role.since]
     after = [known[place_of(other)] for other in leading if place_of(other) in known and other.since > role.since]
     if before:

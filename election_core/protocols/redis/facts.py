@@ -1,4 +1,4 @@
-"""The facts that only Redis tells."""
+"""Facts that only Redis servers and sentinels state."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,9 +8,9 @@ from election_replay.election_core.model.facts import Fact, LineBrokeRule
 
 @dataclass(slots=True, unsafe_hash=True)
 class SentinelSaid(Fact):
-    """A sentinel said this ``message`` of the server ``node``, in the epoch ``term`` where it is known.
+    """A sentinel stated this ``message`` about the server ``node``, in the epoch ``term`` where it is known.
 
-    ``peer`` is the sentinel; ``granted`` of them agreed, and ``needed`` must.
+    ``peer`` is the sentinel; ``granted`` sentinels agreed, of the ``needed`` ones.
     """
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("message", "term", "peer")
@@ -24,9 +24,11 @@ class SentinelSaid(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class BytesRefused(Fact):
-    """``peer`` asked the master ``node`` for what follows byte ``from_index`` of a history of which the master has no
-    more than up to ``to_index``: what lies between is thrown away (nothing where they are equal). Null: they have no
-    history in common."""
+    """``peer`` asked the master ``node`` to continue a history from byte ``from_index``; the master has it to
+    ``to_index``.
+
+    The bytes in between are thrown away (none if both are equal). None: they have no history in common.
+    """
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer", "from_index", "to_index")
 
@@ -37,11 +39,12 @@ class BytesRefused(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class DataHeld(Fact):
-    """What ``node`` says of its data: the history ``ids`` up to byte ``to_index``, or ``count`` keys, as ``message``
-    says: it asks for what follows, it goes on as master from there, or it copied so many keys of its master ``peer``,
-    or loaded them at its start. It began a history with no key (``count`` 0), or nobody knows with how many. What it
-    loaded from a snapshot at its start had been saved ``count`` seconds before. ``other``: the id under which it goes
-    on as master."""
+    """A statement of ``node`` about its data: history ``ids`` up to byte ``to_index``, or ``count`` keys.
+
+    By ``message`` it asks for what follows; goes on as master from there, under the id ``other``; copied ``count`` keys
+    from its master ``peer``; loaded them at its start; began a history (``count`` 0: without a key, None: unknown); or
+    loaded a snapshot that had been saved ``count`` seconds before.
+    """
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("message", "ids")
 
@@ -55,12 +58,12 @@ class DataHeld(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class Refusing(Fact):
-    """A node of a cluster answered no client: by its own word, since its view of the cluster was ``fail``."""
+    """A node of a cluster answered no client, by its own lines: its view of the cluster was ``fail``."""
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class Hindered(Fact):
-    """Why nobody took over from a master: what ``peer``, or who speaks, says (``why``), in the epoch ``term``."""
+    """``peer``, or the speaker, gave a reason (``why``) not to take over from a master, in the epoch ``term``."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "why")
 
@@ -71,7 +74,7 @@ class Hindered(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class RedisRuleBroken(LineBrokeRule):
-    """A line of the sentinel ``node`` breaks the ``rule``: ``granted`` of ``needed`` votes."""
+    """A line of the sentinel ``node`` breaks the ``rule``, with ``granted`` of ``needed`` votes."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "rule")
 

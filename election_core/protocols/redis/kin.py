@@ -1,17 +1,17 @@
-"""Which servers belong together: by the addresses that sentinels announce, and by who copies from whom.
+"""Which servers form a group: by the addresses that sentinels announce, and by which server copies from which.
 
-A server does not print the name under which it is watched, nor its own address before somebody tells it one. It prints
-its master's address, those of its replicas, and the ids of histories of data, which both ends print:
+A server prints neither the name under which it is watched nor, unless it was told, its own address. It prints the
+addresses of its master and of its replicas, and the ids of data histories, which both ends print:
 
     redis-1   Replication backlog created, my new replication IDs are '2671..' and '0000..'
     redis-2   Connecting to MASTER 10.0.0.1:6379
     redis-2   Full resync from master: 2671..:0          so 10.0.0.1:6379 is redis-1
     sentinel  +monitor master orders 10.0.0.1 6379       so both are of the group orders
 
-In a cluster the servers that copy from each other are a shard. It bears the name of the first of its sources, as they
-are sorted. A replica that goes over to another shard is of that one from then on, if it says that it migrates, or
-copies a history that the other shard has: an address alone may be another server's by now, and whoever has it, without
-a log here, may have gone over itself. A master that had a replica has a shard, whoever's log is missing.
+In a cluster the servers that copy from each other are a shard, named after its first source in sort order. A replica
+belongs to another shard from then on if it prints that it migrates, or copies a history of that shard. An address alone
+proves nothing: it may belong to another server by now, or its server, if its log is missing, may itself have migrated.
+A master that had a replica has a shard, even if the replica's log is missing.
 """
 
 import re
@@ -27,7 +27,7 @@ KINDS = frozenset(
         *("SN_MONITOR", "SN_REPLICA", "SN_SWITCH", "SN_SDOWN", "SN_CONVERT", "RC_MANUAL"),
     }
 )
-"""The lines that introduce somebody."""
+"""The lines from which servers' names, addresses and histories are read."""
 
 CLUSTER_MODE = "cluster"
 SHARD = "shard-"
@@ -41,7 +41,7 @@ _NAMES_OWN = frozenset({"RC_ID", "RC_NEW_ID", "RC_RESET_ID"})
 
 @dataclass(slots=True)
 class Copy:
-    """When a server began to copy from an address, whether it says that it migrates, and the histories that it got."""
+    """A server began to copy from an address: whether it migrates (``moves``), and the histories that it got."""
 
     at: int
     place: Place
@@ -52,8 +52,10 @@ class Copy:
 
 @dataclass(eq=False, slots=True)
 class Shard:
-    """The servers that ``began`` in a shard, the addresses of those that have no log, and the histories that were
-    copied there; or the shard that it turned out to be a part of."""
+    """The servers that ``began`` in a shard, addresses of those without a log, and the histories copied there.
+
+    ``part_of``: the shard that this one turned out to be part of.
+    """
 
     began: set[Place] = field(default_factory=set)
     addresses: set[str] = field(default_factory=set)
@@ -62,16 +64,16 @@ class Shard:
 
     @property
     def whole(self) -> "Shard":
-        """The shard that it is."""
+        """The shard after all joins."""
         return self if self.part_of is None else self.part_of.whole
 
     @property
     def name(self) -> str:
-        """The name of its first source."""
+        """The name, after its first source in sort order."""
         return f"{SHARD}{min(self.began)[0] if self.began else min(self.addresses)}"
 
     def join(self, other: "Shard") -> None:
-        """The other one turns out to be this one."""
+        """Join the other shard into this one."""
         self.began |= other.began
         self.addresses |= other.addresses
         self.histories |= other.histories
@@ -80,7 +82,7 @@ class Shard:
 
 @dataclass(slots=True)
 class Server:
-    """What one log says of its server, and of others."""
+    """One log's lines about its server, and about others."""
 
     place: Place
     port: int = 6379
@@ -127,12 +129,12 @@ class Server:
 
     @property
     def own_addresses(self) -> set[str]:
-        """Its addresses, by its own word."""
+        """Its addresses, by its own lines."""
         return self.addresses_told | ({f"{self.host}:{self.port}"} if self.host else set())
 
 
 def introduce(lines: Iterable[Introduction]) -> Mapping[Place, Introduced]:
-    """Whom each server of a cluster speaks for. Sentinels name their groups themselves."""
+    """Return the group, name and moves of each server. Sentinels name their groups themselves."""
     servers: dict[Place, Server] = {}
     watched: dict[str, set[str]] = {}
     for line in sorted(lines, key=lambda line: (line.source_node, line.stream, line.at)):
@@ -168,7 +170,7 @@ def introduce(lines: Iterable[Introduction]) -> Mapping[Place, Introduced]:
 
 
 def _addresses(servers: list[Server]) -> dict[Place, str]:
-    """The address of each server that says one, or whose history somebody copied from there."""
+    """Return the address of each server that prints one, or whose history was copied from one."""
     found = {server.place: min(server.own_addresses) for server in servers if server.own_addresses}
     makers: dict[str, list[Server]] = {}
     for server in servers:
@@ -188,13 +190,13 @@ def _addresses(servers: list[Server]) -> dict[Place, str]:
 
 
 Moves = dict[Place, list[tuple[int, str]]]
-"""When servers went over to other shards, and to which."""
+"""The moves of servers to other shards: (time in us, shard) by server."""
 
 
 def _groups(
     servers: list[Server], addresses: Mapping[Place, str], watched: Mapping[str, set[str]]
 ) -> tuple[dict[Place, str], Moves]:
-    """The group of each server: that of its address, of those that it names, or the shard that it belongs to."""
+    """Return the group of each server: of its address, of the addresses it names, or its shard; and the moves."""
     found: dict[Place, str] = {}
     for server in servers:
         for about in ({addresses.get(server.place)}, server.named):
@@ -206,7 +208,7 @@ def _groups(
 
 
 class _Shards:
-    """Servers that copy from each other, and those that went from one shard to another."""
+    """Servers that copy from each other, and those that moved between shards."""
 
     def __init__(self, servers: list[Server], addresses: Mapping[Place, str]) -> None:
         self._servers = {server.place: server for server in servers}
@@ -243,7 +245,7 @@ class _Shards:
             self._moved.setdefault(copy.place, []).append((copy.at, there))
 
     def _shard_at(self, copy: Copy, target: Place | None) -> Shard:
-        """The shard of who has an address: of whoever's log is missing, the one that has the history which it gives."""
+        """Return the shard at an address; without a log there, the shard that has the history copied from it."""
         if target is not None:
             return self._now[target].whole
         shards = (shard.whole for shard in (*self._first.values(), *self._unlogged.values()))
@@ -251,7 +253,7 @@ class _Shards:
         return next((shard for shard in shards if shard.histories & copy.histories), unlogged)
 
     def _may_be_one(self, copy: Copy, here: Shard, there: Shard, target: Place | None) -> bool:
-        """Whether two shards are one, of which somebody's log is missing."""
+        """Return True when two shards are one, of which a log is missing."""
         if not self._settled(here, copy.at):
             return True
         if self._settled(there, copy.at):
@@ -262,7 +264,7 @@ class _Shards:
         return not copy.histories or bool(there.histories & copy.histories) or (was_master and not there.histories)
 
     def _settled(self, shard: Shard, at: int) -> bool:
-        """Whether a shard is known to have a master and a replica."""
+        """Return True when a shard is known to have a master and a replica by ``at``."""
         had = (self._servers[place].had_replica for place in shard.began)
         return len(shard.began) + len(shard.addresses) > 1 or any(time is not None and time < at for time in had)
 
@@ -270,7 +272,7 @@ class _Shards:
 def _last_one(
     servers: list[Server], addresses: dict[Place, str], groups: Mapping[Place, str], watched: Mapping[str, set[str]]
 ) -> None:
-    """Of a group of which all servers but one are known by their addresses, the last one has the last address."""
+    """Give the last unused address of a group to its only server without a known address."""
     for group, members in watched.items():
         of_group = [server.place for server in servers if groups.get(server.place) == group]
         unknown = [place for place in of_group if place not in addresses]

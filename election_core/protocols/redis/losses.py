@@ -1,14 +1,14 @@
-"""Two masters at once, and what was thrown away when the former one followed the new one.
+"""Two masters at once, and the bytes thrown away when the former master followed the new one.
 
     redis-1   [=========== master, epoch 0 ===== was cut off ============]  follows: 29,995 bytes are refused
     redis-3                                   [== master, epoch 1 ==========================================
     bytes     common to both ... N            [N, what redis-1 took alone]
 
-The bytes that the new master refuses are of the stream that the former one would have sent. Not all are clients': a
-master adds a PING of 14 bytes each 10 s, and each sentinel that reaches it a hello of some 135 bytes each 2 s, which a
-cut holds back and delivers later. What is more than these can have been, half as much again, is of clients, but for a
-master that was frozen: each sentinel had a hundred hellos or some hundreds ready for it. Whether what is of clients was
-acknowledged no log says.
+The new master refuses bytes of the former one's replication stream. Not all of them are client writes: a master adds a
+PING of 14 bytes every 10 s, and each sentinel that reaches it a hello of about 135 bytes every 2 s; a network cut holds
+hellos back and delivers them later. Bytes beyond 1.5 times these heartbeats include client writes, unless the master
+was frozen: then each sentinel had one or several hundred hellos waiting for it. No log shows whether client writes were
+acknowledged.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,31 +39,31 @@ PING_BYTES, PING_EACH = 14, 10
 HELLO_BYTES, HELLO_EACH = 135, 2
 """Bytes, and seconds: ``replicationCron`` (repl-ping-replica-period), ``sentinelSendHello`` (measured)."""
 MORE = 1.5
-"""By how much heartbeats may be more than their rate: what a cut holds back comes with what was sent again."""
+"""The factor by which heartbeats may exceed their rate: a cut holds some back, which then come on top of new ones."""
 HELD_BACK = 100
-"""Hellos that wait on a connection of a sentinel, at most (``SENTINEL_MAX_PENDING_COMMANDS``): one more each 0.1 s."""
+"""The most hellos that wait on one sentinel connection (``SENTINEL_MAX_PENDING_COMMANDS``): one more each 0.1 s."""
 CONNECTION = 15
-"""Seconds after which a sentinel connects anew to who does not answer (``SENTINEL_MIN_LINK_RECONNECT_PERIOD``). To a
-frozen process that succeeds, and what waits on the connections is written at once when it goes on."""
+"""Seconds after which a sentinel reconnects to a silent server (``SENTINEL_MIN_LINK_RECONNECT_PERIOD``). A frozen
+process still accepts, and receives all that waits on its connections at once when it goes on."""
 LIKE_HELD_BACK = 0.12
-"""How much larger or smaller a hello may be than those that were measured: names and addresses are in it."""
+"""The relative difference between a hello and the measured ones: names and addresses are in it."""
 OF_CLIENTS = "they include client writes, and no line says whether those were acknowledged"
 SENTINELS_UNKNOWN = 5
-"""So many sentinels are assumed where none speaks: more hellos prove less."""
+"""The number of sentinels assumed where no sentinel's log is there; a larger one makes the verdict more cautious."""
 
 
 MISSED = frozenset({DOWN, FAILED})
-"""What is told of a master of whom nothing was heard for a time."""
+"""Messages that a server has not been heard for a while."""
 
 
 def silent_for(group: Group, word: SentinelSaid) -> int:
-    """For how long nothing was heard of a server, at most, when it was called down; microseconds."""
+    """Return the longest time in us for which a server had been silent when it was called down."""
     waits = Timeout.REDIS_NODE_TIMEOUT if word.message == FAILED else Timeout.REDIS_DOWN_AFTER
     return group.timing.us(waits) + Timeout.REDIS_PING.us
 
 
 def sentinels_of(group: Group) -> int:
-    """How many sentinels watch the group; none do in a cluster."""
+    """Return how many sentinels watch the group; 0 in a cluster, which has none."""
     if any(tenure.node and ":" not in tenure.node for tenure in group.tenures) and not any(
         word.message == DOWN for word in group.of(SentinelSaid)
     ):
@@ -72,13 +72,13 @@ def sentinels_of(group: Group) -> int:
 
 
 def heartbeats(group: Group, for_us: int) -> float:
-    """The bytes that are no client's in a time, at most."""
+    """Return the most bytes in ``for_us`` (us) that can be heartbeats instead of client writes."""
     each_second = PING_BYTES / PING_EACH + sentinels_of(group) * HELLO_BYTES / HELLO_EACH
     return MORE * each_second * (for_us / SECOND + PING_EACH) + PING_BYTES
 
 
 def like_held_back(group: Group, lost: int, silent_us: int) -> bool:
-    """Whether bytes are just as many as sentinels hold back for a master that is frozen, on one connection or more."""
+    """Return True when the bytes are as many as sentinels hold back for a frozen master, on one or more connections."""
     each = HELD_BACK * HELLO_BYTES * sentinels_of(group)
     connections = range(1, 2 + silent_us // (CONNECTION * SECOND))
     beside = heartbeats(group, silent_us)
@@ -89,14 +89,14 @@ def like_held_back(group: Group, lost: int, silent_us: int) -> bool:
 
 
 def refused(group: Group) -> Iterator[tuple[BytesRefused, int | None]]:
-    """What masters refused to replicas, and how many bytes of it; ``None``: nobody knows."""
+    """Yield each refusal of a master with the bytes refused; None if their number is unknown."""
     for fact in group.of(BytesRefused):
         known = fact.from_index is not None and fact.to_index is not None
         yield fact, (fact.from_index or 0) - (fact.to_index or 0) if known else None
 
 
 def overlap_findings(group: Group) -> Iterator[Finding]:
-    """``SPLIT_BRAIN_OVERLAP``: two masters at once, and what the former one took meanwhile."""
+    """Yield ``SPLIT_BRAIN_OVERLAP``: two masters at once, and what the former one took meanwhile."""
     for overlap in overlaps(group):
         if overlap.least > 0 and overlap.stale.node != overlap.newer.node:
             yield _overlap(group, overlap)
@@ -140,8 +140,10 @@ def _overlap(group: Group, overlap: Overlap) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a former master asked for first, and from where of the same history the new one ``goes_on``; or where that
-    history began, of which the new one has nothing."""
+    """The first request of a former master, and the point of the same history from which the new one ``goes_on``.
+
+    Or, if the new master has nothing of that history, its begin.
+    """
 
     asked: DataHeld
     goes_on: DataHeld
@@ -156,18 +158,21 @@ class _Asked:
 
 
 def _asked_beyond(group: Group, stale: Tenure, newer: Tenure) -> _Asked | None:
-    """What a former master had beyond the history from which the new one went on, whoever answered it.
+    """Return what a former master had beyond the point from which the new one continued its history; None if unknown.
 
-    Where a third one leads by then, the answer is that they have nothing in common: it knows the last two histories.
+    This holds whoever answers the request. If a third server leads by then, it answers that they have nothing in
+    common, as a server knows only its last two histories.
     """
     first, goes_on = _asks_first(group, stale), _goes_on(group, newer)
     return _Asked(first, goes_on) if first is not None and goes_on is not None and goes_on.ids == first.ids else None
 
 
 def _all_of_it(group: Group, stale: Tenure, newer: Tenure) -> _Asked | None:
-    """All that a former master had, where it is known from its beginning, and the new one goes on from a history that
-    was never that one's: it took over before it had copied anything. Or all of the history that the former one began as
-    it became master, and that the new one never had."""
+    """Return everything that a former master had, if the new one has nothing of it; None if that is not shown.
+
+    Either the former master is known from its begin, and the new one continues a history that the former never had,
+    since it took over before copying anything. Or the new one never had the history that the former began as master.
+    """
     first, goes_on = _asks_first(group, stale), _goes_on(group, newer)
     if first is None or goes_on is None:
         return None
@@ -186,7 +191,8 @@ def _all_of_it(group: Group, stale: Tenure, newer: Tenure) -> _Asked | None:
 
 
 def _asks_first(group: Group, stale: Tenure) -> DataHeld | None:
-    """What a former master asks for first, in the same life, before it leads again."""
+    """Return a former master's first request after its tenure, in the same process, before it leads again; else
+    None."""
     after = [
         fact
         for fact in group.of(DataHeld)
@@ -204,7 +210,7 @@ def _asks_first(group: Group, stale: Tenure) -> DataHeld | None:
 
 
 def _goes_on(group: Group, newer: Tenure) -> DataHeld | None:
-    """From which history a master goes on as it begins."""
+    """Return the history that a master continues as it begins; None if no line shows it."""
     near = (
         fact
         for fact in group.of(DataHeld)
@@ -216,7 +222,7 @@ def _goes_on(group: Group, newer: Tenure) -> DataHeld | None:
 
 
 def _everything_lost(group: Group, overlap: Overlap, asked: _Asked) -> tuple[str, str, str]:
-    """How grave it is, and how sure, that the new master has nothing of what the former one had."""
+    """Return (severity, certainty, clause) for a new master that has nothing of the former one's data."""
     stale, newer = overlap.stale.node, overlap.newer.node
     data = "all of its data" if asked.goes_on.message == BEGAN else "all that it took as master"
     thrown = f"{newer} had copied nothing from {stale}, and {data}, {asked.bytes:,} bytes, were thrown away"
@@ -232,7 +238,8 @@ def _bytes_of(answer: BytesRefused | None) -> int | None:
 
 
 def _answer_to(group: Group, stale: Tenure, newer: Tenure) -> BytesRefused | None:
-    """What the new master answered the former one when it asked for what it lacks, if that one asked nobody before."""
+    """Return the new master's answer to the former one's first request after its tenure; None if another answered
+    it."""
     answers = [
         fact
         for fact in group.of(BytesRefused)
@@ -245,7 +252,7 @@ def _answer_to(group: Group, stale: Tenure, newer: Tenure) -> BytesRefused | Non
 
 
 def _led_again(group: Group, stale: Tenure, before: Moment) -> bool:
-    """Whether a former master became master again, by its own log, surely before a moment."""
+    """Return True when a former master surely became master again, by its own log, before the moment."""
     return any(
         other.source == stale.source
         and other.begin.at > stale.end.at
@@ -255,7 +262,7 @@ def _led_again(group: Group, stale: Tenure, before: Moment) -> bool:
 
 
 def _leads_again_with_its_data(group: Group, stale: Tenure) -> bool:
-    """Whether a former master became master again, in the same life, before it had copied anything."""
+    """Return True when a former master led again, in the same process, before it had copied anything."""
     turns = [
         (role.since, role.role == LEADER and role.cause not in BEGINS)
         for role in group.roles
@@ -273,7 +280,7 @@ def _leads_again_with_its_data(group: Group, stale: Tenure) -> bool:
 def _consequence(
     group: Group, overlap: Overlap, answer: BytesRefused | None, bytes_lost: int | None
 ) -> tuple[str, str, str]:
-    """How grave it is, how sure, and what became of the writes that the former master took."""
+    """Return (severity, certainty, clause): what became of the writes that the former master took."""
     stale = overlap.stale
     if bytes_lost == 0:
         return INFO, DEFINITE, f"{stale.node} took nothing that {overlap.newer.node} lacks"
@@ -304,27 +311,26 @@ def _consequence(
 
 
 def restarted(group: Group, tenure: Tenure) -> bool:
-    """Whether a master's time began with a start of its process, which had been there before."""
+    """Return True when the tenure began with a restart of its process."""
     before = [role for role in group.roles if role.source_node == tenure.source and role.since < tenure.begin.at]
     began = (role for role in group.roles if role.source_node == tenure.source and role.since == tenure.begin.at)
     return bool(before) and any(role.cause in BEGINS for role in began)
 
 
 def in_succession(group: Group) -> list[Tenure]:
-    """The times of masters one after the other: a master that was started again when another one had its place is out
-    of place until it is told so."""
+    """Return the tenures without those of masters that were restarted after another server had replaced them."""
     return [tenure for tenure in group.tenures if not out_of_place(group, tenure)]
 
 
 def out_of_place(group: Group, tenure: Tenure) -> bool:
-    """Whether a master was started again when another one had its place: nobody gave it the epoch in which it leads."""
+    """Return True when a master was restarted after another server had replaced it: nobody gave it an epoch."""
     return restarted(group, tenure) and any(
         other.term > tenure.term and group.clocks.elapsed(other.begin, tenure.begin)[0] > 0 for other in group.tenures
     )
 
 
 def missed_for(group: Group, stale: Tenure, newer: Tenure) -> int:
-    """For how long before the change the former master may have been cut off, in microseconds."""
+    """Return for how long before the change, in us, the former master may have been cut off."""
     missed = [
         group.clocks.elapsed(since(word), newer.begin)[1]
         for word in group.of(SentinelSaid)
@@ -337,7 +343,7 @@ def missed_for(group: Group, stale: Tenure, newer: Tenure) -> int:
 
 
 def _refused_clients(group: Group, stale: Tenure, newer: Tenure) -> str:
-    """For how long a master of a cluster answered no client although it called itself master beside another one."""
+    """Return a clause with the time for which a cluster's stale master answered no client; empty if not printed."""
     for fact in group.of(Refusing):
         if fact.source_node == stale.source and stale.begin.at <= fact.since < stale.end.by:
             over = min(fact.until if fact.until is not None else stale.end.at, stale.end.at)
@@ -348,10 +354,10 @@ def _refused_clients(group: Group, stale: Tenure, newer: Tenure) -> str:
 
 
 def losses(group: Group, found: Sequence[Finding]) -> Iterator[Finding]:
-    """``POSSIBLE_DATA_LOSS``: bytes that replicas threw away, and masters that came back empty.
+    """Yield ``POSSIBLE_DATA_LOSS``: bytes that replicas threw away, and masters that came back empty.
 
-    A master answers its clients before any replica has their writes: bytes that are more than all heartbeats of the
-    time in the logs are as grave as those of two masters at once. Sentinels hold heartbeats back for a frozen one.
+    A master answers its clients before any replica has their writes: bytes beyond all heartbeats of the logs' time are
+    as grave as those of two masters at once. Sentinels hold heartbeats back for a frozen master.
     """
     times = [fact.since for fact in group.facts]
     all_the_time = max(times, default=0) - min(times, default=0)
@@ -383,8 +389,10 @@ def losses(group: Group, found: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _started_from_snapshots(group: Group) -> Iterator[Finding]:
-    """A master started again from a snapshot, and a replica had more of the history that this master had led or copied
-    after it was saved: both throw it away. What the start found in a file of all writes is no snapshot."""
+    """Yield losses by masters restarted from an old snapshot, if a replica had more of their history.
+
+    Both throw the rest away. Data loaded from an append-only file is no snapshot.
+    """
     held = sorted(group.of(DataHeld), key=lambda fact: (fact.source_node, fact.since, fact.ordinal))
     for saved in (fact for fact in held if fact.message == SAVED and _led_before(group, fact)):
         earlier = [fact for fact in held if fact.source_node == saved.source_node and fact.since < saved.since]
@@ -398,8 +406,8 @@ def _started_from_snapshots(group: Group) -> Iterator[Finding]:
 
 
 def _lost_since_snapshot(group: Group, saved: DataHeld, earlier: Sequence[DataHeld], asked: DataHeld) -> Finding | None:
-    """What is gone since a snapshot of a master was ``saved``, by its ``earlier`` words and a replica that
-    ``asked``."""
+    """Return the loss since a master's ``saved`` snapshot, by its ``earlier`` lines and a replica's request; else
+    None."""
     saved_at = saved.since - (saved.count or 0) * SECOND
     begun = [fact for fact in earlier if fact.message == GOES_ON and fact.other == asked.ids and fact.since > saved_at]
     answers = (fact for fact in group.of(BytesRefused) if fact.source_node == saved.source_node)
@@ -432,7 +440,7 @@ def _lost_since_snapshot(group: Group, saved: DataHeld, earlier: Sequence[DataHe
 
 
 def _beyond_heartbeats(group: Group, lost: int, all_the_time: int) -> tuple[str, str]:
-    """How grave it is that so many bytes were thrown away, and what explains them, in logs of so many microseconds."""
+    """Return severity and clause for ``lost`` bytes, in logs that span ``all_the_time`` us."""
     if lost <= heartbeats(group, Timeout.REDIS_TOLD.us):
         return INFO, ", and may be heartbeats alone"
     if lost <= heartbeats(group, all_the_time) or like_held_back(group, lost, all_the_time):
@@ -441,8 +449,10 @@ def _beyond_heartbeats(group: Group, lost: int, all_the_time: int) -> tuple[str,
 
 
 def _covers(finding: Finding, fact: BytesRefused) -> bool:
-    """Whether an overlap tells what became of these bytes: those of its masters, at its end. A new master that is
-    started again with older data lacks more of them later."""
+    """Return True when the finding already tells of these bytes: of its masters, at its end.
+
+    A new master that is restarted with older data lacks more of them later.
+    """
     if {fact.peer, fact.node} != {*finding.nodes} or fact.since < finding.start_time:
         return False
     if finding.rule == RuleId.POSSIBLE_DATA_LOSS:
@@ -453,7 +463,7 @@ def _covers(finding: Finding, fact: BytesRefused) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """What a replica had before it copied a master that had nothing: ``keys``, or ``bytes`` of a history, by ``had``.
+    """A replica's data before it copied an empty master: ``keys``, or ``bytes`` of a history, as ``had`` shows.
 
     ``sure``: keys, or more bytes than heartbeats can have been since the history began.
     """
@@ -466,8 +476,10 @@ class Replaced:
 
 
 def _wiped(group: Group) -> Iterator[Finding]:
-    """A master came back without data, and its replicas copied that: what each log says in its own order, and the id
-    of the history that the master began and the replicas copied."""
+    """Yield losses by a master that came back empty and was copied by its replicas.
+
+    Each log is used in its own order; the id of the history that the master began ties them together.
+    """
     held = sorted(group.of(DataHeld), key=lambda fact: (fact.source_node, fact.since, fact.ordinal))
     for began in held:
         if began.message != BEGAN or not began.ids or not _led_before(group, began):
@@ -491,7 +503,7 @@ def _wiped(group: Group) -> Iterator[Finding]:
 
 
 def _replaced(group: Group, held: Sequence[DataHeld], began: DataHeld) -> Iterator[Replaced]:
-    """The replicas that copied what a master began, and what the same servers had before."""
+    """Yield the replicas that copied what an empty master began, with what they had before."""
     for copy in held:
         if copy.message != COPIED or copy.ids != began.ids or (copy.count != 0 and began.count != 0):
             continue
@@ -512,7 +524,7 @@ def _replaced(group: Group, held: Sequence[DataHeld], began: DataHeld) -> Iterat
 
 
 def _led_before(group: Group, began: DataHeld) -> bool:
-    """Whether a server had been master in an earlier life."""
+    """Return True when the server had been master in an earlier process."""
     return any(
         role.source_node == began.source_node
         and role.role == LEADER

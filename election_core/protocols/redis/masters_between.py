@@ -1,7 +1,7 @@
-"""Whether another master may have been there in a time without one, of which no log is left.
+"""Whether an unlogged master may have led during a gap between two masters.
 
 redis-1   [== master ==]                    its log alone tells of an end, and of nobody who came after it
-redis-2                 [== master ==...    of which there is no log, or one that ends before
+redis-2                 [== master ==...    whose log is missing or ends earlier
 sentinel  ......................            names each new master, as long as its own log lasts
 """
 
@@ -16,8 +16,10 @@ from election_replay.election_core.protocols.redis.facts import BytesRefused, Se
 
 
 def shown(group: Group, gap: Gap) -> Gap:
-    """The time without a master; what may be none has no least. To the end of the logs it may have ended with the next
-    start of a node of a cluster of which no line says what it is."""
+    """Return the gap with a least of 0 if an unlogged master may have led in it.
+
+    At the end of the logs, it may also have ended with a restart of a cluster node whose role no line shows.
+    """
     if not _nobody_came(group, gap):
         return replace(gap, least=min(gap.least, 0))
     started = (role for role in group.roles if role.role == UNKNOWN and role.until is None and gap.after is None)
@@ -26,7 +28,8 @@ def shown(group: Group, gap: Gap) -> Gap:
 
 
 def _nobody_came(group: Group, gap: Gap) -> bool:
-    """Whether no replica followed another master meanwhile, and a sentinel or each other server tells of all of it."""
+    """Return True when no replica followed another master, and a sentinel or every other server's log covers the
+    gap."""
     if any(_followed_another(group, gap)):
         return False
     there = {
@@ -39,7 +42,7 @@ def _nobody_came(group: Group, gap: Gap) -> bool:
         sources.setdefault(role.node or role.address or role.source_node, set()).add(role.source_node)
         if role.leader is not None:
             sources.setdefault(role.leader, set())
-    for fact in group.of(BytesRefused):  # a replica that asked a master, of whose own log nothing is left
+    for fact in group.of(BytesRefused):  # a replica that asked a master, and has no log of its own
         if fact.peer is not None:
             sources.setdefault(fact.peer, set())
     servers = [of_server for server, of_server in sources.items() if server != gap.before.node]
@@ -47,7 +50,7 @@ def _nobody_came(group: Group, gap: Gap) -> bool:
 
 
 def _followed_another(group: Group, gap: Gap) -> Iterator[bool]:
-    """Whether a replica surely followed somebody in the midst of it who is neither the master before nor the next."""
+    """Yield, for each role, True if it surely followed a third master in the middle of the gap."""
     known = {gap.before.node, gap.after.node if gap.after is not None else None}
     elapsed = group.clocks.elapsed
     for role in group.roles:

@@ -1,11 +1,11 @@
-"""What the facts of the servers of one group, and of the sentinels that watch it, must satisfy.
+"""The rules of the servers of one group, and of the sentinels that watch it.
 
-Redis copies without waiting: a master acknowledges before a replica has the write. So two masters at once are not kept
-from taking writes by any majority, and what the former one took is thrown away when it follows the new one. How many
-bytes that are the new master prints. They are not all clients': see :mod:`.losses`.
+Redis replicates asynchronously: a master acknowledges before a replica has the write. So no majority keeps two masters
+from taking writes at once, and the former one's writes are thrown away when it follows the new one. The new master
+prints how many bytes those are; not all are client writes: see :mod:`.losses`.
 
-Under sentinels that is so in every failover, also in one that an operator wants: the former master hears of it some
-ten seconds later. In a cluster a master that hears no majority stops answering after the node time-out.
+Under sentinels this happens in every failover, even a requested one: the former master hears of it some ten seconds
+later. In a cluster, a master that hears no majority stops answering after the node time-out.
 """
 
 import re
@@ -59,17 +59,17 @@ from election_replay.election_core.protocols.redis.server_log import BY_COMMAND,
 __all__ = ["PROTOCOL", "judge"]
 
 _ID = re.compile(r"\b([0-9a-f]{8})[0-9a-f]{32}\b")
-"""An id of a node or sentinel; people know it by its beginning."""
+"""The id of a node or sentinel; people know it by its first characters."""
 MISSED_LATE = 10
-"""So many times as long as it takes to miss a server it may take where who watches it does not run."""
+"""How many times longer a watcher that itself does not run may take to miss a server."""
 _TAKEN = frozenset({TAKEOVER, TRANSFER, "epoch"})
-"""How a role begins whose epoch nobody was asked for."""
+"""Causes of roles whose epoch was taken without a vote."""
 _CHOSEN = frozenset({BY_COMMAND, ELECTED, TAKEOVER, "epoch", "leadership_transfer"})
-"""How a role begins whose epoch somebody gave to its server, and not to whoever was there before."""
+"""Causes of roles whose epoch was given to this very server, rather than kept from its former role."""
 
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
-    """All rows of the servers under one name of the sentinels, or of one shard of a cluster."""
+    """Yield all rows of the servers under one master name of the sentinels, or of one shard of a cluster."""
     epochs = Epochs.of(facts, clocks)
     group = group_of(_with_voters(epochs.facts), clocks)
     yield from _roles(group, epochs)
@@ -82,7 +82,7 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
 
 
 def _with_voters(facts: list[Fact]) -> list[Fact]:
-    """The facts, each candidacy with those who voted for it: a node of a cluster does not print who did."""
+    """Add to each candidacy the voters known from all logs: a node of a cluster does not print who voted for it."""
     voters: dict[tuple[str | None, int], set[str]] = {}
     for fact in facts:
         if isinstance(fact, VoteGranted):
@@ -99,12 +99,12 @@ def _with_voters(facts: list[Fact]) -> list[Fact]:
 
 
 def _is_told(epochs: Epochs, tenure: Tenure) -> bool:
-    """Whether somebody says the epoch of a tenure."""
+    """Return True when a line prints the epoch of the tenure."""
     return (tenure.source, tenure.begin.at) not in epochs.ordering
 
 
 def _roles(group: Group, epochs: Epochs) -> Iterator[RoleInterval]:
-    """The roles as rows: a master that was started again when another one had its place has no epoch."""
+    """Yield the roles as rows; a master restarted after another had replaced it has no epoch."""
     in_turn = {(tenure.source, tenure.begin.at) for tenure in in_succession(group)}
     for row in role_intervals(group):
         begun = row.source_node or "", row.start_time
@@ -114,7 +114,7 @@ def _roles(group: Group, epochs: Epochs) -> Iterator[RoleInterval]:
 
 
 def _by_sentinels(group: Group, epochs: Epochs) -> Iterator[RoleInterval]:
-    """The masters of whom only sentinels speak."""
+    """Yield the roles of masters that only sentinels mention."""
     speaking = {role.node for role in group.roles}
     in_order = sorted(epochs.promotions.items(), key=lambda item: item[0][0])
     for number, ((epoch, address), word) in enumerate(in_order):
@@ -140,7 +140,7 @@ def _by_sentinels(group: Group, epochs: Epochs) -> Iterator[RoleInterval]:
 
 
 def _terms(group: Group, epochs: Epochs) -> Iterator[Term]:
-    """One row for each master of each epoch, and one for each epoch that nobody won."""
+    """Yield one row for each master of each epoch, and one for each epoch that nobody won."""
     held: dict[tuple[int, str], list[Tenure]] = {}
     for tenure in group.tenures:
         if _is_told(epochs, tenure):
@@ -175,7 +175,7 @@ def _terms(group: Group, epochs: Epochs) -> Iterator[Term]:
 
 
 def _terms_by_sentinels(group: Group, epochs: Epochs, leading: set[str]) -> Iterator[Term]:
-    """The epochs of masters of whom only sentinels speak."""
+    """Yield the epochs of masters that only sentinels mention."""
     in_turn = sorted(epochs.promotions.items(), key=lambda item: item[0][0])
     for number, ((epoch, address), word) in enumerate(in_turn):
         if address not in leading:
@@ -197,7 +197,7 @@ def _terms_by_sentinels(group: Group, epochs: Epochs, leading: set[str]) -> Iter
 
 
 def _as_said(finding: Finding, epochs: Epochs) -> Finding:
-    """A finding without the epochs that only order: nobody says them."""
+    """Return the finding without epochs that no line prints, which only give an order."""
     hidden = [term for term in finding.terms if term in epochs.guessed]
     summary = finding.summary
     for term in hidden:
@@ -234,13 +234,13 @@ def _findings(group: Group, epochs: Epochs) -> Iterator[Finding]:
 
 
 def _epochs_that_went_back(group: Group) -> Iterator[Finding]:
-    """``TERM_REGRESSION``: a sentinel's epoch went back, so its configuration was lost or replaced."""
+    """Yield ``TERM_REGRESSION``: a sentinel's epoch went back, so its configuration was lost or replaced."""
     for fact in group.of(TermWentBack):
         yield went_back(group, fact, "epoch", "it may vote again in epochs in which it has voted")
 
 
 def _broken(group: Group) -> Iterator[Finding]:
-    """``LEADER_WITHOUT_QUORUM``: a sentinel replaced a master although too few can have voted for it."""
+    """Yield ``LEADER_WITHOUT_QUORUM``: a sentinel replaced a master although too few can have voted for it."""
     for fact in group.of(RedisRuleBroken):
         yield broke_rule(
             group,
@@ -251,7 +251,7 @@ def _broken(group: Group) -> Iterator[Finding]:
 
 
 def _two_of_one_epoch(group: Group, epochs: Epochs, causes: Sequence[Finding]) -> Iterator[Finding]:
-    """``SPLIT_BRAIN_SAME_TERM``: two masters, or two sentinels that replace a master, of one epoch."""
+    """Yield ``SPLIT_BRAIN_SAME_TERM``: two masters, or two sentinels elected to replace one, in one epoch."""
     begun = {(role.source_node, role.since) for role in group.roles if role.role == LEADER and role.cause in _CHOSEN}
     chosen = [
         tenure for tenure in group.tenures if _is_told(epochs, tenure) and (tenure.source, tenure.begin.at) in begun
@@ -288,19 +288,19 @@ def _both_elected(group: Group, epoch: int, first: Candidacy, other: Candidacy, 
 
 
 def _heard(group: Group) -> Iterator[tuple[str, Moment]]:
-    """When others heard of a master for the last time: its end of a connection, or before a sentinel missed it."""
+    """Yield (master, time) of last contacts: a connection closed by the master, or a sentinel that missed it."""
     for fact in group.of(ContactLost):
         if fact.node is not None and fact.closed:
             yield fact.node, since(fact)
     for word in group.of(SentinelSaid):
         if word.message in MISSED and word.node is not None:
-            # When it was heard last nobody says: a sentinel in TILT misses it much later.
+            # No line tells when it was last heard: a sentinel in TILT misses it much later.
             since_us = word.since - MISSED_LATE * silent_for(group, word)
             yield word.node, Moment(since_us, word.since_by, word.source_node, word.since_event)
 
 
 def _without_master(group: Group) -> Iterator[Finding]:
-    """``LEADERLESS``: a master had ended, and the next one did not lead yet, and what kept it from that."""
+    """Yield ``LEADERLESS`` for times between two masters, with the reasons that delayed the next one."""
     found = [shown(group, gap) for gap in gaps(group, _heard(group))]
     for gap, finding in zip(found, leaderless(group, found, "master", "epoch"), strict=True):
         reasons = list(_reasons(group, gap.begin, gap.end))
@@ -310,7 +310,7 @@ def _without_master(group: Group) -> Iterator[Finding]:
 
 
 def _reasons(group: Group, begin: Moment, end: Moment) -> Iterator[tuple[str, str | None]]:
-    """What kept others from taking over between two moments, as far as the clocks tell."""
+    """Yield (reason, event id) of what may have delayed a take-over between two moments."""
     for fact in group.of(Hindered):
         if group.clocks.elapsed(begin, since(fact))[1] > 0 and group.clocks.elapsed(since(fact), end)[1] > 0:
             epoch = f" in epoch {fact.term}" if fact.term is not None else ""
@@ -332,7 +332,7 @@ def _reasons(group: Group, begin: Moment, end: Moment) -> Iterator[tuple[str, st
 
 
 def _unreachable(group: Group) -> Iterator[Finding]:
-    """``LEADERLESS`` for clients that could not reach a master that lived on: until the sentinels had another one."""
+    """Yield ``LEADERLESS`` for clients that could not reach a running master, until the sentinels had another one."""
     for tenure in group.tenures:
         stale = [
             other
@@ -354,7 +354,9 @@ def _unreachable(group: Group) -> Iterator[Finding]:
         ]
         missed = [word for word in words if _still(group, word, tenure.begin)]
         again = {word.source_node for word in words} - {word.source_node for word in missed}
-        if len(again) < len({word.source_node for word in missed}):  # who slept, or was in TILT, hears of it late
+        if len(again) < len(
+            {word.source_node for word in missed}
+        ):  # a sentinel that slept, or was in TILT, learns of it late
             yield _unreachable_finding(group, former, tenure, missed)
 
 
@@ -363,7 +365,7 @@ def _counted(names: set[str], word: str) -> str:
 
 
 def _still(group: Group, word: SentinelSaid, moment: Moment) -> bool:
-    """Whether who missed a master still did at a moment."""
+    """Return True when the sentinel that missed a master still did at the moment."""
     end = until(word)
     return end is None or group.clocks.elapsed(moment, end)[1] > -Timeout.MIN_REPORTED.us
 
@@ -390,8 +392,10 @@ def _unreachable_finding(group: Group, former: Tenure, tenure: Tenure, missed: l
 
 
 def _missed_for_a_while(group: Group) -> Iterator[Finding]:
-    """``LEADERLESS`` for clients that could not reach a master that most sentinels missed, and heard of again before
-    another one led: frozen or cut off, and nobody took over."""
+    """Yield ``LEADERLESS`` for clients while most sentinels missed a master that nobody replaced.
+
+    The master was frozen or cut off, and the sentinels heard it again before another one led.
+    """
     elapsed = group.clocks.elapsed
     for tenure in group.tenures:
         words = [
@@ -414,11 +418,11 @@ def _missed_for_a_while(group: Group) -> Iterator[Finding]:
 
 
 _Missed = tuple[Moment, Moment, SentinelSaid]
-"""From when to when a sentinel missed a master, and its word."""
+"""(begin, end, message) of a time in which a sentinel missed a master."""
 
 
 def _at_once(group: Group, words: Sequence[_Missed]) -> Iterator[list[_Missed]]:
-    """Times in order, those together that touch."""
+    """Yield the times in order, grouped where they overlap."""
     spell: list[_Missed] = []
     for word in words:
         if spell and all(group.clocks.elapsed(end, word[0])[0] > 0 for _, end, _ in spell):
@@ -430,8 +434,10 @@ def _at_once(group: Group, words: Sequence[_Missed]) -> Iterator[list[_Missed]]:
 
 
 def _heard_again(group: Group, spell: Sequence[_Missed]) -> tuple[Moment, int]:
-    """When most sentinels missed a master no more, and how many of them had. What one says that did not run, or ran in
-    TILT, comes late."""
+    """Return when most sentinels heard the master again, and how many missed it.
+
+    Sentinels that did not run, or were in TILT, report it late.
+    """
     ends: dict[str, Moment] = {}
     for _, end, word in spell:
         name = word.peer or word.source_node
@@ -462,9 +468,9 @@ def _missed_finding(group: Group, tenure: Tenure, missed: list[SentinelSaid], du
 
 
 def _by_word(group: Group, epochs: Epochs) -> Iterator[Finding]:
-    """``LEADERLESS`` by the word of sentinels alone: from when they missed a master until they had made another one.
+    """Yield ``LEADERLESS`` by sentinels alone: from when they missed a master until they had made another one.
 
-    They hear of a new master after it began to serve, and do not know who reached the old one: it may be none.
+    They hear of a new master after it began to serve, and do not know who could reach the old one, so its least is 0.
     """
     speaking = {tenure.node for tenure in group.tenures}
     for (epoch, address), promoted in sorted(epochs.promotions.items(), key=lambda item: item[0][0]):
@@ -501,7 +507,7 @@ def _by_word(group: Group, epochs: Epochs) -> Iterator[Finding]:
 
 
 def _refusing(group: Group) -> Iterator[Finding]:
-    """``LEADERLESS`` in a cluster: a master answered no client, since its view of the cluster was ``fail``."""
+    """Yield ``LEADERLESS`` in a cluster: a master answered no client, as its view of the cluster was ``fail``."""
     for fact in group.of(Refusing):
         begin = since(fact)
         ended = fact.until is not None and fact.until_by is not None
@@ -512,7 +518,7 @@ def _refusing(group: Group) -> Iterator[Finding]:
             if tenure.source == fact.source_node and tenure.begin.at <= fact.since and fact.since < tenure.end.by
         ]
         least, most = group.clocks.elapsed(begin, end)
-        if led and not ended:  # of what follows its own last word as master nothing is known
+        if led and not ended:  # nothing is known of the time after its last line as master
             last = group.written.get(fact.source_node, end)
             least = min(least, *(group.clocks.elapsed(begin, at)[0] for at in (last, led[-1].end)))
         if not led or most < Timeout.MIN_REPORTED.us:
@@ -534,7 +540,7 @@ def _refusing(group: Group) -> Iterator[Finding]:
 
 
 def _unplanned(group: Group) -> list[Moment]:
-    """Changes of the master that nobody asked for."""
+    """Return the changes of the master that nobody requested."""
     by_request = {campaign.term for campaign in group.of(Candidacy) if campaign.cause == BY_REQUEST}
     taken = {(role.source_node, role.since) for role in group.roles if role.cause in _TAKEN}
     ordered = sorted(group.tenures, key=lambda tenure: tenure.begin)

@@ -1,8 +1,8 @@
-"""The log of one sentinel: its votes and epochs, and what it says of the masters that it watches.
+"""The log of one sentinel: its votes and epochs, and its lines about the masters that it watches.
 
-One log may hold several masters; lines on votes and epochs do not name theirs. With one master they are that one's.
-With several, an own candidacy follows the line that names its master, and a vote for another sentinel is that of the
-only master that is down; of any other it is not known, and nothing is claimed.
+One log may hold several masters; lines about votes and epochs do not name theirs. With one master they concern that
+one. With several, the sentinel's own candidacy follows the line that names its master, and a vote for another sentinel
+concerns the only master that is down; in any other case the master is unknown, and nothing is claimed.
 
 Source: ``src/sentinel.c`` (``sentinelVoteLeader``, ``sentinelGetLeader``, ``sentinelFailoverStateMachine``).
 """
@@ -32,18 +32,18 @@ DOWN, AGREED, SELECTED, TOLD_TO_LEAD, PROMOTED, NAMES = (
     "names",
 )
 TOLD_TO_FOLLOW, REBOOTED, TILT, NOT_SAVED = "told_to_follow", "rebooted", "tilt", "not_saved"
-"""What a sentinel says of a server, or of itself: that it is down, that so many agree, that it is to become master, was
-told to, did; that it is the master; that it is to follow the master; that it was started again; that it detects nothing
-now; that its votes are not on its disk."""
+"""Messages of a sentinel. About a server: it is down, a quorum agrees, it is selected as master, was told to lead, did;
+it is the master by name; it was told to follow, was rebooted. About itself: it detects nothing now (TILT), its votes
+are not on its disk."""
 
 BY_REQUEST, MASTER_DOWN = "user_request", "master_down"
-"""Why a sentinel asks for votes: an operator wants it, and it needs none; or enough say that the master is down."""
+"""Causes of a failover: requested by an operator, which needs no votes, or enough sentinels call the master down."""
 _LASTING = {"SN_SDOWN": ("SN_SUP", DOWN), "SN_ODOWN": ("SN_OUP", AGREED)}
 
 
 @dataclass(slots=True)
 class Word:
-    """A word about a server, until another line takes it back."""
+    """A sentinel's statement about a server, until another line ends it."""
 
     message: str
     server: str | None
@@ -54,7 +54,7 @@ class Word:
 
 @dataclass(slots=True)
 class Watched:
-    """What a sentinel knows and does about one master."""
+    """A sentinel's knowledge and actions about one master."""
 
     name: str
     sentinels: set[str] = field(default_factory=set)
@@ -73,7 +73,7 @@ class Watched:
     told_by: str | None = None
 
     def say(self, message: str, server: str | None, event: FoldEvent, term: int | None = None) -> None:
-        """Note a word; the same one about another server ends with it where only one can be meant."""
+        """Note a statement; a new name of the master ends the old one."""
         if message == NAMES:
             for before in self.word:
                 if before.message == NAMES and before.until is None:
@@ -82,11 +82,11 @@ class Watched:
 
     @property
     def named_in(self) -> int | None:
-        """The epoch in which the sentinel last named a master, if that is known."""
+        """The epoch in which the sentinel last named a master; None if unknown."""
         return next((word.term for word in reversed(self.word) if word.message == NAMES), None)
 
     def unsay(self, message: str, server: str | None, event: FoldEvent) -> None:
-        """A word about a server holds no longer."""
+        """End a statement about a server."""
         for before in self.word:
             if before.message == message and before.server == server and before.until is None:
                 before.until = event
@@ -115,7 +115,7 @@ class SentinelLog:
         return self.masters.setdefault(name, Watched(name))
 
     def _meant(self, event: FoldEvent) -> Watched | None:
-        """The master that a line is about; ``None`` where it names none and several may be meant."""
+        """Return the master that a line concerns; None if it names none and several are possible."""
         if event.replica_group is not None:
             return self._of(event.replica_group)
         if len(self.masters) == 1:
@@ -125,7 +125,7 @@ class SentinelLog:
     # -- itself -----------------------------------------------------------------------------------------------------
 
     def _on_start(self, event: FoldEvent) -> None:
-        """A new process: what the old one was in the middle of ended with it; its epochs and votes are on its disk."""
+        """Take a start of the process: pending work of the old one ended; epochs and votes are on its disk."""
         for watched in self.masters.values():
             if watched.open is not None:
                 watched.open.close(event, "abandoned")
@@ -193,10 +193,13 @@ class SentinelLog:
         self._of(event.replica_group or "").told_by = event.peer
 
     def _on_switch(self, event: FoldEvent) -> None:
-        """It names the new master: in the epoch in which it was elected itself, or voted for who tells it, if it knows
-        of no later one: who tells need not be who was elected. Else in the epoch that it knows, if it named the former
-        master in the one before: it takes a configuration of a larger epoch alone, and no larger one than it knows
-        (``sentinelProcessHelloMessage``)."""
+        """Take the name of the new master, and its epoch if that can be inferred.
+
+        It is the epoch in which the sentinel was itself elected; or in which it voted for the sentinel that reports the
+        switch, if it knows of no later epoch, since the reporter need not be the elected one. Otherwise it is the epoch
+        that the sentinel knows, if it named the former master in the one before: it accepts only a configuration of a
+        larger epoch, and none larger than it knows (``sentinelProcessHelloMessage``).
+        """
         watched = self._of(event.replica_group or "")
         term = watched.open.term if watched.open is not None and watched.open.outcome == "won" else None
         peer, voted = watched.last_vote or (None, None)
@@ -272,10 +275,10 @@ class SentinelLog:
         watched.forced = False
 
     def _quorum(self, watched: Watched) -> Verdict:
-        """Whether a majority of the sentinels that it knows, and as many as the quorum asks for, may have voted for it.
+        """Judge whether a majority of the known sentinels, and the configured quorum, may have voted for it.
 
-        A vote is printed once; a line that is missing proves nothing, so only votes for others can. Where its own vote
-        is missing, which it prints first, lines are.
+        A vote is printed once, and a missing line proves nothing, so only votes for others can prove a breach. If its
+        own vote is missing, which it prints first, lines are lost.
         """
         rule, campaign = RuleId.LEADER_WITHOUT_QUORUM, watched.open
         every, needed = len(watched.sentinels) + 1, campaign.needed if campaign is not None else None
@@ -300,7 +303,7 @@ class SentinelLog:
     # -- facts --------------------------------------------------------------------------------------------------------
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
-        """What this log proves about each master that the sentinel watches."""
+        """Yield what this log proves about each master that the sentinel watches."""
         for name, watched in sorted(self.masters.items()):
             emit = speaker.about(name, PROTOCOL, stream, self.node)
             yield from emit.alive()

@@ -1,8 +1,8 @@
 """The log of one Redis server: its roles, the data that it holds, and, in a cluster, its votes and epochs.
 
-A server under sentinels is master because it was told to, and prints no epoch: the sentinels do. A node of a cluster
-elects itself with the votes of the masters, and prints its epoch. Of a node of a cluster the letter ``M`` alone does
-not tell that it leads anything: it may have no slots. It leads from where it wins, votes, or has a replica.
+A server under sentinels becomes master by command and prints no epoch; the sentinels do. A node of a cluster stands for
+election among the masters and prints its epoch. In a cluster the letter ``M`` alone does not show that a node leads: it
+may have no slots. It counts as leading once it wins, votes, or has a replica.
 
 Sources: ``src/replication.c``; ``src/cluster_legacy.c`` (``clusterHandleSlaveFailover``,
 ``clusterSendFailoverAuthIfNeeded``, ``clusterUpdateState``).
@@ -28,26 +28,28 @@ PROTOCOL = "redis"
 MASTER_LETTER, REPLICA_LETTER = "M", "S"
 CLUSTER_MODE = "cluster"
 NO_SLOTS_KNOWN = "no_slots_known"
-"""Why a node of a cluster that calls itself master is not taken for one."""
+"""The cause of a role UNKNOWN: a node of a cluster calls itself master but may have no slots."""
 FAILED = "failed"
-"""What nodes of a cluster say of one that a majority of the masters takes for failed."""
+"""The message of cluster nodes about a node that a majority of the masters considers failed."""
 ASKS, GOES_ON, COPIED, LOADED, BEGAN, SAVED = "asks", "goes_on", "copied", "loaded", "began", "saved"
-"""What a server says of its data."""
+"""Messages of a server about its data."""
 AT_ONCE = Timeout.REDIS_AT_ONCE.us
 
 SERVES = "serves"
-"""Why a server is taken for a master: what it does, no line says since when."""
+"""The cause of a role LEADER that a server's work shows; no line tells since when."""
 BEGINS = frozenset({"start", SERVES})
-"""Why a role begins with a process, whatever the one before it had been."""
+"""Causes of roles that begin with a process, whatever the role before it."""
 ELECTED, BY_COMMAND, TAKEOVER = "elected", "told", "takeover"
-"""Why a server became master: the masters of its cluster voted for it, it was told to, an operator took no vote."""
+"""Causes of mastership: elected by its cluster's masters, by command, or taken by an operator without a vote."""
 
 
 @dataclass(slots=True)
 class Starting:
-    """How far a process has come with its start: when it began if its role is not known yet, whether it is still
-    ``loading``, and whether it is known to be ``empty``: its start is here, and it read nothing from its disk. When the
-    snapshot that it loads had been ``saved``, a line says."""
+    """The start of a process: when it ``began`` (us; None once its role is known), and whether it is still ``loading``.
+
+    ``empty``: its start is in the log, and it read no data from its disk. ``saved``: the line that tells the age of the
+    snapshot it loads.
+    """
 
     began: int | None = None
     loading: bool = True
@@ -86,7 +88,7 @@ class ServerLog(RoleLog):
         self._last = event
 
     def _is_of_a_cluster(self) -> None:
-        """Where the line of its mode is missing, others show it: then no start made it master of anything."""
+        """Note cluster mode, shown by a line other than the mode's: then no start made the server master."""
         self.cluster = True
         self.steps[:] = [
             replace(step, role=UNKNOWN, leader=None) if (step.role, step.cause) == (LEADER, "start") else step
@@ -99,12 +101,12 @@ class ServerLog(RoleLog):
         self.takes(event, role, self.epoch if role == LEADER and self.cluster else None, leader, cause, at)
 
     def _by_letter(self, event: FoldEvent) -> None:
-        """The letter of a line is its writer's role at that moment; a line on the change may be missing."""
+        """Take the role letter of a line, its writer's role at that moment; the line of a change may be missing."""
         since = self._last.at if self._last is not None else event.at
         if event.role == MASTER_LETTER and self.role in (FOLLOWER, UNKNOWN, None):
             if self.cluster and event.kind not in _HAS_SLOTS:
                 return
-            if self.role == UNKNOWN:  # what it was before, it was as this one
+            if self.role == UNKNOWN:  # the unknown role before was this one
                 epoch = self.epoch if self.cluster else None
                 self.steps[-1] = replace(
                     self.steps[-1], role=LEADER, term=epoch, leader=self.node, node=self.node, cause=SERVES
@@ -115,7 +117,7 @@ class ServerLog(RoleLog):
             self._step(event, FOLLOWER, self._master, "unknown", since)
 
     def _on_start(self, event: FoldEvent) -> None:
-        """A new process: nothing of the old one goes on but its id and its epoch, which are on its disk."""
+        """Take a start of the process: only its id and epoch, which are on its disk, carry over."""
         self.ends(event, "abandoned")
         for contact in self.contacts:
             contact.again = contact.again or event
@@ -143,11 +145,11 @@ class ServerLog(RoleLog):
         self._step(event, LEADER, self.node, TRANSFER if "failover request" in (event.value or "") else BY_COMMAND)
 
     def _on_promoted(self, event: FoldEvent) -> None:
-        """Its history goes on under another id: it was a replica and is master. Why is said before or after."""
+        """Take that its history continues under a new id: it became master. The cause is printed before or after."""
         self.noted.append((event, GOES_ON))
         if self.role != LEADER:
             self._step(event, LEADER, self.node, BY_COMMAND)
-        self._unmade(event)
+        self._drop_own_disconnect(event)
 
     def _on_replica(self, event: FoldEvent) -> None:
         self._follow(event, event.peer_address, BY_COMMAND)
@@ -157,7 +159,7 @@ class ServerLog(RoleLog):
 
     def _follow(self, event: FoldEvent, master: str | None, cause: str) -> None:
         if master != self._master:
-            self._unmade(event)
+            self._drop_own_disconnect(event)
         self._master = master
         last = self.last
         if last is not None and last.role == FOLLOWER and last.leader is None and event.at - last.at < AT_ONCE:
@@ -174,14 +176,15 @@ class ServerLog(RoleLog):
         self.noted.append((event, ASKS))
 
     def _on_began(self, event: FoldEvent) -> None:
-        """Whether it has no data is known where its start is here: whoever finds some on its disk says so."""
+        """Take a new history; it is known to be empty if the start is logged, as a server prints data found on its
+        disk."""
         self.noted.append((replace(event, count=0 if self._start.empty else None), BEGAN))
 
     def _on_saved(self, event: FoldEvent) -> None:
         self._start.saved = event if self._start.loading else None
 
     def _on_kept(self, event: FoldEvent) -> None:
-        """Of a file that holds each write the snapshot is only the beginning."""
+        """Take loaded data; of an append-only file the snapshot is only the beginning."""
         self._start.empty = False
         if self._start.saved is not None and event.value == "disk":
             self.noted.append((self._start.saved, SAVED))
@@ -201,19 +204,19 @@ class ServerLog(RoleLog):
     # -- contacts ---------------------------------------------------------------------------------------------------
 
     def _on_lost(self, event: FoldEvent) -> None:
-        """The master's end is gone, or a moment later it turns out that this server itself let it go."""
+        """Take a lost link: its master closed it, unless a moment later this server turns out to have done so."""
         self._lost = event
         if self._master is not None and event.role == REPLICA_LETTER:
             self.contacts.append(Contact(self._master, event))
 
-    def _unmade(self, event: FoldEvent) -> None:
-        """The server itself gave up its master for another one, or to become one."""
+    def _drop_own_disconnect(self, event: FoldEvent) -> None:
+        """Forget a lost link that the server itself caused by following another master or becoming one."""
         lost = self._lost
         if lost is not None and event.at - lost.at < AT_ONCE and self.contacts and self.contacts[-1].lost is lost:
             self.contacts.pop()
 
     def _on_linked(self, event: FoldEvent) -> None:
-        """Its master answers again."""
+        """Take that its master answers again."""
         for contact in self.contacts:
             if contact.again is None and contact.peer == self._master:
                 contact.again = event
@@ -231,7 +234,7 @@ class ServerLog(RoleLog):
         self.addresses.append(replace(event, address=f"{event.address}:{self._port or 6379}"))
 
     def _on_epoch(self, event: FoldEvent) -> None:
-        """The node has another epoch: by an operator, because two had one, or because it was elected in it."""
+        """Take another epoch of the node: set by an operator, after a collision of two, or by an election."""
         self.epoch = event.term
         if self.role == LEADER:
             last = self.steps[-1]
@@ -279,7 +282,7 @@ class ServerLog(RoleLog):
         self.ends(event, "no_winner")
 
     def _on_empty(self, event: FoldEvent) -> None:
-        """Its last slot went to another node: it calls itself master, and leads nothing."""
+        """Take that its last slot went to another node: it calls itself master and leads nothing."""
         self._step(event, UNKNOWN, None, NO_SLOTS_KNOWN)
 
     def _on_state(self, event: FoldEvent) -> None:
@@ -295,12 +298,12 @@ class ServerLog(RoleLog):
                 contact.again = event
 
     def _on_said(self, event: FoldEvent) -> None:
-        """The line says nothing that is kept."""
+        """Take a line of which nothing is kept."""
 
     # -- facts --------------------------------------------------------------------------------------------------------
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
-        """What this log proves about its server, and about those for whom it voted."""
+        """Yield what this log proves about its server, and about candidates it voted for."""
         if not self.steps and not self.votes and not self.noted:
             return
         known = speaker.introduced.get(stream, Introduced(speaker.listed.replica_group or UNIDENTIFIED))
@@ -310,7 +313,7 @@ class ServerLog(RoleLog):
         yield from _by_shard(self._in_one_group(speaker, stream, known, group), group, moves)
 
     def _in_one_group(self, speaker: Speaker, stream: str, known: Introduced, group: str) -> Iterator[Fact]:
-        """The facts as if its server had never gone over to another shard."""
+        """Yield the facts as if its server had never migrated to another shard."""
         emit = speaker.about(group, PROTOCOL, stream, self.node)
         for event, groups in self._votes_by_group(known, group):
             for of_group in groups:
@@ -330,7 +333,7 @@ class ServerLog(RoleLog):
             yield SentinelSaid(*during, message=FAILED, term=None, peer=self.node)
 
     def _votes_by_group(self, known: Introduced, group: str) -> Iterator[tuple[FoldEvent, list[str]]]:
-        """Each vote, and the groups that it concerns: the candidate's, and those of others that it had in its epoch."""
+        """Yield each vote with the groups it concerns: those of all candidates it voted for in that epoch."""
         of_epoch: dict[int | None, set[str]] = {}
         for event in self.votes:
             of_epoch.setdefault(event.term, set()).add(known.group_at(event.peer, event.at, group))
@@ -338,7 +341,7 @@ class ServerLog(RoleLog):
             yield event, sorted(of_epoch[event.term])
 
     def _named_steps(self, known: Introduced) -> list[Step]:
-        """The steps with the names that members bear beside their addresses: the same master again is no change."""
+        """Return the steps with members' names instead of addresses; the same master again is no change."""
         named: list[Step] = []
         for step in self.steps:
             leader = self.node if step.role == LEADER else known.names.get(step.leader or "", step.leader)
@@ -393,7 +396,7 @@ class ServerLog(RoleLog):
 
 
 def _by_shard(facts: Iterable[Fact], home: str, moves: Sequence[tuple[int, str]]) -> Iterator[Fact]:
-    """Each fact about its own shard in the one in which its server was then; for each shard it ran only meanwhile."""
+    """Yield each fact under the shard its server was in at the time; per shard it ran only while it was in it."""
     shards = [(0, home), *moves]
     for fact in facts:
         if fact.replica_group != home or not moves:
@@ -408,7 +411,7 @@ def _by_shard(facts: Iterable[Fact], home: str, moves: Sequence[tuple[int, str]]
 
 
 def _stays(life: Alive, shards: Sequence[tuple[int, str]]) -> Iterator[Alive]:
-    """The parts of a life that a server spent in each shard; what leaves one does not die."""
+    """Yield the parts of a process run that a server spent in each shard; leaving one is no death."""
     for (since, group), (until, _) in pairwise([*shards, (None, "")]):
         here = replace(life, replica_group=group)
         if since is not None and since > life.since:
@@ -468,8 +471,8 @@ _HANDLERS: dict[str, Callable[[ServerLog, FoldEvent], None]] = {
 KINDS = frozenset(_HANDLERS)
 """The lines of a server that are read."""
 _OF_A_CLUSTER = frozenset(kind for kind in KINDS if kind.startswith("RC_"))
-"""What only a node of a cluster prints."""
+"""Lines that only a node of a cluster prints."""
 _HAS_SLOTS = frozenset({"RD_ASKED", "RC_GRANTED"})
-"""What only a master with slots, or with a replica, does."""
+"""Lines that only a master with slots, or with a replica, prints."""
 _TELLS_ROLE = frozenset({"RD_ASKED", "RD_BACKLOG", "RD_REFUSED", "RD_ACCEPTED", "RD_MISMATCH", "RC_GRANTED"})
-"""Lines whose letter is not that of a role that is being changed."""
+"""Lines whose letter is not that of a role about to change."""
