@@ -73,10 +73,8 @@ def _brokers(facts: Sequence[Fact]) -> Iterator[tuple[str, str, frozenset[str]]]
 
 
 def _incarnations(facts: Sequence[Fact], source: str) -> list[_Incarnation]:
-    """Return all runs of a broker if its log shows for each when it began to serve; else an empty list.
-
-    Source: ``BrokerController#startService`` prints this line, then registers.
-    """
+    """Return all runs of a broker if its log shows for each when it began to serve; else an empty list. Source:
+    ``BrokerController#startService`` prints this line, then registers."""
     runs = sorted({fact for fact in facts if isinstance(fact, Alive) and fact.source_node == source}, key=since)
     served = sorted(
         {

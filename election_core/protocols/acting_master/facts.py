@@ -24,9 +24,7 @@ class SmallestId(Fact):
 @dataclass(slots=True, unsafe_hash=True)
 class AgainstMinimum(Fact):
     """``node`` switched its special services on right after it had learned that the smaller id ``peer`` lives.
-
-    ``confirmed``: its next line about the minimum says that ``peer`` was still the one it believed in.
-    """
+    ``confirmed``: its next line about the minimum says that ``peer`` was still the one it believed in."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer",)
 
@@ -37,11 +35,8 @@ class AgainstMinimum(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class PreOnlineAttempt(Fact):
-    """One attempt at pre-online, from its first failure to the last, or to its success.
-
-    ``failed_at`` is the kind of the last failure's line, ``error`` its text. ``as_master``: it printed lines of a
-    master only.
-    """
+    """One attempt at pre-online, from its first failure to the last, or to its success. ``failed_at`` is the kind of
+    the last failure's line, ``error`` its text. ``as_master``: it printed lines of a master only."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("failed_at",)
 
@@ -54,11 +49,8 @@ class PreOnlineAttempt(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class BrokerRegistered(Fact):
-    """The name server that speaks had ``address`` in its table of live brokers.
-
-    ``end_cause``: how it left; ``silent_ms``: after how much silence. Without an address, ``node`` itself says that it
-    registered.
-    """
+    """The name server that speaks had ``address`` in its table of live brokers. ``end_cause``: how it left;
+    ``silent_ms``: after how much silence. Without an address, ``node`` itself says that it registered."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("address",)
 

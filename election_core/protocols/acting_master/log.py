@@ -114,11 +114,8 @@ class PreOnline:
 
 @dataclass(slots=True)
 class BrokerLog:
-    """The state machine of one broker's logs.
-
-    A line is ambiguous without the broker's own id, which may be printed much later. So lines are kept, without
-    repetitions, and read run by run at the end.
-    """
+    """The state machine of one broker's logs. A line is ambiguous without the broker's own id, which may be printed
+    much later. So lines are kept, without repetitions, and read run by run at the end."""
 
     signals: list[FoldEvent] = field(default_factory=list)
     pre_onlines: list[PreOnline] = field(default_factory=list)
@@ -263,10 +260,8 @@ class BrokerLog:
 
 
 def _cannot_act(speaker: Speaker) -> bool:
-    """Return True when the log shows that no slave may act: by the setting, or by a 4.x settings dump.
-
-    Releases 4.x do not know the setting and print the broker's id.
-    """
+    """Return True when the log shows that no slave may act: by the setting, or by a 4.x settings dump. Releases 4.x do
+    not know the setting and print the broker's id."""
     setting = speaker.identity.setting("enableSlaveActingMaster")
     return setting == "false" or (setting is None and speaker.identity.setting("brokerId") is not None)
 
@@ -427,10 +422,8 @@ class Reading:
         return view
 
     def _on_master_address(self, event: FoldEvent) -> None:
-        """Take the address from which metadata is copied: a name server answered with it, so it holds an id 0.
-
-        It ends an acting time only where no later line gives the end: name servers may disagree for a moment.
-        """
+        """Take the address from which metadata is copied: a name server answered with it, so it holds an id 0. It ends
+        an acting time only where no later line gives the end: name servers may disagree for a moment."""
         if event.peer_address is None:
             return
         if self.role == FOLLOWER and self.steps[-1].leader is None:
@@ -628,10 +621,8 @@ class NameServerLog:
 def _registration_end(
     registration: Registration, incarnations: list[Incarnation]
 ) -> tuple[int, int, str | None] | tuple[()]:
-    """Return (at, by, event id) of a broker's removal: by its line, or by the end of the name server's process.
-
-    Empty while the broker is still registered.
-    """
+    """Return (at, by, event id) of a broker's removal: by its line, or by the end of the name server's process. Empty
+    while the broker is still registered."""
     if registration.end is not None:
         return registration.end.at, registration.end.by, registration.end.event_id
     life = incarnations[incarnation_at(incarnations, registration.begin.at)] if incarnations else None

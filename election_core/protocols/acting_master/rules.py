@@ -343,10 +343,8 @@ def _last_line(master: Tenure) -> Moment:
 
 
 def _may_have_stopped(group: Group, master: Tenure, acting: Tenure) -> bool:
-    """Return True when a master closed its connections, wrote on, and its log then ends: its stop lines may be lost.
-
-    A process that dies writes nothing after its connections close.
-    """
+    """Return True when a master closed its connections, wrote on, and its log then ends: its stop lines may be lost. A
+    process that dies writes nothing after its connections close."""
     last = {fact.source_node: fact for fact in sorted(_master_registrations(group), key=lambda fact: fact.since)}
     left = [fact for fact in last.values() if fact.end_cause in (DROPPED, EXPIRED)]
     closed = [end for fact in left if fact.end_cause == DROPPED and (end := until(fact)) is not None]
@@ -486,9 +484,7 @@ def _writable_finding(group: Group, tenure: Tenure, seen: TopicPermission) -> Fi
 @dataclass(frozen=True, slots=True)
 class _ReadOnly:
     """A time in which a set took no writes: its ``master`` was gone, or its name servers had lost it, and slaves acted.
-
-    ``least`` and ``most`` are in us. ``runs``: the master itself did not stop. ``after``: the next master, if any.
-    """
+    ``least`` and ``most`` are in us. ``runs``: the master itself did not stop. ``after``: the next master, if any."""
 
     master: Tenure
     acting: tuple[Tenure, ...]
@@ -541,10 +537,8 @@ def _master_gone(group: Group, master: Tenure, acting: list[Tenure], after: Tenu
 
 
 def _master_lost(group: Group, master: Tenure, acting: Tenure) -> _ReadOnly | None:
-    """Return the time for which all name servers had lost a running master; None if one kept it or none is known.
-
-    It begins when the last name server heard from it and ends when the slave stopped acting.
-    """
+    """Return the time for which all name servers had lost a running master; None if one kept it or none is known. It
+    begins when the last name server heard from it and ends when the slave stopped acting."""
     clocks = group.clocks
     lost, kept = _lost_and_kept(group, master, acting)
     heard = {
@@ -717,20 +711,16 @@ def _seen_preparing(group: Group, role: Role) -> bool:
 
 
 def _normal_gap(group: Group) -> int:
-    """Return how long a change may take, in us: time-out, scan and propagation (RIP-32: 10 s + 5 s + poll).
-
-    A time-out that a name server printed for a dropped broker takes precedence over the brokers' settings.
-    """
+    """Return how long a change may take, in us: time-out, scan and propagation (RIP-32: 10 s + 5 s + poll). A time-out
+    that a name server printed for a dropped broker takes precedence over the brokers' settings."""
     limits = [fact.silent_ms * US_PER_MS for fact in group.of(BrokerRegistered) if fact.silent_ms]
     silent = max(limits, default=group.timing.us(Timeout.NAME_SERVER_BROKER_SILENT))
     return silent + group.timing.us(Timeout.NAME_SERVER_SCAN) + min_id_propagation_us(group.timing)
 
 
 def _gap_findings(group: Group, services: _Services, gap: Gap, cause: Finding | None) -> Iterator[Finding]:
-    """Yield ``SPECIAL_SERVICE_GAP``, with ``LEADERLESS`` as its cause where it outlasted a normal change.
-
-    ``cause``: the finding about the loss of the master with which the gap began, where a slave acted.
-    """
+    """Yield ``SPECIAL_SERVICE_GAP``, with ``LEADERLESS`` as its cause where it outlasted a normal change. ``cause``:
+    the finding about the loss of the master with which the gap began, where a slave acted."""
     if gap.least > _normal_gap(group):
         cause = _gap_finding(group, services, gap, RuleId.LEADERLESS, None)
         yield cause
@@ -765,11 +755,8 @@ def _gap_finding(group: Group, services: _Services, gap: Gap, rule: RuleId, caus
 
 
 def _others_tell(group: Group, gap: Gap) -> bool:
-    """Return True when another log covers the whole gap, so that it would show who served.
-
-    At the end of the logs every other source must be covered or stopped: one whose log ends early may have begun to
-    serve unlogged.
-    """
+    """Return True when another log covers the whole gap, so that it would show who served. At the end of the logs every
+    other source must be covered or stopped: one whose log ends early may have begun to serve unlogged."""
     others = sorted(set(group.written) - {gap.before.source})
     telling = [source for source in others if covers(group, source, gap.begin, gap.end)]
     stopped = {role.source_node for role in group.roles if role.end_cause == STOPPED and role.node != gap.before.node}
@@ -858,10 +845,8 @@ def _coverage(group: Group, services: _Services, found: list[Finding]) -> Iterat
 
 
 def _overlap_coverage(group: Group, found: Sequence[Finding]) -> RuleCoverage:
-    """Count as checked the overlapping pairs or the changes of service, whichever are more.
-
-    Unclear are pairs that may have overlapped for longer than a change takes to become known.
-    """
+    """Count as checked the overlapping pairs or the changes of service, whichever are more. Unclear are pairs that may
+    have overlapped for longer than a change takes to become known."""
     pairs = list(overlaps(group))
     return counted(
         group,

@@ -81,10 +81,8 @@ def _led_on(group: Group, last: AcksTimedOut, cut: LogCut) -> bool:
 
 
 def unreplicated_tail(group: Group, tenure: Tenure, begin: Moment) -> str | None:
-    """Return a clause that the master alone has what it took since ``begin``; None if its log was compared since.
-
-    A comparison cuts what only one of both logs has.
-    """
+    """Return a clause that the master alone has what it took since ``begin``; None if its log was compared since. A
+    comparison cuts what only one of both logs has."""
     if any(cut.source_node == tenure.source and group.clocks.elapsed(begin, since(cut))[1] > 0 for cut in cuts(group)):
         return None
     clause = f"the log of {tenure.name} never met the other's again: what it took in that time exists only there"

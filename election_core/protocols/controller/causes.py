@@ -37,10 +37,8 @@ def heard_before(group: Group, master: str | None, moment: Moment) -> Moment | N
 
 
 def cause(group: Group, epoch: int, decision: Decision | None) -> str:
-    """Return why an election began, by how the tenure of the epoch before ended: a value of ``terms.cause``.
-
-    Each election makes the next epoch, even one without winner; the first one makes epoch 1.
-    """
+    """Return why an election began, by how the tenure of the epoch before ended: a value of ``terms.cause``. Each
+    election makes the next epoch, even one without winner; the first one makes epoch 1."""
     tenures = group.once(_by_epoch)
     earlier = range(bisect_left(tenures, epoch, key=attrgetter("term")) - 1, -1, -1)
     decided = [since(decision)] if decision is not None else []
@@ -90,10 +88,8 @@ def _told_by_controllers(group: Group, before: Tenure, decision: Decision) -> st
 
 
 def _seen_whole(group: Group, decision: Decision) -> bool:
-    """Return True when the deciding controller had led for so long that its log would show a lost master.
-
-    Controllers print no request for an election. They elect where they lost a master, or where somebody asks.
-    """
+    """Return True when the deciding controller had led for so long that its log would show a lost master. Controllers
+    print no request for an election. They elect where they lost a master, or where somebody asks."""
     loss_is_cause = sum(map(group.timing.us, _LOSS_IS_CAUSE))
     return any(
         led.source_node == decision.source_node
@@ -130,10 +126,8 @@ _NO_ACCIDENT = frozenset({"first_master", "master_stopped", "requested"})
 
 
 def unplanned(group: Group, decided: list[Decision]) -> dict[int, Moment]:
-    """Map epoch to time for elections after the first that nobody requested and no clean stop of the master caused.
-
-    An election after one without winner is left out: it ends what that one began.
-    """
+    """Map epoch to time for elections after the first that nobody requested and no clean stop of the master caused. An
+    election after one without winner is left out: it ends what that one began."""
     return {
         fact.term: since(fact)
         for fact in elections_of(decided)[1:]

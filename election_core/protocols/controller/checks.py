@@ -68,10 +68,8 @@ def first_set(event: FoldEvent, own_id: str | None) -> Verdict:
 
 
 def caught_up(event: FoldEvent) -> Verdict | None:
-    """Judge whether a slave that was called caught up had reached the confirm offset and the newest epoch.
-
-    Source: ``AutoSwitchHAService#maybeExpandInSyncStateSet``. None if an offset is missing.
-    """
+    """Judge whether a slave that was called caught up had reached the confirm offset and the newest epoch. Source:
+    ``AutoSwitchHAService#maybeExpandInSyncStateSet``. None if an offset is missing."""
     reached = event.max_offset
     if reached is None or event.confirm_offset is None or event.start_offset is None:
         return None
@@ -113,10 +111,8 @@ def cut_point(event: FoldEvent, master: EpochEntries | None, replica: EpochEntri
 
 
 def epoch_ahead(event: FoldEvent) -> Verdict | None:
-    """Judge a refused role: its epoch must be below the store's last (``AutoSwitchHAService#changeToMaster``).
-
-    A rightful refusal is itself an epoch regression: the controllers gave out an epoch for a second time.
-    """
+    """Judge a refused role: its epoch must be below the store's last (``AutoSwitchHAService#changeToMaster``). A
+    rightful refusal is itself an epoch regression: the controllers gave out an epoch for a second time."""
     if event.term is None or event.max_term is None:
         return None
     return either(RuleId.REPLICATION_RULE, event.term < event.max_term)
@@ -124,9 +120,7 @@ def epoch_ahead(event: FoldEvent) -> Verdict | None:
 
 def acknowledgements(event: FoldEvent, all_ack: FoldEvent | None) -> Verdict | None:
     """Judge the number of acknowledgements waited for: all of the set with allAckInSyncStateSet, else a fixed number.
-
-    Source: ``CommitLog``.
-    """
+    Source: ``CommitLog``."""
     if event.count is None:
         return None
     if all_ack is None or all_ack.kind == "CFG_REPLACE":

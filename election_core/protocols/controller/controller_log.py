@@ -67,10 +67,8 @@ class DecisionLine:
 
 @dataclass(frozen=True, slots=True)
 class LostBroker:
-    """A broker that a controller lost at ``event``: its heartbeats had ended ``timeout_us`` before.
-
-    A timeout of None means that its connection was closed.
-    """
+    """A broker that a controller lost at ``event``: its heartbeats had ended ``timeout_us`` before. A timeout of None
+    means that its connection was closed."""
 
     group: str
     node: str

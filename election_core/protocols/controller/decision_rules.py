@@ -169,10 +169,8 @@ def decision_key(fact: Decision) -> tuple[object, ...]:
 
 
 def _by_index(group: Group) -> dict[int, list[Decision]] | None:
-    """Return ``index in the Raft log -> decisions``; None if one controller printed two decisions at one index.
-
-    Its log was then removed in between, so that indexes from before and after do not correspond.
-    """
+    """Return ``index in the Raft log -> decisions``; None if one controller printed two decisions at one index. Its log
+    was then removed in between, so that indexes from before and after do not correspond."""
     by_index: dict[int, list[Decision]] = {}
     by_entry: dict[tuple[str, int], tuple[object, ...]] = {}
     for fact in group.of(Decision):
@@ -369,10 +367,8 @@ def broken_lines(group: Group) -> Iterator[Finding]:
 
 
 def epochs_ahead(group: Group, implied_by: str | None) -> Iterator[Finding]:
-    """Yield ``EPOCH_REGRESSION``: a store refused a role because its epoch file knows a later epoch.
-
-    The controllers gave out an epoch for a second time: they lost their state, or an operator removed the set.
-    """
+    """Yield ``EPOCH_REGRESSION``: a store refused a role because its epoch file knows a later epoch. The controllers
+    gave out an epoch for a second time: they lost their state, or an operator removed the set."""
     seen: set[tuple[str, int | None]] = set()
     for fact in group.of(EpochAhead):
         if (fact.who, fact.term) in seen or not is_ahead(fact):

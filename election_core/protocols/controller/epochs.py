@@ -20,11 +20,8 @@ from election_replay.election_core.protocols.controller.record import decisions,
 
 
 def in_order(group: Group) -> tuple[Group, bool]:
-    """Return the group with its tenures in order of time, and whether that order is certain.
-
-    Epochs order them, unless epochs went back or restarted at 1 after an operator removed the set; then only clock
-    bounds can.
-    """
+    """Return the group with its tenures in order of time, and whether that order is certain. Epochs order them, unless
+    epochs went back or restarted at 1 after an operator removed the set; then only clock bounds can."""
     decided = decisions(group)
     if not (cleaned(group) or _went_back(group, decided)):
         return group, True
@@ -113,11 +110,8 @@ def epochs_back(group: Group, decided: list[Decision], split: list[Finding]) -> 
 
 
 def controllers_back(group: Group, decided: list[Decision]) -> Iterator[Finding]:
-    """Yield the steps back among the epochs that each controller printed, in its own order.
-
-    The epoch that an election without winner uses up is not printed but counted, and the count may be wrong: such
-    elections are left out.
-    """
+    """Yield the steps back among the epochs that each controller printed, in its own order. The epoch that an election
+    without winner uses up is not printed but counted, and the count may be wrong: such elections are left out."""
     printed = [fact for fact in decided if fact.decision == ELECTED and fact.raft_index is None]
     for source, of_source in decision_rules.by_source(printed).items():
         numbered = [(fact, fact.term) for fact in of_source if fact.term is not None]

@@ -28,10 +28,8 @@ class Decision(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class SetRefused(Fact):
-    """The master of epoch ``term`` asked for the SyncStateSet ``members`` and was refused with ``code``.
-
-    A code of None means that it got no answer.
-    """
+    """The master of epoch ``term`` asked for the SyncStateSet ``members`` and was refused with ``code``. A code of None
+    means that it got no answer."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "set_epoch")
 
@@ -74,10 +72,8 @@ class MasterReady(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class Unregistered(Fact):
-    """The broker, master of the epoch ``term``, could register at none of the name servers that it tried.
-
-    Without an end, that lasted until its log ends.
-    """
+    """The broker, master of the epoch ``term``, could register at none of the name servers that it tried. Without an
+    end, that lasted until its log ends."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
@@ -102,10 +98,8 @@ class ControllerLed(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class SlaveStuck(Fact):
-    """A slave failed ``count`` times to resume replication from its master, last at ``last_at`` (us UTC).
-
-    Their logs have ``nothing_in_common``, or its own log could not be cut. Without an end it never resumed.
-    """
+    """A slave failed ``count`` times to resume replication from its master, last at ``last_at`` (us UTC). Their logs
+    have ``nothing_in_common``, or its own log could not be cut. Without an end it never resumed."""
 
     nothing_in_common: bool
     count: int
@@ -132,10 +126,8 @@ class AllAck(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class AcksTimedOut(Fact):
-    """A master waited in vain for acknowledgements of ``count`` messages, and their senders were told so.
-
-    The last of them ends at byte ``end_offset`` of its log. ``all_of_set``: it waited for the whole SyncStateSet.
-    """
+    """A master waited in vain for acknowledgements of ``count`` messages, and their senders were told so. The last of
+    them ends at byte ``end_offset`` of its log. ``all_of_set``: it waited for the whole SyncStateSet."""
 
     count: int
     end_offset: int | None

@@ -358,10 +358,7 @@ class BrokerLog:
 
     def _on_state(self, event: FoldEvent) -> None:
         """Take a slave's change to copying, which follows a cut that worked; since 5.4.0 no other line shows that it
-        did.
-
-        A master's connections print their states in threads of their own.
-        """
+        did. A master's connections print their states in threads of their own."""
         if event.value == COPIES and event.thread == self._comparison.thread:
             self._on_cut(event)
 

@@ -36,10 +36,8 @@ GRAVITY = (INFO, WARNING, CRITICAL)
 
 
 def cuts_of(group: Group, source: str, after: Moment, epoch: int | None) -> list[LogCut]:
-    """Return the non-empty cuts, done or failed, of a broker's log that concern an ``epoch``.
-
-    A comparison that does not print the epoch counts if it came after the moment ``after``.
-    """
+    """Return the non-empty cuts, done or failed, of a broker's log that concern an ``epoch``. A comparison that does
+    not print the epoch counts if it came after the moment ``after``."""
     return [
         cut
         for cut in group.of(LogCut)
@@ -158,10 +156,8 @@ def _measures(cuts: Sequence[LogCut]) -> dict[str, Any]:
 
 
 def _consequence(group: Group, overlap: Overlap, cuts: list[LogCut], bound: frozenset[str]) -> tuple[str, str]:
-    """Return severity and clause for an overlap: what the stale master did meanwhile.
-
-    ``bound``: the sources that cannot acknowledge alone.
-    """
+    """Return severity and clause for an overlap: what the stale master did meanwhile. ``bound``: the sources that
+    cannot acknowledge alone."""
     name, poll = overlap.stale.name, group.timing.us(Timeout.CONTROLLER_POLL, overlap.stale.source)
     failed = [cut for cut in cuts if not cut.done]
     alone = overlap.stale.source not in bound or any(after_time_outs(group, cut) for cut in cuts)
@@ -225,10 +221,8 @@ def _had_nothing(overlap: Overlap, first: LogCut) -> bool:
 
 
 def unclean_elections(decided: list[Decision], sets: list[SetVersion]) -> list[tuple[Decision, SetVersion]]:
-    """Return elections whose winner was not in the SyncStateSet before, each with that set.
-
-    The set's epoch proves the order.
-    """
+    """Return elections whose winner was not in the SyncStateSet before, each with that set. The set's epoch proves the
+    order."""
     before = decision_rules.sets_before(decided, sets)
     return [
         (fact, before[fact])
@@ -304,10 +298,8 @@ def _nothing_to_lose(group: Group, fact: Decision, before: SetVersion) -> bool:
 
 
 def data_loss(group: Group, causes: dict[tuple[str | None, str], Finding], bound: frozenset[str]) -> Iterator[Finding]:
-    """Yield ``POSSIBLE_DATA_LOSS`` for each former master that cut messages off its log.
-
-    What two of them cut of one epoch is one loss: the smaller cut follows from the larger one.
-    """
+    """Yield ``POSSIBLE_DATA_LOSS`` for each former master that cut messages off its log. What two of them cut of one
+    epoch is one loss: the smaller cut follows from the larger one."""
     found: list[tuple[LogCut, Finding]] = []
     for cut in sorted(group.of(LogCut), key=lambda cut: (not _by_its_writer(group, cut), -_cut_off(cut))):
         lost = _cut_off(cut)

@@ -75,10 +75,8 @@ def availability(
 
 
 def _storms(group: Group, decided: list[Decision]) -> list[Finding]:
-    """Return election storms; possible only, if they need an election whose former master has no log.
-
-    A missing log may hold a clean stop, which would make the election a planned one.
-    """
+    """Return election storms; possible only, if they need an election whose former master has no log. A missing log may
+    hold a clean stop, which would make the election a planned one."""
     by_term = unplanned(group, decided)
     with_log = {tenure.term for tenure in group.tenures}
     storms = list(storm(group, by_term.values()))
@@ -88,10 +86,8 @@ def _storms(group: Group, decided: list[Decision]) -> list[Finding]:
 
 
 def _as_shown(group: Group, gap: Gap) -> Gap:
-    """Shorten the least time of a gap to what other logs cover: beyond that somebody may have been elected.
-
-    It is 0 where an epoch in between is not known to be without a winner: some broker then led unlogged.
-    """
+    """Shorten the least time of a gap to what other logs cover: beyond that somebody may have been elected. It is 0
+    where an epoch in between is not known to be without a winner: some broker then led unlogged."""
     epochs = range(0) if gap.after is None else range(gap.before.term + 1, gap.after.term)
     if gap.after is not None and unled(group).issuperset(epochs):
         return gap
@@ -120,10 +116,8 @@ def _uncovered_us(group: Group, gap: Gap) -> int:
 
 
 def _witnesses(group: Group, gap: Gap) -> Iterator[str]:
-    """Yield the sources whose logs would show a new master.
-
-    These are the other brokers of the set, and controllers that led before the gap and throughout it.
-    """
+    """Yield the sources whose logs would show a new master. These are the other brokers of the set, and controllers
+    that led before the gap and throughout it."""
     elapsed = group.clocks.elapsed
     brokers = {role.source_node for role in group.roles}
     ended = {
@@ -157,10 +151,8 @@ def _as_served(group: Group) -> Group:
 
 
 def _served(group: Group, tenure: Tenure, goes_on: Set[tuple[str, Moment]], *, again: bool) -> Tenure | None:
-    """Return the tenure as clients saw it; None if no client could find its master.
-
-    ``again``: clients know the address already, as the same broker was master before.
-    """
+    """Return the tenure as clients saw it; None if no client could find its master. ``again``: clients know the address
+    already, as the same broker was master before."""
     begin: Moment | None = tenure.begin
     ready = None if (tenure.source, tenure.begin) in goes_on else next(_of_tenure(group, MasterReady, tenure), None)
     if ready is not None:
@@ -196,10 +188,8 @@ def _gone(group: Group, tenure: Tenure) -> Moment:
 
 
 def _closed_by_death(group: Group, tenure: Tenure) -> Moment | None:
-    """Return when the last connection closed between a master's last line and its next start; None if none did.
-
-    A controller that saw one close earlier may only have been cut off.
-    """
+    """Return when the last connection closed between a master's last line and its next start; None if none did. A
+    controller that saw one close earlier may only have been cut off."""
     clocks, last_line = group.clocks, Moment(tenure.end.at, tenure.end.at, tenure.end.source)
     closed = [
         since(fact)
@@ -295,10 +285,8 @@ def _unreachable(group: Group) -> Iterator[Finding]:
 
 
 def _not_registered(group: Group, found: Sequence[Gap]) -> Iterator[Finding]:
-    """Yield ``LEADERLESS`` for clients that ask a name server for a master that could register at none.
-
-    Clients that knew its address may have written all the time, so its least duration is 0.
-    """
+    """Yield ``LEADERLESS`` for clients that ask a name server for a master that could register at none. Clients that
+    knew its address may have written all the time, so its least duration is 0."""
     elapsed = group.clocks.elapsed
     for unknown in group.of(Unregistered):
         begin, end = since(unknown), until(unknown) or group.end

@@ -118,9 +118,7 @@ def _numbered(decided: list[Decision], *, lost: bool) -> list[tuple[int, Decisio
 
 
 def _by_set_epoch(numbered: tuple[int, Decision]) -> tuple[int, bool, str]:
-    """Sort by epoch; of two decisions with one epoch the confirmed one counts, and the other is a lost proposal.
-
-    Two confirmed ones break a rule; the choice between them must not depend on clocks.
-    """
+    """Sort by epoch; of two decisions with one epoch the confirmed one counts, and the other is a lost proposal. Two
+    confirmed ones break a rule; the choice between them must not depend on clocks."""
     epoch, fact = numbered
     return (epoch, fact.committed is not True, repr(decision_rules.decision_key(fact)))

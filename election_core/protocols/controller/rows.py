@@ -55,10 +55,8 @@ def _terms(group: Group, decided: list[Decision]) -> Iterator[Term]:
 
 
 def _printed_late(group: Group, decided: list[Decision], elected: list[Decision]) -> set[str | None]:
-    """Return the ids of elections printed when a larger epoch had surely begun; empty after a lost record.
-
-    A JRaft controller that starts prints all decisions of its log again, without the time at which they were made.
-    """
+    """Return the ids of elections printed when a larger epoch had surely begun; empty after a lost record. A JRaft
+    controller that starts prints all decisions of its log again, without the time at which they were made."""
     begins = [(role.term, since(role)) for role in group.roles if role.term is not None and role.leader is not None]
     begins += [(fact.term, since(fact)) for fact in elected if fact.term is not None]
     late, first = set[str | None](), None

@@ -83,10 +83,8 @@ def _who_asked(refused: SetRefused, masters: Mapping[int, str]) -> str:
 
 
 def refused_in_a_row(group: Group) -> list[list[SetRefused]]:
-    """Return the runs of failed reports by one master in one epoch.
-
-    Code 2013 is left out: it mostly means that the set is already the recorded one.
-    """
+    """Return the runs of failed reports by one master in one epoch. Code 2013 is left out: it mostly means that the set
+    is already the recorded one."""
     rows: list[list[SetRefused]] = []
     failed = [fact for fact in group.of(SetRefused) if fact.code != ALTER_FAILED]
     for fact in sorted(failed, key=lambda f: (f.source_node, f.term or 0, f.since)):
@@ -100,10 +98,8 @@ def refused_in_a_row(group: Group) -> list[list[SetRefused]]:
 
 
 def small_sets(group: Group, sets: Sequence[SetVersion]) -> Iterator[Finding]:
-    """Yield ``SYNC_STATE_SET_SMALL``: a set that lacked living members for long, until the next one replaced it.
-
-    The last set of the logs is not judged: a later change may be among lost lines.
-    """
+    """Yield ``SYNC_STATE_SET_SMALL``: a set that lacked living members for long, until the next one replaced it. The
+    last set of the logs is not judged: a later change may be among lost lines."""
     for version, following in pairwise(sets):
         if following.epoch != version.epoch + 1 or version.master is None:
             continue

@@ -138,10 +138,7 @@ class Candidate:
 
 def elected(pool: Iterable[Candidate], master: int | None, designated: int | None) -> int | None:
     """Return the winner by ``DefaultElectPolicy``: the designated broker or nobody, the recorded master, the furthest
-    log.
-
-    None if nobody of the pool can be elected.
-    """
+    log. None if nobody of the pool can be elected."""
     ids = {candidate.broker_id: candidate for candidate in pool}
     if designated is not None:
         return designated if designated in ids else None
@@ -166,9 +163,7 @@ def is_beyond(epoch: int, start: int, last_epoch: int, last_start: int) -> bool:
 
 def common_point(master: EpochEntries, replica: EpochEntries) -> int | None:
     """Return the offset where two logs diverge: the end, in both, of the newest epoch with the same start in both.
-
-    Source: ``EpochFileCache#findConsistentPoint``. -1: nothing in common; None: an end is open.
-    """
+    Source: ``EpochFileCache#findConsistentPoint``. -1: nothing in common; None: an end is open."""
     theirs = {epoch: (start, end) for epoch, start, end in master}
     for epoch, start, end in sorted(replica, reverse=True):
         if epoch in theirs and theirs[epoch][0] == start:

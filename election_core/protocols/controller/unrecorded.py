@@ -34,9 +34,7 @@ def no_master_recorded(group: Group, decided: list[Decision]) -> Iterator[Findin
 
 def _goes_on(group: Group, begin: Moment) -> Tenure | None:
     """Return the master that leads on to the end of the logs after an election without winner; None if any other may.
-
-    It must lead on for longer than it needs to hear of an election, whose line may be lost.
-    """
+    It must lead on for longer than it needs to hear of an election, whose line may be lost."""
     least, _ = group.clocks.elapsed(begin, group.end)
     later = any(group.clocks.elapsed(begin, tenure.begin)[1] > 0 for tenure in group.tenures)
     long = least > group.timing.us(Timeout.CONTROLLER_POLL)

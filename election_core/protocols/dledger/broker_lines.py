@@ -23,10 +23,8 @@ ROLES = {"LEADER": LEADER, "FOLLOWER": FOLLOWER, "CANDIDATE": CANDIDATE}
 def changes_to_master(
     events: Iterable[FoldEvent], incarnations: list[Incarnation]
 ) -> Iterator[tuple[FoldEvent, FoldEvent | None]]:
-    """Yield (begin, end) of each change of the broker to master; an end of None means it never served.
-
-    A change whose thread went on to another one without a line of its end is left out: nothing is known of it.
-    """
+    """Yield (begin, end) of each change of the broker to master; an end of None means it never served. A change whose
+    thread went on to another one without a line of its end is left out: nothing is known of it."""
     begin: FoldEvent | None = None
     for event in events:
         if event.kind == "DLB_SLAVE_BEGIN":
@@ -53,10 +51,8 @@ def _begun(end: FoldEvent) -> FoldEvent:
 
 
 def steps_of_broker(events: Iterable[FoldEvent], node: str | None) -> Iterator[Step]:
-    """Yield the roles of a member whose own log is missing, by its broker's log.
-
-    A change waits for the one before it: a change printed right after another's end may have begun during that one.
-    """
+    """Yield the roles of a member whose own log is missing, by its broker's log. A change waits for the one before it:
+    a change printed right after another's end may have begun during that one."""
     begun: FoldEvent | None = None
     ended: FoldEvent | None = None
     for event in events:

@@ -82,20 +82,16 @@ def _commits_from_leaders(facts: Sequence[Fact], begins: dict[str, list[int]]) -
 
 
 def _of_an_earlier_life(effect: Fact, cause: Moment, begins: dict[str, list[int]]) -> bool:
-    """Return True when the effect belongs to an earlier run of the process that logged the cause.
-
-    A process that lost its ``currterm`` file reaches a term again, and the lines of the first time may be missing.
-    """
+    """Return True when the effect belongs to an earlier run of the process that logged the cause. A process that lost
+    its ``currterm`` file reaches a term again, and the lines of the first time may be missing."""
     starts = begins.get(cause.source, [])
     last = bisect_right(starts, cause.at) - 1
     return last > 0 and starts[0] <= effect.since_by < starts[last]
 
 
 def _led(facts: list[Fact], raised: Raises) -> Raises:
-    """Return when each leader of each term can first have sent heartbeats: at its election, if that was its first.
-
-    Raft proper (JRaft) raises the term for every election, so none is won twice; DLedger does not.
-    """
+    """Return when each leader of each term can first have sent heartbeats: at its election, if that was its first. Raft
+    proper (JRaft) raises the term for every election, so none is won twice; DLedger does not."""
     led, doubled = dict(raised), of_two_machines(facts)
     for fact in facts:
         if not isinstance(fact, Role) or fact.role != LEADER or fact.cause not in ("elected", TRANSFER):

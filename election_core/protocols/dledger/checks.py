@@ -91,10 +91,8 @@ def still_owed(parsed: FoldEvent, replies: Sequence[FoldEvent], owed: int) -> in
 
 
 def round_result(event: FoldEvent, answers: Answers | None) -> Iterator[Verdict]:
-    """Yield verdicts on the result of a round of votes, by :data:`ROUND_RESULTS`.
-
-    Whether a passed round had enough votes is a rule of its own.
-    """
+    """Yield verdicts on the result of a round of votes, by :data:`ROUND_RESULTS`. Whether a passed round had enough
+    votes is a rule of its own."""
     if event.term is None or not event.member_count:
         return
     tally, quorum = _printed(event, event.term, event.member_count), majority(event.member_count)
@@ -113,10 +111,8 @@ def round_result(event: FoldEvent, answers: Answers | None) -> Iterator[Verdict]
 
 
 def _printed(event: FoldEvent, term: int, members: int) -> Tally | None:
-    """Return the tally of a round's line, an upper bound of every counter at the decision; None if one is missing.
-
-    The line does not count valid answers: all that answered stand for them.
-    """
+    """Return the tally of a round's line, an upper bound of every counter at the decision; None if one is missing. The
+    line does not count valid answers: all that answered stand for them."""
     accepted, not_ready, answered, bigger_ledger = event.accepted, event.not_ready, event.answered, event.bigger_ledger
     if accepted is None or not_ready is None or answered is None or bigger_ledger is None:
         return None
@@ -267,10 +263,8 @@ ROLE_CHANGES = frozenset(_ALLOWED)
 
 
 def term_raised(event: FoldEvent, heard: int) -> Verdict | None:
-    """Judge a raise of the term: to the largest one heard of, else by one (``MemberState#nextTerm``).
-
-    ``heard`` is the largest term for which a line of this process made the node candidate.
-    """
+    """Judge a raise of the term: to the largest one heard of, else by one (``MemberState#nextTerm``). ``heard`` is the
+    largest term for which a line of this process made the node candidate."""
     if event.term is None or event.from_term is None:
         return None
     if event.term <= event.from_term or event.term < heard:

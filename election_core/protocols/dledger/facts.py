@@ -9,9 +9,7 @@ from election_replay.election_core.model.facts import Fact, LineBrokeRule
 @dataclass(slots=True, unsafe_hash=True)
 class StrangerMet(Fact):
     """``node`` exchanged requests with ``peer`` and found that their lists of members differ, or that both have one id.
-
-    ``why`` is which of these.
-    """
+    ``why`` is which of these."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer", "why")
 

@@ -129,10 +129,8 @@ class VoteDenied:
 
 @dataclass(slots=True)
 class Progress:
-    """The last growth of a leader's commit index in one leadership, by its status lines.
-
-    It grew in ``[after, by]`` (us); ``from_index`` and ``to_index`` are DLedger entry indexes.
-    """
+    """The last growth of a leader's commit index in one leadership, by its status lines. It grew in ``[after, by]``
+    (us); ``from_index`` and ``to_index`` are DLedger entry indexes."""
 
     term: int
     after: int
@@ -158,10 +156,8 @@ class WithoutQuorum:
 
 @dataclass(slots=True)
 class AsLeader:
-    """A node's own lines about its majority while it led, and about the number of voters.
-
-    ``lost`` and ``progressed`` concern the present leadership.
-    """
+    """A node's own lines about its majority while it led, and about the number of voters. ``lost`` and ``progressed``
+    concern the present leadership."""
 
     progress: list[Progress] = field(default_factory=list)
     without_quorum: list[WithoutQuorum] = field(default_factory=list)
@@ -236,10 +232,8 @@ class LedgerLines:
 
 @dataclass(slots=True)
 class Running:
-    """The state of one process of the node; a start replaces it, so nothing is carried over.
-
-    ``owed``: answers of the previous round that may still come; None if the log begins in the middle of a process.
-    """
+    """The state of one process of the node; a start replaces it, so nothing is carried over. ``owed``: answers of the
+    previous round that may still come; None if the log begins in the middle of a process."""
 
     owed: int | None = None
     role_seen_at: int | None = None
@@ -308,10 +302,8 @@ class DledgerLog(VotingLog):
         self._now.last_at = event.at
 
     def role_spans(self, incarnations: list[Incarnation]) -> list[Span]:
-        """Return the role spans; a DLedger node is candidate from its start (``MemberState`` constructor).
-
-        Release 0.1 prints "candidate" again for each request of a larger term, up to hundreds of times a second.
-        """
+        """Return the role spans; a DLedger node is candidate from its start (``MemberState`` constructor). Release 0.1
+        prints "candidate" again for each request of a larger term, up to hundreds of times a second."""
         return joined(spans(self.steps, incarnations, CANDIDATE))
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:

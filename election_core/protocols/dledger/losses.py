@@ -31,10 +31,8 @@ _NO_END = "the end of the log is not printed at that start"
 
 
 def losses(group: Group, breaches: Sequence[Finding]) -> Iterator[Finding | RuleCoverage]:
-    """Yield ``COMMITTED_ENTRY_LOST`` and ``QUEUES_CUT_AT_START`` of a DLedger group, and their coverage.
-
-    ``breaches``: the findings about voters whose terms went back, which may have caused a loss.
-    """
+    """Yield ``COMMITTED_ENTRY_LOST`` and ``QUEUES_CUT_AT_START`` of a DLedger group, and their coverage. ``breaches``:
+    the findings about voters whose terms went back, which may have caused a loss."""
     cuts = {id(fact): _leader_of(group, fact) for fact in group.of(CommittedCut)}
     leaders = list(_lacking_leaders(group, breaches))
     lost = [*leaders, *_cut(group, leaders)]
@@ -82,10 +80,8 @@ def _committed_before(group: Group, led: LeaderLog) -> int | None:
 
 
 def _cut(group: Group, leaders: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield members' logs cut below what they had printed as committed, if their leader lacks the entries.
-
-    ``leaders``: the findings about leaders that lack entries, from which such a cut follows.
-    """
+    """Yield members' logs cut below what they had printed as committed, if their leader lacks the entries. ``leaders``:
+    the findings about leaders that lack entries, from which such a cut follows."""
     for fact in group.of(CommittedCut):
         leader = _leader_of(group, fact)
         before = None if leader is None else _committed_before(group, leader)

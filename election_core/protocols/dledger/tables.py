@@ -33,10 +33,8 @@ REVOTE_IMMEDIATELY = "REVOTE_IMMEDIATELY"
 WAIT_TO_REVOTE = "WAIT_TO_REVOTE"
 WAIT_TO_VOTE_NEXT = "WAIT_TO_VOTE_NEXT"
 OPEN_TO_ALL = frozenset({REVOTE_IMMEDIATELY, WAIT_TO_VOTE_NEXT})
-"""Results of rounds without winner in which a majority answered, none of it had a leader, few had longer logs.
-
-The second result is also that of a round in which somebody was in a larger term.
-"""
+"""Results of rounds without winner in which a majority answered, none of it had a leader, few had longer logs. The
+second result is also that of a round in which somebody was in a larger term."""
 
 # -- votes -------------------------------------------------------------------------------------------------------
 
@@ -155,10 +153,8 @@ ANSWERS: Mapping[str, Possible] = _possible()
 """For each answer that a voter can give, what follows from the rows of :data:`VOTE_CHECKS`."""
 
 UNEXPECTED_LEADER = "REJECT_UNEXPECTED_LEADER"
-"""The answer to another process's request under the voter's own id (``handleVote``, ``[BUG] [HandleVote]``).
-
-No row gives it, since members with one list of members send no such request.
-"""
+"""The answer to another process's request under the voter's own id (``handleVote``, ``[BUG] [HandleVote]``). No row
+gives it, since members with one list of members send no such request."""
 
 
 # -- rounds of voting -----------------------------------------------------------------------------------------------
@@ -200,10 +196,8 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RoundResult:
-    """One row: the result of a tally that fits it, and the extra pause (ms; None: no pause at all).
-
-    Rows compare by identity.
-    """
+    """One row: the result of a tally that fits it, and the extra pause (ms; None: no pause at all). Rows compare by
+    identity."""
 
     result: str
     more_pause_ms: int | None
@@ -246,10 +240,8 @@ LATE_ROWS: frozenset[RoundResult] = frozenset(
     for row in ROUND_RESULTS
     if any(row.fits(after, 2) and not row.fits(before, 2) for before, after in _answered_once_more())
 )
-"""Rows that one more answer can make fit: one that fits a later tally need not have fitted at the decision.
-
-Every other row can only cease to fit: if it fits a later tally, it fitted at the decision too.
-"""
+"""Rows that one more answer can make fit: one that fits a later tally need not have fitted at the decision. Every other
+row can only cease to fit: if it fits a later tally, it fitted at the decision too."""
 
 
 # -- heartbeats ------------------------------------------------------------------------------------------------------

@@ -8,10 +8,8 @@ from election_replay.election_core.model.facts import Fact, MessageReceived, Mes
 
 
 def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
-    """Yield the pairs of sent and received messages of elections.
-
-    Only numbered messages count that each log has exactly once: if a line is missing, two messages look like one.
-    """
+    """Yield the pairs of sent and received messages of elections. Only numbered messages count that each log has
+    exactly once: if a line is missing, two messages look like one."""
     sent: dict[tuple[object, ...], set[Fact]] = {}
     received: dict[tuple[object, ...], set[Fact]] = {}
     for fact in facts:

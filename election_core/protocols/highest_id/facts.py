@@ -16,10 +16,8 @@ class StillLeads(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class LowerLeaderNamed(Fact):
-    """``node`` named a leader that is lower than another id in its own message of the election ``term``.
-
-    ``claim`` is a clause for a sentence.
-    """
+    """``node`` named a leader that is lower than another id in its own message of the election ``term``. ``claim`` is a
+    clause for a sentence."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 

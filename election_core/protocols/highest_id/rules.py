@@ -48,10 +48,8 @@ def judge(algorithm: Algorithm, facts: list[Fact], clocks: Clocks) -> Iterator[R
 
 
 def _numbered(facts: list[Fact]) -> list[Fact]:
-    """Number the leaderships that have no number, in the order of their begins; followers get their leader's number.
-
-    A leader that was followed has led, even if no line of its own shows it.
-    """
+    """Number the leaderships that have no number, in the order of their begins; followers get their leader's number. A
+    leader that was followed has led, even if no line of its own shows it."""
     if any(isinstance(fact, _WITH_TERMS) and fact.term is not None for fact in facts):
         return facts
     roles = {fact for fact in facts if isinstance(fact, Role)}
@@ -107,9 +105,7 @@ def _leaders_of(followers: Iterable[Role], led: Iterable[Role]) -> Iterator[tupl
 
 def _in_order(led: list[Role], roles: Iterable[Role]) -> list[Role]:
     """Sort leaderships by begin; where the clocks may err, a leader that gave way comes before the one it gave way to.
-
-    Only the configured clock bounds count here: what messages prove about clocks requires the order first.
-    """
+    Only the configured clock bounds count here: what messages prove about clocks requires the order first."""
     follows = {(fact.source_node, fact.since_event): fact.leader for fact in roles if fact.role == FOLLOWER}
     ordered = sorted(led, key=_begins)
     for fact in list(ordered):
@@ -176,10 +172,8 @@ def _surely_at_once(group: Group, overlap: Overlap) -> int:
 
 
 def _missed_a_result(group: Group, stale: Tenure, algorithm: Algorithm) -> bool:
-    """Return True when another leader was announced to the stale one, whose log does not show that.
-
-    The message was lost, or the line; if it is the line, the stale leader gave way earlier than its log shows.
-    """
+    """Return True when another leader was announced to the stale one, whose log does not show that. The message was
+    lost, or the line; if it is the line, the stale leader gave way earlier than its log shows."""
     clocks = group.clocks
     received = [fact for fact in group.of(MessageReceived) if fact.node == stale.node and fact.message == RESULT]
     for sent in group.of(MessageSent):

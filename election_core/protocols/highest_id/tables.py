@@ -19,10 +19,8 @@ from election_replay.election_core.protocols.highest_id.log import Moves, NodeLo
 
 @dataclass(frozen=True, slots=True)
 class Algorithm:
-    """One algorithm: protocol name, effects of its events, rule, and its name for a leader.
-
-    ``gives_way(node, other)``: of two leaders, ``node`` gives way to ``other``.
-    """
+    """One algorithm: protocol name, effects of its events, rule, and its name for a leader. ``gives_way(node, other)``:
+    of two leaders, ``node`` gives way to ``other``."""
 
     protocol: str
     moves: Moves

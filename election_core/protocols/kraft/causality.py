@@ -31,10 +31,8 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
 
 
 def _led(facts: list[Fact]) -> dict[tuple[str | None, int | None], Moment]:
-    """Return when each leader was elected in each epoch, by its own log; no member that several machines speak for.
-
-    A log that begins in a leadership, or knows it by its end, does not show its begin.
-    """
+    """Return when each leader was elected in each epoch, by its own log; no member that several machines speak for. A
+    log that begins in a leadership, or knows it by its end, does not show its begin."""
     doubled = of_two_machines(facts)
     first: dict[tuple[str | None, int | None], Moment] = {}
     for fact in facts:

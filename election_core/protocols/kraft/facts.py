@@ -19,10 +19,8 @@ class QuorumRuleBroken(LineBrokeRule):
 
 @dataclass(slots=True, unsafe_hash=True)
 class InSync(Fact):
-    """``node`` logged a partition's ``leader`` in leader epoch ``term``, and its in-sync replicas, the ``members``.
-
-    The replicas hold from partition epoch ``set_epoch`` on; ``topic_id`` identifies the topic.
-    """
+    """``node`` logged a partition's ``leader`` in leader epoch ``term``, and its in-sync replicas, the ``members``. The
+    replicas hold from partition epoch ``set_epoch`` on; ``topic_id`` identifies the topic."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "leader", "set_epoch", "members")
 
@@ -53,10 +51,8 @@ class ReplicaLog(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class ReplicaCut(Fact):
-    """A follower of ``leader`` in leader epoch ``term`` cut its log from ``log_end`` back to ``cut_to``.
-
-    It knew everything below ``high_watermark`` to be committed (offsets).
-    """
+    """A follower of ``leader`` in leader epoch ``term`` cut its log from ``log_end`` back to ``cut_to``. It knew
+    everything below ``high_watermark`` to be committed (offsets)."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
@@ -72,9 +68,7 @@ class ReplicaCut(Fact):
 @dataclass(slots=True, unsafe_hash=True)
 class UncleanLeader(Fact):
     """A controller recorded ``leader``, which was not in sync, for leader epoch ``term`` after the leader ``known``.
-
-    ``members`` are the in-sync replicas.
-    """
+    ``members`` are the in-sync replicas."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "leader")
 
@@ -87,10 +81,8 @@ class UncleanLeader(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class HeartbeatsCeased(Fact):
-    """The controllers heard the broker ``node`` last in ``[since, since_by]``, and fenced it at ``until``.
-
-    ``count`` partitions had a replica on it, internal topics excluded.
-    """
+    """The controllers heard the broker ``node`` last in ``[since, since_by]``, and fenced it at ``until``. ``count``
+    partitions had a replica on it, internal topics excluded."""
 
     count: int
 

@@ -214,10 +214,8 @@ def _commits(group: Group) -> list[KnownCommit]:
 
 
 def _unclean_leaders(group: Group) -> dict[int, UncleanLeader]:
-    """Return unclean leaders by leader epoch, as the first controller recorded them.
-
-    Other controllers record them too, and read them again at their starts.
-    """
+    """Return unclean leaders by leader epoch, as the first controller recorded them. Other controllers record them too,
+    and read them again at their starts."""
     found: dict[int, UncleanLeader] = {}
     for fact in group.of(UncleanLeader):
         found.setdefault(fact.term, fact)
@@ -296,10 +294,8 @@ def _overlap(group: Group, overlap: Overlap) -> Finding:
 
 
 def _shown(group: Group, overlap: Overlap) -> int:
-    """Return for how long in us the stale leader's log surely shows that it led after the newer one began.
-
-    If no line of its state-change.log ends its role, that is at most until the log's last line.
-    """
+    """Return for how long in us the stale leader's log surely shows that it led after the newer one began. If no line
+    of its state-change.log ends its role, that is at most until the log's last line."""
     stale, written = overlap.stale, group.written.get(overlap.stale.source)
     if written is None or not stale.ends_with_its_process:
         return overlap.least
@@ -308,9 +304,7 @@ def _shown(group: Group, overlap: Overlap) -> int:
 
 def _cuts(group: Group, committed: dict[int, int]) -> Iterator[Finding]:
     """Yield ``POSSIBLE_DATA_LOSS``: messages that replicas cut as they began to follow, and that the leader lacks.
-
-    ``committed``: by leader epoch, the end of lost committed messages, which have a finding of their own.
-    """
+    ``committed``: by leader epoch, the end of lost committed messages, which have a finding of their own."""
     starts = {end.term: end.index for end in _ends(group)}
     by_term: dict[int, list[ReplicaCut]] = {}
     for fact in group.of(ReplicaCut):
@@ -430,9 +424,7 @@ def _before(every: Sequence[T], begin: Callable[[T], Moment], moment: Moment, cl
 
 def _refused(group: Group) -> Iterator[Finding]:
     """Yield ``WRITES_REFUSED``: a leader refuses writes with acks=all while too few replicas are in sync, and leads on.
-
-    Source: apache/kafka ``Partition#appendRecordsToLeader`` (``NotEnoughReplicasException``).
-    """
+    Source: apache/kafka ``Partition#appendRecordsToLeader`` (``NotEnoughReplicasException``)."""
     for fact in group.of(RefusedWrites):
         begin, end = since(fact), until(fact) or since(fact)
         tenures = (tenure for tenure in group.tenures if tenure.source == fact.source_node)

@@ -271,10 +271,8 @@ class QuorumLog(VotingLog):
         self.gone.append(event)
 
     def _contact_facts(self, emit: FactWriter, timeout_us: int) -> Iterator[Fact]:
-        """Yield when leaders were heard last: a fetch time-out ago, or when the first connection was closed.
-
-        A leader that resigns says so, and the time-out ends at once.
-        """
+        """Yield when leaders were heard last: a fetch time-out ago, or when the first connection was closed. A leader
+        that resigns says so, and the time-out ends at once."""
         for leader, event in self.missed:
             closed = (gone for gone in self.gone if gone.peer == leader and 0 <= event.at - gone.at <= 2 * timeout_us)
             gone = next(closed, None)

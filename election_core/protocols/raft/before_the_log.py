@@ -13,11 +13,8 @@ from election_replay.election_core.model.fold_event import FoldEvent
 
 @dataclass(slots=True)
 class BeforeTheLog:
-    """The lines of a log about the role in which its member was when they begin.
-
-    ``heartbeat``: the first line about a late heartbeat, which only leaders send. ``term``: the term that ``left``
-    ends.
-    """
+    """The lines of a log about the role in which its member was when they begin. ``heartbeat``: the first line about a
+    late heartbeat, which only leaders send. ``term``: the term that ``left`` ends."""
 
     heartbeat: FoldEvent | None = None
     left: FoldEvent | None = None

@@ -30,11 +30,8 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
 
 
 def _measured(facts: Iterable[Fact]) -> Iterator[Message]:
-    """Yield each measured clock difference as two messages, one for each bound.
-
-    The difference is printed up to some seconds after it was measured; a clock that was set in between shows itself
-    elsewhere.
-    """
+    """Yield each measured clock difference as two messages, one for each bound. The difference is printed up to some
+    seconds after it was measured; a clock that was set in between shows itself elsewhere."""
     sources: dict[str, set[str]] = {}
     measured: list[ClockMeasured] = []
     for fact in facts:

@@ -8,10 +8,8 @@ from election_replay.election_core.model.facts import Fact, LineBrokeRule
 
 @dataclass(slots=True, unsafe_hash=True)
 class RaftRuleBroken(LineBrokeRule):
-    """A line of ``node`` breaks the ``rule``; ``why`` is a clause that says how.
-
-    It did so in ``term``, with a vote for ``peer``, or with ``refusals`` among the ``voters_in_force``.
-    """
+    """A line of ``node`` breaks the ``rule``; ``why`` is a clause that says how. It did so in ``term``, with a vote for
+    ``peer``, or with ``refusals`` among the ``voters_in_force``."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer", "rule")
 
@@ -23,10 +21,8 @@ class RaftRuleBroken(LineBrokeRule):
 
 @dataclass(slots=True, unsafe_hash=True)
 class ClockMeasured(Fact):
-    """The source measured that its clock is ``ahead_ms`` ahead of that of ``peer``.
-
-    Its probes took ``rtt_ms`` there and back (smoothed; None: not printed).
-    """
+    """The source measured that its clock is ``ahead_ms`` ahead of that of ``peer``. Its probes took ``rtt_ms`` there
+    and back (smoothed; None: not printed)."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer", "ahead_ms")
 
@@ -38,10 +34,7 @@ class ClockMeasured(Fact):
 @dataclass(slots=True, unsafe_hash=True)
 class ForcedRestart(Fact):
     """``node`` was told to make a cluster of itself alone, and dropped ``count`` uncommitted entries (None: not
-    printed).
-
-    ``evidence``: the line about the dropped entries.
-    """
+    printed). ``evidence``: the line about the dropped entries."""
 
     count: int | None
     evidence: tuple[str, ...]

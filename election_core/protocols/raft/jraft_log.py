@@ -102,10 +102,8 @@ class JraftLog:
 
 @dataclass(slots=True)
 class JraftLibraryLog:
-    """The library's own file of a controller: cuts, and a cut that would remove applied entries.
-
-    Source: sofastack/sofa-jraft ``LogManagerImpl#unsafeTruncateSuffix``: it cuts only after the last applied entry.
-    """
+    """The library's own file of a controller: cuts, and a cut that would remove applied entries. Source:
+    sofastack/sofa-jraft ``LogManagerImpl#unsafeTruncateSuffix``: it cuts only after the last applied entry."""
 
     node: str | None = None
     checked: Checked = field(default_factory=Checked)
@@ -146,10 +144,8 @@ LIBRARY_KINDS = frozenset({"JR_INIT", "JR_TRUNCATED", "JR_APPLIED_CONFLICT"})
 
 @dataclass(slots=True)
 class JraftElections(VotingLog):
-    """The state machine of the JRaft library's log: the requests for votes.
-
-    A node asks after a majority has said that it would grant, so every election could be won (``handlePreVote``).
-    """
+    """The state machine of the JRaft library's log: the requests for votes. A node asks after a majority has said that
+    it would grant, so every election could be won (``handlePreVote``)."""
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line. A candidate prints the term before the one that it stands for."""

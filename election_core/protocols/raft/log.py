@@ -88,11 +88,8 @@ class Configuration:
 
 @dataclass(slots=True)
 class RaftLog:
-    """The state machine of one etcd log; ``on`` takes its events in program order.
-
-    One log may hold several memberships: a data directory that was restored or emptied makes another member, or another
-    cluster.
-    """
+    """The state machine of one etcd log; ``on`` takes its events in program order. One log may hold several
+    memberships: a data directory that was restored or emptied makes another member, or another cluster."""
 
     memberships: list["Membership"] = field(default_factory=lambda: [Membership()])
     _timeout_us: int | None = None
@@ -140,10 +137,8 @@ class RaftLog:
                 yield from self._replaced(membership, emit)
 
     def _until_another(self, membership: "Membership", life: Incarnation) -> Incarnation:
-        """Return the member's run, ended at the first line of another member: an id changes only by a restart.
-
-        The lines of that restart may be missing.
-        """
+        """Return the member's run, ended at the first line of another member: an id changes only by a restart. The
+        lines of that restart may be missing."""
         last = membership.last_line
         others = (other.first_line for other in self.memberships if other.node not in (None, membership.node))
         begins = [line for line in others if line and last and last.by < line.at]
@@ -185,9 +180,7 @@ class RaftLog:
 
 def learners_in(rest: str | None) -> tuple[str, ...]:
     """Return the learners of a configuration, by the text after its voters: ``learners=(d4) learners_next=(e5)``.
-
-    ``learners_next`` vote until the change is over (etcd-io/raft ``tracker/tracker.go``).
-    """
+    ``learners_next`` vote until the change is over (etcd-io/raft ``tracker/tracker.go``)."""
     found = re.match(r"learners=\(([0-9a-f ]*)\)", rest or "")
     return tuple(found[1].split()) if found else ()
 
@@ -203,10 +196,8 @@ def _closed_by_peer(lost: FoldEvent) -> bool:
 
 
 def _what_was_lost(event: FoldEvent) -> Verdict:
-    """Return the verdict on a member that ends itself over lost entries.
-
-    A commit index that does not exceed the member's log, as with an older snapshot, proves no loss.
-    """
+    """Return the verdict on a member that ends itself over lost entries. A commit index that does not exceed the
+    member's log, as with an older snapshot, proves no loss."""
     committed = event.committed or 0
     if event.kind == "RAFT_COMMITTED_CONFLICT":
         most = f": at most {committed - event.raft_index + 1} are lost" if event.raft_index is not None else ""
@@ -239,10 +230,8 @@ class Running:
 
 
 def _tick_us(timeout_us: int) -> int:
-    """Return the longest possible heartbeat interval in us, which is the tick of all timers in the library.
-
-    etcd refuses an election time-out of less than five of them (``embed/config.go``).
-    """
+    """Return the longest possible heartbeat interval in us, which is the tick of all timers in the library. etcd
+    refuses an election time-out of less than five of them (``embed/config.go``)."""
     return timeout_us // 5
 
 
@@ -585,10 +574,8 @@ class Membership(VotingLog):
         self._check(Verdict(RuleId.STALE_LOG_VOTE, VIOLATES if behind else CONFORMS, reason if behind else None), event)
 
     def _quorum(self, event: FoldEvent) -> Verdict:
-        """Judge whether a majority of the voters in force may have granted, by the answers that the winner logged.
-
-        A missing line proves nothing, so only refusals can prove a breach: too many of them leave no majority.
-        """
+        """Judge whether a majority of the voters in force may have granted, by the answers that the winner logged. A
+        missing line proves nothing, so only refusals can prove a breach: too many of them leave no majority."""
         campaign = self.open
         if campaign is None or campaign.term != event.term or not self._halves:
             return Verdict(RuleId.LEADER_WITHOUT_QUORUM, UNDECIDABLE, "the answers or the members are not printed")

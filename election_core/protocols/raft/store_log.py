@@ -92,10 +92,8 @@ class StoreLog:
             self._end, self._unwritten = self._unwritten, None
 
     def _starts(self, event: FoldEvent) -> None:
-        """Take a start, at which the member reads its log: the end (term, index) of its last entry never goes back.
-
-        A leader may cut it, and the log says so; entries not yet written when a process ended are not counted.
-        """
+        """Take a start, at which the member reads its log: the end (term, index) of its last entry never goes back. A
+        leader may cut it, and the log says so; entries not yet written when a process ended are not counted."""
         if event.ledger_end is None or event.ledger_end_term is None:
             return
         end = event.ledger_end_term, event.ledger_end

@@ -16,10 +16,8 @@ Raises = dict[tuple[str | None, int | None], Moment]
 
 
 def raises(facts: list[Fact]) -> Raises:
-    """Return the raises before which no other raise of the same node to the same term can have come.
-
-    Where two machines have one id, either may vote or lead under it: then none of its raises counts.
-    """
+    """Return the raises before which no other raise of the same node to the same term can have come. Where two machines
+    have one id, either may vote or lead under it: then none of its raises counts."""
     raised: dict[tuple[str, int], Moment] = {}
     for fact in facts:
         if isinstance(fact, TermRaised) and fact.node is not None:

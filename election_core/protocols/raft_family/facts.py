@@ -20,10 +20,8 @@ class VoteRefused(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class LeaderKeptRole(Fact):
-    """``node`` stayed leader of ``term`` after ``rounds`` of heartbeats without quorum.
-
-    The last of them came ``without_quorum_ms`` after its last quorum.
-    """
+    """``node`` stayed leader of ``term`` after ``rounds`` of heartbeats without quorum. The last of them came
+    ``without_quorum_ms`` after its last quorum."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
@@ -34,10 +32,8 @@ class LeaderKeptRole(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class TwoLeaders(Fact):
-    """``node`` heard of the leader ``other`` while it knew the leader ``known`` in the same ``term``.
-
-    ``other`` is None if no line names it.
-    """
+    """``node`` heard of the leader ``other`` while it knew the leader ``known`` in the same ``term``. ``other`` is None
+    if no line names it."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "other")
 

@@ -74,10 +74,8 @@ def rows_of(
 
 
 def end_of_all_logs(gap: Gap) -> bool:
-    """Return True when a gap lasts to the end of all logs and is short: all members may have ended together.
-
-    A few lost lines decide whether the last of them seem stopped or dead.
-    """
+    """Return True when a gap lasts to the end of all logs and is short: all members may have ended together. A few lost
+    lines decide whether the last of them seem stopped or dead."""
     return gap.after is None and gap.most < GROUP_SHUTDOWN
 
 
@@ -126,11 +124,8 @@ def last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
 
 
 def _unplanned(group: Group) -> list[Moment]:
-    """Return the begins of tenures after the first that nobody requested.
-
-    A death counts only if its source is one of those with ``Serving`` facts, if there are any: their files also show
-    who was stopped.
-    """
+    """Return the begins of tenures after the first that nobody requested. A death counts only if its source is one of
+    those with ``Serving`` facts, if there are any: their files also show who was stopped."""
     ordered, by_transfer = sorted(group.tenures, key=lambda t: t.begin), transfers(group)
     serving = {change.source_node for change in group.of(Serving)} or {before.source for before in ordered}
     return [
@@ -143,10 +138,8 @@ def _unplanned(group: Group) -> list[Moment]:
 
 
 def _terms_that_went_back(group: Group, double: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield ``TERM_REGRESSION``: a node's own term went back, so its file ``currterm`` was lost or replaced.
-
-    It is critical if it led to a second vote in a term that the node had reached before.
-    """
+    """Yield ``TERM_REGRESSION``: a node's own term went back, so its file ``currterm`` was lost or replaced. It is
+    critical if it led to a second vote in a term that the node had reached before."""
     twice = [(vote.nodes[0], vote.terms[0]) for vote in double]
     for fact in group.of(TermWentBack):
         again = sorted(term for voter, term in twice if voter == fact.who and fact.after <= term <= fact.before)
@@ -177,9 +170,7 @@ def went_back(group: Group, fact: TermWentBack, clock: str, so: str, severity: s
 
 def broke_rule(group: Group, fact: LineBrokeRule, how: str, *more: object, **columns: Any) -> Finding:
     """Make the finding of a single line that breaks a rule: critical and proven, unless ``columns`` say otherwise.
-
-    ``more`` tells it apart from other findings about that line.
-    """
+    ``more`` tells it apart from other findings about that line."""
     common: dict[str, Any] = {
         "severity": CRITICAL,
         "nodes": (fact.who,),

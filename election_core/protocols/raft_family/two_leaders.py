@@ -31,10 +31,8 @@ class _LeaderClaim:
 
 
 def _leader_claims(group: Group) -> dict[int, dict[str, _LeaderClaim]]:
-    """Return ``term -> leader -> claim``. Only a leader of a term sends its heartbeats (``maintainAsLeader``).
-
-    A heartbeat may arrive after its sender lost the role: it proves that the sender led the term, not when.
-    """
+    """Return ``term -> leader -> claim``. Only a leader of a term sends its heartbeats (``maintainAsLeader``). A
+    heartbeat may arrive after its sender lost the role: it proves that the sender led the term, not when."""
     led: dict[int, dict[str, _LeaderClaim]] = {}
     for tenure in group.tenures:
         led.setdefault(tenure.term, {}).setdefault(tenure.node, _LeaderClaim(True, tenure.begin, tenure.evidence))
@@ -158,10 +156,8 @@ def _committed_after_us(group: Group, overlap: Overlap, progress: Committed) -> 
 
 
 def _unshown_silence(group: Group, overlap: Overlap, progress: Committed) -> int:
-    """Return for how long, in us, the stale leader's log was silent before the growth without a check on its clock.
-
-    A clock set forward looks like a silent log: the growth may have been earlier by that much.
-    """
+    """Return for how long, in us, the stale leader's log was silent before the growth without a check on its clock. A
+    clock set forward looks like a silent log: the growth may have been earlier by that much."""
     begin, end, sure = overlap.newer.begin, _growth_begin(progress), group.clocks.surely_before_though_set
     holes = [hole for hole in overlap.stale.silences if hole.begin.at <= progress.since]
     return sum(hole.length for hole in holes if not sure(begin, end, hole.end))

@@ -77,10 +77,7 @@ class _Reached:
 
 def expired_grants(group: Group, back: list[Finding]) -> Iterator[Finding]:
     """Yield ``WRONG_VOTE_RESULT``: a vote for a candidate that reached its term after the voter had reached a larger
-    one.
-
-    The voter has to answer REJECT_EXPIRED_VOTE_TERM (``DLedgerLeaderElector#handleVote``).
-    """
+    one. The voter has to answer REJECT_EXPIRED_VOTE_TERM (``DLedgerLeaderElector#handleVote``)."""
     reached = {node: _Reached(raises) for node, raises in _raised(group).items()}
     for grant in group.of(VoteGranted):
         voter, candidate, term = grant.voter, grant.node, grant.term
@@ -116,9 +113,7 @@ def granted_to(group: Group) -> dict[tuple[str, int], dict[str, VoteGranted]]:
 
 def denied_votes(group: Group, back: list[Finding]) -> Iterator[Finding]:
     """Yield ``WRONG_VOTE_RESULT``: a voter gave a candidate its vote, and refused it in that term as given to another.
-
-    A vote of a term is never taken back (``MemberState#setCurrVoteFor``), whatever the order of both answers.
-    """
+    A vote of a term is never taken back (``MemberState#setCurrVoteFor``), whatever the order of both answers."""
     granted = granted_to(group)
     for fact in group.of(VoteRefused):
         voter, candidate, term = fact.voter, fact.node, fact.term

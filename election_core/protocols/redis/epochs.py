@@ -34,10 +34,7 @@ def place_of(role: Fact) -> Place:
 @dataclass(frozen=True, slots=True)
 class Epochs:
     """The facts with an epoch for each role of a master; ``guessed`` epochs, of roles in ``ordering``, only give an
-    order.
-
-    ``promotions`` maps (epoch, address) to the first message about it.
-    """
+    order. ``promotions`` maps (epoch, address) to the first message about it."""
 
     facts: list[Fact]
     ordering: frozenset[tuple[str, int]]
@@ -131,10 +128,8 @@ def _first(facts: Iterable[Fact]) -> Fact | None:
 
 
 def _kept(facts: Iterable[Fact], known: dict[Place, int], first: Fact | None, clocks: Clocks) -> dict[Place, int]:
-    """Return the epochs of roles that continue an earlier one: of a restarted master, or of the first one.
-
-    If a log begins with a master later than that, its epoch is unknown.
-    """
+    """Return the epochs of roles that continue an earlier one: of a restarted master, or of the first one. If a log
+    begins with a master later than that, its epoch is unknown."""
     kept: dict[Place, int] = {}
     epoch: dict[str, int | None] = {}
     for role in sorted((fact for fact in facts if isinstance(fact, Role)), key=place_of):

@@ -8,10 +8,8 @@ from election_replay.election_core.model.facts import Fact, LineBrokeRule
 
 @dataclass(slots=True, unsafe_hash=True)
 class SentinelSaid(Fact):
-    """A sentinel stated this ``message`` about the server ``node``, in the epoch ``term`` where it is known.
-
-    ``peer`` is the sentinel; ``granted`` sentinels agreed, of the ``needed`` ones.
-    """
+    """A sentinel stated this ``message`` about the server ``node``, in the epoch ``term`` where it is known. ``peer``
+    is the sentinel; ``granted`` sentinels agreed, of the ``needed`` ones."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("message", "term", "peer")
 

@@ -53,9 +53,7 @@ class Copy:
 @dataclass(eq=False, slots=True)
 class Shard:
     """The servers that ``began`` in a shard, addresses of those without a log, and the histories copied there.
-
-    ``part_of``: the shard that this one turned out to be part of.
-    """
+    ``part_of``: the shard that this one turned out to be part of."""
 
     began: set[Place] = field(default_factory=set)
     addresses: set[str] = field(default_factory=set)

@@ -140,10 +140,8 @@ def _overlap(group: Group, overlap: Overlap) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The first request of a former master, and the point of the same history from which the new one ``goes_on``.
-
-    Or, if the new master has nothing of that history, its begin.
-    """
+    """The first request of a former master, and the point of the same history from which the new one ``goes_on``. Or,
+    if the new master has nothing of that history, its begin."""
 
     asked: DataHeld
     goes_on: DataHeld
@@ -389,10 +387,8 @@ def losses(group: Group, found: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _started_from_snapshots(group: Group) -> Iterator[Finding]:
-    """Yield losses by masters restarted from an old snapshot, if a replica had more of their history.
-
-    Both throw the rest away. Data loaded from an append-only file is no snapshot.
-    """
+    """Yield losses by masters restarted from an old snapshot, if a replica had more of their history. Both throw the
+    rest away. Data loaded from an append-only file is no snapshot."""
     held = sorted(group.of(DataHeld), key=lambda fact: (fact.source_node, fact.since, fact.ordinal))
     for saved in (fact for fact in held if fact.message == SAVED and _led_before(group, fact)):
         earlier = [fact for fact in held if fact.source_node == saved.source_node and fact.since < saved.since]
@@ -449,10 +445,8 @@ def _beyond_heartbeats(group: Group, lost: int, all_the_time: int) -> tuple[str,
 
 
 def _covers(finding: Finding, fact: BytesRefused) -> bool:
-    """Return True when the finding already tells of these bytes: of its masters, at its end.
-
-    A new master that is restarted with older data lacks more of them later.
-    """
+    """Return True when the finding already tells of these bytes: of its masters, at its end. A new master that is
+    restarted with older data lacks more of them later."""
     if {fact.peer, fact.node} != {*finding.nodes} or fact.since < finding.start_time:
         return False
     if finding.rule == RuleId.POSSIBLE_DATA_LOSS:
@@ -464,9 +458,7 @@ def _covers(finding: Finding, fact: BytesRefused) -> bool:
 @dataclass(frozen=True, slots=True)
 class Replaced:
     """A replica's data before it copied an empty master: ``keys``, or ``bytes`` of a history, as ``had`` shows.
-
-    ``sure``: keys, or more bytes than heartbeats can have been since the history began.
-    """
+    ``sure``: keys, or more bytes than heartbeats can have been since the history began."""
 
     copy: DataHeld
     had: DataHeld
@@ -476,10 +468,8 @@ class Replaced:
 
 
 def _wiped(group: Group) -> Iterator[Finding]:
-    """Yield losses by a master that came back empty and was copied by its replicas.
-
-    Each log is used in its own order; the id of the history that the master began ties them together.
-    """
+    """Yield losses by a master that came back empty and was copied by its replicas. Each log is used in its own order;
+    the id of the history that the master began ties them together."""
     held = sorted(group.of(DataHeld), key=lambda fact: (fact.source_node, fact.since, fact.ordinal))
     for began in held:
         if began.message != BEGAN or not began.ids or not _led_before(group, began):

@@ -16,10 +16,8 @@ from election_replay.election_core.protocols.redis.facts import BytesRefused, Se
 
 
 def shown(group: Group, gap: Gap) -> Gap:
-    """Return the gap with a least of 0 if an unlogged master may have led in it.
-
-    At the end of the logs, it may also have ended with a restart of a cluster node whose role no line shows.
-    """
+    """Return the gap with a least of 0 if an unlogged master may have led in it. At the end of the logs, it may also
+    have ended with a restart of a cluster node whose role no line shows."""
     if not _nobody_came(group, gap):
         return replace(gap, least=min(gap.least, 0))
     started = (role for role in group.roles if role.role == UNKNOWN and role.until is None and gap.after is None)

@@ -392,10 +392,8 @@ def _unreachable_finding(group: Group, former: Tenure, tenure: Tenure, missed: l
 
 
 def _missed_for_a_while(group: Group) -> Iterator[Finding]:
-    """Yield ``LEADERLESS`` for clients while most sentinels missed a master that nobody replaced.
-
-    The master was frozen or cut off, and the sentinels heard it again before another one led.
-    """
+    """Yield ``LEADERLESS`` for clients while most sentinels missed a master that nobody replaced. The master was frozen
+    or cut off, and the sentinels heard it again before another one led."""
     elapsed = group.clocks.elapsed
     for tenure in group.tenures:
         words = [
@@ -434,10 +432,8 @@ def _at_once(group: Group, words: Sequence[_Missed]) -> Iterator[list[_Missed]]:
 
 
 def _heard_again(group: Group, spell: Sequence[_Missed]) -> tuple[Moment, int]:
-    """Return when most sentinels heard the master again, and how many missed it.
-
-    Sentinels that did not run, or were in TILT, report it late.
-    """
+    """Return when most sentinels heard the master again, and how many missed it. Sentinels that did not run, or were in
+    TILT, report it late."""
     ends: dict[str, Moment] = {}
     for _, end, word in spell:
         name = word.peer or word.source_node
@@ -468,10 +464,8 @@ def _missed_finding(group: Group, tenure: Tenure, missed: list[SentinelSaid], du
 
 
 def _by_word(group: Group, epochs: Epochs) -> Iterator[Finding]:
-    """Yield ``LEADERLESS`` by sentinels alone: from when they missed a master until they had made another one.
-
-    They hear of a new master after it began to serve, and do not know who could reach the old one, so its least is 0.
-    """
+    """Yield ``LEADERLESS`` by sentinels alone: from when they missed a master until they had made another one. They
+    hear of a new master after it began to serve, and do not know who could reach the old one, so its least is 0."""
     speaking = {tenure.node for tenure in group.tenures}
     for (epoch, address), promoted in sorted(epochs.promotions.items(), key=lambda item: item[0][0]):
         missed = [

@@ -12,9 +12,7 @@ A_CLIENT = "a client"
 @dataclass(slots=True, unsafe_hash=True)
 class Ballot(Fact):
     """``node`` entered an election with ``own_epoch`` and its last zxid ``own_zxid``, and left it under ``leader``.
-
-    ``term`` is the epoch of that leader, where a line prints it.
-    """
+    ``term`` is the epoch of that leader, where a line prints it."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "leader", "own_epoch")
 

@@ -105,11 +105,8 @@ class Election:
 
 @dataclass(slots=True)
 class Running:
-    """The state of one process of a server; a start replaces it, so nothing is carried over.
-
-    ``started``: the process has printed no role yet, so it is looking for a leader. ``state`` is the role in the last
-    detailed state line.
-    """
+    """The state of one process of a server; a start replaces it, so nothing is carried over. ``started``: the process
+    has printed no role yet, so it is looking for a leader. ``state`` is the role in the last detailed state line."""
 
     started: bool = False
     role: str | None = None
@@ -441,9 +438,7 @@ class ZabLog:
 
     def _on_state_in_vote(self, event: FoldEvent) -> None:
         """Take the server's own state, printed with each vote it gets: lines about the change to it may be lost.
-
-        Another thread prints it, which may have read the state just before the server left it and print it late.
-        """
+        Another thread prints it, which may have read the state just before the server left it and print it late."""
         if event.role != "CANDIDATE":
             self._now.election.left = self._now.election.left or event.role is not None
         elif self._now.role in (LEADER, FOLLOWER, OBSERVER):
@@ -493,10 +488,8 @@ class ZabLog:
         election.initial = None
 
     def _on_sync(self, event: FoldEvent) -> None:
-        """Take an established leader's comparison of a learner's log with what it has committed itself.
-
-        Before it is established, its last entry is only the last one of its log (``LearnerHandler#syncFollower``).
-        """
+        """Take an established leader's comparison of a learner's log with what it has committed itself. Before it is
+        established, its last entry is only the last one of its log (``LearnerHandler#syncFollower``)."""
         zxid, epoch = _zxid(event.ledger_end_term, event.ledger_end), self._now.epoch
         if self._now.role != LEADER or epoch is None or zxid is None:
             return
@@ -506,11 +499,8 @@ class ZabLog:
             self.committed[None, epoch] = (zxid, event)
 
     def _on_client_ahead(self, event: FoldEvent) -> None:
-        """Take a client that a server with this zxid had answered, so the zxid was committed.
-
-        Source: ``ZooKeeperServer#processConnectRequest``; a response carries the last zxid that its server has
-        processed.
-        """
+        """Take a client that a server with this zxid had answered, so the zxid was committed. Source:
+        ``ZooKeeperServer#processConnectRequest``; a response carries the last zxid that its server has processed."""
         seen = _zxid(event.peer_ledger_end_term, event.peer_ledger_end)
         key = A_CLIENT, 0 if seen is None else seen >> COUNTER_BITS
         if seen is not None and seen > self.committed.get(key, (0, event))[0]:

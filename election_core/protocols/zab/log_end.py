@@ -30,10 +30,8 @@ class ReachedEnd:
     _back: list[tuple[int, FoldEvent, int, FoldEvent]] = field(default_factory=list)
 
     def note(self, end: int | None, event: FoldEvent, *, started: bool) -> None:
-        """Take the printed end of the log; right after a start it may not be earlier than before.
-
-        The first zxid of an epoch is in no log: an established leader prints it (``Leader#startZkServer``).
-        """
+        """Take the printed end of the log; right after a start it may not be earlier than before. The first zxid of an
+        epoch is in no log: an established leader prints it (``Leader#startZkServer``)."""
         if end is None:
             return
         if started and self._reached is not None and end < self._reached[0]:

@@ -140,10 +140,8 @@ def _entries(end: int, committed: int) -> str:
 
 
 def _count(end: int, committed: int) -> int:
-    """Return how many entries lie between two zxids; across epochs at least, by the counter of the later zxid.
-
-    The first entry of an epoch has the counter 1.
-    """
+    """Return how many entries lie between two zxids; across epochs at least, by the counter of the later zxid. The
+    first entry of an epoch has the counter 1."""
     same_epoch = end >> COUNTER_BITS == committed >> COUNTER_BITS
     return committed - end if same_epoch else committed & ((1 << COUNTER_BITS) - 1)
 

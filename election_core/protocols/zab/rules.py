@@ -137,10 +137,8 @@ def _may_overlap(role: Role, other: Role, clocks: Clocks) -> bool:
 
 
 def _planned(group: Group, tenure: Tenure) -> bool:
-    """Return True when a leadership seems to have ended as planned; ZooKeeper does not print an orderly stop.
-
-    That is a restart of all servers one after the other, or an end of all logs within a minute of the leader's end.
-    """
+    """Return True when a leadership seems to have ended as planned; ZooKeeper does not print an orderly stop. That is a
+    restart of all servers one after the other, or an end of all logs within a minute of the leader's end."""
     last = tenure is group.tenures[-1] and tenure.end_cause in (DIED, SILENT, "quorum_lost")
     everybody = last and group.clocks.elapsed(tenure.end, group.end)[1] < GROUP_SHUTDOWN
     rolling = tenure.end_cause == DIED and _restarted_in_turn(group, tenure)
@@ -148,10 +146,8 @@ def _planned(group: Group, tenure: Tenure) -> bool:
 
 
 def _restarted_in_turn(group: Group, tenure: Tenure) -> bool:
-    """Return True when every server was down once around then, and no two of them certainly at once.
-
-    A log without a role before that end, for lack of INFO lines or as it begins later, cannot show its server down.
-    """
+    """Return True when every server was down once around then, and no two of them certainly at once. A log without a
+    role before that end, for lack of INFO lines or as it begins later, cannot show its server down."""
     near = [down for down in group.roles if down.role == DOWN and _about(group, since(down), tenure.end)]
     earlier = (role for role in group.roles if group.clocks.elapsed(since(role), tenure.end)[1] >= 0)
     members = {role.source_node for role in earlier if role.role in (LEADER, FOLLOWER)}
@@ -311,9 +307,7 @@ def _behind_its_supporters(group: Group, win: Candidacy) -> Iterator[Finding]:
 
 def _without_quorum(group: Group) -> Iterator[Finding]:
     """Yield ``LEADER_WITHOUT_QUORUM``: fewer supporters than a majority of the voters; possible only, due to weights.
-
-    With groups (hierarchical quorums) majorities do not count, so nothing is judged.
-    """
+    With groups (hierarchical quorums) majorities do not count, so nothing is judged."""
     if any(fact.groups for fact in group.of(VotersStated)):
         return
     for fact in group.of(ZabRuleBroken):
