@@ -1,4 +1,4 @@
-"""How each system writes its log: text of a record in, :class:`~election_core.model.events.Event` out.
+"""Parsers of each system's log: text of a record in, :class:`~election_core.model.events.Event` out.
 
 A dialect is a module of literal tables. To teach a new text, add a row to the table of the system that prints it;
 to teach a new system, add its folder with a row (:class:`~.system.System`) to :data:`~.systems.SYSTEMS`. ``docs/dialects.md`` shows how.
@@ -60,8 +60,7 @@ FLOODS = frozenset[str]().union(
     etcd.TABLE.floods,
     *(system.table.floods for system in SYSTEMS),
 )
-"""Kinds of which the first event in ten seconds, for each consumer group and topic, says what the others do; no rule
-reads them."""
+"""Kinds of which one event in ten seconds, for each consumer group and topic, is enough; no rule reads them."""
 
 LOGS: Mapping[str, Dialect] = {
     **dict.fromkeys(sorted(rocketmq.STREAMS), rocketmq.ROCKETMQ),
@@ -74,16 +73,16 @@ SHARED: Mapping[str, tuple[Dialect, ...]] = {
     stream: tuple(system.dialect for system in SYSTEMS if stream in system.shared_streams)
     for stream in sorted({stream for system in SYSTEMS for stream in system.shared_streams})
 }
-"""Names of files that several systems give: beside the one of :data:`LOGS` these may have written them."""
+"""File names that several systems use, with the systems beside the one in :data:`LOGS`."""
 
 CONSOLES = "*.out"
-"""Files that a start script names, of any system: their first line tells the dialect where no line says more."""
+"""Console files of any system, named by a start script: their first dated line decides the dialect."""
 
 OTHERS = (
     *("*gc.log*", "gc*.log*", "*-gc-*", "*_gc_*", "gc.*", "*.hprof", "*.pid", "hs_err*"),
     *("zookeeper_trace.log*", "zookeeper_audit.log*", "kafka-request.log*", "kafka-authorizer.log*"),
 )
-"""Files beside the logs that say nothing, or nothing else than these: what the Java machine writes, traces, audits."""
+"""Files beside the logs that hold nothing of use: garbage collection and dumps of the JVM, traces, audits."""
 
 
 @lru_cache(maxsize=1024)
@@ -94,7 +93,7 @@ def _log_dialect(stream: str) -> Dialect | None:
 CANONICAL = canonical.dialect(KINDS, _log_dialect)
 
 STREAMS: Mapping[str, Dialect] = {**dict.fromkeys(canonical.STREAMS, CANONICAL), **LOGS}
-"""Which dialect a file speaks, by its name or a pattern of it; the first that fits counts."""
+"""The dialect of a file by its name or a pattern; the first that fits counts."""
 
 DIALECTS: tuple[Dialect, ...] = (
     *(rocketmq.ROCKETMQ, zookeeper.ZOOKEEPER, etcd.ETCD),
@@ -106,10 +105,8 @@ NAMED: Mapping[str | None, Dialect] = {dialect.name: dialect for dialect in DIAL
 
 
 def dialect_for(stream: str, first_line: str = "", streams: Mapping[str, Dialect] | None = None) -> Dialect | None:
-    """The dialect of a file by its name without suffixes of rolling and compression; ``None``: the name says nothing.
-
-    For a console's name ``first_line``, the first dated line of the file, decides.
-    """
+    """Return the dialect of a file by its name without suffixes of rolling and compression; None if the name does not
+    tell. For a console file, ``first_line``, the first dated line of the file, decides."""
     if is_other(stream):
         return None
     if (dialect := _of_name(stream) if streams is None else _among(streams, stream)) is not None:
@@ -118,11 +115,8 @@ def dialect_for(stream: str, first_line: str = "", streams: Mapping[str, Dialect
 
 
 def stream_in_system(stream: str, dialect: str | None) -> str:
-    """The name under which a file counts: with that of its system in front where another one gives the same, or
-    where none of the system's processes gives it.
-
-    ``dialect`` is its dialect by name, with or without a layout.
-    """
+    """Return the stream name of a file, prefixed with its system's name where another system uses the same file name,
+    or where no process of the system uses it. ``dialect`` is its dialect by name, with or without a layout."""
     spoken = (dialect or "").partition(" ")[0]
     system = next((system for system in SYSTEMS if system.name == spoken), None)
     shared = any(sharer.name == spoken for sharer in SHARED.get(stream, ()))
@@ -140,16 +134,14 @@ def _of_name(stream: str) -> Dialect | None:
 
 @lru_cache(maxsize=1024)
 def is_other(stream: str) -> bool:
-    """Whether a file is known to be no log of a system."""
+    """Return True when a file is known to be no log of a system."""
     return any(fnmatchcase(stream, pattern) for pattern in OTHERS)
 
 
 @lru_cache(maxsize=256)
 def named(name: str | None) -> Dialect | None:
-    """A dialect by its name, behind which a layout may stand; ``None`` for no name.
-
-    Raises ``ValueError`` for a layout that cannot be read.
-    """
+    """Return a dialect by its name, which a layout may follow; None for no name. Raises ``ValueError`` for a layout
+    that cannot be compiled."""
     base, _, pattern = (name or "").partition(" ")
     if base == described.NAME and pattern:
         return described.described(pattern)
@@ -158,27 +150,28 @@ def named(name: str | None) -> Dialect | None:
 
 
 def _sent(name: str) -> Dialect:
-    """The dialect that another process named."""
+    """Return the dialect that another process named."""
     if (found := named(name)) is None:
         raise ValueError(name)
     return found
 
 
 copyreg.pickle(Dialect, lambda dialect: (_sent, (dialect.name,)))
-"""Other processes have the same tables: a dialect goes there by its name."""
+"""Other processes have the same tables, so a dialect is pickled as its name."""
 
 _JSON_OF_ETCD = re.compile(r'\{"(?:level|ts|caller|msg)":')
-"""Any object may begin like a line of etcd; one with these fields in front, and a ``msg``, is one."""
+"""An object with one of these fields first, and a ``msg``, is a line of etcd."""
 
 
 def speaker_of(line: str, preferred: Dialect | None = None) -> Dialect | None:
-    """The dialect whose record begins with ``line``, before others the ``preferred`` one; ``None`` for no such line."""
+    """Return the dialect whose record begins with ``line``, trying the ``preferred`` one first; None if there is
+    none."""
     if preferred is not None and preferred.in_layout and preferred.reads(line):
         return preferred
     if line.startswith("{"):
         if preferred is CANONICAL and '"kind"' in line:
             return CANONICAL
-        of_etcd = _JSON_OF_ETCD.match(line) and '"msg":' in line and '"rawmsg":' not in line  # which is rsyslog's
+        of_etcd = _JSON_OF_ETCD.match(line) and '"msg":' in line and '"rawmsg":' not in line  # rawmsg: rsyslog's JSON
         return etcd.ETCD if of_etcd else None
     if preferred is not None and preferred is not CANONICAL and _begins(preferred.record_start)(line):
         return preferred
@@ -186,7 +179,7 @@ def speaker_of(line: str, preferred: Dialect | None = None) -> Dialect | None:
 
 
 def _that_begins(line: str) -> Dialect | None:
-    """The dialect whose records begin as this line does: of several, the one of which it is a text, or that reads it."""
+    """Return the dialect whose records begin as this line does; of several, the one with the text, or that reads it."""
     begins = [dialect for dialect in DIALECTS if dialect is not CANONICAL and _begins(dialect.record_start)(line)]
     if len(begins) > 1 and (speaks := next((dialect for dialect in begins if is_event(dialect, line, "")), None)):
         return speaks
@@ -199,6 +192,6 @@ def _begins(record_start: str) -> Callable[[str], re.Match[str] | None]:
 
 
 def tick(event_time: int, resolution_ms: int) -> Event:
-    """The sign of life of a log at ``event_time`` (microseconds UTC)."""
+    """Return a sign of life of a log at ``event_time`` (us UTC)."""
     dated = {"kind": TICK, "event_time": event_time, "time_resolution_ms": resolution_ms}
     return saying({**dated, "protocol": "process"})

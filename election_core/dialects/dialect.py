@@ -1,14 +1,14 @@
-"""What a dialect is, and how a table of log texts becomes a parser.
+"""Dialects: how one system writes its log, and how a table of its log texts becomes a parser.
 
-A dialect knows how one system writes its log. It is a set of literal tables: each row (:class:`Text`) is the
-format string of the system's own source, with the placeholders named after the columns they fill. This module
-turns rows into anchored patterns and picks the few that can match a message by its first characters.
+A dialect is a set of literal tables: each row (:class:`Text`) is the format string of the system's own source, with the
+placeholders named after the columns they fill. This module turns rows into anchored patterns, and picks the few that
+can match a message by its first characters.
 
 Placeholders of a template:
 
 ``{term:int}``   a value of the shape ``int`` for the column ``term``
 ``{peer}``       a value without blanks (shape ``word``)
-``{}``           a value without blanks that nobody needs
+``{}``           a value without blanks that is not kept
 ``{:vote}``      a shape that fills several columns at once
 
 ``{{`` and ``}}`` are literal braces. Blanks at the end of a template or of a line do not count.
@@ -29,10 +29,10 @@ from election_replay.election_core.model.events import Event
 
 Fields = Mapping[str, Any]
 Condition = Callable[[str, str], bool]
-"""Decides by ``(thread, stream)`` between texts that read alike; ZooKeeper's class stands in the place of the thread."""
+"""Decides by ``(thread, stream)`` between texts that read alike; for ZooKeeper the class stands in for the thread."""
 
 TELLING = 12
-"""A literal of so many characters is no word that other programs happen to print: ``LOOKING`` tells nothing."""
+"""A literal of this many characters is unlikely to be printed by other programs; ``LOOKING`` alone proves nothing."""
 
 COLUMNS = frozenset(column.name for column in fields(Event))
 
@@ -40,7 +40,7 @@ COLUMNS = frozenset(column.name for column in fields(Event))
 class Record(NamedTuple):
     """One record of a log: its first line and the undated lines that follow it, such as a stack trace.
 
-    ``text`` has no line end. ``continuation`` holds at most the first lines, each perhaps cut. ``stream`` is the
+    ``text`` has no line end. ``continuation`` holds the first of those lines only, each possibly cut. ``stream`` is the
     file name without roll and compression suffixes. ``utc_offset_minutes`` is the zone of the line's time.
     """
 
@@ -54,16 +54,15 @@ class Record(NamedTuple):
 class Dialect:
     """How one system writes its log.
 
-    ``record_start`` is an anchored pattern (RE2 syntax) of a line that begins a record. A line that contains
-    none of the ``needles`` is never an event. ``utc_offset_minutes`` is the zone of the times where nothing
-    else is configured. ``parse`` answers ``None`` for what is not of interest and raises :class:`Unparsable`,
-    nothing else. ``time_of`` takes a first line and its zone, and answers microseconds UTC and the resolution
-    in milliseconds, or ``None`` where the line bears no possible time.
+    ``record_start`` is an anchored pattern (RE2 syntax) of a line that begins a record. A line without any of the
+    ``needles`` is never an event. ``utc_offset_minutes`` is the zone of the times unless configured. ``parse`` returns
+    None for lines of no interest and raises only :class:`Unparsable`. ``time_of`` takes a first line and its zone, and
+    returns (us UTC, resolution in ms), or None if the line has no possible time.
 
-    ``parse_line`` is ``parse`` for a line that a layout has taken apart, ``reads`` whether the system's own layouts
-    take a line apart, ``anchors`` are the ``needles`` for any layout, ``telling`` those texts' literals that no other
-    program prints. ``plain`` dialects write times as ``2026-03-01 10:00:00``. Some texts mean something only
-    ``by_class`` that prints them; ``missing`` says what a layout does not tell.
+    ``parse_line`` is ``parse`` for a line that a layout has taken apart. ``reads`` returns True if the system's own
+    layouts can take a line apart. ``anchors`` are the ``needles`` for any layout, ``telling`` those literals that no
+    other program prints. ``plain``: times are written as ``2026-03-01 10:00:00``. ``by_class``: some texts are told
+    apart by the class that prints them. ``missing``: what a layout does not print, for people.
     """
 
     name: str
@@ -82,27 +81,24 @@ class Dialect:
 
     @property
     def distinguishing_lines(self) -> tuple[str, ...]:
-        """Literals of the system's texts that no other program prints; where none are given the long ``anchors``."""
+        """Literals of the system's texts that no other program prints; by default the long ``anchors``."""
         return self.telling or tuple(anchor for anchor in self.anchors if len(anchor) >= TELLING)
 
     @property
     def system(self) -> str:
-        """The name without the layout that may stand behind it."""
+        """The name without the layout that may follow it."""
         return self.name.partition(" ")[0]
 
     @property
     def in_layout(self) -> bool:
-        """Whether a layout other than the system's own is read."""
+        """Whether the dialect reads a layout other than the system's own."""
         return " " in self.name
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How a printed value looks and what it means.
-
-    ``pattern`` has no groups. ``read`` answers the value, or with ``spread`` the columns it fills; it raises
-    ``ValueError`` for the impossible.
-    """
+    """The form of a printed value, and how to read it. ``pattern`` has no groups. ``read`` returns the value, or with
+    ``spread`` the columns it fills; it raises ``ValueError`` for an impossible value."""
 
     pattern: str
     read: Callable[[str], Any]
@@ -111,13 +107,12 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One log text: its kind, the format string of its source, what it tells, and what it says without a value.
+    """One log text: its kind, the format string of its source, its meaning, and the columns it implies.
 
-    Several texts may share a kind: older wordings of one event. ``sets`` are columns that the text fills by
-    itself; ``then`` turns the columns read into the final ones where one value explains another. A text that
-    ``floods`` may be printed hundreds of times a second and says nothing new by that. ``does`` declares what the line
-    does beside what it says. One without a word of its own has a ``needle``: what else its line contains, such as the
-    class that prints it.
+    Several texts may share a kind: older wordings of one event. ``sets`` are columns that the text fills without a
+    value. ``then`` turns the columns read into the final ones. A text that ``floods`` may be printed hundreds of times
+    a second without saying anything new. ``does`` declares its effects beside its content. A text without a distinctive
+    word has a ``needle``: something else that its line contains, such as the class that prints it.
     """
 
     kind: str
@@ -132,22 +127,22 @@ class Text:
 
 
 def under(protocol: str, texts: Iterable[Text]) -> tuple[Text, ...]:
-    """The texts, each said under ``protocol`` unless it names one of its own."""
+    """Return the texts with ``protocol`` set, unless a text names one of its own."""
     return tuple(replace(text, sets={"protocol": protocol, **text.sets}) for text in texts)
 
 
 def on_thread(*beginnings: str) -> Condition:
-    """True on a thread whose name begins with one of these, after ``#...#`` of a broker in a container."""
+    """Return a condition: the thread's name begins with one of these, after ``#...#`` of a broker in a container."""
     return lambda thread, _: thread.rpartition("#")[2].startswith(beginnings)
 
 
 def off_thread(*beginnings: str) -> Condition:
-    """True on every other thread."""
+    """Return the opposite condition of :func:`on_thread`."""
     return lambda thread, _: not thread.rpartition("#")[2].startswith(beginnings)
 
 
 def integer(printed: str) -> int | None:
-    """A whole number of at most 64 bits, or ``None`` for a printed null."""
+    """Return a whole number of at most 64 bits, or None for a printed null; ``ValueError`` for anything else."""
     found = digits.number(printed)
     if found is not None:
         return found
@@ -162,7 +157,7 @@ def integer(printed: str) -> int | None:
 
 
 def boolean(printed: str) -> bool | None:
-    """``true`` or ``false``, or ``None`` for a printed null."""
+    """Return True or False, or None for a printed null; ``ValueError`` for anything else."""
     try:
         return {"true": True, "false": False, "null": None}[printed]
     except KeyError:
@@ -170,7 +165,7 @@ def boolean(printed: str) -> bool | None:
 
 
 def words(printed: str) -> str | None:
-    """The text itself; ``None`` for nothing or a printed null."""
+    """Return the text itself, or None if it is empty or a printed null."""
     return None if printed in ("", "null") else printed
 
 
@@ -185,10 +180,8 @@ SHAPES: Mapping[str, Shape] = {
 
 @dataclass(frozen=True)
 class Pattern:
-    """A text made ready: ``regex`` matches whole messages, ``anchor`` is a literal that each of them contains.
-
-    ``places`` are the columns and shapes of the groups of ``regex``: what nobody needs has none.
-    """
+    """A compiled text: ``regex`` matches whole messages; ``anchor`` is a literal that each of them contains. ``places``
+    are the columns and shapes of the groups of ``regex``; values that are not kept have no group."""
 
     text: Text
     expression: str
@@ -199,14 +192,12 @@ class Pattern:
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
-        """Compiled when the first message asks for it: there are many hundred, and a log holds some of them."""
+        """The compiled expression, made on first use: there are many hundred texts, and a log holds few of them."""
         return re.compile(self.expression, re.DOTALL)
 
     def read(self, message: str, thread: str, stream: str) -> dict[str, Any] | None:
-        """The columns that ``message`` fills, or ``None`` where it is another text; no blanks at its end.
-
-        Raises ``ValueError`` when the text is this one and a value in it is impossible.
-        """
+        """Return the columns that ``message`` fills, or None if it is another text; it must not end in blanks. Raises
+        ``ValueError`` if the text matches and a value in it is impossible."""
         found = self.regex.match(message)
         text = self.text
         if found is None or (text.when is not None and not text.when(thread, stream)):
@@ -221,15 +212,13 @@ class Pattern:
 
 
 def compiled(text: Text, shapes: Mapping[str, Shape], before: str) -> Pattern:
-    """``text`` as a pattern; ``before`` stands in front of every message.
-
-    Raises ``ValueError`` for a template that names no column or no shape.
-    """
+    """Return ``text`` as a pattern; ``before`` precedes every message. Raises ``ValueError`` for a template that names
+    an unknown column or shape."""
     parts = list(Formatter().parse(text.template.rstrip()))
     regex, literals, places = "", [""], []
     for position, (literal, name, shape_name, _) in enumerate(parts):
         literals[-1] += literal
-        if name is None:  # an escaped brace ends a part without a place in it
+        if name is None:  # an escaped brace ends a part without a placeholder
             continue
         if name and name not in COLUMNS:
             raise ValueError(f"{text.kind}: no column {name}")
@@ -237,7 +226,9 @@ def compiled(text: Text, shapes: Mapping[str, Shape], before: str) -> Pattern:
             raise ValueError(f"{text.kind}: no shape {shape_name}")
         shape = shapes[shape_name or ""]
         blank = ""
-        if position == len(parts) - 1 and literals[-1].strip():  # an empty last value loses the blank before it
+        if (
+            position == len(parts) - 1 and literals[-1].strip()
+        ):  # line ends are stripped: an empty last value has no blank before it
             literals[-1], blank = literals[-1].rstrip(" "), " *"
         regex += f"{re.escape(literals[-1])}{blank}"
         if name or shape.spread:
@@ -253,14 +244,14 @@ def compiled(text: Text, shapes: Mapping[str, Shape], before: str) -> Pattern:
 
 
 KEY_LENGTHS = (8, 4)
-"""Texts are found by so many characters at their beginning, or by so few where they are shorter or begin with a value."""
+"""Lengths of the message prefixes by which texts are looked up: the short one for texts with a short first literal."""
 
 
 class Table:
-    """Texts, found by the first characters of a message; a longer text goes before a shorter one.
+    """Texts, looked up by the first characters of a message; longer texts are tried first.
 
-    ``before`` is what every layout writes in front of a message: it makes the needles of short messages longer.
-    ``compile_text`` makes a text ready.
+    ``before`` is what every layout writes before a message: it makes the needles of short messages longer.
+    ``compile_text`` turns a text into a pattern.
     """
 
     def __init__(
@@ -282,7 +273,7 @@ class Table:
         self._by_key: list[dict[str, tuple[tuple[str, Pattern], ...]]] = [
             {key: () for row in every if len(key := row.prefix[:length]) == length} for length in KEY_LENGTHS
         ]
-        """Filled when the first message asks for a key: there are a thousand, and a log holds some of them."""
+        """Filled on first use of a key: there are a thousand, and a log holds few of them."""
         self._others = tuple((row.anchor, row) for row in self.patterns if len(row.prefix) < min(KEY_LENGTHS))
 
     def _fitting(self, key: str) -> tuple[tuple[str, Pattern], ...]:
@@ -293,7 +284,7 @@ class Table:
         )
 
     def candidates(self, message: str) -> Iterator[Pattern]:
-        """The patterns that may match ``message``, in the order in which to try them."""
+        """Yield the patterns that may match ``message``, in the order in which to try them."""
         for keys, length in zip(self._by_key, KEY_LENGTHS, strict=True):
             if (fitting := keys.get(key := message[:length])) is not None:
                 keys[key] = fitting = fitting or self._fitting(key)
@@ -301,24 +292,24 @@ class Table:
         else:
             fitting = self._others
         for anchor, pattern in fitting:
-            if anchor in message:  # cheaper than its pattern, which mostly fails
+            if anchor in message:  # cheaper than matching the pattern, which mostly fails
                 yield pattern
 
     def needles(self) -> tuple[str, ...]:
-        """The fewest literals of which every event's line contains one."""
+        """Return the fewest literals such that the line of every event contains one."""
         return fewest({pattern.needle for pattern in self.patterns})
 
     def anchors(self) -> tuple[str, ...]:
-        """The fewest literals of which every event's message contains one."""
+        """Return the fewest literals such that the message of every event contains one."""
         return fewest({pattern.text.needle or pattern.anchor for pattern in self.patterns})
 
     def telling(self) -> tuple[str, ...]:
-        """The fewest literals of messages that no other program happens to print, whichever shorter ones they hold."""
+        """Return the fewest literals of messages that no other program is likely to print."""
         return fewest({pattern.anchor for pattern in self.patterns if len(pattern.anchor) >= TELLING})
 
 
 def fewest(literals: Iterable[str]) -> tuple[str, ...]:
-    """The literals that contain no other one."""
+    """Return the literals that contain no other one."""
     shortest_first = sorted(literals, key=lambda text: (len(text), text))
     width = len(shortest_first[0])
     kept: list[str] = []
@@ -340,23 +331,18 @@ def _since_1970(printed: str) -> int:
 
 
 _SECOND = {f":{second:02d}": second for second in range(60)}
-"""What stands behind the minute of a time."""
+"""Seconds by the text after the minute of a time."""
 
 
 def seconds(printed: str) -> int:
-    """Seconds from 1970-01-01 to ``2026-03-01 10:00:07``, as if it were UTC. Raises ``ValueError`` for no such time.
-
-    Lines come in the order of their times: a minute is worked out once for all of its lines.
-    """
+    """Return the seconds from 1970-01-01 to ``2026-03-01 10:00:07``, taken as UTC; ``ValueError`` for no such time.
+    Lines come in order of time, so the value of a minute is cached for all of its lines."""
     second = _SECOND.get(printed[16:])
     return _since_1970(printed) if second is None else _since_1970(printed[:16]) + second
 
 
 def moment(printed: str, fraction: str | None, utc_offset_minutes: int) -> tuple[int, int]:
-    """Microseconds UTC and resolution in milliseconds of a local time and the digits behind its seconds.
-
-    Loggers cut times off: the line was written within the second, or millisecond, that begins here. Raises
-    ``ValueError`` for no such time.
-    """
+    """Return (us UTC, resolution in ms) of a local time and the digits after its seconds. Loggers truncate times: the
+    line was written within the second, or millisecond, that begins here. Raises ``ValueError`` for no such time."""
     utc = (seconds(printed) - utc_offset_minutes * 60) * 1_000_000
     return (utc + int(fraction[:6].ljust(6, "0")), 1) if fraction else (utc, 1000)

@@ -1,8 +1,7 @@
-"""Lines of JSON in which a logger says what a layout would: time, level, thread, class and message under keys.
+"""Log lines in JSON, with time, level, thread, class and message under keys.
 
-A layout of JSON is written ``json time=@timestamp level=log.level thread=process.thread.name message=message``: the
-keys by name; one with dots is looked for as it stands, and then object by object. The forms of common encoders are
-known without settings.
+Such a layout is written ``json time=@timestamp level=log.level thread=process.thread.name message=message``. A key with
+dots is looked up as a whole first, then object by object. The forms of common encoders are known without settings.
 """
 
 import json
@@ -18,12 +17,12 @@ from election_replay.election_core.dialects.parts import Line
 from election_replay.election_core.dialects.stamps import BadLayout
 
 PREFIX = "json "
-"""How the pattern of such a layout begins."""
+"""The prefix of the pattern of such a layout."""
 
 PARTS = ("time", "level", "thread", "logger", "node", "message")
 
 LONGEST_LINE = 64 << 10
-"""A longer line, in characters, is not parsed."""
+"""Longer lines, in characters, are not parsed."""
 
 KNOWN = (
     "json time=@timestamp level=log.level thread=process.thread.name logger=log.logger message=message",
@@ -38,7 +37,7 @@ KNOWN = (
     "json time=ts level=level thread=thread logger=logger message=msg",
     "json time=timestamp level=level thread=_thread logger=_logger message=short_message",
 )
-"""The encoders of Elastic (ECS), logstash, log4j2 and logback, and what people write themselves."""
+"""The encoders of Elastic (ECS), logstash, log4j2 and logback, and common home-made forms."""
 
 _TIME = re.compile(
     r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))? ?(Z|UTC|GMT|[+-]\d\d:?\d\d|[+-]\d\d)?", re.ASCII
@@ -48,7 +47,7 @@ _UNITS = (1, 1_000, 1_000_000, 1_000_000_000)
 
 @dataclass(frozen=True, slots=True)
 class JsonLayout:
-    """The keys of a line of JSON, made ready; read as :class:`~election_core.dialects.layouts.Layout` is."""
+    """The keys of a line of JSON; used like :class:`~election_core.dialects.layouts.Layout`."""
 
     pattern: str
     keys: Mapping[str, str] = field(hash=False)
@@ -57,11 +56,11 @@ class JsonLayout:
 
     @property
     def names_class(self) -> bool:
-        """Whether a line says which class prints it."""
+        """Whether a line names the class that prints it."""
         return "logger" in self.keys
 
     def line(self, text: str) -> Line | None:
-        """The parts of a line, or ``None`` where it is no JSON with a time and a message."""
+        """Return the parts of a line, or None if it is no JSON with a time and a message."""
         if not text.startswith("{") or len(text) > LONGEST_LINE:
             return None
         try:
@@ -84,12 +83,12 @@ class JsonLayout:
         )
 
     def fits(self, text: str) -> bool:
-        """Whether a line holds something under every key."""
+        """Return True when a line has a value under every key."""
         line = self.line(text)
         return line is not None and all(value_of(line.fields, key) is not None for key in self.keys.values())
 
     def time_of(self, text: str, utc_offset_minutes: int) -> tuple[int, int] | None:
-        """Microseconds UTC and resolution in milliseconds of a line, or ``None`` where it bears no possible time."""
+        """Return (us UTC, resolution in ms) of a line, or None if it has no possible time."""
         line = self.line(text)
         try:
             return line.time(utc_offset_minutes) if line else None
@@ -98,7 +97,7 @@ class JsonLayout:
 
 
 def json_layout(pattern: str) -> JsonLayout:
-    """The reader of such a layout. Raises :class:`BadLayout` for a part that is none, or one that is missing."""
+    """Return the reader of such a layout. Raises :class:`BadLayout` for an unknown or missing part."""
     keys: dict[str, str] = {}
     for word in pattern.removeprefix(PREFIX).split():
         part, equals, key = word.partition("=")
@@ -112,7 +111,7 @@ def json_layout(pattern: str) -> JsonLayout:
 
 
 def value_of(found: Any, key: str) -> Any:
-    """What stands under a key, or behind the keys between dots."""
+    """Return the value under a key, or under the keys between its dots; None without one."""
     if not isinstance(found, dict):
         return None
     if key in found:
@@ -122,15 +121,13 @@ def value_of(found: Any, key: str) -> Any:
 
 
 def storable(text: str) -> bool:
-    """Whether a text holds whole characters only: JSON can write halves of them."""
+    """Return True when a text holds whole characters only: JSON can encode half of a surrogate pair."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def time_of(printed: Any, utc_offset_minutes: int) -> tuple[int, int]:
-    """Microseconds UTC and resolution in milliseconds of a time. Raises ``ValueError`` for no possible time.
-
-    A number without a unit is in the largest one that gives a year before 3000: seconds to nanoseconds.
-    """
+    """Return (us UTC, resolution in ms) of a time. Raises ``ValueError`` for no possible time. A number without a unit
+    is in the largest unit that gives a year before 3000: seconds to nanoseconds."""
     if isinstance(printed, dict) and type(printed.get("epochSecond")) is int:  # log4j2
         nanoseconds = printed.get("nanoOfSecond")
         return time_of(printed["epochSecond"], 0)[0] + (nanoseconds if type(nanoseconds) is int else 0) // 1_000, 1

@@ -1,6 +1,6 @@
-"""Layouts that operators use, known without settings: what stands before the message, and how dates are written.
+"""Layouts that are recognised without settings: the parts before the message, and the forms of dates.
 
-Each is the pattern string of a logger's configuration; ``%d`` stands for any of :data:`DATES`. Paddings are left out
+Each is the pattern string of a logger's configuration; ``%d`` stands for any of :data:`DATES`. Paddings are omitted
 where a field may be padded in any way.
 """
 
@@ -32,8 +32,8 @@ DATES: Mapping[str, tuple[str, ...]] = {
         for date in ("EEE MMM dd HH:mm:ss z yyyy", "MMM dd, yyyy h:mm:ss a", "yyyyMMddHHmmssSSS", "UNIX_MILLIS", "UNIX")
     },
 }
-"""How dates of one form begin, and how they may go on. They can mean one day only: ``03/01/2026`` is the third of
-January or the first of March, and is never guessed."""
+"""Date patterns by their common first part. Each has only one reading: ``03/01/2026`` could be the third of January or
+the first of March, and is never guessed."""
 
 HEADERS = (
     "%d [myid:%X{myid}] - %-5p [%t:%C{1}@%L] - %m%n",
@@ -167,26 +167,26 @@ HEADERS = (
     "%d %-5p %t - %m%n",
     "%d %-5p %m%n",
 )
-"""Where several read a line, that one counts whose messages are known, and then the first one here."""
+"""If several of them read a line, the one whose messages are known counts, then the first one here."""
 
 WITHIN = 120
-"""The date of a line begins within so many characters."""
+"""The most characters before the date of a line."""
 
 
 @lru_cache(maxsize=1)
 def _begins() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """What each form of :data:`DATES` begins with."""
+    """Return the first part of each form of :data:`DATES`, with its pattern."""
     return tuple((begin, re.compile(stamp(begin).regex, re.ASCII)) for begin in DATES)
 
 
 @lru_cache(maxsize=len(DATES))
 def _dates(begin: str) -> Mapping[str, re.Pattern[str]]:
-    """The dates of one form, by their patterns."""
+    """Return the dates of one form, by their patterns."""
     return {date: re.compile(rf"(?<![\w.:]){stamp(date).regex}(?![\d:]|[.,]\d)", re.ASCII) for date in DATES[begin]}
 
 
 def dates_in(text: str) -> list[str]:
-    """The date patterns that a line may have been written with: those that take in the most of it, first."""
+    """Return the date patterns that a line may have been written with: those that match the longest text."""
     head = text[: WITHIN + 40]
     lengths = {
         date: len(found.group())
@@ -201,7 +201,7 @@ def dates_in(text: str) -> list[str]:
 
 @lru_cache(maxsize=64)
 def layouts_with(date: str) -> tuple[Layout, ...]:
-    """The known layouts with dates of one form."""
+    """Return the known layouts with dates of one form."""
     return tuple(layout(header.replace("%d", f"%d{{{date}}}")) for header in HEADERS)
 
 
@@ -211,7 +211,7 @@ def _json() -> tuple[JsonLayout, ...]:
 
 
 def layouts_of(text: str) -> Iterator[AnyLayout]:
-    """The known layouts that read a line."""
+    """Yield the known layouts that read a line."""
     if text.startswith("{"):
         yield from [layout for layout in _json() if layout.fits(text)] or [
             layout for layout in _json() if layout.line(text)

@@ -1,10 +1,10 @@
-"""Layouts: the pattern string of a logger, such as ``%d{ISO8601} [%t] %-5p %c{1} - %m%n``, made into a reader of lines.
+"""Layouts: a logger's pattern string, such as ``%d{ISO8601} [%t] %-5p %c{1} - %m%n``, compiled into a reader of lines.
 
-Operators change how log4j and logback write a line; what the line says stays the same. So a layout is the very string
-of the logger's configuration, of log4j 1 and 2 and of logback, and a dialect reads the message behind it as ever.
+Operators change how log4j and logback write a line, but not what the line says. So a layout is the very string of the
+configuration of log4j 1, log4j 2 or logback, and the dialect reads the message after it as usual.
 
-Reading is safe for hostile lines: a field is as long as :data:`FREE` allows, a layout has no more free fields than
-:data:`MOST_FREE`, and whatever is in a line is looked at from its beginning.
+Reading is safe for hostile lines: a field has at most :data:`FREE` characters, a layout at most :data:`MOST_FREE` free
+fields, and every pattern is anchored at the begin of the line.
 """
 
 import re
@@ -19,13 +19,13 @@ from election_replay.election_core.dialects.stamps import BadLayout, Stamp, stam
 __all__ = ["AnyLayout", "BadLayout", "Layout", "Line", "any_layout", "layout"]
 
 FREE = 160
-"""Characters that a thread's name, or another text that may hold anything, can have."""
+"""The most characters of a thread's name, or of another field that may hold anything."""
 
 MOST_FREE = 4
-"""Such texts before the message: more of them could be cut apart in too many ways."""
+"""The most such fields before the message: more could be split in too many ways."""
 
 LONGEST = 1_000
-"""Characters of a layout."""
+"""The most characters of a layout."""
 
 _LEVEL = (
     "(?:"
@@ -45,11 +45,7 @@ _THROWN = r"(?: (?:[\w$]{1,80}\.){1,12}[\w$]{0,80}(?:Exception|Error)\b.*)?"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A logger's pattern made ready.
-
-    ``record_start`` is an anchored pattern (RE2 syntax) of a line in this layout. ``plain``: times are local, and are
-    written as ``2026-03-01 10:00:00``, whatever stands between day and hour.
-    """
+    """A compiled pattern of a logger. ``record_start`` is an anchored pattern (RE2 syntax) of a line in this layout."""
 
     pattern: str
     record_start: str
@@ -63,11 +59,11 @@ class Layout:
 
     @property
     def names_class(self) -> bool:
-        """Whether a line says which class prints it."""
+        """Whether a line names the class that prints it."""
         return not {"logger", "class"}.isdisjoint(self.regex.groupindex)
 
     def line(self, text: str) -> Line | None:
-        """The parts of a line, or ``None`` where it has another layout."""
+        """Return the parts of a line, or None if it has another layout."""
         found = self.regex.match(text)
         if found is None:
             return None
@@ -83,7 +79,7 @@ class Layout:
         )
 
     def time_of(self, text: str, utc_offset_minutes: int) -> tuple[int, int] | None:
-        """Microseconds UTC and resolution in milliseconds of a line, or ``None`` where it bears no possible time."""
+        """Return (us UTC, resolution in ms) of a line, or None if it has no possible time."""
         found = self.regex.match(text)
         try:
             return self.stamp.read(found.group("time"), utc_offset_minutes) if found else None
@@ -95,7 +91,7 @@ AnyLayout = Layout | JsonLayout
 
 
 def any_layout(pattern: str) -> AnyLayout:
-    """The reader of a logger's pattern string, or of keys of JSON. Raises :class:`BadLayout` with the reason."""
+    """Return the reader of a logger's pattern string, or of JSON keys. Raises :class:`BadLayout` with the reason."""
     return json_layout(pattern) if pattern.startswith(PREFIX) else layout(pattern)
 
 
@@ -113,7 +109,7 @@ FIELDS: Mapping[str, tuple[str, str]] = {
     **dict.fromkeys(("marker", "markerSimpleName", "contextName", "cn", "fqcn", "endOfBatch"), ("", _WORD)),
     **dict.fromkeys(("u", "uuid"), ("", r"[\w-]{0,40}")),
 }
-"""Conversion words: the field that they fill, and what it looks like."""
+"""The field that a conversion word fills, and the form of its value."""
 
 DATES = ("d", "date")
 LEVEL_WORDS = ("p", "le", "level")
@@ -131,7 +127,7 @@ AROUND = (
     *("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white", "gray", "grey", "boldRed", "boldGreen"),
     *("boldYellow", "boldBlue", "boldMagenta", "boldCyan", "boldWhite", "bold", "dim", "faint"),
 )
-"""Words around other words; colours are taken off before a line is read."""
+"""Words around other words; colours are removed before a line is read."""
 
 _WORD_AT = re.compile(r"%(-?\d{0,4})(?:\.(-?\d{1,4}))?([A-Za-z]*)")
 _NAMES = sorted((*FIELDS, *DATES, *LEVEL_WORDS, *MESSAGES, *LINE_ENDS, *THROWN, *OPTIONAL, *AROUND), key=len)
@@ -139,7 +135,7 @@ _NAMES = sorted((*FIELDS, *DATES, *LEVEL_WORDS, *MESSAGES, *LINE_ENDS, *THROWN, 
 
 @dataclass(slots=True)
 class _Writer:
-    """The pattern of a line, as it is put together from the left to the right."""
+    """The pattern of a line, built from left to right."""
 
     start: str = ""
     regex: str = ""
@@ -149,7 +145,7 @@ class _Writer:
     ended: bool = False
 
     def literal(self, text: str) -> None:
-        """Text that stands as it is."""
+        """Add literal text."""
         if self.ended:
             return
         found = re.escape(text).replace(r"\ ", " ").replace(r"\-", "-").replace(r"\#", "#")
@@ -157,7 +153,7 @@ class _Writer:
         self.start += "" if "message" in self.named else found
 
     def value(self, name: str, regex: str) -> None:
-        """A field, kept under ``name`` unless that is empty or taken."""
+        """Add a field, captured as ``name`` unless that is empty or taken."""
         if self.ended:
             return
         self.free += regex == _ANYTHING and "message" not in self.named
@@ -171,7 +167,7 @@ class _Writer:
 
 @lru_cache(maxsize=2048)
 def layout(pattern: str) -> Layout:
-    """The reader of a pattern string. Raises :class:`BadLayout`, with the reason, for one that cannot be read."""
+    """Return the reader of a pattern string. Raises :class:`BadLayout` with the reason."""
     if len(pattern) > LONGEST:
         raise BadLayout(f"longer than {LONGEST} characters")
     writer = _Writer()
@@ -190,7 +186,7 @@ def layout(pattern: str) -> Layout:
 
 
 def in_ascii(regex: str) -> str:
-    """A regular expression whose classes are those of ASCII, without a flag that says so."""
+    """Return a regular expression with ASCII classes spelled out, so that it needs no flag."""
     out, inside = "", False
     for piece in re.findall(r"\\.|.", regex, re.DOTALL):
         inside = piece == "[" or (inside and piece != "]")
@@ -200,7 +196,7 @@ def in_ascii(regex: str) -> str:
 
 
 def _write(pattern: str, writer: _Writer) -> None:
-    """Add what ``pattern`` says."""
+    """Add the whole ``pattern``."""
     at = 0
     while at < len(pattern):
         if pattern[at] == "\\" and at + 1 < len(pattern):
@@ -224,7 +220,7 @@ def _write(pattern: str, writer: _Writer) -> None:
 
 
 def _conversion(pattern: str, at: int, writer: _Writer) -> int:
-    """Add the conversion that begins at ``at``; where it ends."""
+    """Add the conversion that begins at ``at``; return where it ends."""
     found = _WORD_AT.match(pattern, at)
     width, _, letters = found.groups() if found else ("", None, "")
     word = next((name for name in reversed(_NAMES) if letters.startswith(name)), "")
@@ -250,7 +246,7 @@ def _conversion(pattern: str, at: int, writer: _Writer) -> int:
 
 
 def _padding(width: str) -> tuple[str, str]:
-    """What a width lets stand before and behind a value."""
+    """Return the blanks that a width allows before and after a value."""
     blanks = min(abs(int(width)), 200) if width.lstrip("-") else 0
     if not blanks:
         return "", ""
@@ -283,14 +279,14 @@ def _put(word: str, options: list[str], writer: _Writer) -> None:
 
 
 def _put_thrown(writer: _Writer) -> None:
-    """An exception right behind the message begins on its line."""
+    """Add an exception, which begins right after the message on its line."""
     if "message" in writer.named and not writer.ended:
         blank = writer.regex.removesuffix(" ")
         writer.regex = blank.replace("(?P<message>.*)", "(?P<message>.*?)") + _THROWN
 
 
 def _put_optional(pattern: str, writer: _Writer) -> None:
-    """Something that is left out where there is nothing to say."""
+    """Add a part that is omitted when it is empty."""
     inner = _Writer(named=set(writer.named), free=writer.free, stamp=writer.stamp)
     _write(pattern, inner)
     writer.regex += f"(?:{inner.regex})?"
@@ -299,7 +295,7 @@ def _put_optional(pattern: str, writer: _Writer) -> None:
 
 
 def _enclosed(pattern: str, at: int) -> tuple[str, int]:
-    """What stands between the bracket at ``at`` and its partner, and where it goes on."""
+    """Return the text between the bracket at ``at`` and its partner, and the position after it."""
     opening = pattern[at]
     closing = {"{": "}", "(": ")"}[opening]
     depth = 0

@@ -1,4 +1,4 @@
-"""The parts of a line, whatever its layout, and what the texts of a system make of them."""
+"""The parts of a line in any layout, and the events that the texts of a system make of them."""
 
 from collections.abc import Callable, Mapping
 from re import Pattern
@@ -23,15 +23,15 @@ LEVELS = {
     "F": "FATAL",
     "C": "FATAL",
 }
-"""The levels that loggers print, and how a row names them."""
+"""The levels that loggers print, mapped to those in rows."""
 
 
 class Line(NamedTuple):
-    """A line in any layout. ``time`` takes the zone, in minutes east of UTC, of a time that does not say its own.
+    """A line in any layout.
 
-    It answers microseconds UTC and the resolution in milliseconds, and raises ``ValueError`` for no possible time.
-    ``logger`` is the class or category that prints, ``node`` the member that the layout names (``%X{myid}``), and
-    ``fields`` are what a line of JSON says beside its message.
+    ``time`` takes the zone (minutes east of UTC) for a time without one, and returns (us UTC, resolution in ms); it
+    raises ``ValueError`` for no possible time. ``logger`` is the class or category that prints, ``node`` the member
+    that the layout names (``%X{myid}``), and ``fields`` the other fields of a line of JSON.
     """
 
     time: Callable[[int], tuple[int, int]]
@@ -44,7 +44,7 @@ class Line(NamedTuple):
 
 
 def time_in(line: Line | None, utc_offset_minutes: int) -> tuple[int, int] | None:
-    """Microseconds UTC and resolution in milliseconds of a line, or ``None`` where it bears no possible time."""
+    """Return (us UTC, resolution in ms) of a line, or None if it has no possible time."""
     try:
         return None if line is None else line.time(utc_offset_minutes)
     except ValueError:
@@ -52,7 +52,7 @@ def time_in(line: Line | None, utc_offset_minutes: int) -> tuple[int, int] | Non
 
 
 def time_by(pattern: Pattern[str]) -> Callable[[str, int], tuple[int, int] | None]:
-    """What :func:`time_in` is for a text whose time and fraction of a second are the first groups of a pattern."""
+    """Return the ``time_of`` of a dialect: time and fraction of a second are the first groups of a pattern."""
 
     def time_of(text: str, utc_offset_minutes: int) -> tuple[int, int] | None:
         found = pattern.match(text)
@@ -67,7 +67,7 @@ def time_by(pattern: Pattern[str]) -> Callable[[str, int], tuple[int, int] | Non
 def parse_by(
     line_of: Callable[[str], Line | None], parse_line: Callable[[Line, Record], Event | None]
 ) -> Callable[[Record], Event | None]:
-    """What parses a record of a system whose layouts take its first line apart."""
+    """Return the ``parse`` of a dialect whose layouts take a record's first line apart."""
 
     def parse(record: Record) -> Event | None:
         line = line_of(record.text)
@@ -80,10 +80,10 @@ More = Callable[[str, dict[str, Any]], dict[str, Any] | None]
 
 
 def event_of(table: Table, line: Line, record: Record, by: str = "", more: More | None = None) -> Event | None:
-    """The event that a line says by the texts of a system, or ``None``; ``by`` is the class or thread that prints.
+    """Return the event of a line by the texts of a system, or None; ``by`` is the class or thread that prints.
 
-    ``more`` takes a text's kind and columns, and answers them completed, or ``None`` where the line is not that text
-    after all. Raises :class:`Unparsable` for a known text gone wrong.
+    ``more`` takes a text's kind and columns, and returns them completed, or None if the line is not that text after
+    all. Raises :class:`Unparsable` for a known text with an impossible value.
     """
     for pattern in table.candidates(line.message):
         kind = pattern.text.kind

@@ -1,8 +1,8 @@
-"""Which dialect and layout a file speaks, told from its lines.
+"""Detection of a file's dialect and layout from its lines.
 
-Layouts of loggers are shared by thousands of programs, so a layout alone says nothing about the system: a file speaks
-a dialect only if one of its lines *is* one of the dialect's texts. Where its name names the system, the layout that
-reads most lines counts.
+Thousands of programs share the layouts of loggers, so a layout alone does not identify the system: a file has a dialect
+only if one of its lines *is* one of the dialect's texts. If the file's name identifies the system, the layout that reads
+most lines counts.
 """
 
 import re
@@ -18,10 +18,10 @@ from election_replay.election_core.dialects.layouts import AnyLayout
 from election_replay.election_core.model.events import Event, Unparsable
 
 MOST_LINES = 200
-"""So many lines are read in each layout: rare texts are found by their literals before, all others are alike."""
+"""The most lines that are tried in each layout: rare texts are found by their literals before, and others are alike."""
 
 FIRST_LINES = 20
-"""So many of the first dated lines say whether the system's own layout is used, without a look at any other."""
+"""The number of first dated lines that decide whether the system's own layout is used."""
 
 CLASS = "the class that prints (%c): some texts that several classes print are left out"
 """What a layout should tell."""
@@ -32,7 +32,7 @@ DATED = re.compile(r"^.{0,120}?\d[:h]?[0-5]\d:?[0-5]\d|^.{0,80}?\d{10}|^\{")
 
 @lru_cache(maxsize=512)
 def in_layout(dialect: Dialect, layout: AnyLayout) -> Dialect:
-    """The dialect for a file in one layout; lines in the system's own layouts are read as ever."""
+    """Return the dialect for a file in one layout; lines in the system's own layouts are still read."""
     parse_line = dialect.parse_line
     if parse_line is None:
         raise ValueError(f"{dialect.name} has no layout of its own")
@@ -58,7 +58,7 @@ def in_layout(dialect: Dialect, layout: AnyLayout) -> Dialect:
 
 
 def in_json(literals: Iterable[str]) -> tuple[str, ...]:
-    """Literals as JSON may hold them, whichever characters its writer escapes."""
+    """Return the literals as JSON may hold them, whichever characters its writer escapes."""
     return fewest({max(re.split(r"[^\w .,:()\[\]{}=-]+", literal, flags=re.ASCII), key=len) for literal in literals})
 
 
@@ -71,7 +71,7 @@ class Score:
 
 
 def reading(dialect: Dialect, lines: Sequence[str], stream: str) -> Dialect:
-    """The dialect in the layout that reads most of ``lines``: its own, where that reads as many as any other."""
+    """Return the dialect in the layout that reads most of ``lines``; its own if that reads at least half."""
     dated = [line for line in lines if DATED.match(line)]
     first = dated[:FIRST_LINES]
     if dialect.parse_line is None or not dated or 2 * sum(map(dialect.reads, first)) >= len(first):
@@ -82,7 +82,7 @@ def reading(dialect: Dialect, lines: Sequence[str], stream: str) -> Dialect:
 
 
 def spoken(dialects: Iterable[Dialect], lines: Sequence[str], stream: str) -> Dialect | None:
-    """The dialect, and its layout, of which most of ``lines`` are texts; ``None`` where none is."""
+    """Return the dialect, in its layout, that most of ``lines`` are texts of; None if no line is."""
     chosen = spread([line for line in lines if DATED.match(line)], MOST_LINES)
     found: list[tuple[Score, Dialect]] = []
     for dialect in dialects:
@@ -96,7 +96,7 @@ def spoken(dialects: Iterable[Dialect], lines: Sequence[str], stream: str) -> Di
 
 
 def readings(dialect: Dialect, lines: Iterable[str]) -> Iterator[Dialect]:
-    """The dialect in its own layouts, and then in each known one that reads a line."""
+    """Yield the dialect in its own layouts, then in each known layout that reads a line."""
     yield dialect
     seen: dict[str, AnyLayout] = {}
     for line in lines:
@@ -106,7 +106,7 @@ def readings(dialect: Dialect, lines: Iterable[str]) -> Iterator[Dialect]:
 
 
 def score(dialect: Dialect, lines: Iterable[str], stream: str) -> Score:
-    """How many of ``lines`` are events of a dialect, and how many it reads at all."""
+    """Count the ``lines`` that are events of the dialect, and those that it reads at all."""
     events = read = 0
     for line in lines:
         events += is_event(dialect, line, stream)
@@ -115,14 +115,14 @@ def score(dialect: Dialect, lines: Iterable[str], stream: str) -> Score:
 
 
 def is_event(dialect: Dialect, line: str, stream: str) -> bool:
-    """Whether a line is a text of the dialect."""
+    """Return True when a line is a text of the dialect."""
     try:
         return dialect.parse(Record(line, (), stream, 0)) is not None
-    except Unparsable:  # also what is not a line of the dialect at all
+    except Unparsable:  # raised too for lines that are not of the dialect at all
         return False
 
 
 def spread(lines: Sequence[Any], count: int) -> list[Any]:
-    """At most ``count`` of the lines, from all over them."""
+    """Return at most ``count`` of the lines, evenly spaced."""
     step = max(1, -(-len(lines) // count))
     return list(lines[::step])

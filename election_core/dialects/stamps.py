@@ -1,6 +1,6 @@
-"""The time stamps of loggers: a Java date pattern, such as ``yyyy-MM-dd HH:mm:ss,SSS``, made into a reader.
+"""The time stamps of loggers: a Java date pattern, such as ``yyyy-MM-dd HH:mm:ss,SSS``, compiled into a reader.
 
-The width of a stamp decides its resolution: three digits behind the second are a millisecond, none are a second.
+The digits after the second decide the resolution: three of them are a millisecond, none are a second.
 """
 
 import re
@@ -12,7 +12,7 @@ from election_replay.election_core.model import digits
 
 
 class BadLayout(ValueError):
-    """A pattern string that cannot be read; ``str(error)`` is the reason."""
+    """A pattern string that cannot be compiled; ``str(error)`` is the reason."""
 
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -37,12 +37,12 @@ NAMED = {
     "DATE": "dd MMM yyyy HH:mm:ss,SSS",
     "DATE_PERIOD": "dd MMM yyyy HH:mm:ss.SSS",
 }
-"""The patterns that log4j and logback have names for."""
+"""The patterns that have a name in log4j and logback."""
 
 NO_DAY = ("ABSOLUTE", "ABSOLUTE_MICROS", "ABSOLUTE_NANOS", "ABSOLUTE_PERIOD")
 
 EPOCHS = {"UNIX": (r"\d{9,11}", 1), "UNIX_MILLIS": (r"\d{12,14}", 1_000)}
-"""Seconds or milliseconds since 1970: what they look like, and how many are a second."""
+"""Seconds or milliseconds since 1970: their form, and how many of the unit are a second."""
 
 _SPECIAL = {"\x00": "[ T]", "\x01": "[.,]"}
 _ZONE = r"(?:Z|(?:GMT|UTC)?[+-]\d{1,2}(?::?\d{2})?)"
@@ -71,7 +71,7 @@ _LETTERS = {
     "e": ("", {}, r"\w{1,9}"),
     "G": ("", {}, r"[A-Z]{2}"),
 }
-"""The letters of a Java date pattern: what they say, how it looks by how often the letter is repeated, or else."""
+"""The letters of a Java date pattern: field, form by number of repetitions, and form otherwise."""
 
 _PIECES = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|([^A-Za-z'])", re.DOTALL)
 _FIXED = re.compile(r"(?:(?:GMT|UTC|UT)?([+-])(\d{1,2})(?::?(\d{2}))?|GMT|UTC|UT|Z|Etc/UTC|Etc/GMT)\Z")
@@ -80,7 +80,7 @@ _A_ZONE = re.compile(r"(?:GMT|UTC|[A-Z][A-Za-z]+/[A-Za-z_/+-]+|[+-]\d{2}:?\d{2}|
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A date pattern made ready. ``regex`` has no groups; ``plain``: local, and like ``2026-03-01 10:00:00``."""
+    """A compiled date pattern. ``regex`` has no groups; ``plain``: local, and like ``2026-03-01 10:00:00``."""
 
     pattern: str
     regex: str
@@ -90,9 +90,9 @@ class Stamp:
     plain: bool
 
     def read(self, printed: str, utc_offset_minutes: int) -> tuple[int, int]:
-        """Microseconds UTC and resolution in milliseconds; the zone is that of a stamp that says none.
+        """Return (us UTC, resolution in ms); the given zone applies to a stamp without one.
 
-        Loggers cut times off: the line was written within the second, or millisecond, that begins here. Raises
+        Loggers truncate times: the line was written within the second, or millisecond, that begins here. Raises
         ``ValueError`` for no possible time.
         """
         if self.per_second:
@@ -109,7 +109,7 @@ class Stamp:
 
 
 def resolution(fraction: str) -> int:
-    """The resolution in milliseconds of a time with these digits behind its second."""
+    """Return the resolution in ms of a time with these digits after its second."""
     return (1000, 100, 10, 1)[min(len(fraction), 3)]
 
 
@@ -120,7 +120,7 @@ def _epoch(printed: int, per_second: int) -> tuple[int, int]:
 
 
 def _iso(fields: dict[str, str]) -> str:
-    """The time as ISO 8601 writes it."""
+    """Return the time as ISO 8601 writes it."""
     year = fields["year"] if len(fields["year"]) == 4 else f"20{fields['year']}"
     printed = fields["month"].strip().lower()
     month = digits.number(printed) or 1 + MONTHS.index(printed[:3])
@@ -133,7 +133,7 @@ def _iso(fields: dict[str, str]) -> str:
 
 
 def _offset(printed: str) -> int | None:
-    """A zone in minutes east of UTC; ``None`` for an abbreviation, since CST is the name of four zones."""
+    """Return a zone in minutes east of UTC; None for an abbreviation, since CST is the name of four zones."""
     found = _FIXED.match(printed)
     if found is None:
         return None
@@ -146,10 +146,8 @@ def _offset(printed: str) -> int | None:
 
 @lru_cache(maxsize=512)
 def stamp(pattern: str = "", zone: str | None = None, *_: str) -> Stamp:
-    """The reader of a date pattern and of the zone that stands behind it.
-
-    Raises :class:`BadLayout` for a pattern without a day, or one that cannot be read.
-    """
+    """Return the reader of a date pattern and of the zone after it. Raises :class:`BadLayout` for a pattern without a
+    day, or one that cannot be compiled."""
     given = pattern
     pattern = pattern.strip()
     quoted = re.fullmatch(r'"(.*?)"(?:\s*,\s*(.*))?', pattern)
@@ -184,7 +182,7 @@ _PLAIN = re.compile(r"y{3,4}[-/]MM[-/]dd(?: |'T'|'\x00'|'T')HH:mm:ss")
 
 
 def _compiled(pattern: str) -> tuple[str, str, set[str]]:
-    """The pattern as a regular expression without groups and with them, and what it says."""
+    """Return the pattern as a regular expression without and with groups, and the names of its fields."""
     regex = reader = ""
     names: set[str] = set()
     at = 0

@@ -1,6 +1,6 @@
-"""A system as one row: its table of texts with what they do, its files, its releases, and the words of its operators.
+"""A system as one row: its table of texts and their effects, its files, its releases, and its operators' terms.
 
-What other rooms need to know of a system they ask of its row; none of them names a system that has one.
+Other packages take what they need to know about a system from its row, and name no system that has one.
 """
 
 from collections.abc import Mapping
@@ -13,10 +13,8 @@ from election_replay.election_core.model.deeds import Deed
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A protocol of a system, and what the system calls its logical clock and the one who decides.
-
-    ``many_groups``: a process is in thousands of its groups, under the name that it has in another one.
-    """
+    """A protocol of a system, with the system's names for its logical clock and its leader. ``many_groups``: a process
+    is in thousands of its groups, under its name in another group."""
 
     protocol: str
     clock: str = "term"
@@ -28,13 +26,13 @@ class Spoken:
 class System:
     """One row.
 
-    ``title`` is the name as its makers write it. ``streams`` are its files, by name or pattern, without what rolling
-    and compression add; ``stream`` is the one of a process of which no name tells it. ``process`` writes them all;
-    ``None``: each is written by a process of its own. ``places`` are names of folders that say what lies in them, and
-    not whose it is. ``releases`` are the first and the last one whose sources were read. ``member`` is what a process
-    names itself by. ``says_farewell``: a process that is stopped says so in its log. ``shared_streams`` are
-    names of files that another system gives too: their lines tell whose they are. ``roles_stand_in``, where it is not
-    the whole log of each process, are the files that tell who leads, in words for people.
+    ``title`` is the name as its makers write it. ``streams`` are its files, by name or pattern, without the suffixes of
+    rolling and compression; ``stream`` is the file name used when no name is known. ``process`` writes all of them;
+    None: each file has a process of its own. ``places`` are folder names that tell what a folder holds, but not whose
+    it is. ``releases`` are the first and last release whose sources were read. ``member`` is what a process calls
+    itself by. ``says_farewell``: a process that is stopped logs that. ``shared_streams`` are file names that another
+    system uses too, so that their lines must decide. ``roles_stand_in``: the files that show who leads, for people; by
+    default the whole log of each process.
     """
 
     title: str
@@ -53,23 +51,24 @@ class System:
 
     @property
     def name(self) -> str:
-        """As settings name it."""
+        """The name in settings."""
         return self.dialect.name
 
     @property
     def telling_files(self) -> str:
-        """The files that tell who leads, in words for people."""
+        """The files that show who leads, in words for people."""
         return self.roles_stand_in or f"the whole log of each {self.title} node, from before its start or the trouble"
 
     @property
     def does(self) -> Mapping[Deed, frozenset[str]]:
-        """The kinds of events that do something."""
+        """The kinds of events by their effects."""
         return self.table.does
 
     def writes(self, stream: str) -> bool:
-        """Whether one of its processes writes files of that name, which may begin with the system's."""
+        """Return True when one of its processes writes files of that name, which may have the system's name as a
+        prefix."""
         return stream.startswith(f"{self.name}-") or any(fnmatchcase(stream, pattern) for pattern in self.streams)
 
     def process_of(self, stream: str) -> str:
-        """The process that writes one of its files."""
+        """Return the process that writes one of its files."""
         return self.process or stream

@@ -1,4 +1,4 @@
-"""The systems that are known by a row: a new one is its folder and a line here."""
+"""The systems that are described by a row: a new one is its folder and a line here."""
 
 from election_replay.election_core.dialects.described.dialect import SYSTEM as DESCRIBED
 from election_replay.election_core.dialects.hashicorp.system import SYSTEM as HASHICORP
@@ -8,9 +8,9 @@ from election_replay.election_core.dialects.system import System
 from election_replay.election_core.model.deeds import Deed
 
 SYSTEMS: tuple[System, ...] = (KAFKA, REDIS, HASHICORP, DESCRIBED)
-"""RocketMQ, ZooKeeper and etcd have no row yet: what they mean stands in the rooms that read it."""
+"""RocketMQ, ZooKeeper and etcd have no row yet: the packages that read them name them."""
 
 
 def kinds_that(deed: Deed) -> frozenset[str]:
-    """The kinds of events of all systems that do something."""
+    """Return the kinds of events, of all systems, that have an effect."""
     return frozenset[str]().union(*(system.does[deed] for system in SYSTEMS))

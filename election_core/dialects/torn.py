@@ -1,6 +1,6 @@
-"""Lines with a record behind a torn one: its writer died, or its disk was full, before it wrote the line feed.
+"""Lines that hold a record after a torn one: its writer died, or the disk was full, before the line feed.
 
-What was written next stands on the same line. Nothing else puts the beginning of a record into the middle of a line.
+The next record is then on the same line. Nothing else puts the begin of a record into the middle of a line.
 """
 
 import json
@@ -12,27 +12,28 @@ from election_replay.election_core.dialects.dialect import Dialect, Record
 from election_replay.election_core.model.events import Event, Unparsable
 
 _STAMP = re.compile(r"(\[|raft|[A-Z]+: )?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d", re.ASCII)
-"""A date and what layouts write in front of it; a record begins there only if the dialect says so."""
+"""A date with what layouts write before it; a record begins there only if the dialect's pattern matches."""
 
 _DATE = re.compile(r":(?<=\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:)", re.ASCII)
-"""What most lines do not have behind their own date, and are done with; colons are sought, as few as there are."""
+"""A second date, which most lines lack; it is searched by its colon, as colons are rare."""
 
 SECOND_DATE = 10 + len("2026-03-01 10")
-"""Where that colon stands at the earliest: no second date begins among the ten characters of the first."""
+"""The first possible position of that colon: no second date begins within the ten characters of the first."""
 
 LONGEST_BEGINNING = 400
-"""Characters in which a dialect says whether a record begins: a line of nothing but dates is looked through once."""
+"""The characters after a date in which a record's begin is recognised; a bound for lines full of dates."""
 
 _LEVEL = re.compile(r"TRACE|DEBUG|INFO|WARN|ERROR|FATAL")
 
 
 def parse_record(dialect: Dialect, record: Record) -> Event | None:
-    """The event that ``record`` is, or the one that its first line holds behind a torn record; ``None`` for none.
+    """Return the event of ``record``, or the one that its first line holds after a torn record; None for none.
 
-    Raises :class:`Unparsable` for a known text gone wrong, and for two events on one line, which stands for one.
+    Raises :class:`Unparsable` for a known text with an impossible value, and for two events on one line, which could
+    only be stored as one.
     """
     parts = records_in(record.text, dialect)
-    if len(parts) == 1:  # as nearly always
+    if len(parts) == 1:  # nearly always
         return dialect.parse(record)
     before = [_torn(dialect, record._replace(text=part, continuation=())) for part in parts[:-1]]
     last = dialect.parse(record._replace(text=parts[-1]))  # a stack trace belongs to what ends the line
@@ -44,7 +45,7 @@ def parse_record(dialect: Dialect, record: Record) -> Event | None:
 
 
 def _torn(dialect: Dialect, record: Record) -> Event | None:
-    """What a record says that something else follows on its line: it may be whole, and makes no sense if it is not."""
+    """Return the event of a record that another one follows on its line; None if it is torn."""
     try:
         return dialect.parse(record)
     except Unparsable:
@@ -52,7 +53,7 @@ def _torn(dialect: Dialect, record: Record) -> Event | None:
 
 
 def records_in(text: str, dialect: Dialect) -> list[str]:
-    """The records on a line that begins one, in their order: mostly the line itself."""
+    """Return the records on a line that begins one, in order: mostly the line itself."""
     places = _in_json(text) if text.startswith("{") else _in_text(text, dialect)
     if len(places) == 1:
         return [text]
@@ -60,7 +61,8 @@ def records_in(text: str, dialect: Dialect) -> list[str]:
 
 
 def _in_json(text: str) -> list[int]:
-    """Where the objects on a line begin, which all have the same first key; one that is whole may hold others."""
+    """Return where the objects on a line begin, which all have the same first key; a whole object may contain
+    others."""
     first, colon, _ = text.partition('":')
     places = [found.start() for found in re.finditer(re.escape(first + colon), text)] or [0]
     if len(places) > 1:
@@ -80,7 +82,9 @@ def _in_text(text: str, dialect: Dialect) -> list[int]:
     for stamp in _STAMP.finditer(text, itself.end() if itself else 0):
         for place in (stamp.start(), stamp.end(1))[: 1 + bool(stamp[1])]:
             found = begins(text[place : place + LONGEST_BEGINNING])
-            if found and (not dialect.in_layout or _LEVEL.search(found.group())):  # else a message may tell of a time
+            if found and (
+                not dialect.in_layout or _LEVEL.search(found.group())
+            ):  # otherwise the time may be part of a message
                 places.append(place)
                 break
     return places

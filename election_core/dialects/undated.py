@@ -1,7 +1,7 @@
-"""Lines that leave their time to whoever collects them, as programs under journald and in containers do.
+"""Lines without a time, which their collector adds, as under journald and in containers.
 
-etcd up to 3.3 gives journald its messages alone, without time and package; operators drop ``%d`` from a layout because
-the collector dates each line anyway. With the collector's time in front such a line reads as its system writes it.
+etcd up to 3.3 passes only its messages to journald, without time and package; operators drop ``%d`` from a layout
+because the collector dates each line anyway. With the collector's time before it, such a line reads as usual.
 """
 
 import re
@@ -21,10 +21,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def dated(text: str, time: int, program: str | None) -> str | None:
-    """A line with its time (microseconds UTC) in front, in UTC; ``None`` for what is no such line.
-
-    ``program`` is who wrote it, where that is known.
-    """
+    """Return a line with its time (us UTC) before it, in UTC; None if the line is not of this kind. ``program`` wrote
+    the line; None if unknown."""
     at = _EPOCH + timedelta(microseconds=time)
     if found := _ZOOKEEPER.match(text):
         return f"{at:%Y-%m-%d %H:%M:%S},{at.microsecond // 1000:03d} {'' if found[1] else '- '}{text}"

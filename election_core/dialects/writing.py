@@ -1,6 +1,6 @@
-"""The other way round: a log text with its values put in, for worlds that write logs of their own.
+"""Writing log texts with their values, for simulated worlds.
 
-The texts are the ones that are parsed, so what is written here is read back by the same table.
+The texts are those that are parsed, so the same table reads back what is written here.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,10 +20,10 @@ class Writer:
             self._texts.setdefault((text.kind, named, unnamed), text)
 
     def message(self, kind: str, *unnamed: Any, **named: Any) -> str:
-        """The message of ``kind`` with these values.
+        """Return the message of ``kind`` with these values.
 
-        ``named`` are the columns of the text, ``unnamed`` the values of its other places, already as they are printed,
-        in their order. Raises ``KeyError`` where no text of the kind has just these places.
+        ``named`` are the columns of the text, ``unnamed`` the values of its other placeholders, already printed, in
+        order. Raises ``KeyError`` if no text of the kind has exactly these placeholders.
         """
         text = self._texts[kind, frozenset(named), len(unnamed)]
         rest = iter(unnamed)
@@ -36,7 +36,7 @@ class Writer:
 
 
 def printed(value: Any) -> str:
-    """A value as Java prints it."""
+    """Return a value as Java prints it."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -50,7 +50,7 @@ def _places(text: Text) -> tuple[frozenset[str], int]:
 
 
 def members(of: Mapping[str, Any], quote: str = "'") -> str:
-    """The inside of a Java ``toString``: texts in quotes, everything else bare."""
+    """Return the inside of a Java ``toString``: texts in quotes, everything else bare."""
     return ", ".join(
         f"{name}={quote}{value}{quote}" if isinstance(value, str) else f"{name}={printed(value)}"
         for name, value in of.items()

@@ -1,6 +1,6 @@
-"""Canonical events as JSON lines: how Bully, Token Ring and systems without a dialect are replayed.
+"""Canonical events as JSON lines: the input of Bully, Token Ring and systems without a dialect.
 
-One object a line, with the names of :class:`~election_core.model.events.Event` as keys and nothing else::
+One object per line, with only the fields of :class:`~election_core.model.events.Event` as keys::
 
     {"kind": "BULLY_OK_SENT", "event_time": "2026-03-01T10:00:00.123Z", "node": "3", "peer": "1"}
 
@@ -8,7 +8,7 @@ One object a line, with the names of :class:`~election_core.model.events.Event` 
 milliseconds since 1970; ``time_resolution_ms`` follows from it where it is missing.
 
 A line may also be the envelope in which a log shipper delivers a line of another file. Then the line inside is
-parsed by the dialect of the file that the envelope names; what else the envelope says does not count.
+parsed by the dialect of the file that the envelope names; the envelope's other fields are ignored.
 """
 
 import json
@@ -30,7 +30,7 @@ STREAMS = ("*.events.jsonl",)
 """The files that hold canonical events or envelopes."""
 
 LONGEST_LINE = 64 << 10
-"""A longer line, in characters, is not parsed."""
+"""Longer lines, in characters, are not parsed."""
 
 KINDS: Mapping[str, str] = {
     "BULLY_START": "a node of a Bully group started",
@@ -54,16 +54,16 @@ KINDS: Mapping[str, str] = {
     "RING_ELECTED_RECEIVED": "peer passed on that value leads",
     "RING_SKIPPED": "the successor, peer, did not answer and was passed over",
 }
-"""What systems without a log of their own say; every other kind may be used too."""
+"""Events of systems without a log of their own; every other kind may be used too."""
 
 PROTOCOLS = {"BULLY": "bully", "RING": "token_ring"}
-"""The protocol of a kind, by its first word, where the line does not say it."""
+"""The protocol by the first word of a kind, for lines without one."""
 
 _RFC_3339 = re.compile(r"(\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 
 
 def text(value: Any) -> str:
-    """``value`` if it is a text that can be stored, or ``ValueError``."""
+    """Return ``value`` if it is a text that can be stored; raise ``ValueError`` otherwise."""
     if not isinstance(value, str):
         raise ValueError("not a text")
     value.encode()  # raises for half a character, such as \ud800
@@ -71,7 +71,7 @@ def text(value: Any) -> str:
 
 
 def whole(value: Any) -> int:
-    """``value`` if it is a whole number of at most 64 bits, or ``ValueError``."""
+    """Return ``value`` if it is a whole number of at most 64 bits; raise ``ValueError`` otherwise."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise ValueError("not a whole number")
     if abs(value) > digits.LARGEST:
@@ -80,21 +80,21 @@ def whole(value: Any) -> int:
 
 
 def flag(value: Any) -> bool:
-    """``value`` if it is true or false, or ``ValueError``."""
+    """Return ``value`` if it is true or false; raise ``ValueError`` otherwise."""
     if not isinstance(value, bool):
         raise ValueError("neither true nor false")
     return value
 
 
 def texts(value: Any) -> tuple[str, ...]:
-    """``value`` if it is a list of texts, or ``ValueError``."""
+    """Return ``value`` if it is a list of texts; raise ``ValueError`` otherwise."""
     if not isinstance(value, list):
         raise ValueError("not a list")
     return tuple(map(text, value))
 
 
 def epochs(value: Any) -> tuple[EpochEntry, ...]:
-    """``value`` if it is a list of objects with the fields of an epoch entry, or ``ValueError``."""
+    """Return ``value`` if it is a list of epoch entries; raise ``ValueError`` otherwise."""
     if not isinstance(value, list):
         raise ValueError("not a list")
     return tuple(map(_epoch, value))
@@ -122,11 +122,11 @@ TYPES: Mapping[Any, tuple[Callable[[Any], Any], Mapping[str, Any]]] = {
     tuple[str, ...]: (texts, {"type": "array", "items": {"type": "string"}}),
     tuple[EpochEntry, ...]: (epochs, {"type": "array", "items": EPOCH_ENTRY}),
 }
-"""How the type of a field is read, and its JSON Schema."""
+"""The reader and the JSON Schema of each type of field."""
 
 
 def _type_of(hint: Any) -> Any:
-    """The type of a field, without its ``None``."""
+    """Return the type of a field without its ``None``."""
     return (
         next((option for option in get_args(hint) if option is not NoneType), hint)
         if NoneType in get_args(hint)
@@ -138,18 +138,18 @@ _HINTS = get_type_hints(Event)
 FIELDS: Mapping[str, tuple[Callable[[Any], Any], Mapping[str, Any]]] = {
     column.name: TYPES[_type_of(_HINTS[column.name])] for column in fields(Event)
 }
-"""The fields of an event: how each is read, and its JSON Schema."""
+"""The reader and the JSON Schema of each field of an event."""
 
 
 @dataclass(frozen=True, slots=True)
 class Canonical:
-    """Reads canonical lines: with these ``kinds``, and with ``dialect_of`` for the files that envelopes name."""
+    """Reads canonical lines with these ``kinds``; ``dialect_of`` gives the dialect of a file that an envelope names."""
 
     kinds: Mapping[str, str]
     dialect_of: Callable[[str], Dialect | None]
 
     def parse(self, record: Record) -> Event | None:
-        """The event that a line is or holds, or ``None``. Raises :class:`Unparsable` for anything else."""
+        """Return the event that a line is or holds, or None. Raises :class:`Unparsable` for anything else."""
         try:
             found = _object(record.text)
             if "kind" in found:
@@ -160,7 +160,7 @@ class Canonical:
         return dialect.parse(inner) if dialect else None
 
     def time_of(self, line: str, utc_offset_minutes: int) -> tuple[int, int] | None:
-        """Microseconds UTC and resolution in milliseconds of a line, or ``None`` where it bears no time."""
+        """Return (us UTC, resolution in ms) of a line, or None if it has no time."""
         try:
             found = _object(line)
             if "kind" in found:
@@ -185,7 +185,7 @@ class Canonical:
         return Event(event_time=moment_of, **columns)
 
     def _raw(self, found: Mapping[str, Any], utc_offset_minutes: int) -> tuple[Record, Dialect | None]:
-        """The line inside of an envelope, and the dialect of its file."""
+        """Return the line inside of an envelope, and the dialect of its file."""
         held = opened(found)
         if held is None or held[1].file is None:
             raise ValueError(f"neither an event nor an envelope: {_names(found)}")
@@ -199,12 +199,12 @@ class Canonical:
 
 
 def dialect(kinds: Mapping[str, str], dialect_of: Callable[[str], Dialect | None]) -> Dialect:
-    """The dialect of canonical events, knowing these kinds and the dialects of the files that envelopes name."""
+    """Return the dialect of canonical events, for these kinds and the dialects of files that envelopes name."""
     canonical = Canonical(kinds, dialect_of)
     return Dialect(
         name="canonical",
         record_start=r"^.",
-        needles=tuple(string.printable.strip()),  # every line that says anything is an event or wrong
+        needles=tuple(string.printable.strip()),  # every line that is not blank is an event or an error
         utc_offset_minutes=0,
         parse=canonical.parse,
         time_of=canonical.time_of,
@@ -212,7 +212,7 @@ def dialect(kinds: Mapping[str, str], dialect_of: Callable[[str], Dialect | None
 
 
 def time(value: Any) -> tuple[int, int]:
-    """Microseconds UTC and resolution of an ``event_time``. Raises ``ValueError`` for no possible time."""
+    """Return (us UTC, resolution in ms) of an ``event_time``. Raises ``ValueError`` for no possible time."""
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 32_503_680_000_000:
         return value * 1000, 1
     found = _RFC_3339.fullmatch(value) if isinstance(value, str) else None
@@ -246,7 +246,7 @@ def _read(name: str, value: Any) -> Any:
 
 
 def _checked(name: str, value: Any, check: Callable[[Any], Any]) -> Any:
-    """What ``check`` makes of ``value``, or an error that names the field; only a kind must be known."""
+    """Return ``check(value)``, or raise an error that names the field; only a kind must not be null."""
     try:
         return None if value is None and name != "kind" else check(value)
     except ValueError as error:

@@ -15,7 +15,7 @@ REQUIRED = ("kind", "event_time")
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of one line of a ``*.events.jsonl`` file."""
+    """Return the JSON Schema of one line of a ``*.events.jsonl`` file."""
     given = {
         "kind": {"description": "What the line says.", "enum": sorted(KINDS)},
         "event_time": TIME,
@@ -37,7 +37,7 @@ def schema() -> dict[str, Any]:
 
 
 def render() -> str:
-    """The schema as it stands in the documentation."""
+    """Return the schema as text for the documentation."""
     return json.dumps(schema(), indent=2) + "\n"
 
 

@@ -1,1 +1,1 @@
-"""Programs that a table describes: their texts and what these do, without a dialect of their own."""
+"""Programs that are described by a table of their texts and effects, without a dialect of their own."""

@@ -1,7 +1,7 @@
 """The dialect of a program that the settings describe by a table.
 
-Its name is the table itself, as JSON behind the word ``described``: whoever reads a file of it, on whichever machine,
-needs nothing else, and a file whose table was changed is known by another name.
+Its name is the table itself, as JSON after the word ``described``: any machine that reads a file needs nothing else, and
+a changed table gives the dialect another name.
 """
 
 import json
@@ -21,27 +21,27 @@ NAME = "described"
 PREFIX = "TOLD"
 PROTOCOL = "described"
 LONGEST = 64 << 10
-"""Characters of a table as JSON."""
+"""The most characters of a table as JSON."""
 NEVER = "described by nobody"
-"""What no line of the settings' programs begins with: the dialect alone reads nothing, only one with a table does."""
+"""A text that no line begins with: the dialect without a table reads nothing."""
 
 
 def named(name: str, layout: str, texts: list[Mapping[str, Any]]) -> str:
-    """The name of the dialect of the program ``name``. Raises ``ValueError`` for a table that cannot be read."""
+    """Return the dialect name of the program ``name``. Raises ``ValueError`` for a table that cannot be read."""
     table = json.dumps({"name": name, "layout": layout, "texts": texts}, separators=(",", ":"), sort_keys=True)
     described(table)
     return f"{NAME} {table}"
 
 
 def shown(dialect: str) -> str:
-    """A dialect's name for people: of one with a table the program that it describes."""
+    """Return a dialect's name for people: for one with a table, the program that it describes."""
     base, _, table = dialect.partition(" ")
     return f"{NAME} {json.loads(table)['name']}" if base == NAME and table else dialect
 
 
 @lru_cache(maxsize=64)
 def described(table: str) -> Dialect:
-    """The dialect of a table. Raises ``ValueError``, with the reason, for one that cannot be read."""
+    """Return the dialect of a table. Raises ``ValueError`` with the reason for one that cannot be read."""
     if len(table) > LONGEST:
         raise ValueError(f"the table is longer than {LONGEST:,} characters")
     found = json.loads(table)
@@ -94,4 +94,4 @@ SYSTEM = System(
     releases=((0, 0), (0, 0)),
     member="name",
 )
-"""Each file is written by a process of its own."""
+"""Each file has a process of its own."""

@@ -1,13 +1,12 @@
-"""A table of texts and what they do, as settings or a system's folder write it, made ready to read lines.
+"""A table of texts and their effects, from settings or a system's folder, compiled to read lines.
 
     - {text: "became leader of term {term}", does: leads}
     - {text: "following {leader} since term {term}", does: follows}
     - {text: "state changed", where: {to: Leader}, fields: {term: raft_term}, does: leads}
 
-A text is a literal with places: ``{term}`` and the other :data:`PLACES`, ``{}`` for a word that nobody needs, and
-``{...}`` for anything. A value ends where the literal behind it stands for the first time: so no line, whatever is in
-it, is read in more than one way, nor more than once. ``fields`` and ``where`` are for lines that say more under keys
-than in their message: JSON, or ``key=value``.
+A text is a literal with placeholders: ``{term}`` and the other :data:`PLACES`, ``{}`` for a word that is not kept, and
+``{...}`` for anything. A value ends at the first occurrence of the literal after it, so a line is read in one way only,
+and only once. ``fields`` and ``where`` are for lines with values under keys: JSON, or ``key=value``.
 """
 
 import re
@@ -25,7 +24,7 @@ from election_replay.election_core.model.events import Event
 
 LONGEST_TEXT = 400
 LONGEST_VALUE = 400
-"""Characters of a text of a table, and of a value in a line; a longer value is not one."""
+"""The most characters of a text in a table, and of a value in a line."""
 MOST_PLACES = 8
 MOST_TEXTS = 200
 
@@ -40,13 +39,13 @@ PLACES = {
     "value": "value",
     "members": "members",
 }
-"""What a place is called in a table, and the column that it fills. ``node`` is whoever writes the line; ``value`` and
-``members`` are the ids in a message of a ring, several with commas between them."""
+"""Placeholder names, and the columns that they fill. ``node`` is the writer of the line; ``value`` and ``members`` are the
+ids in a message of a ring, separated by commas."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a line does: the end of its kind's name, its meaning, and the places of which it needs one."""
+    """The effect of a line: suffix of its kind's name, meaning, and the placeholder that it requires, if any."""
 
     kind: str
     says: str
@@ -67,15 +66,15 @@ MEANINGS: Mapping[str, Meaning] = {
     "loses_leader": Meaning("LOST", "the member does not hear its leader any more"),
     "loses_quorum": Meaning("ALONE", "the member leads no more, since it does not reach enough others"),
 }
-"""What a text of a table can do in an election by votes."""
+"""The effects that a text of a table can have in an election by votes."""
 
 ELECTIONS = {kind: says for kind, says in KINDS.items() if kind.partition("_")[0] in PROTOCOLS}
-"""What it can do where the highest id leads, by the names that canonical events have for it."""
+"""The effects that it can have where the highest id leads, by the kinds of canonical events."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a table: ``fields`` are places by the keys that hold them, ``where`` are values by their keys."""
+    """One row of a table: ``fields`` maps placeholders to keys, ``where`` maps keys to required values."""
 
     text: str
     does: str
@@ -84,7 +83,7 @@ class Row:
 
 
 def refused(row: Row) -> str | None:
-    """Why a row cannot be read; ``None``: it can."""
+    """Return why a row cannot be read; None if it can."""
     meaning = MEANINGS.get(row.does)
     if meaning is None and row.does not in ELECTIONS:
         return f"does: {row.does} is none of {', '.join((*MEANINGS, *ELECTIONS))}"
@@ -112,7 +111,7 @@ def refused(row: Row) -> str | None:
 
 
 def compiled(text: Text, _shapes: Mapping[str, Any], _before: str) -> Pattern:
-    """A text of a table as a pattern that reads each character once, from the left to the right."""
+    """Return a text of a table as a pattern that reads each character once, from left to right."""
     parts = list(Formatter().parse(text.template.rstrip()))
     regex, literals, places, open_value = "", [""], [], ""
     for literal, name, _, _ in parts:
@@ -134,16 +133,16 @@ def compiled(text: Text, _shapes: Mapping[str, Any], _before: str) -> Pattern:
 
 
 def listed(value: str) -> tuple[str, ...]:
-    """The ids of a list that is printed with commas, in whatever brackets."""
+    """Return the ids of a list printed with commas, in any brackets."""
     return tuple(name.strip() for name in value.strip("[](){}").split(",") if name.strip())
 
 
 OTHER_SHAPES = {"term": SHAPES["int"], "members": Shape(SHAPES[""].pattern, listed)}
-"""The shapes of places that hold no word."""
+"""The shapes of placeholders that hold no word."""
 
 
 def _closed(regex: str, value: str, literal: str, last: bool = False) -> str:
-    """A pattern with one more value, which ends at the first literal behind it, and never anywhere else."""
+    """Add one more value to a pattern; it ends at the first occurrence of the literal after it."""
     if not value:
         return regex + re.escape(literal)
     if not literal and last:
@@ -152,7 +151,7 @@ def _closed(regex: str, value: str, literal: str, last: bool = False) -> str:
 
 
 class Rows:
-    """The rows of a table, ready to read what lines say. ``sets`` are columns that all of them fill."""
+    """The rows of a table, compiled. ``sets`` are columns that all of them fill."""
 
     def __init__(self, rows: Sequence[Row], prefix: str, sets: Mapping[str, Any]) -> None:
         self.rows = tuple(rows)
@@ -164,7 +163,7 @@ class Rows:
         )
 
     def read(self, line: Line, record: Record) -> Event | None:
-        """The event that a line is, or ``None``. Raises :class:`Unparsable` for a known text gone wrong."""
+        """Return the event of a line, or None. Raises :class:`Unparsable` for a known text with an impossible value."""
 
         def more(_kind: str, columns: dict[str, Any]) -> dict[str, Any] | None:
             row = self.rows[columns.pop("_row")]

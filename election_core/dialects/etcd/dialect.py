@@ -25,21 +25,21 @@ from election_replay.election_core.dialects.parts import Line, event_of
 from election_replay.election_core.model.events import Event, Unparsable
 
 STREAMS = ("etcd*.log*", "etcd*.txt", "etcd*.out", "etcd*.json")
-"""The files in which the standard error of a member is kept."""
+"""The files that hold a member's standard error."""
 
 LONGEST_JSON = 64 << 10
-"""A longer line, in characters, is not parsed."""
+"""Longer lines, in characters, are not parsed."""
 
 MESSAGE_KEYS = ("msg", "message", "M", "@message")
 LEVEL_KEYS = ("level", "lvl", "L", "severity", "@level")
 TIME_KEYS = ("ts", "time", "timestamp", "@timestamp", "T")
-"""The keys of a JSON line, as the zap logger and those who set it up name them; the first that is there counts."""
+"""The keys of a JSON line, by default or custom configuration of the zap logger; the first one present counts."""
 
 CONSOLE_TIME = (
     r"(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)|\d\.\d{1,20}e\+\d\d|\d{10}\.\d{1,9})"
 )
 CONSOLE_LEVEL = "(?:debug|info|warn|error|dpanic|panic|fatal|DEBUG|INFO|WARN|ERROR|DPANIC|PANIC|FATAL)"
-"""How the console encoding of the zap logger begins a line; tabs stand between its parts."""
+"""The begin of a line in the zap logger's console encoding, whose parts are separated by tabs."""
 
 RECORD_START = (
     r'^(?:\{ ?"|(?:raft|[A-Z]+: )\d{4}/\d{2}/\d{2} \d{2}:\d{2}:\d{2}'
@@ -64,12 +64,12 @@ _CONSOLE = re.compile(
     re.DOTALL | re.ASCII,
 )
 EPOCH_UNITS = (1, 1_000, 1_000_000, 1_000_000_000)
-"""A number without a unit is in the largest one that gives a year before 3000: seconds to nanoseconds."""
+"""Units of a number per second; the largest unit that gives a year before 3000 is taken."""
 _HEAD = 300
 
 
 def parse(record: Record) -> Event | None:
-    """The event that ``record`` is, or ``None``. Raises :class:`Unparsable` for a known text gone wrong."""
+    """Return the event of ``record``, or None. Raises :class:`Unparsable` for a known text with an impossible value."""
     try:
         line = _json_line(record.text) if record.text.startswith("{") else _text_line(record.text)
     except (ValueError, RecursionError) as error:
@@ -78,7 +78,7 @@ def parse(record: Record) -> Event | None:
 
 
 def reads(text: str) -> bool:
-    """Whether a line has one of etcd's own layouts."""
+    """Return True when a line has one of etcd's own layouts."""
     try:
         return (_json_line(text) if text.startswith("{") else _text_line(text)) is not None
     except (ValueError, RecursionError):
@@ -86,7 +86,7 @@ def reads(text: str) -> bool:
 
 
 def parse_line(line: Line, record: Record) -> Event | None:
-    """The event that a line says, however it is laid out. Raises :class:`Unparsable` as ``parse`` does."""
+    """Return the event of a line in any layout. Raises :class:`Unparsable` as ``parse`` does."""
 
     def more(_kind: str, columns: dict[str, Any]) -> dict[str, Any]:
         beside = _fields(line.fields)
@@ -96,7 +96,7 @@ def parse_line(line: Line, record: Record) -> Event | None:
 
 
 def time_of(text: str, utc_offset_minutes: int) -> tuple[int, int] | None:
-    """Microseconds UTC and resolution in milliseconds of a first line, or ``None`` where it bears no time."""
+    """Return (us UTC, resolution in ms) of a first line, or None if it has no time."""
     try:
         if text.startswith("{"):
             found = _DATED_JSON.search(text[:_HEAD])
@@ -110,7 +110,7 @@ def time_of(text: str, utc_offset_minutes: int) -> tuple[int, int] | None:
 
 
 def _json_line(text: str) -> Line | None:
-    """A line of the zap logger, or ``None`` for other JSON. Raises ``ValueError`` for what is not JSON."""
+    """Return a line of the zap logger, or None for other JSON. Raises ``ValueError`` if it is no JSON."""
     if len(text) > LONGEST_JSON:
         raise ValueError(f"JSON of {len(text)} characters, longer than {LONGEST_JSON}")
     found = json.loads(text)
@@ -122,7 +122,7 @@ def _json_line(text: str) -> Line | None:
 
 
 def _first(found: dict[str, Any], names: tuple[str, ...]) -> Any:
-    """What stands under the first of these names; it is taken out."""
+    """Remove and return the value under the first of these names that is present."""
     return next((found.pop(name) for name in names if name in found), None)
 
 
@@ -138,7 +138,7 @@ def _text_line(text: str) -> Line | None:
 
 
 def _fields(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns that stand beside the message."""
+    """Return the columns of the fields beside the message."""
     columns: dict[str, Any] = {}
     for key, (column, read) in FIELDS.items():
         if key in fields:

@@ -27,14 +27,14 @@ _NANOSECONDS = {
 
 
 def member(printed: str) -> str | None:
-    """A member's id as printed; 0 is nobody. Raises ``ValueError`` for anything else than 64 bits."""
+    """Return a member's id as printed; None for 0. Raises ``ValueError`` for anything but 64 bits."""
     if not re.fullmatch(r"[0-9a-f]{1,16}", printed):
         raise ValueError(f"not the id of a member: {printed[:40]!r}")
     return None if printed == "0" else printed
 
 
 def members(printed: str) -> tuple[str, ...]:
-    """A list of ids, ``1a,2b``."""
+    """Return the ids of a list like ``1a,2b``."""
     return tuple(name for name in map(member, printed.split(",")) if name) if printed else ()
 
 
@@ -46,11 +46,11 @@ def _voters(printed: str, base: int) -> tuple[str, ...]:
 
 
 def _configuration(printed: str) -> Fields:
-    """``voters=(1 2)&&(2 3) learners=(4)``: behind ``&&`` are the voters that a change replaces.
+    """Read ``voters=(1 2)&&(2 3) learners=(4)``; after ``&&`` are the voters that a change replaces.
 
-    Raft's library prints ids here in hexadecimal since its 3.7.0, the one of etcd 3.7, and in decimals before. A letter
-    among them tells; of ids that are hashes, one in two thousand has none, and then the others have. Here all ids are
-    in hexadecimal.
+    The Raft library prints ids in hexadecimal since its 3.7.0 (etcd 3.7), and in decimal before. A letter in any id
+    decides; one hashed id in two thousand has no letter, but then another one does. All ids are returned in
+    hexadecimal.
     """
     found = _CONFIGURATION.fullmatch(printed)
     if found is None:
@@ -64,7 +64,7 @@ def _configuration(printed: str) -> Fields:
 
 
 def milliseconds(printed: str) -> int:
-    """A duration as Go prints it, ``1m2.5s``, in whole milliseconds."""
+    """Return a duration as Go prints it, ``1m2.5s``, in whole ms."""
     if len(printed) > 40 or not _DURATION.fullmatch(printed):
         raise ValueError(f"not a duration: {printed[:40]!r}")
     length = sum(map(_nanoseconds, _PART.finditer(printed))) // 1_000_000
@@ -81,7 +81,7 @@ def _nanoseconds(part: re.Match[str]) -> int:
 
 
 def _vote(printed: str) -> str:
-    """The kind of request; before 2016 there was but one, and it was printed as ``vote``."""
+    """Return the kind of request; before 2016 there was only one, printed as ``vote``."""
     return {"vote": "MsgVote"}.get(printed, printed)
 
 
@@ -90,7 +90,7 @@ def _answer(printed: str) -> str:
 
 
 def _attributes(printed: str) -> Fields:
-    """``{Name:etcd1 ClientURLs:[http://10.0.0.1:2379]}``."""
+    """Read ``{Name:etcd1 ClientURLs:[http://10.0.0.1:2379]}``."""
     name, mark, urls = printed.partition(" ClientURLs:[")
     if not (mark and name.startswith("{Name:") and urls.endswith("]}")):
         raise ValueError(f"not the attributes of a member: {printed[:80]!r}")
@@ -142,7 +142,7 @@ def _urls(value: Any) -> str | None:
 
 
 def _id(value: Any) -> str | None:
-    """The id of a member; some lines write it as a number."""
+    """Return the id of a member; some lines write it as a number."""
     if type(value) is int:
         return member(f"{value:x}") if 0 <= value < 2**64 else member(str(value))
     return None if _text(value) is None else member(value)
@@ -174,4 +174,4 @@ FIELDS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     **dict.fromkeys(("pre-vote", "added-peer-is-learner"), ("flag", _flag)),
     "local-member-attributes": ("", _of_text(_attributes)),
 }
-"""The fields beside the message of a JSON line, and the columns that they fill; an empty name fills several."""
+"""The fields of a JSON line beside its message, with the column of each; an empty name fills several columns."""

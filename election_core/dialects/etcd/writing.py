@@ -15,7 +15,7 @@ def line(
     time_us: int, digits: int, level: str, caller: str, message: str, fields: Mapping[str, Any],
     logger: str | None = None,
 ) -> str:  # fmt: skip
-    """A line; ``digits`` of the second's fraction are printed, the others cut off."""
+    """Return a line; ``digits`` of the second's fraction are printed, the rest is cut off."""
     second = datetime.fromtimestamp(time_us // 1_000_000, UTC)
     time = f"{second:%Y-%m-%dT%H:%M:%S}.{f'{time_us % 1_000_000:06d}'[:digits]}Z"
     named = {"logger": logger} if logger else {}
@@ -24,19 +24,19 @@ def line(
 
 
 def member(name: str | None) -> str:
-    """A member's id; nobody is 0."""
+    """Return a member's id; 0 for None."""
     return name or "0"
 
 
 def configuration(voters: Iterable[str], learners: Iterable[str] = ()) -> str:
-    """``voters=(1 2) learners=(3)``: ids in decimals, in their order."""
+    """Return ``voters=(1 2) learners=(3)``: ids in decimal, in order."""
     voting, learning = (sorted(int(member, 16) for member in members) for members in (voters, learners))
     also = f" learners=({' '.join(map(str, learning))})" if learning else ""
     return f"voters=({' '.join(map(str, voting))}){also}"
 
 
 def duration(milliseconds: int) -> str:
-    """A duration as Go prints it: ``20ms``, ``5s``, ``19.878s``, ``1m2.5s``."""
+    """Return a duration as Go prints it: ``20ms``, ``5s``, ``19.878s``, ``1m2.5s``."""
     if milliseconds < 1000:
         return f"{milliseconds}ms"
     minutes, rest = divmod(milliseconds, 60_000)

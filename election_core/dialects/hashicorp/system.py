@@ -1,14 +1,14 @@
-"""HashiCorp's Raft library as one row: what Consul, Nomad, Vault and others that use it print of their elections.
+"""HashiCorp's Raft library as one row: the election lines of Consul, Nomad, Vault and other programs that use it.
 
     2026-11-26T18:07:52.405Z [INFO]  agent.server.raft: election won: term=2 tally=2
     2021-05-13T19:39:22.359Z [INFO]  raft/raft.go:250: nomad.raft: election won: term=2 tally=2
     {"@level":"info","@message":"election won","@module":"agent.server.raft","@timestamp":"2026-11-26T18:07:52.405Z","tally":2,"term":2}
     2019/10/01 10:00:00 [INFO] raft: Node at 127.0.0.1:8300 [Candidate] entering Candidate state in term 2
 
-The second names the place in the source, where a program has its logger do so; the third is that of ``log_json``, in
-which a node does not say its address; the last that of releases before 1.1 of the library, in local time, the oldest of
-which say no term. A leader's line says no term: it is the one of the line before. A voter says nothing where it grants,
-and a follower no term. Source: ``raft.go`` of the library, 1.0 to 1.7.
+The second has the source location, if the program's logger is set up so; the third is that of ``log_json``, in which a
+node does not print its address; the last is that of releases before 1.1 of the library, in local time, the oldest of
+which print no term. A leader's line prints no term: it is that of the line before. A voter prints nothing when it
+grants, and a follower prints no term. Source: ``raft.go`` of the library, 1.0 to 1.7.
 """
 
 import re
@@ -43,7 +43,7 @@ ROWS = (
     Row("Failed to contact quorum of nodes, stepping down", "loses_quorum"),
     Row("Vote granted from {voter} in term {term}. Tally: {}", "gets_a_vote"),
 )
-"""What elections print; the later ones are those of releases before 1.1."""
+"""The lines of elections; the later ones are those of releases before 1.1."""
 
 TABLE = Rows(ROWS, PREFIX, {"protocol": PROTOCOL, "replica_group": GROUP})
 
@@ -62,7 +62,7 @@ _JSON = json_layout("json time=@timestamp level=@level logger=@module message=@m
 
 
 def line_of(text: str) -> Line | None:
-    """The parts of a line of the library, in one of its own layouts; what stands behind the message are its fields."""
+    """Return the parts of a line in one of the library's own layouts, with the text after the message as fields."""
     if text.startswith("{"):
         line = _JSON.line(text)
         return line if line is not None and (line.logger or "").endswith("raft") else None
@@ -74,10 +74,8 @@ def line_of(text: str) -> Line | None:
 
 
 def with_fields(line: Line) -> Line:
-    """The line, with what stands behind its message as fields: ``election won: term=2 tally=2``.
-
-    Older releases write a leader's address under ``leader`` and ``last-leader``.
-    """
+    """Return the line with the text after its message as fields: ``election won: term=2 tally=2``. Older releases write
+    a leader's address under ``leader`` and ``last-leader``."""
     if line.fields or (begin := _KEYS.search(line.message[:400])) is None:
         return line
     fields = {key: _plain(value) for key, value in _PAIR.findall(line.message, begin.end())}
@@ -95,7 +93,7 @@ def _plain(value: str) -> str:
 
 
 def time_at(printed: str, utc_offset_minutes: int) -> tuple[int, int]:
-    """Microseconds UTC and resolution in milliseconds. Raises ``ValueError`` for no possible time."""
+    """Return (us UTC, resolution in ms). Raises ``ValueError`` for no possible time."""
     found = _TIME.fullmatch(printed)
     if found is None:
         raise ValueError(f"no time: {printed[:40]!r}")
@@ -107,12 +105,13 @@ def time_at(printed: str, utc_offset_minutes: int) -> tuple[int, int]:
 
 
 def parse_line(line: Line, record: Record) -> Event | None:
-    """The event that a line says, however it is laid out. Raises :class:`Unparsable` for a known text gone wrong."""
+    """Return the event of a line in any layout. Raises :class:`Unparsable` for a known text with an impossible
+    value."""
     return TABLE.read(with_fields(line), record)
 
 
 def time_of(text: str, utc_offset_minutes: int) -> tuple[int, int] | None:
-    """Microseconds UTC and resolution in milliseconds of a first line, or ``None`` where it bears no possible time."""
+    """Return (us UTC, resolution in ms) of a first line, or None if it has no possible time."""
     return time_in(line_of(text), utc_offset_minutes)
 
 
@@ -139,4 +138,4 @@ SYSTEM = System(
     places=("consul", "nomad", "vault"),
     says_farewell=False,
 )
-"""Each file is written by a process of its own: a machine may run Consul, Nomad and Vault."""
+"""Each file has a process of its own: a machine may run Consul, Nomad and Vault."""

@@ -4,7 +4,7 @@ Layout of a line, of log4j 1 and 2 alike; Confluent and Strimzi write the thread
 
     [2026-03-01 10:00:00,123] INFO [RaftManager id=1] Completed transition to ... (org.apache.kafka.raft.QuorumState)
 
-Times are local. The id of the node stands in most lines.
+Times are local. Most lines contain the node's id.
 """
 
 import re
@@ -32,15 +32,16 @@ _FEW_IN_SYNC = re.compile(
     r"insufficient to satisfy the min\.isr requirement of (\d{1,10}) ",
     re.ASCII,
 )
-"""``Partition#appendRecordsToLeader``; ``ReplicaManager#appendRecordsToLocalLog`` prints it behind its own line."""
+"""``Partition#appendRecordsToLeader``; ``ReplicaManager#appendRecordsToLocalLog`` prints it after its own line."""
 _OF_ZOOKEEPER = "org.apache.zookeeper."
 
 FORMER = (("[RaftManager nodeId=", "[RaftManager id="), ("[Controller ", "[QuorumController id="))
-"""How two parts of a node named themselves up to 3.3 and up to 3.4, and how they do since."""
+"""Former and present prefixes of two components, renamed after 3.3 and after 3.4."""
 
 
 def parse_line(line: Line, record: Record) -> Event | None:
-    """The event that a line says, however it is laid out. Raises :class:`Unparsable` for a known text gone wrong."""
+    """Return the event of a line in any layout. Raises :class:`Unparsable` for a known text with an impossible
+    value."""
 
     def more(kind: str, columns: dict[str, Any]) -> dict[str, Any] | None:
         in_sync = _in_sync(record.continuation) if kind == "KAFKA_FEW_IN_SYNC" else {}
@@ -50,13 +51,13 @@ def parse_line(line: Line, record: Record) -> Event | None:
 
 
 def _in_sync(continuation: tuple[str, ...]) -> dict[str, Any] | None:
-    """The in-sync replicas of a refused write and how many it needs; ``None`` where it failed for another reason."""
+    """Return the in-sync replicas and the needed number of a refused write; None if it failed for another reason."""
     found = next((found for line in continuation if (found := _FEW_IN_SYNC.match(line))), None)
     return None if found is None else {"members": ids(found[1]), "count": integer(found[2])}
 
 
 def _as_now(message: str) -> str:
-    """A message with the name that its part has now."""
+    """Return a message with the present name of its component."""
     for former, now in FORMER:
         if message.startswith(former):
             return now + message.removeprefix(former)
@@ -64,7 +65,7 @@ def _as_now(message: str) -> str:
 
 
 def line_of(text: str) -> Line | None:
-    """The parts of a line, or ``None`` where it has another layout."""
+    """Return the parts of a line, or None if it has another layout."""
     found = _LINE.match(text)
     if found is None:
         return None
@@ -73,7 +74,7 @@ def line_of(text: str) -> Line | None:
 
 
 def reads(text: str) -> bool:
-    """Whether a line has Kafka's own layout; a ZooKeeper server of a Kafka release writes in it too."""
+    """Return True when a line has Kafka's own layout and is not of the ZooKeeper server in a Kafka release."""
     line = line_of(text)
     return line is not None and not (line.logger or "").startswith(_OF_ZOOKEEPER)
 

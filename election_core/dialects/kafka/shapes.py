@@ -1,7 +1,7 @@
 """Values that Kafka prints, and the columns they fill.
 
-States, requests and records are printed as ``Name(key=value, ...)``, one in another, and their keys came and went
-between releases: they are read by key, never by place.
+States, requests and records are printed as nested ``Name(key=value, ...)``, and their keys differ between releases:
+they are read by key, never by position.
 """
 
 import re
@@ -20,13 +20,13 @@ STATES = {
     "ProspectiveState": "PROSPECTIVE",
     "ResignedState": "RESIGNED",
 }
-"""The states of ``QuorumState``. One that has voted and knows no leader is unattached: since 3.9 it is printed so."""
+"""The states of ``QuorumState``. ``Voted``, without a leader, is unattached: since 3.9 it is printed so."""
 
 ALONE = {"CANDIDATE", "PROSPECTIVE", "LEADER", "RESIGNED"}
-"""Only voters are in these states."""
+"""States that only voters can be in."""
 
 NOBODY = "-1"
-"""The id of a leader that is none (``LeaderConstants.NO_LEADER``)."""
+"""The id that stands for no leader (``LeaderConstants.NO_LEADER``)."""
 
 _STATE = re.compile(r"(\w+)\(")
 _EPOCH = re.compile(r"[(, ]epoch=(\d{1,10})\b")
@@ -64,7 +64,7 @@ _ELIGIBLE = re.compile(r"\belr: \[([\d, ]*)\] -> ")
 
 
 def ids(printed: str) -> tuple[str, ...]:
-    """Node ids, ``[1, 2]``, ``1,2`` or ``Set(1, 2)``. Raises ``ValueError`` for anything else."""
+    """Return node ids from ``[1, 2]``, ``1,2`` or ``Set(1, 2)``. Raises ``ValueError`` for anything else."""
     found = _IDS.fullmatch(printed)
     if found is None:
         raise ValueError(f"not a list of node ids: {printed[:40]!r}")
@@ -93,10 +93,10 @@ def _state(printed: str) -> str:
 
 
 def transition(printed: str) -> Fields:
-    """``FollowerState(...) from CandidateState(...)``: the state entered, and what is left of the one before it.
+    """Read ``FollowerState(...) from CandidateState(...)``: the state entered, and details of the state left.
 
-    ``peer`` is the leader that is followed, or the candidate that was voted for; ``committed`` a high watermark.
-    ``members_before`` and ``answered`` are the votes that a candidate had when it ceased to be one, since 4.0.
+    ``peer`` is the leader that is followed, or the candidate that was voted for; ``committed`` is a high watermark.
+    ``members_before`` and ``answered`` are the votes of a candidate as it left that state, since 4.0.
     """
     entered, _, left = printed.partition(") from ")
     role, head = _state(entered), entered.partition("voterStates=")[0]
@@ -115,7 +115,7 @@ def transition(printed: str) -> Fields:
 
 
 def _before(left: str) -> Fields:
-    """What the state that was left says: its epoch, and the votes of a candidate that were counted."""
+    """Read the state that was left: its epoch, and a candidate's counted votes."""
     role, tally = _state(left), dict(_TALLY.findall(left))
     counted = {member: vote for member, vote in tally.items() if vote != "UNRECORDED"}
     return {
@@ -130,7 +130,7 @@ def _before(left: str) -> Fields:
 
 
 def vote_request(printed: str) -> Fields:
-    """``VoteRequestData(...)``: who asks, where its log ends, and whether it is no vote yet (``preVote``)."""
+    """Read ``VoteRequestData(...)``: the candidate, the end of its log, and whether it is a pre-vote (``flag``)."""
     fields = {name: _first(pattern, printed) for name, pattern in _REQUEST.items()}
     if fields["peer"] is None:
         raise ValueError("a vote request that names no candidate")
@@ -139,17 +139,18 @@ def vote_request(printed: str) -> Fields:
 
 
 def voter_set(printed: str) -> tuple[str, ...]:
-    """``VoterSet(voters={1=VoterNode(...), ...})``: the ids of the voters."""
+    """Return the voters' ids from ``VoterSet(voters={1=VoterNode(...), ...})``."""
     return tuple(_NODES_OF_SET.findall(printed))
 
 
 def rejected(printed: str) -> tuple[str, ...]:
-    """``EpochElection(voterStates={2=VoterState(..., state=REJECTED), ...})``: the voters that rejected a candidate."""
+    """Return the voters that rejected a candidate, from ``EpochElection(voterStates={2=VoterState(...,
+    state=REJECTED)})``."""
     return tuple(voter for voter, vote in _TALLY.findall(printed) if vote == "REJECTED")
 
 
 def offset(printed: str) -> int:
-    """The offset in ``LogOffsetMetadata(offset=3, ...)``, ``Optional[...]`` or ``(offset=3, ...)``."""
+    """Return the offset in ``LogOffsetMetadata(offset=3, ...)``, ``Optional[...]`` or ``(offset=3, ...)``."""
     found = _number(_OFFSET, printed)
     if found is None:
         raise ValueError(f"no offset: {printed[:40]!r}")
@@ -157,7 +158,7 @@ def offset(printed: str) -> int:
 
 
 def partition_state(printed: str) -> Fields:
-    """A partition as a record or a request tells of it: leader, its epoch, the ISR and the partition epoch."""
+    """Read a partition from a record or request: leader, its epoch, the ISR and the partition epoch."""
     found = {name: _first(pattern, printed) for name, pattern in _PARTITION.items()}
     isr = _first(_ISR, printed)
     leader = found["peer"]
@@ -172,10 +173,8 @@ def partition_state(printed: str) -> Fields:
 
 
 def partition_change(printed: str) -> Fields:
-    """``isr: [1] -> [2], leader: -1 -> 2, ...``: what a change of a partition changed.
-
-    ``flag``: the new leader was eligible though not in sync (ELR, KIP-966), so that it has all that was committed.
-    """
+    """Read ``isr: [1] -> [2], leader: -1 -> 2, ...``: the change of a partition. ``flag``: the new leader was eligible
+    though not in sync (ELR, KIP-966), so it has everything committed."""
     fields: dict[str, object] = {}
     for name, pattern in _CHANGE.items():
         found = pattern.search(printed)
@@ -196,12 +195,12 @@ def partition_change(printed: str) -> Fields:
 
 
 def leader(printed: str) -> str | None:
-    """The id of a leader; none for nobody, however that is printed."""
+    """Return the id of a leader; None for no leader, however printed."""
     return None if printed in (NOBODY, "(none)") else printed
 
 
 def topic_id(printed: str) -> str | None:
-    """``Some(fAIKNMNGQmWLFnFXVmufNw)``, the id alone, or none."""
+    """Return the id from ``Some(fAIKNMNGQmWLFnFXVmufNw)`` or alone; None for none."""
     return None if printed == "None" else printed.removeprefix("Some(").removesuffix(")")
 
 

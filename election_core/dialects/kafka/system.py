@@ -1,4 +1,4 @@
-"""Kafka as a row: its files, its releases, and the words of its operators."""
+"""Kafka as one row."""
 
 from election_replay.election_core.dialects.kafka.dialect import KAFKA, TABLE
 from election_replay.election_core.dialects.system import Spoken, System
@@ -18,4 +18,4 @@ SYSTEM = System(
     "controllers tell who leads the metadata quorum, brokers who leads a partition",
     places=("kafka", "kraft-combined-logs"),
 )
-"""A node writes all of its files, as controller, as broker or as both."""
+"""One process writes all files of a node, be it controller, broker or both."""

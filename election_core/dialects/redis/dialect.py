@@ -23,7 +23,7 @@ from election_replay.election_core.model.digits import number
 from election_replay.election_core.model.events import Event, Unparsable, saying
 
 STREAMS = ("redis*.log*", "sentinel*.log*", "valkey*.log*", "redis*.out", "sentinel*.out", "valkey*.out")
-"""The files that servers and sentinels write, as Debian, containers and most people name them."""
+"""The files of servers and sentinels, as Debian, containers and most people name them."""
 
 LOCAL = r"\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d\.\d{1,6}"
 ISO = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,6}[+-]\d\d:\d\d"
@@ -55,7 +55,8 @@ SIGNALS = ("scheduling shutdown", "during loading, exiting now")
 
 
 def parse_line(line: Line, record: Record) -> Event | None:
-    """The event that a line says, however it is laid out. Raises :class:`Unparsable` for a known text gone wrong."""
+    """Return the event of a line in any layout. Raises :class:`Unparsable` for a known text with an impossible
+    value."""
     message = line.message
     if _TOLD_TO_STOP.fullmatch(message):
         return _dated("RD_STOPPING", line, record, {"protocol": "process"})
@@ -72,7 +73,7 @@ def _dated(kind: str, line: Line, record: Record, columns: dict[str, object]) ->
 
 
 def line_of(text: str) -> Line | None:
-    """The parts of a line in one of Redis' own layouts; the letter of the role stands in the place of the thread."""
+    """Return the parts of a line in one of Redis's own layouts; the role letter takes the place of the thread."""
     if found := _LEGACY.match(text):
         letter, stamp, level, message = found.groups()
     elif found := _LOGFMT.match(text):
@@ -90,7 +91,7 @@ def _second(printed: str, _: int) -> tuple[int, int]:
 
 
 def time_at(stamp: str, utc_offset_minutes: int) -> tuple[int, int]:
-    """Microseconds UTC and resolution in milliseconds. Raises ``ValueError`` for no possible time."""
+    """Return (us UTC, resolution in ms). Raises ``ValueError`` for no possible time."""
     if (milliseconds := number(stamp)) is not None:
         return milliseconds * 1000, 1
     if "T" in stamp:
@@ -112,7 +113,7 @@ def _day(printed: str) -> str:
 
 
 def time_of(text: str, utc_offset_minutes: int) -> tuple[int, int] | None:
-    """Microseconds UTC and resolution in milliseconds of a first line, or ``None`` where it bears no possible time."""
+    """Return (us UTC, resolution in ms) of a first line, or None if it has no possible time."""
     return time_in(line_of(text), utc_offset_minutes)
 
 

@@ -6,12 +6,12 @@ from election_replay.election_core.dialects.dialect import Fields, Shape, intege
 
 NODE = r"[0-9a-f]{40}"
 HUMAN = r"(?: \(?[^():]*\)?)?"
-"""The name of a node that 7.2 and newer print behind its id, which is mostly empty; one line has no brackets."""
+"""The name of a node, mostly empty, that 7.2 and newer print after its id; one line has no brackets."""
 _INSTANCE = r"(?:master|slave|sentinel) \S+ \S+ \d+"
 
 
 def address(host: str, port: str) -> str:
-    """An address as others print it too. Raises ``ValueError`` for no port."""
+    """Return an address as ``host:port``. Raises ``ValueError`` for no port."""
     number = integer(port)
     if number is None or not 0 <= number <= 65_535:
         raise ValueError(f"not a port: {port[:40]!r}")
@@ -19,9 +19,9 @@ def address(host: str, port: str) -> str:
 
 
 def _instance(printed: str) -> Fields:
-    """``slave 10.0.0.2:6379 10.0.0.2 6379 @ mymaster 10.0.0.1 6379``: an instance, and its master as it is seen.
+    """Read ``slave 10.0.0.2:6379 10.0.0.2 6379 @ mymaster 10.0.0.1 6379``: an instance, and its master as seen.
 
-    ``request`` is what it is, ``peer_address`` where, ``peer`` the id of a sentinel; ``address`` is the master's.
+    ``request`` is its type, ``peer_address`` its address, ``peer`` the id of a sentinel; ``address`` is the master's.
     """
     instance, _, masters = printed.partition(" @ ")
     kind, name, host, port = instance.split(" ")
@@ -36,13 +36,13 @@ def _instance(printed: str) -> Fields:
 
 
 def _switch(printed: str) -> Fields:
-    """The former master's address and the new one's."""
+    """Read the addresses of the former and the new master."""
     before, port_before, now, port = printed.split(" ")
     return {"peer_address": address(before, port_before), "address": address(now, port)}
 
 
 def _agreed(printed: str) -> Fields:
-    """How many sentinels say that the master is down, and how many must."""
+    """Read how many sentinels call the master down, and how many must."""
     agreed, quorum = printed.split("/")
     return {"accepted": integer(agreed), "count": integer(quorum)}
 

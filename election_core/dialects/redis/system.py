@@ -16,4 +16,4 @@ SYSTEM = System(
     "they print), from before the trouble: a server says when it becomes master, a sentinel whom it replaces",
     places=("redis-server", "sentinel", "redis-sentinel", "redis-cluster", "valkey"),
 )
-"""Each file is written by a process of its own: a machine mostly runs a server and a sentinel."""
+"""Each file has a process of its own: a machine mostly runs a server and a sentinel."""

@@ -7,8 +7,8 @@ Layouts of a line, of log4j and logback alike::
     [2026-03-01 10:00:00,123] INFO LOOKING (org.apache.zookeeper.server.quorum.QuorumPeer)
     2026-03-01 10:00:00,123 INFO quorum.QuorumPeer: LOOKING
 
-Times are local. The server's id stands in ``[myid:...]``, which is often empty, or in the name of the thread; where
-neither says it, only the file tells whose line it is.
+Times are local. The server's id is in ``[myid:...]``, which is often empty, or in the thread's name; without both, only
+the file tells whose line it is.
 """
 
 import re
@@ -22,10 +22,10 @@ from election_replay.election_core.dialects.zookeeper.texts import EXPLAINED, RE
 from election_replay.election_core.model.events import Event
 
 STREAMS = ("zookeeper*.log*", "zookeeper*.out")
-"""The files that a server writes: its own log, and its console as the start script keeps it."""
+"""The files of a server: its own log, and its console as redirected by the start script."""
 
 BEFORE = r"^[\[.]?"
-"""What may stand in front of a time: the bracket of one layout, and a dot with which the start script counts."""
+"""What may precede a time: the bracket of one layout, or a progress dot of the start script."""
 
 TIME = r"(\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2})(?:[.,](\d{1,9}))?"
 LEVEL = "(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)"
@@ -52,10 +52,8 @@ _EXCEPTION = re.compile(r"(?:Caused by: )?([\w.$]+(?:Exception|Error)(?:: (?:shu
 
 
 def parse_line(line: Line, record: Record) -> Event | None:
-    """The event that a line says, however it is laid out. Raises :class:`Unparsable` for a known text gone wrong.
-
-    Solr puts the first line of an exception behind a message: ``Exception when following the leader => java.io...``.
-    """
+    """Return the event of a line in any layout. Raises :class:`Unparsable` for a known text with an impossible value.
+    Solr puts the first line of an exception after a message: ``Exception when following the leader => java.io...``."""
     before, _, exception = line.message.rpartition(" => ")
     if before and _EXCEPTION.match(exception):
         line, record = line._replace(message=before), record._replace(continuation=(exception, *record.continuation))
@@ -68,7 +66,7 @@ def parse_line(line: Line, record: Record) -> Event | None:
 
 
 def line_of(text: str) -> Line | None:
-    """The parts of a line, or ``None`` where it has none of ZooKeeper's own layouts."""
+    """Return the parts of a line, or None if it has none of ZooKeeper's own layouts."""
     thread: str | None
     if found := _OWN_LAYOUT.match(text):
         time, fraction, myid, level, thread, name, message = found.groups()
@@ -91,7 +89,7 @@ def _node(line: Line) -> str | None:
 
 
 def _reason(result: str | None, continuation: tuple[str, ...]) -> dict[str, Any]:
-    """Why a role ended: as the line says, or an exception behind it that is known, or else the first one."""
+    """Return why a role ended: by the line, by a known exception after it, or else by the first exception."""
     exceptions = [found for line in continuation if (found := _EXCEPTION.match(line.rstrip()))]
     for message in [result] if result else [line.group(2) or "" for line in exceptions]:
         for pattern in REASON_TABLE.candidates(message):

@@ -1,7 +1,7 @@
 """Values that ZooKeeper prints, and the columns they fill.
 
-A zxid is 64 bits: the epoch above, a counter below. It fills two columns, the term and the index of an entry. Numbers
-are hexadecimal with or without ``0x``; releases up to 3.4.1 wrote decimals.
+A zxid has 64 bits: the epoch in the upper half, a counter in the lower. It fills two columns, an entry's term and index.
+Numbers are hexadecimal with or without ``0x``; releases up to 3.4.1 wrote decimals.
 """
 
 import re
@@ -10,16 +10,16 @@ from collections.abc import Mapping
 from election_replay.election_core.dialects.dialect import Fields, Shape, integer
 
 ROLES = {"LOOKING": "CANDIDATE", "FOLLOWING": "FOLLOWER", "LEADING": "LEADER", "OBSERVING": "OBSERVER"}
-"""``QuorumPeer.ServerState`` and the role it stands for."""
+"""Roles by ``QuorumPeer.ServerState``."""
 
 NO_VOTE = -(2**63)
-"""``Long.MIN_VALUE``: what a server that must not vote sends as its vote."""
+"""``Long.MIN_VALUE``: the vote of a server that must not vote."""
 
 _DETAIL = re.compile(r"(\w+)(?: - (discovery|synchronization|broadcast))?(?: - (diff|snap|trunc))?")
 
 
 def hexadecimal(printed: str) -> int:
-    """A 64-bit number as Java prints it: sixteen f are -1."""
+    """Return a 64-bit number as Java prints it: sixteen f are -1."""
     digits = printed.removeprefix("0x")
     if not re.fullmatch(r"[0-9a-f]{1,16}", digits):
         raise ValueError(f"not a hexadecimal number: {printed[:40]!r}")
@@ -28,42 +28,42 @@ def hexadecimal(printed: str) -> int:
 
 
 def known(printed: str) -> int | None:
-    """A hexadecimal number; none where a server that must not vote sends its own."""
+    """Return a hexadecimal number; None for the vote of a server that must not vote."""
     found = hexadecimal(printed)
     return None if found == NO_VOTE else found
 
 
 def number(printed: str) -> int | None:
-    """Hexadecimal behind ``0x``, else decimal as in 3.4.1 and older."""
+    """Return a number: hexadecimal after ``0x``, else decimal as in 3.4.1 and older."""
     return hexadecimal(printed) if printed.startswith("0x") else integer(printed)
 
 
 def halves(zxid: int | None) -> tuple[int | None, int | None]:
-    """Epoch and counter of a zxid; both are -1 for a server without usable data, unknown for one without a vote."""
+    """Return epoch and counter of a zxid: (-1, -1) for a server without usable data, None for one without a vote."""
     if zxid is None or zxid == NO_VOTE:
         return None, None
     return (-1, -1) if zxid == -1 else (zxid >> 32, zxid & 0xFFFFFFFF)
 
 
 def epoch(printed: str) -> int | None:
-    """The epoch of a zxid, or an epoch alone: no epoch ever gets beyond 32 bits."""
+    """Return the epoch of a zxid, or a bare epoch: no epoch exceeds 32 bits."""
     found = hexadecimal(printed)
     return found if abs(found) < 2**32 else halves(found)[0]
 
 
 def counter(printed: str) -> int | None:
-    """The counter of a zxid."""
+    """Return the counter of a zxid."""
     return halves(hexadecimal(printed))[1]
 
 
 def server(printed: str) -> str | None:
-    """A server id; none where a server that must not vote names one."""
+    """Return a server id; None where a server that must not vote names one."""
     found = integer(printed) if printed != str(NO_VOTE) else None
     return None if found is None else str(found)
 
 
 def role(printed: str) -> str:
-    """The role of a server's state. Raises ``ValueError`` for no state of a server."""
+    """Return the role of a server's state. Raises ``ValueError`` for an unknown state."""
     try:
         return ROLES[printed]
     except KeyError:
@@ -71,7 +71,7 @@ def role(printed: str) -> str:
 
 
 def servers(printed: str) -> tuple[str, ...]:
-    """The ids of one or two quorums, ``1,2`` or ``[1, 2],[1, 3]``, each once, as they stand."""
+    """Return the ids of one or two quorums, ``1,2`` or ``[1, 2],[1, 3]``, each once, in order."""
     if re.search(r"[^\d\s,\[\]-]", printed):
         raise ValueError(f"not a set of server ids: {printed[:40]!r}")
     found = (server(name) for name in re.findall(r"-?\d+", printed))
@@ -99,13 +99,13 @@ def _peer_zxid_old(printed: str) -> Fields:
 
 
 def _established(printed: str) -> Fields:
-    """The zxid with which a leader begins: its epoch is the leader's."""
+    """Read the zxid with which a leader begins: its epoch is the leader's."""
     term, index = halves(number(printed))
     return {"term": term, "ledger_end_term": term, "ledger_end": index}
 
 
 def _detail(printed: str) -> Fields:
-    """``following - synchronization - diff``: state, phase, and how the log is brought up to date."""
+    """Read ``following - synchronization - diff``: state, phase, and how the log is brought up to date."""
     found = _DETAIL.fullmatch(printed)
     if found is None:
         raise ValueError(f"not a state in detail: {printed[:40]!r}")
