@@ -1,14 +1,14 @@
-"""What stands around the lines of a log when they come here, and how it comes off before a dialect reads them.
+"""Envelopes: what shippers put around the lines of a log, and how it is removed before a dialect reads them.
 
-``model``      what an envelope is and what it says: the node, the program, the file, a time
-``prefixes``   envelopes in front of a line: containers, syslog, journald, kubectl, compose
+``model``      envelopes and what they tell: node, program, file, time
+``prefixes``   envelopes before a line: containers, syslog, journald, kubectl, compose
 ``objects``    envelopes that are JSON objects: shippers, container engines, log stores
-``export``     the one format whose entries are many lines: ``journalctl -o export``
-``detection``  which envelopes a file's lines came in
+``export``     the only format whose entries have many lines: ``journalctl -o export``
+``detection``  finding the envelopes of a file
 ``reading``    the lines of such a file, one by one
-``encodings``  UTF-16, and line ends that are none
+``encodings``  UTF-16, and CR as the line end
 
-Nothing here knows a dialect: what a known line looks like is asked of whoever calls.
+Nothing here knows a dialect: the caller passes a test for known lines.
 """
 
 from election_replay.election_core.envelopes.detection import Chain, Known, chain_in, chain_text, detected

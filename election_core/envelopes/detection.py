@@ -1,8 +1,8 @@
-"""Which envelopes a file's lines came in, told by the lines at its beginning.
+"""Detection of a file's envelopes from its first lines.
 
-Envelopes may lie in one another: Filebeat ships what Docker wrote of a line that a program coloured. A file's *chain*
-names them from the outside in. The chain is right in which most lines turn out to be lines of a known system; where
-none is known either way, the chain that most lines fit, unless it looks like ordinary text.
+Envelopes may be nested: Filebeat ships what Docker wrote of a line that a program coloured. A file's *chain* names them
+from the outside in. The chain is the one that yields most lines of a known system; if no line is known either way, the
+first chain that at least half of the lines fit, unless it looks like ordinary text.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -18,28 +18,28 @@ NAMED = {envelope.name: envelope for envelope in (*ENVELOPES, HTML)}
 QUOTED = NAMED["quoted"]
 
 Chain = tuple[str, ...]
-"""Names of envelopes, from the outside in; none for a plain file."""
+"""Names of envelopes, from the outside in; empty for a plain file."""
 
 Known = Callable[[str], bool]
-"""Whether a text is the first line of a record of a known system."""
+"""Returns True for the first line of a record of a known system."""
 
 SAMPLE = 60
-"""So many lines are looked at."""
+"""The number of lines that are looked at."""
 
 DEEPEST = 4
-"""So many envelopes may lie in one another."""
+"""The most envelopes that may be nested."""
 
 BETWEEN = " > "
-"""What stands between the names of a chain in a text."""
+"""The separator of names in a chain's text."""
 
 
 def chain_text(chain: Chain) -> str:
-    """A chain for a person: ``filebeat > docker``."""
+    """Return a chain as text: ``filebeat > docker``."""
     return BETWEEN.join(chain)
 
 
 def chain_in(text: str) -> Chain:
-    """The chain that :func:`chain_text` wrote. Raises ``ValueError`` for an envelope that nobody knows."""
+    """Parse the text of :func:`chain_text`. Raises ``ValueError`` for an unknown envelope."""
     chain = tuple(text.split(BETWEEN)) if text else ()
     if unknown := set(chain) - NAMED.keys() - {export.NAME}:
         raise ValueError(f"no such envelope: {', '.join(sorted(unknown))}")
@@ -47,7 +47,7 @@ def chain_in(text: str) -> Chain:
 
 
 def opened(envelope: Envelope, line: str) -> Opened | None:
-    """What ``envelope`` holds, or ``None`` for no such envelope, whole or broken."""
+    """Return the content of ``envelope``, or None if the line is no such envelope or a broken one."""
     try:
         return envelope.opens(line)
     except Broken:
@@ -55,7 +55,7 @@ def opened(envelope: Envelope, line: str) -> Opened | None:
 
 
 def detected(lines: Iterable[str], known: Known) -> Chain:
-    """The chain of a file that begins with ``lines``."""
+    """Return the chain of a file that begins with ``lines``."""
     lines = [line.removeprefix("\ufeff") for line in lines if line.strip()]
     sample = lines[:SAMPLE]
     if is_export(sample):
@@ -68,12 +68,12 @@ def detected(lines: Iterable[str], known: Known) -> Chain:
 
 
 def inside(envelope: Envelope, lines: Iterable[str]) -> list[str]:
-    """The texts of those lines that are such envelopes."""
+    """Return the texts of those lines that are such envelopes."""
     return [found.text for line in lines if (found := opened(envelope, line)) is not None]
 
 
 def inside_most(envelope: Envelope, lines: Sequence[str]) -> list[str]:
-    """The same, where at least half of the lines are such envelopes; else none, as soon as that is known."""
+    """Return those texts if at least half of the lines are such envelopes, else an empty list; stops early."""
     texts: list[str] = []
     for number, line in enumerate(lines, 1):
         if (found := opened(envelope, line)) is not None:
@@ -84,17 +84,15 @@ def inside_most(envelope: Envelope, lines: Sequence[str]) -> list[str]:
 
 
 def is_export(sample: Sequence[str]) -> bool:
-    """Whether these lines are fields of journal entries."""
+    """Return True when these lines are fields of journal entries."""
     return any(line.startswith(export.BEGIN) for line in sample[:2]) and any(
         line.startswith("__REALTIME_TIMESTAMP=") for line in sample
     )
 
 
 def _best(sample: Sequence[str], known: Known, depth: int, *, in_loose: bool = False) -> tuple[int, Chain]:
-    """How many lines are known when they are opened by the best chain, and that chain.
-
-    No loose envelope lies in a loose one: words in front of words are text.
-    """
+    """Return the best chain and how many lines are known when it is opened. A loose envelope is never nested in a loose
+    one: words before words are text."""
     best = sum(map(known, sample))
     chain: Chain = ()
     if depth == DEEPEST or 2 * best > len(sample) or not sample:

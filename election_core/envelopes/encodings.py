@@ -1,9 +1,9 @@
-"""Encodings and line ends that are not those of a log: UTF-16, by its byte order mark or evident, and a lone CR.
+"""Unusual encodings and line ends of logs: UTF-16, by its byte order mark or evident, and a lone CR.
 
-A file may begin with bytes of zero: who empties a log that is not appended to leaves a hole as long as it was.
+A file may begin with zero bytes: truncating a log that is not opened for append leaves a hole of its former length.
 
-What is told by the first bytes is told of the whole file, and a file that grows is told the same: that is why no more
-is asked than that the first characters are there.
+The first bytes decide for the whole file, and must decide the same when it has grown: so only the first characters are
+required.
 """
 
 import codecs
@@ -11,20 +11,20 @@ import re
 from collections.abc import Iterator
 
 FIRST = 16
-"""UTF-16 without a mark is evident from so many bytes: eight characters of ASCII."""
+"""The number of bytes from which UTF-16 without a mark is evident: eight characters of ASCII."""
 
 LOOKED_AT = 64 << 10
-"""A file without a line feed in so many bytes, and with dated lines that a CR ends, has no other line ends."""
+"""A file with no line feed in this many bytes, and with dated lines ended by CR, has no other line ends."""
 
 _HOLE = bytes(FIRST)
 _MARKS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _DATED_AFTER_CR = re.compile(rb"[^\n]*?\r[^\r\n]{0,200}\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d[^\n]*?\r[^\n]")
 UNREADABLE = b"\xff"
-"""Stands for what is no character: a byte that no line may hold, so that the line is known to be damaged."""
+"""Stands for an invalid character: a byte that no line may hold, so the line is known to be damaged."""
 
 
 def encoding_of(first: bytes) -> str | None:
-    """The encoding of a file that begins with ``first``, where it is not that of its lines one by one."""
+    """Return the encoding of a file that begins with ``first``; None if its lines are to be decoded one by one."""
     for mark, encoding in _MARKS:
         if first.startswith(mark):
             return encoding
@@ -37,7 +37,7 @@ def encoding_of(first: bytes) -> str | None:
 
 
 def ends_in_cr(first: bytes) -> bool:
-    """Whether lines end in a CR alone: two dated ones do before the first line feed."""
+    """Return True when lines end in a lone CR: two dated ones do before the first line feed."""
     line = first[:LOOKED_AT]
     if b"\r" not in line or b"\n" in line[: line.find(b"\r") + 2]:
         return False
@@ -45,12 +45,12 @@ def ends_in_cr(first: bytes) -> bool:
 
 
 def as_it_lies(first: bytes) -> bool:
-    """Whether :func:`as_lines` passes a file through that begins with ``first``."""
+    """Return True when :func:`as_lines` passes a file that begins with ``first`` through unchanged."""
     return len(first) >= FIRST and first[:FIRST] != _HOLE and encoding_of(first) is None and not ends_in_cr(first)
 
 
 def as_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """The bytes of a file as UTF-8 with LF or CRLF at the ends of lines; such a file passes through as it is."""
+    """Yield a file's bytes as UTF-8 with LF or CRLF line ends; such a file passes through unchanged."""
     first = b""
     for chunk in chunks:
         first += chunk
@@ -73,7 +73,7 @@ def as_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _behind_hole(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """What follows a hole; the hole too where that is no text, so that the file is not taken for one."""
+    """Yield the bytes after a hole; with the hole if they are no text, so that the file is not taken for one."""
     while not first and (chunk := next(chunks, b"")):
         first = chunk.lstrip(b"\0")
     try:

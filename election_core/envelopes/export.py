@@ -1,8 +1,7 @@
-"""What ``journalctl -o export`` writes: entries of lines ``FIELD=value``, each entry ended by an empty line.
+"""The format of ``journalctl -o export``: entries of lines ``FIELD=value``, each entry ended by an empty line.
 
-A value with a line end in it, such as a stack trace, is written binary: the name of the field on a line of its own,
-then the value's length in 8 bytes (little endian), the value, and a line end. So lines come here byte for byte, as
-latin-1.
+A value that contains a line end, such as a stack trace, is binary: the name of the field on a line of its own, then the
+value's length in 8 bytes (little endian), the value, and a line end. So lines are passed byte for byte, as latin-1.
 """
 
 import re
@@ -15,7 +14,7 @@ from election_replay.election_core.envelopes.objects import opened
 
 NAME = "journal export"
 LONGEST_VALUE = 256 << 10
-"""A binary value may be so long, in bytes; a longer one is damage."""
+"""The most bytes of a binary value; a longer one is damage."""
 
 FIELDS = frozenset(
     {
@@ -23,7 +22,7 @@ FIELDS = frozenset(
         *("CONTAINER_PARTIAL_MESSAGE", "__REALTIME_TIMESTAMP", "_SOURCE_REALTIME_TIMESTAMP"),
     }
 )
-"""The fields that are kept of an entry."""
+"""The fields of an entry that are kept."""
 
 _FIELD = re.compile(r"([A-Z_][A-Z0-9_]{0,63})(?:=(.*))?\Z", re.DOTALL)
 BEGIN = "__CURSOR="
@@ -31,7 +30,7 @@ BEGIN = "__CURSOR="
 
 @dataclass(slots=True)
 class Export:
-    """Reads such a file line by line; its fields are what the next line must know of those before."""
+    """Reads such a file line by line; its fields are the state between lines."""
 
     fields: dict[str, str] = field(default_factory=dict)
     line_no: int = 0
@@ -41,19 +40,17 @@ class Export:
 
     @property
     def state(self) -> dict[str, Any]:
-        """All of it as plain data."""
+        """Its state as plain data."""
         return asdict(self)
 
     @property
     def waiting(self) -> int:
-        """How many characters of an entry stand open."""
+        """The number of characters of the unfinished entry."""
         return sum(map(len, self.fields.values())) + len(self.value)
 
     def read(self, line_no: int, line: str) -> Iterator[tuple[int, Opened]]:
-        """The entry that ends with this line, with the number of the line that its message begins on.
-
-        Raises :class:`Broken` for a line that is no part of an entry; what follows up to the next entry is passed over.
-        """
+        """Yield the entry that ends with this line, with the number of the line on which its message begins. Raises
+        :class:`Broken` for a line that is no part of an entry; the lines up to the next entry are then skipped."""
         if self.lost and not line.startswith(BEGIN):
             return
         self.lost = False
@@ -72,7 +69,7 @@ class Export:
             self._keep(found[1], found[2])
 
     def finish(self) -> Iterator[tuple[int, Opened]]:
-        """The entry that stands open, without a binary value that is not whole."""
+        """Yield the unfinished entry, without an incomplete binary value."""
         self.binary, self.value = None, ""
         entry = {name: value.encode("latin-1").decode("utf-8", "replace") for name, value in self.fields.items()}
         line_no, self.fields, self.line_no = self.line_no, {}, 0
@@ -89,7 +86,7 @@ class Export:
             self.fields[name] = value
 
     def _more(self, line: str) -> None:
-        """Another line of a binary value."""
+        """Add another line of a binary value."""
         self.value += line + "\n"
         if len(self.value) < 8:
             return

@@ -1,4 +1,4 @@
-"""What an envelope is: what something between a system and its log file put around every line."""
+"""Envelopes: what a program between a system and its log file put around every line."""
 
 import re
 from collections.abc import Callable
@@ -18,13 +18,13 @@ class Broken(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What an envelope holds and says of it.
+    """The content of an envelope, and what the envelope tells about it.
 
-    ``text`` is the line as its system wrote it; more lines follow in it where a shipper joined a record. ``node`` is
-    the machine, pod or container that wrote it, ``program`` the process there, ``file`` the path of the file that it
-    stood in, ``channel`` whether it went to ``stdout`` or ``stderr``. ``time`` is when the line was taken over, in
-    microseconds UTC. A ``partial`` line goes on in the next one. ``utc_offset_minutes`` is the zone of the line's own
-    time, where somebody between noted it. What is not said is null.
+    ``text`` is the line as its system wrote it; it holds more lines if a shipper joined a record. ``node`` is the
+    machine, pod or container that wrote it, ``program`` the process there, ``file`` the path of its file, ``channel``
+    is ``stdout`` or ``stderr``. ``time`` is when the line was collected (us UTC). A ``partial`` line continues in the
+    next one. ``utc_offset_minutes`` is the zone of the line's own time, where something noted it. Unknown values are
+    None.
     """
 
     text: str
@@ -39,11 +39,11 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """One shape of envelope.
+    """One form of envelope.
 
-    ``opens`` answers what a line holds, or ``None`` where it is no such envelope; it raises :class:`Broken`, nothing
-    else. A ``loose`` one looks like ordinary text: it counts only where a known line is inside. ``whole`` says that
-    every line of such a file is an envelope, so that one which is none is damage and no continuation.
+    ``opens`` returns the content of a line, or None if it is no such envelope; it raises only :class:`Broken`. A
+    ``loose`` form looks like ordinary text: it counts only with a known line inside. ``whole``: every line of such a
+    file is an envelope, so any other line is damage, not a continuation.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Envelope:
 
 
 def instant(printed: str) -> int | None:
-    """Microseconds UTC of a time with a zone, such as ``2026-03-01T10:00:00.123456789Z``; ``None`` for no such time."""
+    """Return the us UTC of a time with a zone, such as ``2026-03-01T10:00:00.123456789Z``; None for no such time."""
     found = _RFC_3339.fullmatch(printed)
     if found is None:
         return None
@@ -64,7 +64,7 @@ def instant(printed: str) -> int | None:
 
 @lru_cache(maxsize=4096)
 def _second(day: str, clock: str, offset: str) -> int | None:
-    """Microseconds UTC of a whole second, which many lines share; ``None`` for no such time."""
+    """Return the us UTC of a whole second (cached, as many lines share it); None for no such time."""
     try:
         moment = datetime.strptime(f"{day} {clock}{offset}", "%Y-%m-%d %H:%M:%S%z")
     except ValueError:

@@ -1,7 +1,7 @@
-"""Envelopes that are JSON objects, one a line: what shippers, container engines and log stores write.
+"""Envelopes that are JSON objects, one per line: of shippers, container engines and log stores.
 
-Which shape an object has is told by the fields that only that shape has; the first that fits counts. What another
-shape keeps a line in must be added here as a row, with what it calls the node, the process and the file.
+An object's shape is recognised by fields that only this shape has; the first shape that fits counts. A new shape is a
+row here, with its names for the line, the node, the process and the file.
 """
 
 import json
@@ -14,20 +14,18 @@ from election_replay.election_core.envelopes.model import Broken, Envelope, Open
 from election_replay.election_core.model import digits
 
 LONGEST = 256 << 10
-"""A longer line, in characters, is not parsed."""
+"""Longer lines, in characters, are not parsed."""
 
 DOCKER_PIECE = (16 << 10) - 3
-"""The least length of a piece, in bytes: 16 KiB, less what is missing of a character that was cut."""
+"""The least length of a piece in bytes: 16 KiB, less the missing bytes of a character that was cut."""
 
 Found = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Where one kind of object holds what; dots lead into objects, and of several places the first filled one counts.
-
-    An object is of this shape when it has all of ``marks`` and one of ``text``. ``partial`` tells a piece of a line.
-    """
+    """The fields of one kind of object; dots lead into nested objects, and the first field with a value counts. An
+    object has this shape if it has all of ``marks`` and one of ``text``. ``partial`` recognises a piece of a line."""
 
     name: str
     text: tuple[str, ...]
@@ -40,20 +38,19 @@ class Shape:
 
 
 def without_end(_found: Found, text: str) -> bool:
-    """Docker cuts long lines into pieces of 16 KiB, of which only the last one has a line end.
-
-    Who reads such files and writes them anew often drops the line ends of all lines: so a piece must be that long too.
-    """
+    """Return True for a piece: Docker cuts long lines into pieces of 16 KiB, of which only the last has a line end.
+    Programs that rewrite such files often drop all line ends, so a piece must have that length too."""
     return not text.endswith("\n") and len(text.encode("utf-8", "replace")) >= DOCKER_PIECE
 
 
 def cri_piece(found: Found, _text: str) -> bool:
-    """Fluent Bit keeps the tag of a container runtime as ``logtag``; Fluentd as ``logtag`` or ``flags``."""
+    """Return True for a piece: Fluent Bit keeps the container runtime's tag as ``logtag``, Fluentd as ``logtag`` or
+    ``flags``."""
     return found.get("logtag") == "P" or found.get("flags") == "P"
 
 
 def docker_piece(found: Found, _text: str) -> bool:
-    """Docker's journald driver marks all pieces of a line but the last."""
+    """Return True for a piece: Docker's journald driver marks all pieces of a line but the last."""
     return found.get("CONTAINER_PARTIAL_MESSAGE") == "true"
 
 
@@ -204,17 +201,17 @@ SHAPES = (
         partial=cri_piece,
     ),
 )  # fmt: skip
-"""All shapes; the last one is whatever holds a text under a usual name: it counts only where a known line is inside."""
+"""All shapes; the last one is any object with a text under a usual name, and counts only with a known line inside."""
 
 LOOSE = "json"
 _OF_LINES = frozenset({"msg", "kind", "logger_name", "loggerName"})
-"""Fields of lines that are JSON themselves: of etcd's logger, of canonical events, of JSON layouts of Java."""
+"""Fields of log lines that are JSON themselves: etcd's logger, canonical events, Java's JSON layouts."""
 _HASHICORP = frozenset({"@level", "@message", "@timestamp"})
-"""The fields of a line of HashiCorp's logger, which CloudWatch's own names are among."""
+"""The fields of a line of HashiCorp's logger; CloudWatch uses some of the same names."""
 
 
 def parsed(line: str) -> Any:
-    """The value of a line of JSON. Raises :class:`Broken` for what is none, is too long or too deep."""
+    """Return the value of a line of JSON. Raises :class:`Broken` if it is not JSON, too long or nested too deeply."""
     if len(line) > LONGEST:
         raise Broken(f"a line of {len(line)} characters, longer than {LONGEST}")
     try:
@@ -226,11 +223,9 @@ def parsed(line: str) -> Any:
 
 
 def opened(found: Any, names: tuple[str, ...] = ()) -> tuple[str, Opened] | None:
-    """The name of an object's shape and what the object holds, or ``None`` for none of ``names`` (any shape: no names).
-
-    Raises :class:`Broken` for an envelope that holds several lines, and for half a character.
-    """
-    if isinstance(found, dict) and isinstance(found.get("_source"), dict):  # as a search in Elasticsearch gives it
+    """Return an object's shape and content, or None if it has none of the shapes ``names`` (empty: any shape). Raises
+    :class:`Broken` for an envelope that holds several lines, and for half a surrogate pair."""
+    if isinstance(found, dict) and isinstance(found.get("_source"), dict):  # a hit of an Elasticsearch search
         found = found["_source"]
     if isinstance(found, dict) and isinstance(found.get("result"), dict) and "_raw" in found["result"]:
         found = found["result"]
@@ -273,14 +268,14 @@ def _opened(found: Found, shape: Shape, text: str) -> Opened:
 
 
 def _text(found: Found, shape: Shape) -> str | None:
-    """The line inside, or ``None``. journald writes a text that is not all printable as a list of its bytes."""
+    """Return the line inside, or None. journald writes a text with unprintable characters as a list of its bytes."""
     for place in shape.text:
         value = at(found, place)
         if isinstance(value, str):
             return value
         if isinstance(value, list) and value and all(type(byte) is int and 0 <= byte < 256 for byte in value):
             return bytes(value).decode("utf-8", "replace")
-        if isinstance(value, dict):  # a line that is JSON itself, parsed on its way
+        if isinstance(value, dict):  # a line of JSON that was parsed on its way
             return json.dumps(value, ensure_ascii=False, separators=(",", ":")) if "msg" in value else None
     return None
 
@@ -290,7 +285,7 @@ def _first(found: Found, places: tuple[str, ...]) -> str | None:
 
 
 def at(found: Found, path: str) -> Any:
-    """The value at the end of ``path``, or ``None``: of a field of that very name, or of fields inside of fields."""
+    """Return the value at the end of ``path``, or None: of a field with that very name, or of nested fields."""
     if path in found:
         return found[path]
     name, _, rest = path.partition(".")
@@ -304,7 +299,8 @@ def at(found: Found, path: str) -> Any:
 
 
 def time_of(value: Any) -> int | None:
-    """Microseconds UTC of a time as text with a zone, or as a number since 1970, whose size tells its unit."""
+    """Return the us UTC of a text with a zone, or of a number since 1970, whose size shows its unit; None for
+    neither."""
     if isinstance(value, str):
         printed = digits.number(value)
         return instant(value) if printed is None else _since_1970(printed)

@@ -1,4 +1,4 @@
-r"""Envelopes that are written in front of a line, by containers, syslog, journald and people.
+r"""Envelopes written before a line, by containers, syslog, journald and people.
 
 | name | a line | written by |
 |---|---|---|
@@ -14,15 +14,15 @@ r"""Envelopes that are written in front of a line, by containers, syslog, journa
 | ``time stamp`` | ``2026-03-01T10:00:00.123456789Z `` | ``kubectl logs --timestamps``, ``docker logs -t``, CloudWatch |
 | ``pod`` | ``[pod/zk-0/zookeeper] `` | ``kubectl logs --prefix`` |
 | ``compose`` | ``zk1-1  | `` | ``docker compose logs``, ``docker service logs`` |
-| ``stern`` | ``zk-0 zookeeper `` | stern; ``stern of namespaces`` with another word in front |
+| ``stern`` | ``zk-0 zookeeper `` | stern; ``stern of namespaces`` with another word first |
 | ``host`` | ``zk1: ``, ``[zk1] ``, ``zk1/zookeeper.log:`` | pdsh, ansible, grep |
-| ``loki`` | ``1772359200000\t2026-03-01T10:00:00Z\t`` | Grafana's download of logs; either time may stand alone |
+| ``loki`` | ``1772359200000\t2026-03-01T10:00:00Z\t`` | Grafana's download of logs; one time is enough |
 | ``columns`` | ``host\tpod\t2026-03-01T10:00:00Z\t`` | results of a search in a log store, copied as a table |
-| ``indent`` | blanks, ``> ``, ``+`` | what was quoted in a mail or a ticket, or cut out of a patch |
+| ``indent`` | blanks, ``> ``, ``+`` | quotations in mails and tickets, and patches |
 | ``line number`` | ``  12\t``, ``12:`` | cat -n, nl, less -N, grep -n |
 | ``quoted`` | ``"...",`` | jq without -r, a column of CSV |
 | ``html`` | ``&quot;`` | pages of tickets and chats |
-| ``ansi`` | ``ESC[36m`` | whatever colours its output for a terminal |
+| ``ansi`` | ``ESC[36m`` | programs that colour their output |
 """
 
 import html
@@ -36,33 +36,34 @@ from election_replay.election_core.envelopes.model import Envelope, Opened, inst
 _RFC_3339 = r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:[Zz]|[+-]\d\d:?\d\d)"
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _HOST = r"(?!\d{4}-\d\d-\d\d )(?!(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL) )(?P<node>[\w.:-]{1,255})"
-"""A host; no day, and no level of a line that lost its own time."""
+"""A host; not a date, nor the level of a line without a time."""
 
 _DAY = r"\d{4}[-/]\d\d[-/]\d\d "
 _TAG = rf"(?!{_DAY})(?P<program>[^\s:\[\]]{{1,128}})(?:\[[^\]\s]{{1,64}}\])?:?"
-"""A program, its process, and a colon, which rsyslog leaves out of what came to it in the newer format."""
+"""A program, its process, and a colon, which rsyslog omits for messages it received in the newer format."""
 
 _SEVERITY = r"(?:\w+\.(?:emerg|alert|crit|err|warning|notice|info|debug) )?"
-"""A facility and a severity, which some write before the host, others behind it."""
+"""A facility and a severity, before the host or after it."""
 
 _NAME = r"(?!\d{4}-\d\d-\d\d)[A-Za-z0-9][\w.-]{0,254}"
-"""The name of a container, pod or host: no date."""
+"""The name of a container, pod or host; not a date."""
 
 ANSI = re.compile(r"(?:\x1b|#033)(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
-"""The orders to a terminal that stand in a text; rsyslog writes the escape character as ``#033``."""
+"""Terminal escape sequences; rsyslog writes the escape character as ``#033``."""
 
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 _CONTROL = {"#011": "\t", "#012": "\n"}
-"""How rsyslog writes the control characters that a stack trace holds."""
+"""Control characters of a stack trace, by rsyslog's notation."""
 
 
 def pattern(expression: str) -> Callable[[str], re.Match[str] | None]:
-    """The matcher of a whole line."""
+    """Return the matcher of a whole line, with the rest as group ``text``."""
     return re.compile(expression + r"(?P<text>.*)\Z", re.ASCII | re.DOTALL).match
 
 
 def _plain(expression: str) -> Callable[[str], Opened | None]:
-    """An envelope that a pattern describes in full, with the groups ``node``, ``program`` and ``time``."""
+    """Return the opener of an envelope that a pattern describes fully, with groups ``node``, ``program`` and
+    ``time``."""
     matches = pattern(expression)
 
     def opens(line: str) -> Opened | None:
@@ -77,7 +78,7 @@ def _plain(expression: str) -> Callable[[str], Opened | None]:
 
 
 def _syslog(expression: str) -> Callable[[str], Opened | None]:
-    """An envelope of syslog: the program's tag may name a container, and control characters are written as numbers."""
+    """Return the opener of a syslog envelope: its tag may name a container, and control characters are numbers."""
     opens = _plain(expression)
 
     def opens_syslog(line: str) -> Opened | None:
@@ -122,14 +123,14 @@ def _logcli(line: str) -> Opened | None:
     found = _LOGCLI(line)
     if found is None:
         return None
-    labels = dict(_LABEL.findall(found["labels"]))  # those that all lines have stand above them
+    labels = dict(_LABEL.findall(found["labels"]))  # labels common to all lines are printed above them
     if not labels and found["labels"]:
         return None
     return of_labels(labels, found["text"].lstrip(" "), instant(found["time"]))
 
 
 def of_labels(labels: dict[str, str], text: str, time: int | None) -> Opened:
-    """A line that Loki's labels describe."""
+    """Return a line that Loki's labels describe."""
     return Opened(
         text,
         next((labels[name] for name in ("pod", "container_name", "host", "hostname", "node_name", "nodename",
@@ -148,7 +149,7 @@ def _compose(line: str) -> Opened | None:
     found = _COMPOSE(line)
     if found is None:
         return None
-    task = _TASK.fullmatch(found["name"])  # a restarted task of a swarm has a new id in the same place
+    task = _TASK.fullmatch(found["name"])  # a restarted swarm task has a new id after the same name
     return Opened(found["text"], task[1] if task else found["name"])
 
 
@@ -157,7 +158,7 @@ def _ansi(line: str) -> Opened | None:
 
 
 def _quoted(line: str) -> Opened | None:
-    """A string of JSON, or a value of CSV, perhaps with a comma behind it."""
+    """Open a string of JSON, or a value of CSV, with or without a comma after it."""
     text = line.strip().removesuffix(",")
     if len(text) < 2 or not text[0] == text[-1] == '"':
         return None
@@ -172,7 +173,7 @@ def _quoted(line: str) -> Opened | None:
 _ENTITY = re.compile(r"&(?:quot|lt|gt|amp|apos|#39|#34|#x27|#x22);")
 
 FEWEST_ESCAPED = 3
-"""So many lines with characters as HTML writes them are no accident, where no sign of a tag stands by itself."""
+"""The number of lines with HTML entities from which lines without bare angle brackets count as HTML."""
 
 
 def _html(line: str) -> Opened | None:
@@ -180,7 +181,7 @@ def _html(line: str) -> Opened | None:
 
 
 def as_html(lines: Sequence[str]) -> bool:
-    """Whether lines are written as in a page of HTML."""
+    """Return True when lines are escaped as in a page of HTML."""
     return sum(map(bool, map(_ENTITY.search, lines))) >= FEWEST_ESCAPED and not any(
         "<" in line or ">" in line for line in lines
     )
@@ -256,7 +257,7 @@ PREFIXES = (
     Envelope("process", _plain(r"(?P<program>[A-Za-z_][\w.-]{0,127})\[\d{1,9}\]:(?: |\Z)"), loose=True),
     Envelope("host", _host, loose=True),
 )
-"""Every envelope in front of a line; where several fit, the first."""
+"""Every envelope before a line; if several fit, the first counts."""
 
 HTML = Envelope("html", _html)
-"""Every line is such a one, or none: which, is told by :func:`as_html`."""
+"""Either all lines of a file have it or none, as :func:`as_html` decides."""

@@ -1,8 +1,8 @@
-"""The lines of an enveloped file, opened one by one: what a system wrote, and on which node.
+"""Reading an enveloped file line by line: what a system wrote, and on which node.
 
-Pieces of a line are joined, under the number of the first one. A line that is not in the file's envelope is taken as it
-is where a known system wrote it, is opened where it is in another envelope (shippers are exchanged while files grow),
-and else goes on with the record before it; in a file of JSON objects it is damage, and refused with the reason.
+Pieces of a line are joined, under the number of the first one. A line without the file's envelope is taken as it is if
+a known system wrote it, is opened if it has another envelope (shippers are replaced while files grow), and otherwise
+continues the record before it; in a file of JSON objects it is damage, and refused with the reason.
 """
 
 import json
@@ -16,21 +16,19 @@ from election_replay.election_core.envelopes.export import Export
 from election_replay.election_core.envelopes.model import Broken, Opened
 
 LONGEST_JOINED = 64 << 10
-"""Pieces that make a longer line, in characters, are not joined."""
+"""Pieces are not joined to lines longer than this, in characters."""
 
 MOST_OPEN = 100
-"""So many lines may wait for their next piece at once."""
+"""The most lines that may wait for their next piece at once."""
 
 MOST_NAMES = 1_000
-"""More nodes than this are in no file: names beyond are not remembered."""
+"""The most node names that are remembered; no file has more nodes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """A line as its system wrote it, where it was and what its envelope says of it; see :class:`Opened`.
-
-    ``more`` are the lines that a shipper joined to it. ``line_no`` counts from 1.
-    """
+    """A line as its system wrote it, its position, and what its envelope tells of it; see :class:`Opened`. ``more`` are
+    the lines that a shipper joined to it. ``line_no`` counts from 1."""
 
     line_no: int
     text: str
@@ -52,7 +50,7 @@ class Refused:
 
 
 class Reader:
-    """Opens the lines of one file in order; ``state`` is what an earlier reading of its beginning left."""
+    """Opens the lines of one file in order; ``state`` is that of an earlier reading of its beginning."""
 
     def __init__(self, chain: Chain, known: Known, state: str | None = None) -> None:
         self._export = Export() if chain[:1] == (export.NAME,) else None
@@ -70,15 +68,12 @@ class Reader:
 
     @property
     def bytewise(self) -> bool:
-        """Whether lines must come as latin-1, byte for byte."""
+        """Whether lines must be passed as latin-1, byte for byte."""
         return self._export is not None
 
     def state(self, kept: Callable[[str], str] = str) -> str:
-        """What the next reading must know of the lines before, as text.
-
-        Of pieces that wait for the rest of their lines it holds what ``kept`` makes of them; a journal entry says its
-        lengths, and is held as it is.
-        """
+        """Return the state for the next reading, as text. ``kept`` is applied to the text of pieces that wait for the
+        rest of their lines; a journal entry prints its lengths, and is kept unchanged."""
         pieces = {
             key: {**piece, "opened": {**piece["opened"], "text": kept(piece["opened"]["text"])}}
             for key, piece in self._pieces.items()
@@ -94,12 +89,12 @@ class Reader:
 
     @property
     def waiting(self) -> int:
-        """How many characters stand open at the end of what was read: of pieces, or of a journal entry."""
+        """The number of characters in unfinished pieces, or in an unfinished journal entry."""
         pieces = sum(len(piece["opened"]["text"]) for piece in self._pieces.values())
         return pieces + (self._export.waiting if self._export else 0)
 
     def read(self, line_no: int, line: str) -> Iterator[Inner | Refused]:
-        """What a line holds, without its line end: mostly one line."""
+        """Yield the content of a line without its line end: mostly one line."""
         try:
             if self._export is None:
                 yield from self._opened(line_no, line)
@@ -110,7 +105,7 @@ class Reader:
             yield Refused(line_no, line, str(error))
 
     def finish(self) -> Iterator[Inner | Refused]:
-        """What stands open at the end of a file that grows no more."""
+        """Yield what is unfinished at the end of a file that grows no more."""
         if self._export:
             for number, entry in self._export.finish():
                 yield from self._inside(number, entry, 0)
@@ -135,7 +130,7 @@ class Reader:
             yield Inner(line_no, self._unindented(line), **self._last)
 
     def _open(self, level: int, line: str) -> Opened | None:
-        """What the envelope of ``level`` holds; one that looks like ordinary text must name whom it named before."""
+        """Return the content of the envelope of ``level``; a loose one must name a source that it named before."""
         if level >= len(self._chain):
             return None
         envelope = self._chain[level]
@@ -148,13 +143,13 @@ class Reader:
         return found if name in self._names else None
 
     def _knows(self, level: int, text: str) -> bool:
-        """Whether a line of a known system is behind the envelopes from ``level`` on."""
+        """Return True when a line of a known system is inside the envelopes from ``level`` on."""
         while level < len(self._chain) and (found := opened(self._chain[level], text)) is not None:
             text, level = found.text, level + 1
         return self._known(text)
 
     def _inside(self, line_no: int, found: Opened, level: int) -> Iterator[Inner | Refused]:
-        """What is in the envelopes inside of ``found``, which came out of the one before ``level``."""
+        """Yield the content of the envelopes inside of ``found``, which was opened at the level before ``level``."""
         while True:
             whole = self._joined(line_no, found, level)
             if whole is None:
@@ -167,7 +162,8 @@ class Reader:
         yield from self._inner(line_no, found)
 
     def _joined(self, line_no: int, found: Opened, level: int) -> tuple[int, Opened] | None:
-        """The line that a last piece ends, and the number of its first piece; ``None`` where more must come."""
+        """Return the line completed by a last piece, with the number of its first piece; None if more pieces must
+        come."""
         key = f"{level} {found.node} {found.program} {found.file} {found.channel}"
         if not found.partial and key not in self._pieces:
             return line_no, found
@@ -185,7 +181,7 @@ class Reader:
         return line_no, found
 
     def _elsewhere(self, line: str) -> Opened | None:
-        """What another envelope holds: one of a known line, or one that looks like nothing else."""
+        """Return the content of another envelope: with a known line inside, or the first one that is not loose."""
         best = None
         for envelope in ENVELOPES:
             found = opened(envelope, line)
@@ -205,7 +201,7 @@ class Reader:
         return best
 
     def _unindented(self, line: str) -> str:
-        """journalctl writes the further lines of an entry below its first one."""
+        """Return a line without the indentation that journalctl gives to an entry's further lines."""
         return line[self._indent :] if line[: self._indent].isspace() else line
 
     def _inner(self, line_no: int, found: Opened) -> Iterator[Inner | Refused]:
@@ -220,7 +216,7 @@ class Reader:
 
 
 def outside(outer: Opened, inner: Opened) -> Opened:
-    """What an envelope holds that was in another one: the inner one knows better who wrote it."""
+    """Return the content of a nested envelope; the inner one knows better who wrote it."""
     return Opened(
         inner.text,
         inner.node or outer.node,
