@@ -1,9 +1,9 @@
-"""The words of an executable protocol: what a machine is told, and what it does about it.
+"""The interface of an executable protocol: the inputs of a machine, and its acts.
 
-A protocol that can run is a pure function ``step(member, state, now_ms, told) -> (state, acts)`` over plain,
-hashable data. It knows no network, no disk and no randomness: it asks for them by its acts, and whoever drives it
-grants them: a world of :mod:`election_core.simulate`, or the tests' search of all interleavings. A timer is asked for
-with a range, because real protocols draw their pauses at random; the driver draws.
+An executable protocol is a pure function ``step(member, state, now_ms, incoming) -> (state, acts)`` over plain,
+hashable data. It has no network, disk or randomness: its acts request them from its driver, which is a world of
+:mod:`election_core.simulate`, or the tests' search of all interleavings. A timer has a range, because real protocols
+draw their pauses at random; the driver draws.
 """
 
 from collections.abc import Hashable, Mapping
@@ -23,7 +23,7 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Unanswered:
-    """A request got no answer: ``refused`` at once by a machine without the process, or lost on the way."""
+    """A request got no answer: ``refused`` at once by a machine without the process, or lost."""
 
     to: str
     message: Hashable
@@ -56,7 +56,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A client adds so many entries."""
+    """A client adds ``count`` entries."""
 
     count: int
 
@@ -75,7 +75,7 @@ Input = Heard | Unanswered | Closed | Fired | Asked
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Send a message; a request is given up after ``answer_within_ms``, a notice (``None``) is not waited for."""
+    """Send a message; a request is given up after ``answer_within_ms``, a notice (None) gets no answer."""
 
     to: str
     message: Hashable
@@ -84,17 +84,15 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Answer the request that is being handled."""
+    """Answer the request being handled."""
 
     message: Hashable
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Set a timer, in place of an earlier one of its name, to go off in ``[at_least_ms, below_ms)``.
-
-    ``by_clock``: it waits for a time of day, so that it comes earlier or later when somebody sets the clock.
-    """
+    """Set a timer, replacing an earlier one of its name, to fire in ``[at_least_ms, below_ms)``. ``by_clock``: it waits
+    for a time of day, so it fires earlier or later when somebody sets the clock."""
 
     timer: str
     at_least_ms: int
@@ -104,7 +102,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Write a file; what a process forgets with its death and its files keep is what ``Store`` decides."""
+    """Write a file, which outlives the process."""
 
     file: str
     content: Hashable
@@ -112,7 +110,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """Write a line to the log. ``by`` tells which part of the process speaks; the values are columns of an event."""
+    """Write a log line. ``by`` is the part of the process that writes; the values are columns of an event."""
 
     kind: str
     by: str
@@ -126,14 +124,13 @@ Member = TypeVar("Member", contravariant=True)
 
 
 class Machine(Protocol[Member, State]):
-    """A protocol that can run."""
+    """An executable protocol."""
 
     def start(self, member: Member, stored: Mapping[str, Any], now_ms: int) -> tuple[State, tuple[Act, ...]]:
-        """The process begins, with the files that its disk holds."""
+        """Start the process with the files on its disk; return its state and first acts."""
 
     def step(self, member: Member, state: State, now_ms: int, incoming: Input) -> tuple[State, tuple[Act, ...]]:
-        """One thing happens. ``now_ms`` is the machine's own clock in milliseconds: since 1970, or of a monotonic clock
-        where the protocol's processes measure time by that."""
+        """Handle one input; ``now_ms`` is the machine's own clock: ms since 1970, or of a monotonic clock."""
 
 
 Of = TypeVar("Of", bound=Any)
@@ -141,11 +138,11 @@ In = TypeVar("In", bound=Any)
 
 
 class Turn(Generic[Of, In]):
-    """One step in the making, of a member in a state: the state so far, and the acts so far.
+    """One step under construction, of a member in a state: the new state and the acts so far.
 
-    ``by`` is the part of the process that acts, where an act does not say another. A protocol says for all its steps:
-    ``by_clock``, timers wait for a time of day; ``jitter_ms``, how late one goes off that has no range;
-    ``names_itself``, each thing that is said names the member.
+    ``by`` is the part of the process that acts, unless an act names another. A protocol sets for all its steps:
+    ``by_clock``, timers wait for a time of day; ``jitter_ms``, the most delay of a timer without a range;
+    ``names_itself``, every line names the member.
     """
 
     by_clock: ClassVar[bool] = False
@@ -160,7 +157,7 @@ class Turn(Generic[Of, In]):
         self.acts: list[Act] = []
 
     def change(self, **values: Any) -> None:
-        """The state gets other values."""
+        """Replace values of the state."""
         self.state = replace(self.state, **values)
 
     def wait(self, timer: str, at_least_ms: int, below_ms: int | None = None) -> None:
@@ -186,5 +183,5 @@ class Turn(Generic[Of, In]):
         self.acts.append(Store(file, content))
 
     def done(self) -> tuple[In, tuple[Act, ...]]:
-        """The step."""
+        """Return the new state and the acts."""
         return self.state, tuple(self.acts)

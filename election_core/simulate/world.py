@@ -1,7 +1,7 @@
-"""One seeded history: members of a group on machines that can crash, freeze, lose their disks and misread the time.
+"""One seeded history: members of a group on machines that can crash, freeze, lose their disks and have wrong clocks.
 
-Everything happens in virtual time, in the order of one queue; everything that is drawn comes from the seed. A world
-writes nothing itself: it keeps the log lines that its processes said, and what really happened.
+Everything happens in virtual time, in the order of one queue; all random draws come from the seed. A world writes no
+files: it keeps the log lines of its processes, and what really happened.
 """
 
 from collections.abc import Callable, Generator, Hashable, Mapping
@@ -32,17 +32,15 @@ SECOND = 1_000_000
 MILLISECOND = 1_000
 
 STOPPING_US = SECOND // 2
-"""How long a process takes to stop when it is told to."""
+"""How long a process takes to stop."""
 
 DOWN, UP, FROZEN = "down", "up", "frozen"
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line that a process said. ``kept`` is false where the appender dropped it; ``say`` is what it says.
-
-    The stack trace of an exception follows its line in ``text``, after line feeds.
-    """
+    """A log line of a process; ``kept`` is False if the appender dropped it. ``say`` is its content; None from no
+    machine. The stack trace of an exception follows in ``text``, after line feeds."""
 
     node: str
     stream: str
@@ -55,27 +53,27 @@ class Line:
 
     @property
     def kind(self) -> str:
-        """What the line says, as the kind of an event; empty where no machine says it."""
+        """Its content's kind of event; empty without a machine."""
         return self.say.kind if self.say else ""
 
     @property
     def values(self) -> dict[str, Any]:
-        """The columns of the event that it says."""
+        """The columns of the event in it."""
         return dict(self.say.values) if self.say else {}
 
     def value(self, name: str) -> Any:
-        """One of these values; ``None`` where the line says none."""
+        """Return one of these values; None without it."""
         return self.values.get(name)
 
     def number(self, name: str) -> int:
-        """A value that is a number; -1 where the line says none."""
+        """Return a value that is a number; -1 without one."""
         known = self.value(name)
         return known if isinstance(known, int) else -1
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What was done to the world: ``action`` on ``node``, with ``detail`` in words."""
+    """A fault that was injected: ``action`` on ``node``, with ``detail`` as text."""
 
     true_us: int
     action: str
@@ -85,10 +83,8 @@ class Fault:
 
 @dataclass(slots=True)
 class Leadership:
-    """One node as leader of one term, in true time; ``grew`` are the moments at which it committed something.
-
-    ``committed`` is how far it had committed in the end.
-    """
+    """One node as leader of one term, in true time (us); ``grew`` are the moments of its commits. ``committed`` is its
+    last commit index."""
 
     node: str
     term: int
@@ -110,35 +106,33 @@ class Outage:
 
 
 class Voice(Protocol):
-    """How a system's process writes its log: ``(stream, level, text)`` of each line."""
+    """Writes the log of a system's process, as ``(stream, level, text)`` of each line."""
 
     def boot(self, node: str, wall_us: int) -> list[tuple[str, str, str]]:
-        """What a process prints when it starts, before its machine says anything."""
+        """Return the lines of a process that starts, before those of its machine."""
 
     def stopping(self, node: str, wall_us: int) -> list[tuple[str, str, str]]:
-        """What a process prints when it is told to stop."""
+        """Return the lines of a process that is told to stop."""
 
     def render(self, node: str, wall_us: int, say: Say) -> list[tuple[str, str, str]]:
-        """What a process prints for one thing its machine says: first the line that says just this."""
+        """Return the lines for one ``Say`` of its machine; the first one holds just that."""
 
     def file(self, stream: str, part: int) -> str:
-        """The path of a stream's file below its node's folder; part 0 is the live file, 1 the newest rolled one.
-
-        A name that ends with ``.gz`` is packed.
-        """
+        """Return the path of a stream's file below its node's folder; part 0 is the live file, 1 the newest rolled one.
+        A name that ends in ``.gz`` is compressed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """What a world has to know of a protocol.
+    """The adapter of a protocol to a world.
 
-    ``voice`` is the way in which its processes write their logs, ``leads`` the term or epoch that a member leads, or
-    ``None``, ``committed`` how far a leader has committed, ``write`` what a client asks for that adds so many entries
-    (``None`` where clients write nothing).
+    ``voice`` makes the writer of its logs. ``leads`` returns the term or epoch that a member leads, or None;
+    ``committed`` a leader's commit index; ``write`` a client's request that adds so many entries (None: clients write
+    nothing).
 
-    ``monotonic``: the processes measure time by clocks that nobody can set. ``connected``: they keep connections open
-    and are told when the process at the other end is gone. ``held_us``: for so long a message that met a cut is tried
-    again. ``leave`` is what a process does about being told to stop, before it ends.
+    ``monotonic``: processes measure time by clocks that nobody can set. ``connected``: they keep connections open, and
+    learn when the process at the other end ends. ``held_us``: how long a message is retried over a cut. ``leave``: the
+    request to a process that is told to stop, before it ends.
     """
 
     machine: Machine[Any, Any]
@@ -154,7 +148,7 @@ class Play:
 
 @dataclass(slots=True)
 class Process:
-    """One machine with its process: what dies with it, and what its disk holds."""
+    """One machine with its process: volatile state, timers and backlog, and the files on its disk."""
 
     name: str
     member: Any
@@ -179,12 +173,12 @@ class _Call:
 
 
 class World:
-    """The machines, the queue of what is to happen, and the record of what did.
+    """The machines, the queue of future events, and the record of past ones.
 
-    ``drops`` is how often a burst of dropped lines begins, but in files that are ``seldom_written``: appenders drop
-    what floods them. ``joining`` are machines that are no members yet. ``shipped`` are folders that hold the log of a
-    member once more. ``unprinted`` is what machines say that no system writes down: time, member, and what it says.
-    ``copies`` are those that somebody took of the members' files: member, path below its folder, content.
+    ``drops`` is the rate of bursts of dropped lines, except in files that are ``seldom_written``: appenders drop what
+    floods them. ``joining`` are machines that are not members yet. ``shipped`` are folders that hold a second copy of a
+    member's log. ``unprinted`` is what machines say without any line: (time, member, content). ``copies`` are snapshots
+    of members' files: (member, path below its folder, content).
     """
 
     def __init__(self, play: Play, members: Mapping[str, Any], rng: Random, began_us: int) -> None:
@@ -213,7 +207,7 @@ class World:
     # -- running -----------------------------------------------------------------------------------------------
 
     def run(self, script: Generator[int, None, None]) -> None:
-        """Play a script, which yields the milliseconds until it wants to act again, to its end."""
+        """Play a script to its end; it yields the ms until it wants to act again."""
         running = True
 
         def act() -> None:
@@ -231,7 +225,7 @@ class World:
             reign.how_ended = reign.how_ended or "end"
 
     def at(self, time_us: int, happen: Callable[[], None]) -> None:
-        """Let something happen at a moment of true time."""
+        """Schedule an event at a moment of true time (us)."""
         self._number += 1
         heappush(self._queue, (time_us, self._number, happen))
 
@@ -240,13 +234,13 @@ class World:
         return list(self.processes)
 
     def note(self, action: str, node: str | None = None, detail: str = "") -> None:
-        """Record what is done to the world."""
+        """Record an injected fault."""
         self.faults.append(Fault(self.now_us, action, node, detail))
 
     # -- processes ---------------------------------------------------------------------------------------------
 
     def start(self, name: str) -> None:
-        """A process starts, with what its disk holds."""
+        """Start a process with the content of its disk."""
         process = self.processes[name]
         process.incarnation += 1
         process.timers.clear()
@@ -257,7 +251,7 @@ class World:
         self._after(process, state, acts)
 
     def kill(self, name: str, how: str = "killed") -> None:
-        """A process ends at once."""
+        """End a process at once."""
         process = self.processes[name]
         process.incarnation += 1
         self._condition(process, DOWN)
@@ -269,7 +263,7 @@ class World:
                     self._carry(name, other.name, self._closed(other, process))
 
     def stop(self, name: str) -> None:
-        """A process is told to stop, and does so soon."""
+        """Tell a process to stop; it ends after :data:`STOPPING_US`."""
         process = self.processes[name]
         self._print(name, self.voice.stopping(name, self._wall(process)), None)
         incarnation = process.incarnation
@@ -281,11 +275,11 @@ class World:
         )
 
     def freeze(self, name: str) -> None:
-        """A process gets no time: nothing happens in it, and what comes for it waits."""
+        """Freeze a process: nothing happens in it, and incoming events wait."""
         self._condition(self.processes[name], FROZEN)
 
     def thaw(self, name: str) -> None:
-        """A frozen process goes on, with everything that waits for it."""
+        """Let a frozen process go on, with everything that waits for it."""
         process = self.processes[name]
         self._condition(process, UP)
         waiting, process.backlog = process.backlog, []
@@ -293,7 +287,7 @@ class World:
             self.at(self.now_us + number * MILLISECOND + self.rng.randrange(MILLISECOND), happen)
 
     def step_clock(self, name: str, by_ms: int) -> None:
-        """Somebody sets a clock: what waits by it comes earlier or later; steady timers do not."""
+        """Set a clock: timers by the clock fire earlier or later; steady timers do not."""
         process = self.processes[name]
         process.clock.step(by_ms * MILLISECOND)
         if self.play.monotonic:
@@ -315,18 +309,18 @@ class World:
         return process.clock.at(self.now_us)
 
     def _now_ms(self, process: Process) -> int:
-        """The clock by which a process measures time."""
+        """Return the ms of the clock by which a process measures time."""
         return (process.clock.monotonic(self.now_us) if self.play.monotonic else self._wall(process)) // MILLISECOND
 
     # -- what machines are told --------------------------------------------------------------------------------
 
     def ask(self, name: str, request: Hashable) -> None:
-        """A client or an operator asks a member for something."""
+        """Give a member a request of a client or operator."""
         process = self.processes[name]
         self._tell(process, process.incarnation, Asked(request), None)
 
     def _tell(self, process: Process, incarnation: int, incoming: Input, call: int | None) -> None:
-        """Something happens in a process, now, or when it is thawed; never in a later life."""
+        """Pass an event to a process, now or when it is thawed; never to a later process."""
         if process.incarnation != incarnation or process.condition == DOWN:
             return
         if process.condition == FROZEN:
@@ -386,7 +380,7 @@ class World:
             self._carry(process.name, self._calls[call].sender, lambda: self._return(call, process.name, message))
 
     def _carry(self, sender: str, to: str, arrive: Callable[[], None], held_us: int = 0) -> None:
-        """Take a message over the network; one that meets a cut is tried again, as TCP does, for a while."""
+        """Carry a message over the network; over a cut it is retried for a while, as TCP does."""
         if held_us > self.network.held_us:
             return
         delay_us = self.network.delay()
@@ -400,7 +394,8 @@ class World:
         self.at(self.now_us + delay_us, try_it)
 
     def _closed(self, process: Process, peer: Process) -> Callable[[], None]:
-        """Tell a process that the peer's just ended; what that one sent and is still under way then never arrives."""
+        """Return the event that tells a process of its peer's end; the peer's messages still under way are then
+        lost."""
         incarnation, ended = process.incarnation, (peer.name, peer.incarnation - 1, process.name)
 
         def close() -> None:
@@ -433,7 +428,7 @@ class World:
     # -- the record --------------------------------------------------------------------------------------------
 
     def leaders(self) -> list[str]:
-        """The members that call themselves leader and are awake, by the term that they lead: the last is the newest."""
+        """Return the members that call themselves leader and are awake, ordered by term: the newest is last."""
         awake = [
             reign for name, reign in self._leading.items()
             if reign.end_us is None and self.processes[name].condition == UP
@@ -468,7 +463,7 @@ class World:
             self.lines.append(Line(name, stream, self.now_us, wall_us, level, text, say, kept))
 
     def _is_dropped(self, name: str, stream: str, level: str) -> bool:
-        """Appenders drop INFO lines in bursts, never louder ones; each file has a queue of its own."""
+        """Return True when the appender drops the line: only INFO lines, in bursts, for each file separately."""
         if not self.drops or level != "INFO" or stream in self.seldom_written:
             return False
         left = self._dropping.get((name, stream), 0)

@@ -3,11 +3,11 @@
 Sources: RocketMQ 5.3 ``BrokerController``, ``BrokerPreOnlineService``, ``SlaveSynchronize``, ``RouteInfoManager``;
 the rules that judge logs stand in :mod:`election_core.protocols.acting_master.tables`.
 
-Consumers that lock queues are clients of it (:mod:`election_core.simulate.order_lock.machine`).
+Consumers that lock queues are its clients (:mod:`election_core.simulate.order_lock.machine`).
 
-Nobody elects: each broker asks a name server every second who lives, and serves if it is the smallest. A member is
-known here by its name instead of its address. Left out are messages themselves; what consumers have read is in the
-tables of :mod:`election_core.simulate.metadata.machine`.
+There is no election: each broker asks a name server every second for the living members, and serves if its id is the
+smallest. A member is identified here by its name instead of its address. Left out are the messages; consumers' offsets
+are in the tables of :mod:`election_core.simulate.metadata.machine`.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -75,7 +75,7 @@ _TOPICS = ("OrderEvents", "broker-a")
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What brokers and name servers decide by. A broken world bends one of these; the defaults are RocketMQ's.
+    """The rules of brokers and name servers; a faulty one has one changed. The defaults are RocketMQ's.
 
     ``takes_write_away``: a name server shows the topics of a set without master as read only. ``silent_ms`` is
     brokerNotActiveTimeoutMillis, ``scan_ms`` scanNotActiveBrokerInterval.
@@ -92,7 +92,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A broker, as its configuration says. ``number`` is its id, ``servers`` the name servers that it knows."""
+    """A broker by its configuration; ``number`` is its id, ``servers`` the name servers that it knows."""
 
     name: str
     number: str
@@ -118,7 +118,7 @@ Members = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """A broker enters a name server's table; ``topics`` as in its own table."""
+    """A broker registers at a name server, with the ``topics`` of its own table."""
 
     number: str
     topics: Names
@@ -126,19 +126,19 @@ class Register:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """The name server holds this master, for a slave."""
+    """The master that the name server knows, for a slave."""
 
     master: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """A broker lives."""
+    """A broker's heartbeat."""
 
 
 @dataclass(frozen=True, slots=True)
 class WhoLives:
-    """A broker asks for the members of its set; ``before_online``: before it serves."""
+    """A broker asks for the living members of its set; ``before_online``: before it serves."""
 
     before_online: bool
 
@@ -163,7 +163,7 @@ class WhereFrom:
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """The answer to both."""
+    """The answer to ``FromMe`` and ``WhereFrom``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,12 +173,12 @@ class Replicate:
 
 @dataclass(frozen=True, slots=True)
 class Connected:
-    """It is connected."""
+    """The replication connection is established."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadTables:
-    """A slave reads its master's tables; or, ``reverse``, a returning master those of a member."""
+    """A slave reads its master's tables; with ``reverse``, a returning master reads a member's."""
 
     reverse: bool
 
@@ -193,14 +193,14 @@ class TablesRead:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """Consumers commit their places."""
+    """Consumers commit their offsets."""
 
     offsets: tuple[tuple[Place, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Deliver:
-    """Delayed messages became due: how far each level is delivered."""
+    """Delayed messages became due: the delivered offset of each level."""
 
     offsets: tuple[tuple[Place, int], ...]
 
@@ -214,7 +214,7 @@ class MakeTopic:
 
 @dataclass(frozen=True, slots=True)
 class Unlocked:
-    """A peer has given a lock back as asked."""
+    """A peer has released a lock on request."""
 
 
 # -- state ------------------------------------------------------------------------------------------------------
@@ -233,8 +233,9 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class BrokerState:
-    """What a broker knows. ``server`` counts the name server that it asks, ``greeted`` the members that pre-online is
-    done with; ``waits_for`` is the member whose connection it waits for, ``connects_to`` the one it connects to."""
+    """A broker's state. ``server`` is the number of the name server that it asks, ``greeted`` the count of members
+    finished in pre-online; ``waits_for`` is the member whose connection it awaits, ``connects_to`` the one it connects
+    to."""
 
     number: str
     isolated: bool = True
@@ -265,7 +266,7 @@ class Live:
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """A name server's table: live brokers, and the permission that it shows of each topic."""
+    """A name server's table: live brokers, and the permission of each topic."""
 
     live: tuple[Live, ...] = ()
     topics: tuple[tuple[str, int], ...] = ()
@@ -281,7 +282,7 @@ class _BrokerTurn(Turn[Broker, BrokerState]):
     jitter_ms = JITTER_MS
 
     def have(self, tables: Tables) -> None:
-        """Metadata changes; nobody prints that."""
+        """Replace the metadata, which no line prints."""
         self.change(tables=tables)
         self.say("TABLES", "tables", tables=tables)
 
@@ -311,7 +312,7 @@ class _ServerTurn(Turn[NameServer, ServerState]):
 
 
 def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> Step:
-    """A process begins: a name server knows nobody; a broker is isolated until it is prepared to serve."""
+    """Start a process; a broker is isolated until it is ready to serve."""
     if isinstance(member, Client):
         return client.start(member, stored, now_ms)
     if isinstance(member, NameServer):
@@ -346,7 +347,7 @@ _FIRST = {
 
 
 def step(member: Member, state: State, now_ms: int, incoming: Input) -> Step:
-    """One thing happens to a broker, name server or client."""
+    """Handle one input of a broker, name server or client."""
     if isinstance(member, Client) and isinstance(state, ClientState):
         return client.step(member, state, now_ms, incoming)
     if isinstance(member, NameServer) and isinstance(state, ServerState):
@@ -420,7 +421,7 @@ def _register(turn: _ServerTurn, sender: str, message: Register) -> None:
 
 
 def _show(turn: _ServerTurn, topic: str, permission: int, number: str) -> None:
-    """``createAndUpdateQueueData``, for the broker with this id."""
+    """Set a topic's permission for the broker with this id (``createAndUpdateQueueData``)."""
     topics = dict(turn.state.topics)
     if topic not in topics:
         turn.say("NS_TOPIC_NEW", "requests", topic=topic, permission=permission, number=number)
@@ -431,7 +432,7 @@ def _show(turn: _ServerTurn, topic: str, permission: int, number: str) -> None:
 
 
 def _heard_of(turn: _ServerTurn, sender: str) -> None:
-    """A heartbeat keeps an entry alive, and makes none."""
+    """Renew an entry by a heartbeat, which never creates one."""
     live = tuple(replace(entry, heard_ms=turn.now_ms) if entry.name == sender else entry for entry in turn.state.live)
     turn.change(live=live)
 
@@ -447,7 +448,8 @@ def _scan(turn: _ServerTurn) -> None:
 
 
 def _drop(turn: _ServerTurn, names: list[str]) -> None:
-    """``RouteInfoManager#unRegisterBroker``: where no master is left, the write permission goes without a line."""
+    """Remove brokers (``RouteInfoManager#unRegisterBroker``); without a master, write permission goes without a
+    line."""
     for name in names:
         known = any(entry.name == name for entry in turn.state.live)
         result = "OK" if known else "Failed"
@@ -603,7 +605,7 @@ def _prepare_among(turn: _BrokerTurn, members: Members) -> None:
 
 
 def _smallest_other(turn: _BrokerTurn) -> tuple[str, str]:
-    """``getMinBrokerId``: the own id only where there is no other."""
+    """Return the smallest other member; the broker itself if there is none (``getMinBrokerId``)."""
     itself = (turn.member.number, turn.member.name)
     return min((member for member in turn.state.members if member[0] != itself[0]), default=itself)
 
@@ -628,7 +630,7 @@ def _on_where_from(turn: _BrokerTurn, _: str, __: WhereFrom) -> None:
 
 
 def _on_agreed(turn: _BrokerTurn, peer: str, _: Agreed) -> None:
-    """The member is told: now its connection is waited for; a slave makes it itself."""
+    """Wait for the member's connection; a slave makes it itself."""
     turn.say("PRE_WAIT", "pre-online", peer_address=peer)
     turn.change(waits_for=peer)
     turn.wait(HANDSHAKE, HANDSHAKE_MS)
@@ -754,7 +756,7 @@ def _on_deliver(turn: _BrokerTurn, deliver: Deliver) -> None:
 
 
 def _on_make_topic(turn: _BrokerTurn, request: MakeTopic) -> None:
-    """A topic with a group that reads it; the name servers are told of topics at once."""
+    """Create a topic with a group that reads it; name servers are told of topics at once."""
     tables = turn.state.tables
     topics, groups = (named(table, request.topic, turn.now_ms) for table in (tables.topics, tables.groups))
     turn.tables(topics=topics, groups=groups)
@@ -775,7 +777,7 @@ def _on_delay_flush_time(turn: _BrokerTurn) -> None:
 
 
 def _on_monitor_time(turn: _BrokerTurn) -> None:
-    """A monitor looks at every broker: a log that is never silent for long."""
+    """Print a monitor's connection, so that the log is never silent for long."""
     turn.wait(MONITOR, MONITOR_MS)
     turn.say("NET_SERVER_OPEN", "network")
 
@@ -789,7 +791,7 @@ def _say_locks(turn: _BrokerTurn, lines: Iterable[tuple[str, dict[str, Any]]]) -
 
 
 def _on_lock(turn: _BrokerTurn, sender: str, request: Lock) -> None:
-    """``lockBatchMQ``: the own table, and in strict mode those of all members that are known to live."""
+    """Lock in its own table, and in strict mode in those of all living members (``lockBatchMQ``)."""
     table, granted, lines = locked(turn.state.locks, request.keys, request.client, turn.now_ms)
     turn.change(locks=table)
     _say_locks(turn, lines)
@@ -822,7 +824,7 @@ def _lock_failed(turn: _BrokerTurn, to: str, request: Lock, _refused: bool) -> N
 
 
 def _counted(turn: _BrokerTurn, number: int, keys: tuple[Key, ...]) -> None:
-    """One peer has answered, or will not."""
+    """Count the answer of one peer, or its absence."""
     counts = tuple(
         replace(count, waiting=count.waiting - 1, grants=tuple((key, n + (key in keys)) for key, n in count.grants))
         if count.number == number
@@ -834,7 +836,7 @@ def _counted(turn: _BrokerTurn, number: int, keys: tuple[Key, ...]) -> None:
 
 
 def _close_counts(turn: _BrokerTurn) -> None:
-    """Who asked is told once all peers have answered; grants that missed the quorum stay where they are."""
+    """Answer a client once all peers have answered; grants below the quorum stay in place."""
     quorum = turn.member.rules.locks.quorum
     for count in turn.state.counts:
         if count.waiting == 0:
@@ -859,7 +861,7 @@ def _unlock_failed(turn: _BrokerTurn, to: str, _message: Unlock, _refused: bool)
 
 
 def _ignored(_turn: _BrokerTurn, _to: str, _message: Hashable, _refused: bool) -> None:
-    """A call that is made again anyway."""
+    """Ignore a failed call that is repeated anyway."""
 
 
 _HEARD: dict[type, Callable[[_BrokerTurn, str, Any], None]] = {

@@ -1,6 +1,6 @@
-"""A broker of the controller mode as a machine: it registers, takes the role that the controller names, and replicates.
+"""A broker of the controller mode as a machine: it registers, takes the role given by the controller, and replicates.
 
-The log of messages is a length in bytes and the epochs that begin in it. A slave fetches what its master has, over a
+The log of messages is a length in bytes and the epochs that begin in it. A slave fetches its master's log over a
 connection that begins with a handshake, in which it cuts off what its master never had. Left out are the bytes
 themselves, and consumers' metadata.
 
@@ -86,7 +86,7 @@ FETCH_MS, ACK_MS = (1450, 1550), (10, 40)
 RECONNECT_MS = (3000, 5000)
 SYNC_TRIES = 3
 HOUSEKEEPING_MS = 20_000
-"""``haHousekeepingInterval``: a connection of replication that is silent for longer is closed."""
+"""``haHousekeepingInterval``: a replication connection that is silent for longer is closed."""
 
 MAIN, SCHEDULED, EXECUTOR, NOTICED, SETS, READER, WRITER, CLIENT, SENDER, NAMES = (
     *("main", "scheduled", "executor", "noticed", "sets", "reader", "writer", "client", "sender", "names"),
@@ -96,7 +96,7 @@ MAIN, SCHEDULED, EXECUTOR, NOTICED, SETS, READER, WRITER, CLIENT, SENDER, NAMES 
 
 @dataclass(frozen=True, slots=True)
 class Slave:
-    """A slave as its master knows it: ``end`` is what it holds, ``sent`` the end of the last transfer to it."""
+    """A slave, as known to its master: ``end`` is the end of its log, ``sent`` the end of the last transfer to it."""
 
     broker_id: int
     name: str
@@ -111,10 +111,10 @@ class Slave:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a broker knows. The files of the registration, ``epochs`` and ``end`` are on disk, the rest dies.
+    """A broker's state. The files of the registration, ``epochs`` and ``end`` are on disk.
 
     ``epoch`` is the masterEpoch that the broker has heard of; ``epochs`` are those of its log, with their starts.
-    ``wanted`` is a SyncStateSet that was asked for and not granted: until then both sets must acknowledge.
+    ``wanted`` is a SyncStateSet that was requested and not granted: until then both sets must acknowledge.
     ``unacknowledged`` are ends of messages with the time of their arrival.
     """
 
@@ -156,7 +156,7 @@ Step = tuple[State, tuple[Act, ...]]
 
 
 def start(member: Broker, stored: Mapping[str, Any], now_ms: int) -> Step:
-    """The process begins with what its disk holds; an identity file makes the temporary one void."""
+    """Start the process with the content of its disk; an identity file makes the temporary one void."""
     identity = stored.get(IDENTITY_FILE)
     registration = Registration(identity, None if identity else stored.get(TEMP_FILE))
     state = State(registration, stored.get(EPOCH_FILE, ()), stored.get(LOG_FILE, 0))
@@ -167,7 +167,7 @@ def start(member: Broker, stored: Mapping[str, Any], now_ms: int) -> Step:
 
 
 def step(member: Broker, state: State, now_ms: int, incoming: Input) -> Step:
-    """One thing happens to a broker."""
+    """Handle one input of a broker."""
     turn = Turn(member, state, now_ms, EXECUTOR if state.booted else MAIN)
     match incoming:
         case Heard(sender, Fetch() as fetch):
@@ -222,7 +222,7 @@ def _who_unanswered(turn: Replica, _: WhoLeads, __: bool) -> None:
 
 
 def _start_failed(turn: Replica) -> None:
-    """``startBasicService`` failed: the process is up all the same, and tries again every five seconds."""
+    """Go on after a failed ``startBasicService``: the process is up, and tries again every five seconds."""
     if not turn.state.booted:
         turn.say("BRK_START_FAILED")
         _boot(turn)
@@ -300,7 +300,7 @@ def _on_registered(turn: Replica, _: str, reply: RegisterReply) -> None:
 
 
 def _on_elect(turn: Replica) -> None:
-    """The heartbeat is sent: go on with the master that is known, or ask for an election."""
+    """Go on with the known master after the heartbeat, or ask for an election."""
     if turn.state.master is not None:
         _running(turn)
     else:
@@ -371,7 +371,7 @@ def _poll_unanswered(turn: Replica, _: GetReplicaInfo, __: bool) -> None:
 
 
 def _on_mastery(turn: Replica, _: str, mastery: Mastery) -> None:
-    """The answer to a poll."""
+    """Take the answer to a poll."""
     if mastery.code == SET_NOT_KNOWN:
         turn.say("BRK_META_POLL_ERR", SCHEDULED, replica_group=turn.member.group, code=mastery.code)
         turn.send(turn.member.controller, Register(turn.state.broker_id or 0, turn.member.address), REQUEST_MS)
@@ -395,7 +395,7 @@ def _on_notice(turn: Replica, _: str, notice: Notice) -> None:
 
 
 def _take_role(turn: Replica, mastery: Mastery) -> None:
-    """``changeBrokerRole``: only an epoch that is larger than the own one counts."""
+    """Take a role (``changeBrokerRole``), only of an epoch larger than its own."""
     if mastery.master is None or not turn.member.rules.takes(mastery.epoch, turn.state.epoch):
         return
     if mastery.master == turn.state.broker_id:
@@ -472,7 +472,7 @@ def _become_slave(turn: Replica, mastery: Mastery) -> None:
 
 
 def _adopt(turn: Replica, by: str, members: tuple[int, ...], set_epoch: int) -> None:
-    """``changeSyncStateSet``: only a set of a larger epoch counts."""
+    """Adopt a set (``changeSyncStateSet``), only of a larger epoch."""
     if set_epoch > turn.state.set_epoch:
         turn.say("BRK_SSS_CHANGED", by, members_before=turn.state.members, members=members)
         turn.change(members=members, set_epoch=set_epoch, wanted=())
@@ -480,7 +480,7 @@ def _adopt(turn: Replica, by: str, members: tuple[int, ...], set_epoch: int) -> 
 
 
 def _on_check_set(turn: Replica) -> None:
-    """``checkSyncStateSetAndDoReport``: drop who is behind for too long, or never connected."""
+    """Drop members that are behind for too long, or never connected (``checkSyncStateSetAndDoReport``)."""
     state = turn.state
     if state.role != MASTER:
         return
@@ -550,7 +550,7 @@ def _on_fetch(turn: Replica, sender: str, fetch: Fetch) -> None:
 
 
 def _transfer(turn: Replica, slave: Slave, fetch: Fetch) -> None:
-    """Note what the slave holds, perhaps want it in the set, and send it what it lacks."""
+    """Note the slave's end, perhaps request its entry into the set, and send it what it lacks."""
     state = turn.state
     caught_ms = slave.caught_ms
     if fetch.end >= slave.sent:
@@ -593,14 +593,14 @@ def _keep(turn: Replica, slave: Slave) -> None:
 
 
 def _disconnect(turn: Replica, slave: Slave) -> None:
-    """A member whose connection ends leaves the set at once."""
+    """Note the end of a slave's connection; a member of the set leaves it at once."""
     _keep(turn, replace(slave, connected=False, sent=-1))
     if slave.broker_id in turn.state.members and not turn.state.reporting:
         _want(turn, set(turn.state.members) - {slave.broker_id})
 
 
 def _confirm(turn: Replica) -> None:
-    """``computeConfirmOffset``: what all of the set hold; with one that is not connected it stays as it is."""
+    """Compute the confirm offset: what all of the set hold; unchanged while a member is not connected."""
     state = turn.state
     both = {*state.members, *state.wanted} - {state.broker_id}
     if not both or not turn.member.rules.all_ack:
@@ -615,7 +615,7 @@ def _confirm(turn: Replica) -> None:
 
 
 def _on_write(turn: Replica, count: int) -> None:
-    """Messages are kept at once; they are acknowledged when the set has them, or not in time."""
+    """Store messages at once; they are acknowledged when the set has them, or time out."""
     state = turn.state
     if state.role != MASTER or state.phase != RUNNING:
         return
@@ -641,7 +641,7 @@ def _on_fetch_timer(turn: Replica) -> None:
 
 
 def _master(turn: Replica) -> str:
-    """The process behind the master's address."""
+    """Return the process at the master's address."""
     return next(name for address, name in turn.member.hosts if address == turn.state.master_address)
 
 
@@ -666,13 +666,13 @@ def _fetch_unanswered(turn: Replica, _: Fetch, refused: bool) -> None:
 
 
 def _ha(address: str | None) -> str:
-    """The address of replication: the next port."""
+    """Return the address of replication: the next port."""
     host, _, port = (address or ":0").rpartition(":")
     return f"{host}:{int(port) + 1}"
 
 
 def _on_handshake(turn: Replica, sender: str, shake: Handshake) -> None:
-    """``doTruncate``: find where the logs part, and cut the own one there."""
+    """Find where the logs diverge, and cut its own log there (``doTruncate``)."""
     state = turn.state
     if state.role != SLAVE or sender != _master(turn):
         return
@@ -709,7 +709,7 @@ def _cut(turn: Replica, shake: Handshake) -> bool:
 
 
 def closed(epochs: tuple[tuple[int, int], ...], end: int) -> tuple[tuple[int, int, int], ...]:
-    """Epochs with their ends: each ends where the next one begins, the last one with the log."""
+    """Return (epoch, start, end) of each epoch: it ends where the next begins, the last one with the log."""
     starts = [start for _, start in epochs[1:]]
     return tuple((*entry, stop) for entry, stop in zip(epochs, [*starts, end], strict=False))
 
@@ -725,7 +725,7 @@ def _on_data(turn: Replica, sender: str, data: Data) -> None:
     turn.change(end=max(state.end, data.end), heard_ms=turn.now_ms)
     if turn.state.end != state.end:
         turn.store(LOG_FILE, turn.state.end)
-    # The next fetch tells what the slave holds: at once where there is something new to tell.
+    # The next fetch reports the slave's end: at once if it has grown.
     turn.wait(FETCH, *(FETCH_MS if turn.state.end == state.end else ACK_MS))
 
 

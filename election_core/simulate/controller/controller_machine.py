@@ -1,7 +1,7 @@
-"""The controller as a machine: it keeps the record of one broker set, and decides who is master.
+"""The controller as a machine: it keeps the record of one broker set, and elects its master.
 
-One controller, which leads its group alone: what it decides is applied at once. How controllers elect their own leader
-is DLedger's or JRaft's machine.
+There is one controller, which leads its group alone: its decisions are applied at once. The election among controllers
+is that of DLedger's or JRaft's machine.
 
 Source: RocketMQ ``ReplicasInfoManager``, ``DLedgerController``, ``ControllerManager#onBrokerInactive``,
 ``DefaultBrokerHeartbeatManager``.
@@ -63,7 +63,7 @@ EVENTS, APPLIES, REQUESTS, SCANS, INACTIVE, NOTICES = (
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """A broker whose heartbeats come; epoch and end never go back within an epoch."""
+    """A broker with heartbeats; its epoch and end never go back within an epoch."""
 
     broker_id: int
     name: str
@@ -75,7 +75,7 @@ class Live:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What the controller knows. ``live`` dies with the process; ``applied`` counts the decisions."""
+    """The controller's state. ``live`` is lost with the process; ``applied`` counts the decisions."""
 
     ids: Ids = field(default_factory=Ids)
     recorded: Recorded = field(default_factory=Recorded)
@@ -93,7 +93,7 @@ Step = tuple[State, tuple[Act, ...]]
 
 
 def start(member: Controller, stored: Mapping[str, Any], now_ms: int) -> Step:
-    """The controller begins with its record, and knows of no live broker."""
+    """Start the controller with its record, and without any live broker."""
     ids, recorded, applied = stored.get(RECORD_FILE, (Ids(), Recorded(), 0))
     turn = Turn(member, State(ids, recorded, applied), now_ms, REQUESTS)
     turn.say("CTL_LEADER_READY", "roles")
@@ -102,7 +102,7 @@ def start(member: Controller, stored: Mapping[str, Any], now_ms: int) -> Step:
 
 
 def step(member: Controller, state: State, now_ms: int, incoming: Input) -> Step:
-    """One thing happens to the controller."""
+    """Handle one input of the controller."""
     turn = Turn(member, state, now_ms, REQUESTS)
     match incoming:
         case Heard(sender, Heartbeat() as heartbeat):
@@ -119,10 +119,8 @@ def step(member: Controller, state: State, now_ms: int, incoming: Input) -> Step
 
 
 def _decided(turn: Deciding, request: str, events: tuple[Any, ...], response: Any, **state: Any) -> None:
-    """Print what was decided; if there is an event, apply and keep it.
-
-    The record that follows from an event is not printed; it is said for those who want to know the truth.
-    """
+    """Print a decision; if it has an event, apply and store it. The resulting record is not printed, but added to the
+    line for the truth."""
     recorded = state.get("recorded", turn.state.recorded)
     turn.say("CTL_EVENT", EVENTS, request=request, events=events, response=response, recorded=recorded)
     if events:
@@ -152,7 +150,7 @@ def _on_heartbeat(turn: Deciding, sender: str, heartbeat: Heartbeat) -> None:
 
 
 def _on_scan(turn: Deciding) -> None:
-    """``scanNotActiveBroker``, and the check for a master that is recorded and not alive."""
+    """Scan for silent brokers (``scanNotActiveBroker``), and for a recorded master that is not alive."""
     silent = turn.member.rules.periods.silent
     turn.say("CTL_SCAN", SCANS)
     for live in turn.state.live:
@@ -179,7 +177,7 @@ def _on_closed(turn: Deciding, peer: str) -> None:
 
 
 def _gone(turn: Deciding, gone: Live) -> None:
-    """``onBrokerInactive``: the set of a broker that is gone does not change, but a lost master is replaced."""
+    """Handle a lost broker (``onBrokerInactive``): the set does not change, but a lost master is replaced."""
     turn.change(live=tuple(live for live in turn.state.live if live is not gone))
     turn.say("CTL_INACTIVE", INACTIVE, **_whole_set(turn), broker_id=gone.broker_id)
     if gone.broker_id == turn.state.recorded.master:
@@ -196,7 +194,7 @@ def _whole_set(turn: Deciding) -> dict[str, str]:
 
 
 def _force(turn: Deciding) -> None:
-    """An election that the controller asks for itself: each try without a candidate uses an epoch up."""
+    """Hold an election of the controller's own; each try without a candidate uses up an epoch."""
     if not turn.member.rules.elects_alone:
         return
     for _ in range(ELECTION_TRIES):
@@ -207,7 +205,7 @@ def _force(turn: Deciding) -> None:
 
 
 def _elect(turn: Deciding, asker: int | None, *, designated: bool) -> Mastery:
-    """``electMaster``: the first requester, or the policy's choice; the recorded master is not elected again."""
+    """Elect the first requester, or the policy's choice (``electMaster``); the recorded master is not elected again."""
     recorded = turn.state.recorded
     if recorded.epoch == 0 and asker is not None:
         winner: int | None = asker
@@ -248,7 +246,7 @@ def _by_policy(turn: Deciding, designated: int | None) -> int | None:
 
 
 def _nobody(turn: Deciding, asker: int | None) -> Mastery:
-    """Without a candidate only the controller's own request leaves the set without master."""
+    """End an election without candidate; only the controller's own request leaves the set without master."""
     turn.say("CTL_ELECT_NONE", EVENTS, replica_group=turn.member.group)
     nothing = ("ElectMasterResponseHeader", *_answered(Mastery(ELECT_FAILED)))
     if asker is not None:
@@ -373,7 +371,7 @@ def _on_elect_master(turn: Deciding, request: ElectMaster) -> None:
 
 
 def _on_clean(turn: Deciding, request: CleanBrokers) -> None:
-    """``cleanBrokerData``; without any id left, the record of the set begins anew."""
+    """Remove broker ids (``cleanBrokerData``); without any id left, the set's record starts anew."""
     after = identity.cleaned(turn.state.ids, request.broker_ids)
     left = tuple(member_id for member_id in turn.state.recorded.members if member_id in after.registered)
     recorded = replace(turn.state.recorded, members=left) if after.owners else Recorded()

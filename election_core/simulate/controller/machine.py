@@ -18,14 +18,14 @@ State = replica.State | deciding.State
 
 
 def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> tuple[State, tuple[Act, ...]]:
-    """A process begins."""
+    """Start a process."""
     if isinstance(member, Controller):
         return deciding.start(member, stored, now_ms)
     return replica.start(member, stored, now_ms)
 
 
 def step(member: Member, state: State, now_ms: int, incoming: Input) -> tuple[State, tuple[Act, ...]]:
-    """One thing happens to a process."""
+    """Handle one input of a process."""
     if isinstance(member, Controller) and isinstance(state, deciding.State):
         return deciding.step(member, state, now_ms, incoming)
     if isinstance(member, Broker) and isinstance(state, replica.State):

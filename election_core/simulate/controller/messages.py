@@ -1,4 +1,4 @@
-"""What brokers, controller and operators tell one another in the controller mode, and how their members are set up."""
+"""The messages of brokers, controller and operators in the controller mode, and the configuration of members."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ MASTER, SLAVE = "SYNC_MASTER", "SLAVE"
 
 @dataclass(frozen=True, slots=True)
 class Periods:
-    """How often members look, and how long they wait, in ms: settings of brokers and controllers, which print them.
+    """Intervals and time-outs of members in ms: settings of brokers and controllers, which print them.
 
     ``poll`` is syncBrokerMetadataPeriod, ``check_set`` checkSyncStateSetPeriod, ``not_caught_up``
     haMaxTimeSlaveNotCatchup, ``silent`` controllerHeartBeatTimeoutMills, ``scan`` scanNotActiveBrokerInterval and
@@ -39,10 +39,10 @@ class Periods:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What members decide by. A broken world bends one of these; the defaults are RocketMQ's, and ``all_ack`` an
-    operator's who wants no acknowledged message to be lost.
+    """Members' rules of decision; a faulty member has one changed. The defaults are RocketMQ's, except ``all_ack``.
 
-    ``unclean`` is enableElectUncleanMaster, ``all_ack`` allAckInSyncStateSet.
+    ``unclean`` is enableElectUncleanMaster; ``all_ack`` is allAckInSyncStateSet, set so that no acknowledged message is
+    lost.
     """
 
     unclean: bool = False
@@ -74,7 +74,7 @@ class Controller:
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A broker, as its configuration says; ``hosts`` are the processes behind the addresses of its set."""
+    """A broker by its configuration; ``hosts`` are the processes at the addresses of its set."""
 
     name: str
     group: str
@@ -103,7 +103,7 @@ class Leads:
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """A broker lives; the last epoch of its epoch file and the end of its log are compared in elections."""
+    """A broker's heartbeat, with the last epoch of its epoch file and the end of its log, which elections compare."""
 
     broker_id: int
     address: str
@@ -118,7 +118,7 @@ class GetReplicaInfo:
 
 @dataclass(frozen=True, slots=True)
 class Mastery:
-    """Who is master of which epoch, with the SyncStateSet: an answer, with its code."""
+    """The master of an epoch, with the SyncStateSet: an answer with its code."""
 
     code: int
     master: int | None = None
@@ -152,14 +152,14 @@ class Elected:
 
 @dataclass(frozen=True, slots=True)
 class AlterSet:
-    """A master wants another SyncStateSet."""
+    """A master requests another SyncStateSet."""
 
     wanted: Wanted
 
 
 @dataclass(frozen=True, slots=True)
 class Altered:
-    """The new set; or the code of the refusal, with the line that says why."""
+    """The new set, or the code of the refusal with its line."""
 
     code: int
     members: tuple[int, ...] = ()
@@ -197,7 +197,7 @@ class Data:
 
 @dataclass(frozen=True, slots=True)
 class NotServed:
-    """Who is asked is no master, or does not know the connection."""
+    """The receiver is no master, or does not know the connection."""
 
 
 # -- clients and operators -------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The controller mode, for a world: who is in the cast, and the words that all its stories share."""
+"""The controller mode in a world: its members, and the steps that its scenarios share."""
 
 from collections.abc import Callable
 from typing import Any
@@ -29,12 +29,12 @@ def _address(number: int) -> str:
 
 
 def other_address(number: int) -> str:
-    """Where a broker is after its move."""
+    """Return a broker's address after its move."""
     return f"10.84.1.{121 + number}:10911"
 
 
 def members(rules: Rules) -> dict[str, Member]:
-    """A controller and the brokers of one set."""
+    """Return a controller and the brokers of one set, by name."""
     homes = tuple((_address(number), name) for number, name in enumerate(BROKERS))
     hosts = (*homes, *((other_address(number), name) for number, name in enumerate(BROKERS)))
     cast: dict[str, Member] = {CONTROLLER: Controller(CONTROLLER, GROUP, CLUSTER, _CONTROLLER_ADDRESS, rules)}
@@ -52,25 +52,25 @@ def scenario(
     rules: Rules = Rules(),  # noqa: B008 - frozen
     **more: Any,
 ) -> Scenario:
-    """A scenario of these processes; ``protocol`` is the one whose story it is."""
+    """Return a scenario of these processes; ``protocol`` is the one that it is about."""
     cast = members(rules)
-    # Replication and heartbeats keep their connections open: the end of a process is heard of.
+    # Replication and heartbeats keep their connections open, so the end of a process is noticed.
     play = Play(machine, lambda rng: ControllerModeVoice(cast, rng), _leads, _acknowledged, Write, connected=True)
     return Scenario(name, protocol, meaning, script, play, cast, **more)
 
 
 def _leads(state: State) -> int | None:
-    """The master epoch of a broker that is master."""
+    """Return the master epoch of a broker that is master; None for others."""
     return state.epoch if isinstance(state, replica.State) and state.role == MASTER else None
 
 
 def _acknowledged(state: State) -> int:
-    """How far a master has acknowledged."""
+    """Return the confirm offset of a master."""
     return state.confirmed if isinstance(state, replica.State) else 0
 
 
 def in_sync(stage: Stage, brokers: int = 3, within: float = 40) -> Script:
-    """Let time pass until the recorded SyncStateSet has so many members."""
+    """Wait until the recorded SyncStateSet has this many members."""
     for _ in range(int(within * 10)):
         state = stage.world.processes[CONTROLLER].state
         if state is not None and len(state.recorded.members) >= brokers:
@@ -92,7 +92,7 @@ def up(stage: Stage) -> Script:
 
 
 def cut_off(stage: Stage, name: str, *others: str) -> None:
-    """Nothing passes between a process and these others."""
+    """Cut the network between a process and these others."""
     stage.world.note("cut off", name, f"from {' and '.join(others)}")
     stage.world.network.cut_between([name], others)
 

@@ -1,4 +1,4 @@
-"""What the controller of a world really decided, and which of it its kept lines show."""
+"""The real decisions of a world's controller, and those that its kept lines show."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,10 +19,8 @@ _EVENTS = {
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One event, with what is on record after it; ``shown``: both the decision and its commit are in the log.
-
-    ``broken``: the record does not follow from the one before, because an old copy of it was put back in between.
-    """
+    """One event, with the record after it; ``shown``: both the decision and its commit are in the log. ``broken``: the
+    record does not follow from the one before, because an old copy of it was restored in between."""
 
     line: Line
     outcome: str
@@ -32,7 +30,7 @@ class Decision:
 
     @property
     def winner(self) -> str | None:
-        """The broker that was elected, as findings name it."""
+        """The elected broker, as findings name it; None without one."""
         return str(self.recorded.master) if self.outcome == ELECTED else None
 
     @property
@@ -42,7 +40,7 @@ class Decision:
 
 
 def decisions(world: World) -> list[Decision]:
-    """Everything that the controllers decided, in its order."""
+    """Return all decisions of the controllers, in order."""
     return list(_decisions(world))
 
 
@@ -57,10 +55,10 @@ def _decisions(world: World) -> Iterator[Decision]:
 
 
 def elections(world: World) -> list[Decision]:
-    """All elections, with a winner or without."""
+    """Return all elections, with a winner or without."""
     return [decision for decision in decisions(world) if decision.outcome in (ELECTED, NOBODY)]
 
 
 def sets(world: World) -> list[Decision]:
-    """All values of the SyncStateSet."""
+    """Return all values of the SyncStateSet."""
     return [decision for decision in decisions(world) if decision.outcome in (ELECTED, CHANGED)]

@@ -3,10 +3,10 @@
 Source: openmessaging/dledger 0.3.1.2, ``DLedgerLeaderElector``; its decisions stand in
 :mod:`election_core.protocols.dledger.tables`.
 
-The member's work is done by one loop every 10 ms (``StateMaintainer``), except that requests are answered at once by
-other threads. Here the loop is a timer that is set when there is something to do. Left out are the bytes of entries:
-a push carries the whole ledger as stretches, and comparing, cutting and appending are one step. A round of heartbeats
-that is still open when its leader steps down is dropped.
+One loop does the member's work every 10 ms (``StateMaintainer``); other threads answer requests at once. Here the loop
+is a timer that is set when there is something to do. Left out are the bytes of entries: a push carries the whole ledger
+as stretches, and comparing, cutting and appending are one step. A round of heartbeats that is open when its leader
+steps down is dropped.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -74,18 +74,18 @@ STATUS_MS = 3000
 MAINTAIN, PAUSE, ROUND, SILENCE, BEAT, BEATS, PUSH, STATUS = (
     *("maintain", "pause", "round", "silence", "beat", "beats", "push", "status"),
 )
-"""The timers: the loop, the pause between rounds, the wait for votes, the follower's patience, the next round of
-heartbeats and the wait for it, the next push of entries, the status line."""
+"""Timers: the loop, the pause between rounds, the wait for votes, the follower's time-out, the next round of heartbeats
+and the wait for it, the next push of entries, the status line."""
 
 TERM_FILE, LEDGER_FILE = "currterm", "ledger"
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a member decides by. A broken world bends one of these; the defaults are DLedger's.
+    """A member's rules of decision; a faulty member has one changed. The defaults are DLedger's.
 
-    ``next_term``: to what a term is raised, by the own one and the largest that was heard of; ``taken_over``: what a
-    transferee says of the end of a transfer.
+    ``next_term(own, largest heard)``: the term after a raise. ``taken_over``: the code that a transferee reports at the
+    end of a transfer.
     """
 
     vote_checks: tuple[VoteCheck, ...] = VOTE_CHECKS
@@ -118,7 +118,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class VoteRequest:
-    """``end`` is the end of the candidate's ledger, ``round`` the candidate's count of its rounds."""
+    """``end`` is the end of the candidate's ledger, ``round`` the number of its round."""
 
     term: int
     end: tuple[int, int]
@@ -136,7 +136,7 @@ class VoteReply:
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """Of the leader of ``term``; ``beat`` is its count of its rounds of heartbeats."""
+    """A heartbeat of the leader of ``term``; ``beat`` is the number of its round."""
 
     term: int
     beat: int
@@ -153,7 +153,7 @@ class HeartbeatReply:
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """The leader's ledger, and how far it is committed."""
+    """The leader's ledger and commit index."""
 
     term: int
     ledger: Ledger
@@ -162,7 +162,7 @@ class Push:
 
 @dataclass(frozen=True, slots=True)
 class PushReply:
-    """Up to which index the follower's ledger is the leader's; ``None``: it does not follow."""
+    """The last index at which the follower's ledger equals the leader's; None: it does not follow."""
 
     term: int
     last: int | None
@@ -178,7 +178,7 @@ class TakeLeadership:
 
 @dataclass(frozen=True, slots=True)
 class TakeReply:
-    """200, or why not."""
+    """200, or the code of a refusal."""
 
     code: int
 
@@ -188,7 +188,7 @@ class TakeReply:
 
 @dataclass(frozen=True, slots=True)
 class Voting:
-    """The round of voting under way; ``waiting`` are the members whose answers are still to come."""
+    """The present round of voting; ``waiting`` are the members that have not answered."""
 
     number: int
     tally: Tally
@@ -198,7 +198,7 @@ class Voting:
 
 @dataclass(frozen=True, slots=True)
 class Beating:
-    """The round of heartbeats under way, as :class:`Voting`; the leader itself counts as one success."""
+    """The present round of heartbeats; the leader counts itself as one success."""
 
     number: int
     began_ms: int
@@ -212,7 +212,7 @@ class Beating:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a member knows. ``term``, ``vote`` and ``ledger`` are on disk, the rest dies with the process."""
+    """A member's state. ``term``, ``vote`` and ``ledger`` are on disk."""
 
     term: int = 0
     vote: str | None = None
@@ -256,7 +256,7 @@ class _Turn(Turn[Member, State]):
 
 
 def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> Step:
-    """A member's process begins: always as candidate, in the term of its file."""
+    """Start a member's process: always as candidate, in the term of its file."""
     term, vote = stored.get(TERM_FILE, (0, None))
     ledger = stored.get(LEDGER_FILE, ())
     turn = _Turn(member, State(term=term, vote=vote, ledger=ledger), now_ms, "main")
@@ -267,7 +267,7 @@ def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> Step:
 
 
 def step(member: Member, state: State, now_ms: int, incoming: Input) -> Step:
-    """One thing happens to a member."""
+    """Handle one input of a member."""
     turn = _Turn(member, state, now_ms, _speaker(incoming))
     match incoming:
         case Heard(sender, message):
@@ -282,7 +282,7 @@ def step(member: Member, state: State, now_ms: int, incoming: Input) -> Step:
 
 
 def _speaker(incoming: Input) -> str:
-    """Which threads of the process handle what: their names stand in the log."""
+    """Return the thread that handles an input; the log prints its name."""
     if isinstance(incoming, Heard) and isinstance(incoming.message, VoteReply | HeartbeatReply | PushReply | TakeReply):
         return "client"
     return "maintainer" if isinstance(incoming, Fired) else "client" if isinstance(incoming, Unanswered) else "server"
@@ -292,7 +292,7 @@ def _speaker(incoming: Input) -> str:
 
 
 def _become_candidate(turn: _Turn, term: int) -> None:
-    """``changeRoleToCandidate``: the term and the vote stay as they are."""
+    """Become candidate; term and vote stay unchanged (``changeRoleToCandidate``)."""
     if term < turn.state.term:
         turn.say("DL_TO_CANDIDATE_SKIPPED", from_term=term, term=turn.state.term)
         return
@@ -303,7 +303,7 @@ def _become_candidate(turn: _Turn, term: int) -> None:
 
 
 def _become_leader(turn: _Turn, term: int) -> None:
-    """``changeRoleToLeader``: void when the term has moved on since the votes were counted."""
+    """Become leader, unless the term has moved on since the votes were counted (``changeRoleToLeader``)."""
     if term != turn.state.term:
         turn.say("DL_TO_LEADER_SKIPPED", from_term=term, term=turn.state.term)
         return
@@ -319,7 +319,7 @@ def _become_leader(turn: _Turn, term: int) -> None:
 
 
 def _become_follower(turn: _Turn, leader: str) -> None:
-    """``changeRoleToFollower``: on the first heartbeat of a leader of the own term."""
+    """Become follower on the first heartbeat of the present term's leader (``changeRoleToFollower``)."""
     term = turn.state.term
     turn.say("DL_TO_FOLLOWER", from_term=term, peer=leader, term=term)
     if turn.state.taking_term is not None and turn.state.taking_term <= term:
@@ -331,14 +331,14 @@ def _become_follower(turn: _Turn, leader: str) -> None:
 
 
 def _maintain(turn: _Turn) -> None:
-    """Let the loop look at a candidate that has something to do."""
+    """Schedule the loop for a candidate that has something to do."""
     state = turn.state
     if state.role == CANDIDATE and state.voting is None and (state.raise_at_once or not state.pausing):
         turn.wait(MAINTAIN, *LOOP_MS)
 
 
 def _on_maintain(turn: _Turn) -> None:
-    """``maintainAsCandidate``: raise the term where that is due, then ask for votes."""
+    """Raise the term if that is due, then ask for votes (``maintainAsCandidate``)."""
     state = turn.state
     if state.role != CANDIDATE or state.voting is not None or (state.pausing and not state.raise_at_once):
         return
@@ -346,7 +346,7 @@ def _on_maintain(turn: _Turn) -> None:
     if state.last_result == WAIT_TO_VOTE_NEXT or heard_larger:
         _raise_term(turn)
     if heard_larger:
-        # No vote in this pass: whoever raised the larger term asks first.
+        # No vote in this pass: the member that raised the larger term asks first.
         turn.change(raise_at_once=False)
         _pause(turn, 0)
     else:
@@ -354,7 +354,7 @@ def _on_maintain(turn: _Turn) -> None:
 
 
 def _raise_term(turn: _Turn) -> None:
-    """``MemberState#nextTerm``: the only place where a term grows and a vote is forgotten."""
+    """Raise the term (``MemberState#nextTerm``), the only place where a term grows and a vote is forgotten."""
     before = turn.state.term
     term = turn.member.rules.next_term(before, turn.state.largest_heard)
     turn.change(term=term, vote=None, largest_heard=-1, last_result=WAIT_TO_REVOTE)
@@ -363,7 +363,7 @@ def _raise_term(turn: _Turn) -> None:
 
 
 def _pause(turn: _Turn, more_ms: int) -> None:
-    """Let a random time pass before the next round; less of it while taking leadership over."""
+    """Wait for a random time before the next round, shorter while taking over leadership."""
     taking = turn.state.taking_term is not None and turn.state.taking_term == turn.state.term
     at_least, below = TAKING_PAUSE_MS if taking else PAUSE_MS
     turn.change(pausing=True)
@@ -376,7 +376,7 @@ def _on_pause(turn: _Turn) -> None:
 
 
 def _ask_for_votes(turn: _Turn) -> None:
-    """A round of voting begins, in the term that the candidate has: it may be an old one."""
+    """Begin a round of voting in the present term, which may be an old one."""
     state, member = turn.state, turn.member
     request = VoteRequest(state.term, end_of(state.ledger), state.rounds + 1)
     tally = Tally(len(member.peers), state.term, state.term)
@@ -395,7 +395,7 @@ def _on_vote_request(turn: _Turn, candidate: str, request: VoteRequest) -> None:
 
 
 def _vote(turn: _Turn, candidate: str, request: VoteRequest) -> VoteReply:
-    """``handleVote``, of another member or of the candidate itself."""
+    """Answer a vote request of another member or of the candidate itself (``handleVote``)."""
     state, member = turn.state, turn.member
     taking_over = state.taking_term is not None and state.taking_term == state.term
     ballot = Ballot(
@@ -425,7 +425,7 @@ def _say_reply(turn: _Turn, voter: str, reply: VoteReply) -> None:
 
 
 def _count_vote(turn: _Turn, voter: str, reply: VoteReply) -> None:
-    """An answer counts in the round in which it was asked for, once."""
+    """Count an answer once, in the round that requested it."""
     voting = turn.state.voting
     if voting is None or voting.number != reply.round or voter not in voting.waiting:
         return
@@ -441,7 +441,7 @@ def _on_round_over(turn: _Turn) -> None:
 
 
 def _close_round(turn: _Turn) -> None:
-    """The result of a round; it is stored even when the member has become follower meanwhile."""
+    """Store the result of a round, even if the member has become follower meanwhile."""
     voting = turn.state.voting
     if voting is None:
         return
@@ -486,7 +486,7 @@ def _on_heartbeat(turn: _Turn, sender: str, beat: Heartbeat) -> None:
 
 
 def _on_silence(turn: _Turn) -> None:
-    """``maintainAsFollower``: perhaps nothing was heard of the leader for too long, by the own clock."""
+    """Give up the leader after too long a silence, by its own clock (``maintainAsFollower``)."""
     state = turn.state
     if state.role != FOLLOWER:
         return
@@ -502,7 +502,7 @@ def _on_silence(turn: _Turn) -> None:
 
 
 def _on_beat(turn: _Turn) -> None:
-    """``maintainAsLeader``: a round of heartbeats begins."""
+    """Begin a round of heartbeats (``maintainAsLeader``)."""
     state = turn.state
     if state.role != LEADER or state.beating is not None:
         return
@@ -547,7 +547,7 @@ def _on_beats_over(turn: _Turn) -> None:
 
 
 def _close_beats(turn: _Turn, beating: Beating) -> None:
-    """``sendHeartbeats``: with a quorum nothing else is looked at, not even a larger term."""
+    """End a round of heartbeats (``sendHeartbeats``); with a quorum nothing else is checked, not even a larger term."""
     state, quorum = turn.state, turn.quorum
     turn.change(beating=None)
     turn.by = "maintainer"
@@ -583,7 +583,7 @@ def _on_push_time(turn: _Turn) -> None:
 
 
 def _on_push(turn: _Turn, sender: str, push: Push) -> None:
-    """A follower takes its leader's ledger over, and cuts off what the leader does not have."""
+    """Adopt the leader's ledger, and cut off what the leader lacks."""
     state = turn.state
     if (state.role, state.leader, state.term) != (FOLLOWER, sender, push.term):
         turn.answer(PushReply(state.term, None))
@@ -624,7 +624,7 @@ def _on_write(turn: _Turn, write: Write) -> None:
 
 
 def _commit(turn: _Turn) -> None:
-    """Entries of the own term that a quorum holds are committed."""
+    """Commit the entries of the present term that a quorum holds."""
     state = turn.state
     quorum = turn.member.rules.commit_quorum(len(turn.member.peers))
     index = committed_index((last for _, last in state.watermarks), quorum)
@@ -646,7 +646,7 @@ def _on_status(turn: _Turn) -> None:
 
 
 def _on_transfer(turn: _Turn, request: Transfer) -> None:
-    """``handleLeadershipTransfer``: from now on the leader takes no entries."""
+    """Begin a transfer (``handleLeadershipTransfer``): from now on the leader accepts no entries."""
     state = turn.state
     if state.role != LEADER or state.handing_to is not None or request.to not in turn.member.others:
         return
@@ -661,7 +661,7 @@ def _transfer(turn: _Turn, to: str, leader: str, term: int, last: int) -> tuple[
 
 
 def _on_take_leadership(turn: _Turn, sender: str, request: TakeLeadership) -> None:
-    """``handleTakeLeadership``: the transferee stands for the next term, with short pauses."""
+    """Stand for the next term as the transferee, with short pauses (``handleTakeLeadership``)."""
     state = turn.state
     follows = (state.role, state.leader, state.term) == (FOLLOWER, sender, request.term)
     if not follows or end_of(state.ledger)[1] < request.last:
@@ -674,7 +674,7 @@ def _on_take_leadership(turn: _Turn, sender: str, request: TakeLeadership) -> No
 
 
 def _took_leadership(turn: _Turn, code: int) -> None:
-    """The end of a transfer, at the one who was to take over."""
+    """End a transfer at the transferee."""
     state = turn.state
     if state.taking_term is None or state.handing_to is None:
         return
@@ -696,7 +696,7 @@ def _on_take_reply(turn: _Turn, _: str, reply: TakeReply) -> None:
 
 
 def _unanswered(turn: _Turn, to: str, message: Hashable, refused: bool) -> None:
-    """A call failed: it counts as an answer that says nothing."""
+    """Count a failed call as an answer without content."""
     if isinstance(message, VoteRequest):
         kind = "DL_RPC_VOTE_SEND_ERR" if refused else "DL_RPC_VOTE_TIMEOUT"
         _say_failed(turn, kind, to, message.term)

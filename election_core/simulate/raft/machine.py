@@ -1,12 +1,12 @@
 """Raft as a machine that runs: one etcd member, one function a message.
 
 Source: etcd-io/raft ``raft.go``, ``node.go``; etcd ``etcdserver``, ``rafthttp``, 3.4 and 3.5. A member's rules of
-voting stand in :mod:`election_core.protocols.raft.tables`. All messages are notices: an answer is a message of its own.
+voting are in :mod:`election_core.protocols.raft.tables`. All messages are notices: an answer is a message of its own.
 Left out are the bytes of entries: an append carries the whole log as stretches, and comparing, cutting and appending
 are one step.
 
-Members keep connections to each other: one that hears nothing for five seconds, or that the other end closes, is lost,
-and nothing but an attempt to connect goes to a peer without a connection.
+Members keep connections to each other. A connection is lost after five seconds of silence, or when the other end closes
+it; a peer without a connection receives only attempts to connect.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -52,24 +52,22 @@ FOLLOWER, PRE_CANDIDATE, CANDIDATE, LEADER = "FOLLOWER", "PRE_CANDIDATE", "CANDI
 
 READ_TIMEOUT_MS = 5000
 LINK_MS = 1667
-"""How often rafthttp sends something over an idle connection: a third of the time after which it is given up."""
+"""The interval at which rafthttp uses an idle connection: a third of the time-out that gives it up."""
 BOOT_TICKS = 8
-"""So many of its ten ticks a member that starts has waited already (``advanceTicks``)."""
+"""The number of the ten election ticks that a starting member skips (``advanceTicks``)."""
 
 ELECTION, BEAT, CHECK, LINK, READ = "election", "beat", "check", "link", "read"
-"""The timers: patience without a leader, next heartbeats, check for a quorum, idle traffic, silent connections."""
+"""Timers: election time-out, next heartbeats, check for a quorum, idle traffic, silent connections."""
 
 STATE_FILE, LOG_FILE, CHANGES_FILE = "hardstate", "log", "changes"
 BOOTSTRAP = "bootstrap"
-"""Who wrote the first entries, which add the members, in term 1."""
+"""The author of the first entries, which add the members, in term 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a member decides by. A broken world bends one of these; the defaults are etcd's.
-
-    ``lease_ms``: for so long after a heartbeat no other one may be elected (null: an election time-out).
-    """
+    """A member's rules of decision; a faulty member has one changed. The defaults are etcd's. ``lease_ms``: how long
+    after a heartbeat no other leader may be elected (None: an election time-out)."""
 
     granted: Callable[[Ballot], bool] = is_granted
     count: Callable[[Iterable[bool], int], str] = count
@@ -82,8 +80,8 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One member of a cluster, which ``peers`` found. Without ``connections`` everything is sent, and no silence is
-    noticed."""
+    """One member of a cluster founded by ``peers``. Without ``connections`` every message is sent, and silence goes
+    unnoticed."""
 
     name: str
     peers: tuple[str, ...]
@@ -101,7 +99,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """``MsgVote`` or ``MsgPreVote``; ``end`` is that of the candidate's log, ``transfer`` overrides leases."""
+    """``MsgVote`` or ``MsgPreVote``; ``end`` is the end of the candidate's log, ``transfer`` overrides leases."""
 
     request: str
     term: int
@@ -111,7 +109,7 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class VoteAnswer:
-    """``MsgVoteResp`` or ``MsgPreVoteResp``; ``request`` is what it answers."""
+    """``MsgVoteResp`` or ``MsgPreVoteResp``; ``request`` is the request's type."""
 
     request: str
     term: int
@@ -120,7 +118,7 @@ class VoteAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """``MsgApp``: the leader's log, and how far it is committed."""
+    """``MsgApp``: the leader's log and commit index."""
 
     term: int
     log: Ledger
@@ -130,7 +128,7 @@ class Append:
 
 @dataclass(frozen=True, slots=True)
 class AppendAnswer:
-    """``MsgAppResp``: up to which index the follower's log is the leader's; ``None`` tells only the term."""
+    """``MsgAppResp``: the last index at which the follower's log equals the leader's; None gives only the term."""
 
     term: int
     last: int | None
@@ -153,19 +151,19 @@ class BeatAnswer:
 
 @dataclass(frozen=True, slots=True)
 class TimeoutNow:
-    """``MsgTimeoutNow``: the leader asks a member that holds its log to stand for election at once."""
+    """``MsgTimeoutNow``: the leader asks a member that has its log to stand for election at once."""
 
     term: int
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What keeps an idle connection alive, or makes a new one."""
+    """Traffic that keeps an idle connection alive, or makes a new one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Other members from the entry ``index`` on, once it is committed; the leader knows the index."""
+    """The members from the entry ``index`` on, once it is committed; the leader sets the index."""
 
     voters: tuple[str, ...]
     learners: tuple[str, ...] = ()
@@ -189,7 +187,7 @@ _TYPES: dict[type, str] = {
 
 
 def type_of(message: Any) -> str:
-    """The type of a message as etcd prints it."""
+    """Return the type of a message as etcd prints it."""
     if isinstance(message, Vote):
         return message.request
     return f"{message.request}Resp" if isinstance(message, VoteAnswer) else _TYPES[type(message)]
@@ -200,12 +198,10 @@ def type_of(message: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a member knows. ``term``, ``vote``, ``committed``, ``log`` and the ``changes`` of the members are on disk,
-    the rest dies with the process.
+    """A member's state. ``term``, ``vote``, ``committed``, ``log`` and the ``changes`` of members are on disk.
 
-    ``reset_ms`` is when the election clock began anew, ``marks`` are how far the leader's log is known to have come,
-    ``active`` are those that the leader heard since its last check, ``heard`` the connections and when each was
-    last used.
+    ``reset_ms`` is when the election timer was reset; ``marks`` are the peers' match indexes; ``active`` are peers that
+    the leader heard since its last check; ``heard`` are the connections with the time of their last use.
     """
 
     term: int = 0
@@ -231,7 +227,7 @@ class State:
         return end_of(self.log)
 
     def members(self, founders: tuple[str, ...]) -> Change:
-        """Who votes and who learns, by what is committed: the first entries add those who found the cluster."""
+        """Return the committed voters and learners; the first entries add the founders."""
         known = (Change(founders, index=len(founders) - 1), *self.changes)
         return next((change for change in reversed(known) if change.index <= self.committed), Change(()))
 
@@ -256,12 +252,12 @@ class _Turn(Turn[Member, State]):
 
     @property
     def others(self) -> tuple[str, ...]:
-        """All members but this one: who has none knows those who founded the cluster."""
+        """All members but this one; without a membership, the founders."""
         everybody = self.state.members(self.member.peers).everybody or self.member.peers
         return tuple(peer for peer in everybody if peer != self.member.name)
 
     def is_removed(self, peer: str) -> bool:
-        """Whether a member was one, and is none any more."""
+        """Return True when the peer was a member and no longer is."""
         now = self.state.members(self.member.peers)
         were = (Change(self.member.peers), *self.state.changes)
         return peer not in now.everybody and any(peer in each.everybody for each in were if each.index < now.index)
@@ -277,7 +273,7 @@ class _Turn(Turn[Member, State]):
         return self.state, (*self._stores(), *self.acts)
 
     def _stores(self) -> Iterable[Store]:
-        """A log and a vote are on disk before any message that rests on them is sent."""
+        """Yield the writes of log and vote, which precede any message that depends on them."""
         now, before = self.state, self.before
         if now.log != before.log:
             yield Store(LOG_FILE, now.log)
@@ -287,7 +283,7 @@ class _Turn(Turn[Member, State]):
             yield Store(STATE_FILE, (now.term, now.vote, now.committed))
 
     def _tell_members(self) -> None:
-        """A change of members is in force where it is committed; who is removed by it says so, and ends."""
+        """Print a change of members once it is committed; a removed member prints that and ends."""
         now, before = (state.members(self.member.peers) for state in (self.state, self.before))
         if now == before:
             return
@@ -303,7 +299,7 @@ class _Turn(Turn[Member, State]):
             self.change(marks=tuple((peer, known.get(peer, -1)) for peer in now.everybody))
 
     def _tell_leader(self) -> None:
-        """``node.run``: the member's view of who leads, once for each turn that changes it."""
+        """Print a change of the known leader, once per turn (``node.run``)."""
         now, before = self.state, self.before.leader
         if now.leader == before:
             return
@@ -319,7 +315,7 @@ class _Turn(Turn[Member, State]):
 
 
 def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> Step:
-    """A member's process begins: always as follower; a new member begins with the entries that add all members."""
+    """Start a member's process: always as follower; a new member begins with the entries that add all members."""
     term, vote, committed = stored.get(STATE_FILE, (0, None, -1))
     log, changes = stored.get(LOG_FILE, ()), stored.get(CHANGES_FILE, ())
     known = State(term=term, vote=vote, committed=committed, log=log, changes=changes, reset_ms=now_ms)
@@ -350,7 +346,7 @@ def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> Step:
 
 
 def step(member: Member, state: State, now_ms: int, incoming: Input) -> Step:
-    """One thing happens to a member."""
+    """Handle one input of a member."""
     turn = _Turn(member, state, now_ms)
     match incoming:
         case Heard(sender) if turn.is_removed(sender):
@@ -372,13 +368,13 @@ def step(member: Member, state: State, now_ms: int, incoming: Input) -> Step:
 
 
 def _wait_for_a_leader(turn: _Turn, waited_ms: int = 0) -> None:
-    """A member waits one to two election time-outs for a leader; ``waited_ms`` of them are over."""
+    """Start the election timer of one to two time-outs, of which ``waited_ms`` are over."""
     least_ms = turn.member.rules.election_ms
     turn.wait(ELECTION, least_ms - waited_ms, 2 * least_ms - waited_ms)
 
 
 def _reset(turn: _Turn, role: str, term: int) -> None:
-    """``reset``: what every change of role forgets; only a new term forgets the vote."""
+    """Reset what every change of role forgets (``reset``); only a new term forgets the vote."""
     vote = turn.state.vote if term == turn.state.term else None
     turn.change(role=role, term=term, vote=vote, leader=None, votes=(), handing_to=None, reset_ms=turn.now_ms)
     _wait_for_a_leader(turn)
@@ -391,7 +387,8 @@ def _become_follower(turn: _Turn, term: int, leader: str | None) -> None:
 
 
 def _become_leader(turn: _Turn) -> None:
-    """``becomeLeader``: with an empty entry of the new term, since only entries of the own term are committed."""
+    """Become leader, with an empty entry of the new term, as only entries of its own term are committed
+    (``becomeLeader``)."""
     term, name = turn.state.term, turn.member.name
     _reset(turn, LEADER, term)
     log = appended(turn.state.log, term, name, 1)
@@ -408,19 +405,19 @@ def _become_leader(turn: _Turn) -> None:
 
 
 def _on_election(turn: _Turn) -> None:
-    """``hup``: no leader was heard of for too long."""
+    """Start an election: no leader was heard for too long (``hup``)."""
     if turn.state.role == LEADER:
         return
     _wait_for_a_leader(turn)
     if turn.member.name not in turn.voters:
-        return  # who does not vote is no candidate
+        return  # only voters may be candidates
     turn.say("RAFT_ELECTION", term=turn.state.term)
     turn.change(reset_ms=turn.now_ms)
     _campaign(turn, PRE_VOTE if turn.member.rules.pre_vote else VOTE)
 
 
 def _campaign(turn: _Turn, request: str, *, transfer: bool = False) -> None:
-    """Ask for votes; in the round before an election the term stays as it is."""
+    """Ask for votes; a pre-vote leaves the term unchanged."""
     if request == PRE_VOTE:
         turn.change(role=PRE_CANDIDATE, leader=None, votes=())
         turn.say("RAFT_TO_PRE_CANDIDATE", term=turn.state.term)
@@ -442,7 +439,7 @@ def _campaign(turn: _Turn, request: str, *, transfer: bool = False) -> None:
 
 
 def _counted(turn: _Turn, voter: str, request: str, *, granted: bool) -> str:
-    """``poll``: the first answer of each voter counts."""
+    """Count an answer, the first one of each voter (``poll``); return the result so far."""
     kind = "RAFT_VOTE_GRANTED" if granted else "RAFT_VOTE_REFUSED"
     turn.say(kind, request=f"{request}Resp", peer=voter, term=turn.state.term)
     if voter not in dict(turn.state.votes):
@@ -474,7 +471,7 @@ def _on_vote_answer(turn: _Turn, voter: str, answer: VoteAnswer) -> None:
 
 
 def _on_message(turn: _Turn, sender: str, message: Any) -> None:
-    """``Step``: first the terms, then what the message says."""
+    """Settle the terms, then handle the message (``Step``)."""
     if message.term > turn.state.term and not _enter(turn, sender, message):
         return
     if message.term < turn.state.term:
@@ -484,7 +481,8 @@ def _on_message(turn: _Turn, sender: str, message: Any) -> None:
 
 
 def _enter(turn: _Turn, sender: str, message: Any) -> bool:
-    """A message of a larger term: take the term, unless its leader's lease protects the own one. False: no more."""
+    """Adopt a message's larger term, unless the leader's lease protects the present one; return False to drop the
+    message."""
     state = turn.state
     if isinstance(message, Vote):
         if not message.transfer and _has_lease(turn):
@@ -504,7 +502,7 @@ def _enter(turn: _Turn, sender: str, message: Any) -> bool:
 
 
 def _has_lease(turn: _Turn) -> bool:
-    """Whether the member has heard its leader, or is one, within an election timeout."""
+    """Return True when the member leads, or has heard its leader, within an election time-out."""
     rules, state = turn.member.rules, turn.state
     return (
         rules.check_quorum
@@ -514,7 +512,7 @@ def _has_lease(turn: _Turn) -> bool:
 
 
 def _on_old_term(turn: _Turn, sender: str, message: Any) -> None:
-    """A granted answer to a round before a vote bears the next term: what comes here is really old."""
+    """Handle a message of an older term; a granted pre-vote carries the next term, so it does not come here."""
     state, rules = turn.state, turn.member.rules
     if isinstance(message, Append | Beat) and (rules.check_quorum or rules.pre_vote):
         turn.send(sender, AppendAnswer(state.term, None))
@@ -552,7 +550,7 @@ def _say_vote(turn: _Turn, kind: str, candidate: str, asked: Vote, **more: Any) 
 
 
 def _end(end: tuple[int, int]) -> dict[str, Any]:
-    """The end of a log as etcd prints it, whose first entry has index 1."""
+    """Return the end of a log as etcd prints it, whose first entry has index 1."""
     return {"ledger_end_term": max(end[0], 0), "ledger_end": end[1] + 1}
 
 
@@ -560,7 +558,7 @@ def _end(end: tuple[int, int]) -> dict[str, Any]:
 
 
 def _follow(turn: _Turn, leader: str) -> bool:
-    """A sign of life of the leader of the own term; False where the member leads that term itself."""
+    """Take a sign of life of the leader of the present term; return False if the member leads that term itself."""
     if turn.state.role == LEADER:
         return False
     if turn.state.role != FOLLOWER:
@@ -578,7 +576,7 @@ def _on_beat(turn: _Turn, sender: str, beat: Beat) -> None:
 
 
 def _on_append(turn: _Turn, sender: str, append: Append) -> None:
-    """Take the leader's entries over; only what contradicts them is cut off."""
+    """Take over the leader's entries; only conflicting entries are cut off."""
     if not _follow(turn, sender):
         return
     common, (_, last) = common_end(turn.state.log, append.log), end_of(append.log)
@@ -602,7 +600,7 @@ def _note_committed(turn: _Turn, committed: int) -> None:
 
 
 def _on_beat_time(turn: _Turn) -> None:
-    """Heartbeats; a leader that did not run for a while notices."""
+    """Send heartbeats; a leader that did not run for a while prints that."""
     state = turn.state
     if state.role != LEADER:
         return
@@ -617,7 +615,7 @@ def _on_beat_time(turn: _Turn) -> None:
 
 
 def _on_check(turn: _Turn) -> None:
-    """``MsgCheckQuorum``: once in an election timeout a majority must have been heard of."""
+    """Check the quorum (``MsgCheckQuorum``): a majority must be heard within an election time-out."""
     state = turn.state
     if state.role != LEADER:
         return
@@ -666,7 +664,7 @@ def _send_log(turn: _Turn) -> None:
 
 
 def _commit(turn: _Turn) -> None:
-    """Entries of the own term that a majority holds are committed."""
+    """Commit the entries of the present term that a majority holds."""
     state = turn.state
     index = committed_index((mark for peer, mark in state.marks if peer in turn.voters), majority(len(turn.voters)))
     if index > state.committed and term_at(state.log, index) == state.term:
@@ -683,7 +681,7 @@ def _on_write(turn: _Turn, write: Write) -> None:
 
 
 def _on_change(turn: _Turn, change: Change) -> None:
-    """An entry that changes the members: one at a time."""
+    """Append an entry that changes the members, one at a time."""
     state = turn.state
     if state.role == LEADER and all(earlier.index <= state.committed for earlier in state.changes):
         turn.change(changes=(*state.changes, replace(change, index=state.end[1] + 1)))
@@ -694,7 +692,7 @@ def _on_change(turn: _Turn, change: Change) -> None:
 
 
 def _on_transfer(turn: _Turn, request: Transfer) -> None:
-    """``MsgTransferLeader``: from now on the leader takes no entries."""
+    """Begin a transfer (``MsgTransferLeader``): from now on the leader accepts no entries."""
     state, to = turn.state, request.to
     if state.role != LEADER or state.handing_to is not None or to not in turn.voters:
         return
@@ -709,7 +707,7 @@ def _on_transfer(turn: _Turn, request: Transfer) -> None:
 
 
 def _on_leave(turn: _Turn, _: Leave) -> None:
-    """``TransferLeadership`` of a server that stops: to a member with a connection."""
+    """Hand over at a stop (``TransferLeadership``), to a member with a connection."""
     connected = [peer for peer, _ in turn.state.heard if peer in turn.voters]
     if turn.state.role == LEADER and connected:
         _on_transfer(turn, Transfer(min(connected)))
@@ -727,7 +725,7 @@ def _on_timeout_now(turn: _Turn, sender: str, _: TimeoutNow) -> None:
 
 
 def _heard_of(turn: _Turn, sender: str) -> None:
-    """Anything that arrives shows that the connection works."""
+    """Note that a connection works, as something arrived."""
     if not turn.member.connections:
         return
     rest = tuple(heard for heard in turn.state.heard if heard[0] != sender)
@@ -740,7 +738,7 @@ def _heard_of(turn: _Turn, sender: str) -> None:
 
 
 def _on_read(turn: _Turn) -> None:
-    """Connections that were silent for too long are given up."""
+    """Give up connections that were silent for too long."""
     for peer, heard_ms in turn.state.heard:
         if turn.now_ms - heard_ms >= READ_TIMEOUT_MS:
             _lost(turn, peer, "i/o timeout")
@@ -759,7 +757,7 @@ def _lost(turn: _Turn, peer: str, why: str) -> None:
 
 
 def _on_link(turn: _Turn) -> None:
-    """Keep the connections alive that carry nothing else, and try to make those that are missing."""
+    """Keep idle connections alive, and try to make missing ones."""
     busy = {turn.state.leader} if turn.state.role == FOLLOWER else set()
     connected = {peer for peer, _ in turn.state.heard}
     for peer in turn.others:

@@ -1,12 +1,12 @@
 """ZAB as a machine that runs: one ZooKeeper server, one function a message.
 
 Source: apache/zookeeper 3.8 ``FastLeaderElection``, ``QuorumPeer``, ``Leader``, ``LearnerHandler``, ``Follower``. The
-rules of voting stand in :mod:`election_core.protocols.zab.tables`. All messages are notices. Left out are the bytes of
-entries: a proposal carries the whole log as stretches; the connections for elections, which anybody may open to
-anybody; and observers.
+rules of voting are in :mod:`election_core.protocols.zab.tables`. All messages are notices. Left out are the bytes of
+entries (a proposal carries the whole log as stretches), election connections, which any server may open to any other,
+and observers.
 
-A learner's connection to its leader is a session, with a number of each of them: what belongs to an older one means
-nothing any more.
+A learner's connection to its leader is a session with a number from each of them; messages of older sessions are
+ignored.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -35,15 +35,15 @@ FINALIZE_MS = 200
 RETRY_MS = 200
 
 NOTIFY, FINALIZE, RETRY, LIMIT, SILENCE, PING = "notify", "finalize", "retry", "limit", "silence", "ping"
-"""The timers: no vote was heard, no better vote came, the next try to reach the leader, the end of a leader's patience
-before it is established, a learner's patience with its leader, the leader's next ping."""
+"""Timers: no vote heard, no better vote came, next try to reach the leader, initLimit of a leader not yet established,
+a learner's time-out for its leader, the leader's next ping."""
 
 EPOCH_FILE, LOG_FILE = "epochs", "log"
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a server decides by. A broken world bends one of these; the defaults are ZooKeeper's."""
+    """A server's rules of decision; a faulty server has one changed. The defaults are ZooKeeper's."""
 
     better: Callable[[Vote, Vote], bool] = is_better
     ahead: Callable[[tuple[int, int], tuple[int, int]], bool] = is_ahead
@@ -53,21 +53,19 @@ class Rules:
 
     @property
     def init_ms(self) -> int:
-        """How long a new leader and its followers have to get in sync."""
+        """The time in ms for a new leader and its followers to synchronise."""
         return INIT_LIMIT * self.tick_ms
 
     @property
     def sync_ms(self) -> int:
-        """How long they stand each other's silence then."""
+        """The silence in ms that an established leader and its followers tolerate."""
         return SYNC_LIMIT * self.tick_ms
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One server of an ensemble; its id is its place among the peers, from 1.
-
-    Without ``connections`` it does not notice whose process ended.
-    """
+    """One server of an ensemble; its id is its position among the peers, from 1. Without ``connections`` it does not
+    notice when another's process ends."""
 
     name: str
     peers: tuple[str, ...]
@@ -86,7 +84,7 @@ class Member:
 
     @property
     def quorum(self) -> int:
-        """How many servers decide."""
+        """The number of servers in a quorum."""
         return self.rules.quorum(len(self.peers))
 
 
@@ -95,7 +93,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """A vote, its round, and the state of who sends it."""
+    """A vote, its round, and the sender's state."""
 
     vote: Vote
     round: int
@@ -103,7 +101,7 @@ class Notification:
 
 
 Session = tuple[int, int]
-"""The learner's count of leaders that it followed, and the leader's count of elections that it won."""
+"""(the learner's count of followed leaders, the leader's count of elections won)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +122,7 @@ class LeaderInfo:
 
 @dataclass(frozen=True, slots=True)
 class AckEpoch:
-    """A learner promises the epoch, and tells with what; ``None``: it had promised it before."""
+    """A learner promises the epoch and sends its own (epoch, zxid); None if it had promised the epoch before."""
 
     session: Session
     has: tuple[int, int] | None
@@ -132,7 +130,7 @@ class AckEpoch:
 
 @dataclass(frozen=True, slots=True)
 class NewLeader:
-    """The leader's log, to be taken over before its epoch is."""
+    """The leader's log, to be adopted before its epoch."""
 
     session: Session
     epoch: int
@@ -155,7 +153,7 @@ class UpToDate:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """The leader's log, and how far it is committed; without new entries it is a ping."""
+    """The leader's log and commit index; without new entries it is a ping."""
 
     session: Session
     log: Ledger
@@ -164,7 +162,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Ack:
-    """How far the learner's log goes."""
+    """The end of the learner's log."""
 
     session: Session
     last: int
@@ -182,7 +180,7 @@ class Bye:
 
 @dataclass(frozen=True, slots=True)
 class Ballot:
-    """The last that was heard of a server."""
+    """The last notification of a server."""
 
     vote: Vote
     round: int
@@ -191,7 +189,7 @@ class Ballot:
 
 @dataclass(frozen=True, slots=True)
 class Learner:
-    """A learner as its leader knows it."""
+    """A learner, as known to its leader."""
 
     session: Session
     accepted: int
@@ -212,7 +210,7 @@ NO_VOTE = Vote(0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a server knows. ``accepted``, ``current`` and ``log`` are on disk, the rest dies with the process."""
+    """A server's state. ``accepted``, ``current`` and ``log`` are on disk."""
 
     accepted: int = 0
     current: int = 0
@@ -244,7 +242,7 @@ Step = tuple[State, tuple[Act, ...]]
 
 
 def last_zxid(log: Ledger) -> int:
-    """The zxid of the last entry: its epoch, and its place in the epoch."""
+    """Return the zxid of the last entry: its epoch, and its position in the epoch."""
     if not log:
         return 0
     before = log[-2].last if len(log) > 1 else -1
@@ -262,7 +260,7 @@ class _Turn(Turn[Member, State]):
         self.before = state
 
     def learner(self, name: str, **values: Any) -> Learner:
-        """A learner with these values changed."""
+        """Replace values of a learner; return it."""
         known = replace(dict(self.state.learners)[name], **values)
         rest = (entry for entry in self.state.learners if entry[0] != name)
         self.change(learners=tuple(sorted((*rest, (name, known)), key=lambda entry: entry[0])))
@@ -272,7 +270,7 @@ class _Turn(Turn[Member, State]):
         return self.state, (*self._stores(), *self.acts)
 
     def _stores(self) -> Iterable[Store]:
-        """Epochs and entries are on disk before any message that rests on them is sent."""
+        """Yield the writes of epochs and entries, which precede any message that depends on them."""
         now, before = self.state, self.before
         if now.log != before.log:
             yield Store(LOG_FILE, now.log)
@@ -281,7 +279,7 @@ class _Turn(Turn[Member, State]):
 
 
 def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> Step:
-    """A server's process begins: it looks for a leader, in round 1."""
+    """Start a server's process: it looks for a leader, in round 1."""
     accepted, current = stored.get(EPOCH_FILE, (0, 0))
     turn = _Turn(member, State(accepted=accepted, current=current, log=stored.get(LOG_FILE, ())), now_ms)
     turn.say("ZK_START", by="main")
@@ -292,14 +290,14 @@ def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> Step:
 
 
 def decided(member: Member, state: State, now_ms: int, leader: str) -> Step:
-    """An election ends for a server: it leads, or follows."""
+    """End an election for a server: it leads, or follows ``leader``."""
     turn = _Turn(member, state, now_ms)
     _decide(turn, replace(state.initial, leader=member.peers.index(leader) + 1))
     return turn.done()
 
 
 def step(member: Member, state: State, now_ms: int, incoming: Input) -> Step:
-    """One thing happens to a server."""
+    """Handle one input of a server."""
     turn = _Turn(member, state, now_ms)
     match incoming:
         case Heard(sender, Notification() as notification):
@@ -321,7 +319,7 @@ def step(member: Member, state: State, now_ms: int, incoming: Input) -> Step:
 
 
 def _look(turn: _Turn) -> None:
-    """``lookForLeader``: a new round, with a vote for itself."""
+    """Begin a new round with a vote for itself (``lookForLeader``)."""
     state = turn.state
     initial = Vote(state.current, last_zxid(state.log), turn.member.sid)
     turn.change(
@@ -335,7 +333,7 @@ def _look(turn: _Turn) -> None:
 
 
 def _send_votes(turn: _Turn) -> None:
-    """To everybody, and so to the server itself."""
+    """Send the vote to all servers, itself included."""
     notification = Notification(turn.state.vote, turn.state.round, LOOKING)
     for peer in turn.member.others:
         turn.send(peer, notification)
@@ -351,7 +349,7 @@ def _say_vote(turn: _Turn, sender: str, heard: Notification) -> None:
 
 
 def _on_notification(turn: _Turn, sender: str, heard: Notification) -> None:
-    """A vote arrives: who looks for a leader weighs it, everybody else answers who looks for one."""
+    """Take a vote: a server that looks for a leader weighs it; any other server answers if the sender is looking."""
     state = turn.state
     _say_vote(turn, sender, heard)
     if state.role != LOOKING:
@@ -369,7 +367,7 @@ def _on_notification(turn: _Turn, sender: str, heard: Notification) -> None:
 
 
 def _weigh(turn: _Turn, sender: str, heard: Notification) -> None:
-    """A vote of this round, or of a later one, which begins anew for this server."""
+    """Weigh a vote of this round, or of a later one, which restarts the election for this server."""
     state, better = turn.state, turn.member.rules.better
     if heard.round > state.round:
         vote = heard.vote if better(heard.vote, state.initial) else state.initial
@@ -387,7 +385,7 @@ def _put(ballots: Ballots, sender: str, heard: Notification) -> Ballots:
 
 
 def _count(turn: _Turn, sender: str, heard: Notification) -> None:
-    """With a quorum for the own vote the server waits a moment for a better one."""
+    """Count a vote; with a quorum for its own vote the server waits a moment for a better one."""
     turn.change(heard=_put(turn.state.heard, sender, heard))
     if _has_quorum(turn) and not turn.state.finalizing:
         turn.change(finalizing=True)
@@ -408,7 +406,7 @@ def _on_finalize(turn: _Turn) -> None:
 
 
 def _on_notify(turn: _Turn) -> None:
-    """Nothing was heard for a while: tell everybody again, and wait twice as long."""
+    """Send the vote again after a time without votes, and double that time."""
     if turn.state.role != LOOKING:
         return
     wait_ms = min(2 * turn.state.wait_ms, LONGEST_WAIT_MS)
@@ -419,7 +417,7 @@ def _on_notify(turn: _Turn) -> None:
 
 
 def _join(turn: _Turn, sender: str, heard: Notification) -> None:
-    """Others follow a leader already: join it when a quorum does, and it says itself that it leads."""
+    """Join a leader that others follow, if a quorum follows it and it says itself that it leads."""
     state = turn.state
     if heard.round == state.round:
         turn.change(heard=_put(state.heard, sender, heard))
@@ -433,7 +431,7 @@ def _join(turn: _Turn, sender: str, heard: Notification) -> None:
 
 
 def _follows(turn: _Turn, ballots: Ballots, heard: Notification) -> bool:
-    """``checkLeader``, and a quorum for the same leader and epoch."""
+    """Return True when a quorum is for the same leader and epoch, and that leader leads (``checkLeader``)."""
     leader = turn.member.peers[heard.vote.leader - 1]
     same = [name for name, ballot in ballots if _alike(ballot, heard)]
     if leader == turn.member.name:
@@ -444,14 +442,14 @@ def _follows(turn: _Turn, ballots: Ballots, heard: Notification) -> bool:
 
 
 def _alike(ballot: Ballot, heard: Notification) -> bool:
-    """Votes are equal by leader and epoch where neither server looks for a leader any more."""
+    """Return True when two votes are equal; by leader and epoch alone, if neither server is looking for a leader."""
     if LOOKING in (ballot.state, heard.state):
         return (ballot.vote, ballot.round) == (heard.vote, heard.round)
     return (ballot.vote.leader, ballot.vote.epoch) == (heard.vote.leader, heard.vote.epoch)
 
 
 def _decide(turn: _Turn, vote: Vote) -> None:
-    """The election is over for this server."""
+    """End the election for this server."""
     turn.change(vote=vote, finalizing=False)
     took_ms = turn.now_ms - turn.state.began_ms
     if vote.leader == turn.member.sid:
@@ -464,7 +462,7 @@ def _decide(turn: _Turn, vote: Vote) -> None:
 
 
 def _lead(turn: _Turn, took_ms: int) -> None:
-    """Elected: the winner leads nobody until a quorum has promised its epoch and has its log."""
+    """Take the role of the elected server, which leads nobody until a quorum has promised its epoch and has its log."""
     turn.change(role=LEADING, leader=turn.member.name, learners=(), epoch=None, wins=turn.state.wins + 1)
     turn.say("ZK_LEADING")
     turn.say("ZK_ELECTED", by="leader", duration_ms=took_ms)
@@ -493,7 +491,8 @@ def _on_follower_info(turn: _Turn, sender: str, info: FollowerInfo) -> None:
 
 
 def _propose_epoch(turn: _Turn) -> None:
-    """``getEpochToPropose``: one more than all that a quorum has promised; the same to all who come later."""
+    """Propose an epoch one above all that a quorum has promised (``getEpochToPropose``); later learners get the
+    same."""
     state = turn.state
     if state.epoch is None:
         if len(state.learners) + 1 < turn.member.quorum:
@@ -544,7 +543,7 @@ def _on_ack_new_leader(turn: _Turn, sender: str, _: AckNewLeader) -> None:
 
 
 def _check_established(turn: _Turn) -> None:
-    """``startZkServer``: a quorum has the leader's log and epoch."""
+    """Establish the leader once a quorum has its log and epoch (``startZkServer``)."""
     state = turn.state
     supporters = _in_sync(turn)
     if state.phase != SYNCHRONIZATION or len(supporters) < turn.member.quorum:
@@ -557,7 +556,7 @@ def _check_established(turn: _Turn) -> None:
 
 
 def _on_limit(turn: _Turn) -> None:
-    """A winner that no quorum came to elects again."""
+    """Start a new election if no quorum joined the winner in time."""
     state = turn.state
     if state.role != LEADING or state.phase == BROADCAST:
         return
@@ -569,7 +568,7 @@ def _on_limit(turn: _Turn) -> None:
 
 
 def _on_ping(turn: _Turn) -> None:
-    """Twice a tick everybody in sync gets a ping; a leader without a quorum of answers shuts down."""
+    """Ping all learners in sync, twice a tick; a leader without a quorum of answers shuts down."""
     state = turn.state
     if state.role != LEADING:
         return
@@ -585,13 +584,13 @@ def _on_ping(turn: _Turn) -> None:
 
 
 def _in_sync(turn: _Turn) -> tuple[str, ...]:
-    """The leader and the learners that have its log."""
+    """Return the leader and the learners that have its log."""
     synced = (name for name, learner in turn.state.learners if learner.synced)
     return tuple(sorted((turn.member.name, *synced)))
 
 
 def _drop(turn: _Turn, name: str) -> None:
-    """The leader closes the connection to a learner, or learns that it was closed."""
+    """Close the connection to a learner, or note that it was closed."""
     turn.say("ZK_LEARNER_LOST", by="learner", peer=name)
     turn.send(name, Bye(dict(turn.state.learners)[name].session))
     turn.change(learners=tuple(entry for entry in turn.state.learners if entry[0] != name))
@@ -621,7 +620,7 @@ def _on_ack(turn: _Turn, sender: str, ack: Ack) -> None:
 
 
 def _commit(turn: _Turn) -> None:
-    """What a quorum has, in the leader's own epoch, is committed."""
+    """Commit what a quorum has, in the leader's own epoch."""
     state = turn.state
     ends = (end_of(state.log)[1], *(learner.last for _, learner in state.learners if learner.synced))
     index = committed_index(ends, turn.member.quorum)
@@ -644,7 +643,7 @@ def _follow(turn: _Turn, leader: str, took_ms: int) -> None:
 
 
 def _on_retry(turn: _Turn) -> None:
-    """The leader may not know yet that it was elected."""
+    """Connect again: the leader may not know yet that it was elected."""
     state = turn.state
     if state.role == FOLLOWING and state.joined is None and state.leader is not None:
         turn.send(state.leader, FollowerInfo(state.session, state.accepted))
@@ -652,7 +651,7 @@ def _on_retry(turn: _Turn) -> None:
 
 
 def _on_leader_info(turn: _Turn, sender: str, info: LeaderInfo) -> None:
-    """A larger epoch is promised; one that was promised before does not count, a smaller one is refused."""
+    """Promise a larger epoch; an epoch promised before does not count again, a smaller one is refused."""
     state = turn.state
     if state.joined is not None:
         return
@@ -669,7 +668,7 @@ def _on_leader_info(turn: _Turn, sender: str, info: LeaderInfo) -> None:
 
 
 def _on_new_leader(turn: _Turn, sender: str, new: NewLeader) -> None:
-    """The leader's log is taken over; what it does not have is cut off."""
+    """Adopt the leader's log; what the leader lacks is cut off."""
     state = turn.state
     zxid = last_zxid(new.log)
     if common_end(state.log, new.log) < end_of(state.log)[1]:
@@ -699,7 +698,7 @@ def _on_proposal(turn: _Turn, sender: str, proposal: Proposal) -> None:
 
 
 def _on_silence(turn: _Turn) -> None:
-    """Nothing of the leader for too long: more is allowed before it is established."""
+    """Leave a silent leader; the time-out is longer before it is established."""
     state = turn.state
     if state.role != FOLLOWING:
         return
@@ -712,7 +711,7 @@ def _on_silence(turn: _Turn) -> None:
 
 
 def _leave(turn: _Turn, why: str | None) -> None:
-    """``Follower#shutdown``; ``why`` is the exception that ended it."""
+    """Leave the leader (``Follower#shutdown``); ``why`` is the exception that ended it, None without one."""
     state = turn.state
     if state.leader is None:
         return
@@ -730,7 +729,7 @@ def _leave(turn: _Turn, why: str | None) -> None:
 
 
 def _heard(turn: _Turn, sender: str, message: Any) -> None:
-    """A message of a session counts while the session lasts."""
+    """Handle a message of a session that still lasts."""
     if isinstance(message, FollowerInfo):
         _on_follower_info(turn, sender, message)
     elif turn.state.role == LEADING and isinstance(message, AckEpoch | AckNewLeader | Ack | Bye):
@@ -745,14 +744,14 @@ def _heard(turn: _Turn, sender: str, message: Any) -> None:
 
 
 def _is_own_session(state: State, sender: str, message: Any) -> bool:
-    """The leader's first message joins its session to the learner's."""
+    """Return True for a message of the present session; the leader's first message completes the session's number."""
     if (state.role, state.leader, state.session) != (FOLLOWING, sender, message.session[0]):
         return False
     return state.joined == message.session or (state.joined is None and isinstance(message, LeaderInfo | Bye))
 
 
 def _closed(turn: _Turn, peer: str) -> None:
-    """The process at the other end is gone: its election connection breaks, and a session with it."""
+    """Note the end of a peer's process: its election connection breaks, and with it a session."""
     if peer in turn.state.connected:
         turn.change(connected=turn.state.connected - {peer})
         turn.say("ZK_PEER_LOST", by="connection", peer=peer)
