@@ -101,6 +101,6 @@ def _coverage(
         *tallies_of(group),
         *decision_rules.election_verdicts(group, decided),
         *decision_rules.set_verdicts(group, decided, sets),
-        *decision_rules.disagreements_told(group),
+        *decision_rules.disagreement_verdicts(group),
     ]
     yield from summed(group, verdicts)
