@@ -1,4 +1,4 @@
-"""What is true of the leaders of a world, whatever the protocol: two of a term, two at once, lines that break rules."""
+"""Truths about leaders in any protocol: two of one term, two at once, lines that break rules."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,16 +18,16 @@ from election_replay.election_core.simulate.truth import (
 from election_replay.election_core.simulate.world import SECOND, Leadership, Line, World
 
 _AT_ONCE_US = SECOND // 10
-"""A line is said in the step in which the thing happens."""
+"""A line is written in the step in which the event happens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """The kinds of lines in which a member says that it begins to lead, and that it leads no more.
+    """The kinds of lines with which a member begins and ends to lead.
 
-    ``word`` is what the protocol calls a term. ``sure_us``: two leaders that are at once for longer surely show.
-    ``silent_while_leading``: nothing shows that it goes on leading, so that a log without an end proves nothing after
-    its last line. ``unwritten`` are the severities of two leaders of which the older one committed nothing.
+    ``word`` is the protocol's name for a term. ``sure_us``: two leaders overlapping for longer certainly show.
+    ``silent_while_leading``: a leader prints nothing while it leads, so an open end proves nothing after its last line.
+    ``unwritten`` are the possible severities if the older leader committed nothing.
     """
 
     begins: tuple[str, ...]
@@ -38,18 +38,19 @@ class Signs:
     unwritten: tuple[str, ...] = (INFO,)
 
     def shows_begin(self, world: World, reign: Leadership) -> bool:
-        """Whether a kept line says when a reign began."""
+        """Return True when a kept line shows the begin of a leadership."""
         return any(near(line, reign.begin_us) for line in kept(world, reign.node, *self.begins))
 
     def shows_end(self, world: World, reign: Leadership) -> bool:
-        """Whether a kept line says when a reign ended, unless it lasts to the end; a killed leader says nothing."""
+        """Return True when a kept line shows the end of a leadership, or it lasts to the end; a killed leader prints
+        nothing."""
         if reign.end_us is None:
             return True
         return any(near(line, reign.end_us) for line in kept(world, reign.node, *self.ends))
 
 
 def near(line: Line, time_us: int) -> bool:
-    """Whether a line was said in the step in which something happened."""
+    """Return True when a line was written in the step in which something happened."""
     return abs(line.true_us - time_us) < _AT_ONCE_US
 
 
@@ -82,7 +83,7 @@ def _overlaps(world: World, signs: Signs) -> Iterator[Truth]:
         if stale.term == newer.term or lasted == 0:
             continue
         shown = all(signs.shows_begin(world, reign) and signs.shows_end(world, reign) for reign in (stale, newer))
-        # A quiet log tells of a leader up to its last line alone.
+        # A quiet log shows a leader only up to its last line.
         ends_unseen = signs.silent_while_leading and stale.end_us is None
         agree = clocks_agree(world)
         old, new = f"{stale.node} ({signs.word} {stale.term})", f"{newer.node} ({signs.word} {newer.term})"
@@ -99,10 +100,8 @@ def _overlaps(world: World, signs: Signs) -> Iterator[Truth]:
 
 
 def _overlap_of(stale: Leadership, newer: Leadership, signs: Signs, lasted_us: tuple[int, int], agree: bool) -> Claim:
-    """A claim must have the right length, and be grave only where the stale leader committed.
-
-    ``lasted_us`` is the true length, and the shortest ``most`` that a claim may have (0: any).
-    """
+    """Return a claim of the right length that is grave only if the stale leader committed. ``lasted_us`` is the true
+    length, and the shortest ``most`` that a claim may have (0: any)."""
     nodes, terms = {stale.node, newer.node}, {stale.term, newer.term}
     committed = any(time > newer.begin_us for time in stale.grew)
 
@@ -116,7 +115,7 @@ def _overlap_of(stale: Leadership, newer: Leadership, signs: Signs, lasted_us: t
 
 
 def double_votes(given: Iterable[tuple[str, int, str, Line]]) -> Iterator[Truth]:
-    """``DOUBLE_VOTE``: of votes as lines say them, each ``(voter, term, candidate, line)``."""
+    """Yield ``DOUBLE_VOTE`` among the votes in lines, each ``(voter, term, candidate, line)``."""
     votes: dict[tuple[str, int], dict[str, bool]] = {}
     first: dict[tuple[str, int], int] = {}
     for voter, term, candidate, line in given:
@@ -135,12 +134,12 @@ def _vote_of(voter: str, term: int) -> Claim:
 
 
 def went_back(node: str, terms: tuple[int, int], line: Line, *, shown: bool, words: str) -> Truth:
-    """``TERM_REGRESSION``: by a line a member is in a smaller term than before."""
+    """Return ``TERM_REGRESSION``: by a line a member is in a smaller term than before."""
     return Truth("TERM_REGRESSION", (node,), terms, line.true_us, None, line.kept and shown, words, of_node(node))
 
 
 def line_breaks(rule: str, line: Line, words: str) -> Truth:
-    """A rule that one line breaks."""
+    """Return the truth of a rule that one line breaks."""
     term = line.value("term")
     terms = (term,) if isinstance(term, int) else ()
     return Truth(rule, (line.node,), terms, line.true_us, line.true_us, line.kept, words)

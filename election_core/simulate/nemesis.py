@@ -5,9 +5,9 @@
     cut n2                    [----- nothing gets through -----]
     clock n0                     |  set by +47 s
 
-Two to fifteen faults begin within ten minutes, each ends by itself after a drawn time, and none asks what the others
-do: a member may be cut off while it is frozen, or killed twice. What is true of such a world is made of the states of
-its members, as everywhere.
+Two to fifteen faults begin within ten minutes. Each ends by itself after a drawn time, and all are independent: a
+member may be cut off while it is frozen, or killed twice. The truth is computed from the members' states, as in every
+world.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,15 +19,15 @@ from election_replay.election_core.simulate.scenario import Scenario, Script, St
 from election_replay.election_core.simulate.world import FROZEN, SECOND
 
 LONG_S = 600
-"""The faults of a world begin within so many seconds."""
+"""The time in s within which the faults of a world begin."""
 
 STEP_MS = 500
-"""So often the nemesis looks at what is due."""
+"""The interval in ms at which the nemesis checks what is due."""
 
 
 @dataclass(slots=True)
 class Nemesis:
-    """What is done to a world, and what is to be undone when."""
+    """The faults of a world, and the acts that end them with their times."""
 
     stage: Stage
     names: list[str]
@@ -36,7 +36,7 @@ class Nemesis:
     cuts: list[frozenset[tuple[str, str]]] = field(default_factory=list)
 
     def later(self, at_least: float, below: float, act: Callable[[], None]) -> None:
-        """Let something happen after so many seconds."""
+        """Schedule an act after a number of seconds drawn from the range."""
         at_us = self.stage.world.now_us + int(self.stage.rng.uniform(at_least, below) * SECOND)
         self.due.append((at_us, len(self.due), act))
 

@@ -1,4 +1,4 @@
-"""What a scenario is: a story that is played in a world, and the words to stage it with."""
+"""Scenarios: scripts that are played in a world, and the acts that a script may use."""
 
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
@@ -11,16 +11,15 @@ BEGAN_US = 1_772_330_400 * 1_000_000
 """Every world begins on 2026-03-01 at 02:00:00 UTC."""
 
 Script = Generator[int, None, None]
-"""A story in steps: each value is the milliseconds until the next."""
+"""A script in steps: each value is the ms until the next step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A story with a name. ``broken``: a rule of safety may be broken, by a bug, an operator's error, or a fault that
-    the protocol does not promise to survive.
+    """A named script. ``broken``: it may break a safety rule, by a bug, an operator's error, or a fault beyond the
+    protocol's promise.
 
-    ``cast`` are the members, of which those that are ``joining`` are none yet; ``prepare`` sets clocks, network and
-    logs up, ``script`` is the story.
+    ``cast`` are the members; those ``joining`` are not members at first. ``prepare`` sets up clocks, network and logs.
     """
 
     name: str
@@ -35,7 +34,7 @@ class Scenario:
 
 
 def played(scenario: Scenario, seed: int) -> World:
-    """The world of a scenario and a seed, played to its end."""
+    """Return the world of a scenario and a seed, played to its end."""
     rng = Random(f"{scenario.name}/{seed}")  # noqa: S311 - a world must repeat
     world = World(scenario.play, scenario.cast, rng, BEGAN_US)
     world.joining = set(scenario.joining)
@@ -45,7 +44,7 @@ def played(scenario: Scenario, seed: int) -> World:
 
 
 class Stage:
-    """What a script may do to its world; each act is noted among the faults."""
+    """The acts of a script on its world; each one is recorded among the faults."""
 
     def __init__(self, world: World) -> None:
         self.world, self.rng = world, world.rng
@@ -58,11 +57,11 @@ class Stage:
     # -- time --------------------------------------------------------------------------------------------------
 
     def seconds(self, at_least: float, below: float | None = None) -> Script:
-        """Let time pass: about so many seconds, drawn from a range."""
+        """Wait for a number of seconds drawn from the range."""
         yield int((at_least if below is None else self.rng.uniform(at_least, below)) * 1000)
 
     def until_led(self) -> Generator[int, None, str | None]:
-        """Let time pass until a member leads and has done so for two seconds; its name, or ``None`` if none does."""
+        """Wait until a member has led for two seconds; return its name, or None if none does."""
         for _ in range(900):
             leader = self.leader()
             reign = self._reign_of(leader) if leader else None
@@ -72,7 +71,7 @@ class Stage:
         return None
 
     def led_again(self, by_another_than: str) -> Generator[int, None, str | None]:
-        """Let time pass until another member leads."""
+        """Wait until another member leads; return its name, or None if none does."""
         for _ in range(600):
             others = [name for name in self.world.leaders() if name != by_another_than]
             if others:
@@ -81,32 +80,32 @@ class Stage:
         return None
 
     def led_for(self, at_least: float, below: float) -> Generator[int, None, str | None]:
-        """All start, and when one has led for about so many seconds, its name; ``None`` if none does."""
+        """Start all, and wait until one has led for about that many seconds; return its name, or None if none does."""
         yield from self.start_all()
         leader = yield from self.until_led()
         yield from self.seconds(at_least, below)
         return leader
 
     def killed_for(self, name: str, at_least: float, below: float) -> Script:
-        """``kill -9``, and a start about so many seconds later."""
+        """Kill with ``kill -9``, and start again after about that many seconds."""
         self.kill(name)
         yield from self.seconds(at_least, below)
         self.start(name)
 
     def stopped_for(self, name: str, at_least: float, below: float) -> Script:
-        """A clean stop, and a start about so many seconds later."""
+        """Stop cleanly, and start again after about that many seconds."""
         self.stop(name)
         yield from self.seconds(at_least, below)
         self.start(name)
 
     def frozen_for(self, name: str, at_least: float, below: float) -> Script:
-        """A process gets no time for about so many seconds."""
+        """Freeze a process for about that many seconds."""
         self.freeze(name)
         yield from self.seconds(at_least, below)
         self.thaw(name)
 
     def healed_after(self, at_least: float, below: float) -> Script:
-        """All links work again about so many seconds later."""
+        """Restore all links after about that many seconds."""
         yield from self.seconds(at_least, below)
         self.heal()
 
@@ -140,7 +139,7 @@ class Stage:
         self._traffic()
 
     def _traffic(self) -> None:
-        """A client writes a few entries a second to whoever calls itself leader."""
+        """Let a client write a few entries a second to every member that calls itself leader."""
 
         def write() -> None:
             for name in self.world.leaders():
@@ -177,22 +176,22 @@ class Stage:
         self.world.thaw(name)
 
     def isolate(self, name: str) -> None:
-        """Cut a member off from all others, not from its clients."""
+        """Cut a member off from all other members, but not from its clients."""
         self.world.note("isolate", name)
         self.world.network.cut_between([name], [other for other in self.names if other != name])
 
     def cut(self, some: list[str], others: list[str]) -> None:
-        """Nothing passes between two sides."""
+        """Cut all links between two sides."""
         self.world.note("cut", None, f"nothing passes between {' '.join(some)} and {' '.join(others)}")
         self.world.network.cut_between(some, others)
 
     def cut_one_way(self, sender: str, to: str) -> None:
-        """Nothing gets from one member to another; the other way is open."""
+        """Cut one direction between two members."""
         self.world.note("cut one way", sender, f"nothing gets to {to}")
         self.world.network.cuts.add((sender, to))
 
     def cut_between(self, group: Iterable[str], others: Iterable[str]) -> None:
-        """The network falls into two parts."""
+        """Split the network into two parts."""
         group, others = list(group), list(others)
         self.world.note("cut between two parts", detail=f"{', '.join(group)} | {', '.join(others)}")
         self.world.network.cut_between(group, others)
@@ -203,7 +202,7 @@ class Stage:
         self.world.network.cut_all(self.names)
 
     def heal(self) -> None:
-        """All links work again."""
+        """Restore all links."""
         self.world.note("heal")
         self.world.network.cuts.clear()
 
@@ -213,26 +212,26 @@ class Stage:
         self.world.step_clock(name, by_ms)
 
     def copy_of_disk(self, name: str) -> dict[str, Any]:
-        """A copy of a member's files, as a backup takes it."""
+        """Return a copy of a member's files, like a backup."""
         self.world.note("disk copied", name)
         return dict(self.world.processes[name].files)
 
     def put_back(self, name: str, files: Mapping[str, Any]) -> None:
-        """An old copy of a member's files takes the place of its disk; its process must be down."""
+        """Replace a member's disk by an old copy; its process must be down."""
         self.world.note("old copy put back", name)
         self.world.processes[name].files = dict(files)
 
     def lose(self, name: str, file: str) -> None:
-        """A file is lost; its process must be down."""
+        """Lose a file; the process must be down."""
         self.world.note("file lost", name, file)
         self.world.processes[name].files.pop(file, None)
 
     def ship_twice(self, name: str, folder: str) -> None:
-        """The log of a member is put into a second folder too."""
+        """Ship the log of a member in a second folder too."""
         self.world.note("log shipped twice", name, f"as {folder}")
         self.world.shipped[folder] = name
 
     def ask(self, name: str, request: Any, detail: str) -> None:
-        """An operator asks a member for something."""
+        """Let an operator give a member a request."""
         self.world.note("operator asks", name, detail)
         self.world.ask(name, request)

@@ -1,4 +1,4 @@
-"""Stories that any protocol with leaders can play, and the conditions under which it may have to play them."""
+"""Scripts for any protocol with leaders, and the conditions under which they may be played."""
 
 from collections.abc import Callable
 
@@ -30,7 +30,7 @@ def isolated_leader(stage: Stage) -> Script:
 
 
 def frozen_leader(stage: Stage) -> Script:
-    """The leader gets no time for half a minute."""
+    """The leader is frozen for half a minute."""
     leader = yield from stage.led_for(15, 25)
     if leader is not None:
         yield from stage.frozen_for(leader, 20, 35)
@@ -178,7 +178,7 @@ def survived(
     losing: Callable[[World], None] = lost_lines,
     flapping: Callable[[Stage], Script] = flapping,
 ) -> tuple[Scenario, ...]:
-    """What every group must survive whose members vote for one of them; ``losing`` and ``flapping`` as it prints."""
+    """Return the scenarios that every voting group must survive; ``losing`` and ``flapping`` depend on its logs."""
     alike = "clocks differ within their bounds, and the leader is cut off"
     return (
         story("healthy", "nothing is broken", healthy),

@@ -1,8 +1,8 @@
-"""What really happened in a world, and what its logs prove of it.
+"""The true events of a world, and which of them its logs prove.
 
-The truth knows nothing of the judge: it is made from the states of the members and the lines that were kept. A thing
-that is true and that the kept lines prove *must* be found; a thing that is true but not proven *may* be found; nothing
-else may be claimed.
+The truth does not depend on the judge: it is computed from the members' states and the kept lines. An event that is
+true and proven by the kept lines *must* be found; one that is true but not proven *may* be found; nothing else may be
+claimed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,12 +19,12 @@ BOUND_US = SECOND // 2
 """The clock bound with which worlds are judged."""
 
 LEADS_AGAIN_US = SECOND // 10
-"""A leader that gives up within so long after it was frozen led no more: it only had to hear of it."""
+"""A frozen leader that gives up within this time after it wakes no longer led: it only had to learn of that."""
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """One true thing: the rule it breaks, who, when, in words; ``claim`` tells whether a finding claims just this."""
+    """One true event: rule, nodes, time and words; ``claim`` returns True for a finding that claims exactly this."""
 
     rule: str
     nodes: tuple[str, ...]
@@ -36,7 +36,7 @@ class Truth:
     claim: Claim | None = None
 
     def covers(self, finding: Finding) -> bool:
-        """Whether a finding claims just this: by ``claim``, else by the nodes and terms that it names."""
+        """Return True when a finding claims exactly this: by ``claim``, else by its nodes and terms."""
         if self.claim is not None:
             return self.claim(finding)
         return (set(finding.nodes), set(finding.terms)) == (set(self.nodes), set(self.terms))
@@ -44,7 +44,7 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A time in which no process that is awake led."""
+    """A time in which no awake process led."""
 
     before: Leadership
     after: Leadership | None
@@ -53,17 +53,17 @@ class Gap:
 
     @property
     def lasted_us(self) -> int:
-        """How long."""
+        """Its length in us."""
         return self.end_us - self.begin_us
 
 
 def ends_at(world: World, reign: Leadership) -> int:
-    """The end of a reign, or of the world."""
+    """Return the end of a leadership, or of the world."""
     return world.now_us if reign.end_us is None else reign.end_us
 
 
 def spans(world: World, condition: str, node: str | None = None) -> list[tuple[str, int, int]]:
-    """``(node, begin, end)`` of all times in which processes were in a condition."""
+    """Return ``(node, begin, end)`` of all times in which processes were in a condition."""
     return [
         (spell.node, spell.begin_us, world.now_us if spell.end_us is None else spell.end_us)
         for spell in world.spells
@@ -72,12 +72,12 @@ def spans(world: World, condition: str, node: str | None = None) -> list[tuple[s
 
 
 def overlap_us(times: tuple[int, int], other: tuple[int, int]) -> int:
-    """How long two times overlap; zero for not at all."""
+    """Return the overlap of two times in us; 0 if they do not meet."""
     return max(min(times[1], other[1]) - max(times[0], other[0]), 0)
 
 
 def pairs_of_reigns(world: World) -> Iterable[tuple[Leadership, Leadership]]:
-    """Every two reigns of different nodes, each pair once, the smaller term first."""
+    """Yield all pairs of leaderships of different nodes, the smaller term first."""
     for number, reign in enumerate(world.reigns):
         for other in world.reigns[number + 1 :]:
             if reign.node != other.node:
@@ -85,7 +85,7 @@ def pairs_of_reigns(world: World) -> Iterable[tuple[Leadership, Leadership]]:
 
 
 def gaps(world: World) -> list[Gap]:
-    """The times without a leader after the first one, frozen leaders not counted."""
+    """Return the times without a leader after the first one; frozen leaders do not count."""
     frozen = spans(world, FROZEN)
     awake: list[tuple[int, int, Leadership]] = []
     for reign in world.reigns:
@@ -109,42 +109,42 @@ def gaps(world: World) -> list[Gap]:
 
 
 def up_during(world: World, begin_us: int, end_us: int) -> int:
-    """The longest time that one process was up inside an interval."""
+    """Return the longest time in us for which one process was up inside an interval."""
     return max((overlap_us((begin_us, end_us), (begin, end)) for _, begin, end in spans(world, UP)), default=0)
 
 
 def kept(world: World, node: str, *kinds: str) -> list[Line]:
-    """The lines of a node and of these kinds that the appender did not drop."""
+    """Return the lines of a node, of these kinds, that the appender did not drop."""
     return [line for line in world.lines if line.kept and line.node == node and line.kind in kinds]
 
 
 def lossless(world: World, *nodes: str) -> bool:
-    """Whether no line of these nodes was lost; of all, where none is named."""
+    """Return True when no line of these nodes was lost; without nodes, of any node."""
     return all(line.kept for line in world.lines if not nodes or line.node in nodes)
 
 
 def of_node(node: str) -> Claim:
-    """A finding is about just this node."""
+    """Return a claim that the finding is about exactly this node."""
     return lambda finding: finding.nodes == (node,)
 
 
 def lines_of(world: World, *kinds: str) -> Iterator[Line]:
-    """The lines that say something of these kinds, kept or not."""
+    """Yield the lines of these kinds, kept or not."""
     return (line for line in world.lines if line.kind in kinds)
 
 
 def clocks_agree(world: World) -> bool:
-    """Whether every clock stayed within its bound."""
+    """Return True when every clock is within its bound."""
     return all(abs(process.clock.ahead(world.now_us)) <= BOUND_US for process in world.processes.values())
 
 
 def all_is_shown(world: World, *nodes: str) -> bool:
-    """Whether all lines of these nodes, or of all, are there, and every clock is right."""
+    """Return True when all lines of these nodes (or of all) were kept, and every clock is within its bound."""
     return lossless(world, *nodes) and clocks_agree(world)
 
 
 def in_names(truths: Iterable[Truth], names: Mapping[str, str]) -> list[Truth]:
-    """Truths that cover findings about ``names``' keys, which the logs print for the members that a world names."""
+    """Return truths that cover findings about the names in the logs; ``names`` maps those to the world's names."""
 
     def named(covers: Claim) -> Claim:
         return lambda finding: covers(replace(finding, nodes=tuple(names.get(node, node) for node in finding.nodes)))
@@ -156,10 +156,8 @@ def in_names(truths: Iterable[Truth], names: Mapping[str, str]) -> list[Truth]:
 
 
 def log_gaps(world: World, shows: Callable[[str, int, int], bool]) -> Iterable[Truth]:
-    """``LOG_GAP``: a frozen process says nothing; a clock that is set forward, or lost lines, look alike.
-
-    ``shows`` says whether the logs of a protocol prove that a process was frozen between two moments and went on.
-    """
+    """Yield ``LOG_GAP``: a frozen process, a clock set forward, or lost lines, which look alike. ``shows`` returns True
+    if the logs of a protocol prove that a process was frozen between two moments and went on."""
     for node, begin, end in spans(world, FROZEN):
         resumed = any(condition == UP for condition in _after(world, node, end))
         provable = resumed and not _stepped(world, node) and shows(node, begin, end)
@@ -184,10 +182,10 @@ def _stepped(world: World, node: str) -> bool:
 
 
 def leaderless(world: World, provable: Callable[[Gap], bool], *, by_majority: bool = False) -> Iterable[Truth]:
-    """``LEADERLESS``: gaps in which somebody was up; a claim must be as long as its gap.
+    """Yield ``LEADERLESS``: gaps in which somebody was up; a claim must be as long as its gap.
 
-    Where a majority commits (``by_majority``), nobody could write from the last commit on, whoever called itself
-    leader: a claim may be as long as that.
+    Where a majority commits (``by_majority``), nobody could write since the last commit, whoever called itself leader:
+    a claim may be that long.
     """
     if by_majority:
         yield from _unwritten(world)
@@ -198,20 +196,22 @@ def leaderless(world: World, provable: Callable[[Gap], bool], *, by_majority: bo
         terms = (gap.before.term, *((gap.after.term,) if gap.after else ()))
         nodes = (gap.before.node, *((gap.after.node,) if gap.after else ()))
         words = f"Nobody led for {_seconds(gap.lasted_us)} after {gap.before.node} (term {gap.before.term})."
-        shown = gap.after is not gap.before and up_us >= 5 * SECOND and provable(gap)  # else LOG_GAP tells of a freeze
+        shown = (
+            gap.after is not gap.before and up_us >= 5 * SECOND and provable(gap)
+        )  # otherwise it is a freeze, which is a LOG_GAP
         unwritten = unwritten_us(world, gap.end_us) if by_majority else 0
         claim = _as_long_as(gap, clocks_agree(world), unwritten)
         yield Truth("LEADERLESS", nodes, terms, gap.begin_us, gap.end_us, shown, words, claim)
 
 
 def unwritten_us(world: World, time_us: int) -> int:
-    """For how long nobody had committed anything, before a moment."""
+    """Return the time in us since the last commit before a moment."""
     commits = (time for reign in world.reigns for time in (reign.begin_us, *reign.grew) if time < time_us)
     return time_us - max(commits, default=world.began_us)
 
 
 def _unwritten(world: World) -> Iterator[Truth]:
-    """The times from the last commit to the next leader, also where a leader without majority outlasted them."""
+    """Yield the times from the last commit to the next leader, even if a leader without majority outlasted them."""
     for before in world.reigns:
         for after in (*(reign for reign in world.reigns if reign.begin_us > before.begin_us), None):
             end_us = after.begin_us if after else world.now_us
@@ -225,7 +225,7 @@ def _unwritten(world: World) -> Iterator[Truth]:
 
 
 def _interrupted(world: World) -> Iterator[Truth]:
-    """The times in which a leader committed nothing and led on."""
+    """Yield the times in which a leader committed nothing and led on."""
     for reign in world.reigns:
         commits = sorted([reign.begin_us, *reign.grew, reign.end_us or world.now_us])
         for begin_us, end_us in pairwise(commits):
@@ -254,7 +254,7 @@ def _as_long_as(gap: Gap, clocks_agree: bool, unwritten_us: int = 0) -> Claim:
         if not (gap.before.term in finding.terms and after in finding.terms):
             return False
         least, most = (finding.duration_min_ms or 0) * 1000, (finding.duration_max_ms or 0) * 1000
-        # Logs end before their world does: a gap to the end may have lasted longer than they tell. And a leader that is
+        # Logs end before their world does, so a gap to the end may be longer than they show. And a leader that is
         # told to stop leads, or does not, for as long as its process takes to end.
         ending_us = STOPPING_US if gap.before.how_ended == "stopped" else 0
         bounded = gap.after is None or gap.lasted_us <= most
@@ -265,10 +265,8 @@ def _as_long_as(gap: Gap, clocks_agree: bool, unwritten_us: int = 0) -> Claim:
 
 
 def storms(world: World) -> Iterable[Truth]:
-    """``ELECTION_STORM``: reigns that nobody planned, one after the other, and terms that nobody led between them.
-
-    What proves that a term was tried in vain is left open: an isolated member tries alone.
-    """
+    """Yield ``ELECTION_STORM``: unplanned leaderships in quick succession, and terms between them that nobody led. A
+    term that was tried without success is not required to be proven: an isolated member tries alone."""
     in_turn = list(pairwise(sorted(world.reigns, key=lambda reign: reign.begin_us)))
     begins = unplanned(world, [after.begin_us for before, after in in_turn if before.how_ended != "stopped"])
     in_vain = sum(max(after.term - before.term - 1, 0) for before, after in in_turn)
@@ -278,13 +276,13 @@ def storms(world: World) -> Iterable[Truth]:
 
 
 def unplanned(world: World, times_us: Iterable[int]) -> list[int]:
-    """Those of these times before which no operator did anything that may change a leader."""
+    """Return those of the times that do not follow an operator's act that may change a leader."""
     planned = [fault.true_us for fault in world.faults if fault.action in ("stop", "operator asks")]
     return [time for time in times_us if not any(0 <= time - at < 10 * SECOND for at in planned)]
 
 
 def storm_of(world: World, elections_us: Sequence[int], shown_us: Iterable[int], words: str) -> Truth:
-    """A storm of elections, of which the logs show some; what comes within seconds of one is one disturbance."""
+    """Return a storm of elections, some of which the logs show; elections within seconds are one disturbance."""
     apart: list[int] = []
     for time in sorted(shown_us):
         if not apart or time - apart[-1] >= 13 * SECOND:
@@ -295,10 +293,8 @@ def storm_of(world: World, elections_us: Sequence[int], shown_us: Iterable[int],
 
 
 def skews(world: World, pairs: Iterable[tuple[Line, Line]]) -> Iterable[Truth]:
-    """``CLOCK_SKEW``: clocks that differ by more than their bounds, or were set.
-
-    One message from a clock that is ahead to one that is behind proves the first; what proves a step is left open.
-    """
+    """Yield ``CLOCK_SKEW``: clocks that differ by more than their bounds, or were set. One message from a clock ahead
+    to a clock behind proves a difference; a step is not required to be proven."""
     proven = {
         (cause.node, effect.node)
         for cause, effect in pairs
@@ -321,10 +317,8 @@ def skews(world: World, pairs: Iterable[tuple[Line, Line]]) -> Iterable[Truth]:
 
 
 def wrong_clock(clocks: Mapping[str, WallClock], now_us: int) -> Claim:
-    """One of these clocks was off or was set, by no other amount than is said; perhaps it or another one.
-
-    A clock that is named alone is one that was set, or was out of its bound at some time.
-    """
+    """Return a claim that one of these clocks was off or set, by no other amount than the finding states. A clock that
+    is named alone must have been set, or out of its bound at some time."""
 
     def covers(finding: Finding) -> bool:
         named = [clocks[name] for name in finding.nodes if name in clocks]
@@ -337,10 +331,8 @@ def wrong_clock(clocks: Mapping[str, WallClock], now_us: int) -> Claim:
 
 
 def _said_rightly(finding: Finding, clock: WallClock, now_us: int) -> bool:
-    """Whether a clock was at some time as far ahead as a finding says, and was put back as far as it says.
-
-    Whole seconds and drift blur both by less than a second.
-    """
+    """Return True when a clock was at some time as far ahead, and was set back as far, as the finding states. Whole
+    seconds and drift blur both by less than a second."""
     least, most = clock.range_ahead(now_us)
     said_least, said_most = finding.clock_least_ms, finding.clock_most_ms
     return (
@@ -355,5 +347,5 @@ def _seconds(us: int) -> str:
 
 
 def downtime(world: World, node: str) -> list[tuple[int, int]]:
-    """The times in which a process did not exist."""
+    """Return the times in which a process did not exist."""
     return [(begin, end) for _, begin, end in spans(world, DOWN, node)]

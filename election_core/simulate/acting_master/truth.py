@@ -1,4 +1,4 @@
-"""Which findings the logs of a world with acting masters prove, by what really happened in it."""
+"""The findings that the logs of a world with acting masters prove."""
 
 from collections.abc import Iterator
 
@@ -25,13 +25,13 @@ from election_replay.election_core.simulate.truth import (
 from election_replay.election_core.simulate.world import FROZEN, MILLISECOND, SECOND, UP, Leadership, Line, World
 
 NOTICE_US = 5 * SECOND
-"""How long a broker may take to learn of another smallest id."""
+"""The most time in us until a broker learns of another smallest id."""
 _BLUR_US = 4 * SECOND
-"""Whole seconds at both ends of two times, and the bounds of two clocks, blur less than this."""
+"""An upper bound in us of the blur by whole seconds at both ends of two times and by two clocks."""
 
 
 def truths(world: World) -> list[Truth]:
-    """Everything that a reviewer should hear of a world."""
+    """Return everything that a reviewer should be told about a world."""
     parts = (
         *(_overlaps, _against_minimum, _others_knew, _writable, _gaps, _read_only, _stuck, _skipped, _log_gaps, _skews),
     )
@@ -40,7 +40,7 @@ def truths(world: World) -> list[Truth]:
 
 
 def number_of(node: str) -> str:
-    """The name under which findings speak of a node: a broker's id."""
+    """Return the name of a node in findings: a broker's id."""
     return node.rpartition("-")[2] if is_broker(node) else node
 
 
@@ -57,7 +57,7 @@ def _about(*nodes: str) -> Claim:
 
 
 def _awake_us(world: World, node: str, begin_us: int, end_us: int) -> int:
-    """How long of an interval a process was awake."""
+    """Return for how much of an interval, in us, a process was awake."""
     return sum(overlap_us((begin_us, end_us), span[1:]) for span in spans(world, UP, node))
 
 
@@ -94,7 +94,7 @@ def _overlap_of(world: World, first: Leadership, second: Leadership, lasted_us: 
 
 
 def _against_minimum(world: World) -> Iterator[Truth]:
-    """A slave that starts to act in the moment in which it hears of a smaller id."""
+    """Yield slaves that start to act at the moment at which they hear of a smaller id."""
     last: dict[str, Line] = {}
     for line in lines_of(world, "BRK_MIN_CHANGED", "BRK_SCHEDULE"):
         if line.kind == "BRK_MIN_CHANGED":
@@ -112,7 +112,7 @@ def _after(line: Line) -> str:
 
 
 def _others_knew(world: World) -> Iterator[Truth]:
-    """A slave that acted on while another member knew that a smaller id lives."""
+    """Yield slaves that acted on while another member knew of a smaller live id."""
     for reign in world.reigns:
         number = number_of(reign.node)
         if number == MASTER_ID:
@@ -130,7 +130,7 @@ def _others_knew(world: World) -> Iterator[Truth]:
 
 
 def _next_change(world: World, line: Line) -> int:
-    """When a member next heard of another smallest id, or the end of the world."""
+    """Return when a member next heard of another smallest id, or the end of the world."""
     changes = (change.true_us for change in lines_of(world, "BRK_MIN_CHANGED") if change.node == line.node)
     return next((change for change in changes if change > line.true_us), world.now_us)
 
@@ -145,7 +145,7 @@ def _not_minimum(node: str, begin_us: int, end_us: int, provable: bool, words: s
 
 
 def _writable(world: World) -> Iterator[Truth]:
-    """A name server without a master shows a topic that a slave registers as writable."""
+    """Yield name servers without a master that show a slave's topic as writable."""
     for line in lines_of(world, "NS_TOPIC_NEW", "NS_TOPIC_CHANGED"):
         if line.value("number") == MASTER_ID or not line.value("permission") & WRITE:
             continue
@@ -168,7 +168,7 @@ def _shown_at(world: World, node: str, time_us: int) -> Claim:
 
 
 def _change_us(world: World) -> int:
-    """How long a change may take: the name server's patience, its look, and the notice."""
+    """Return the most time in us of a change: the name server's time-out, its scan, and the propagation."""
     patience = (process.member.rules for process in world.processes.values() if isinstance(process.member, NameServer))
     return max(rules.silent_ms + rules.scan_ms for rules in patience) * MILLISECOND + NOTICE_US
 
@@ -185,20 +185,16 @@ def _gaps(world: World) -> Iterator[Truth]:
 
 
 def _gap_shows(world: World, gap: Gap) -> bool:
-    """Whether lines prove a gap: the next one says when it began, and nobody who was up followed somebody.
-
-    A master that gets no time, and goes on before anybody acts for it, says of it only by the hole in its log.
-    """
+    """Return True when lines prove a gap: the next one's begin is logged, and no running member followed anybody. A
+    master that is frozen, and wakes before anybody acts for it, shows only a gap in its log."""
     if gap.begin_us != ends_at(world, gap.before):
         return False
     return gap.after is not None and gap.before.how_ended in ("stopped", "killed") and all_is_shown(world)
 
 
 def _gap_of(world: World, gap: Gap) -> Claim:
-    """A claim must be as long as its gap; what lasted no longer than a change may take is no alarm.
-
-    Of those that begin to serve in one second, logs do not say who was first.
-    """
+    """Return a claim as long as its gap; a gap no longer than a normal change is no alarm. Of several that begin to
+    serve in one second, logs do not show which was first."""
     after = {number_of(reign.node) for reign in world.reigns if abs(reign.begin_us - gap.end_us) <= 2 * SECOND}
 
     def covers(finding: Finding) -> bool:
@@ -228,7 +224,7 @@ def _read_only(world: World) -> Iterator[Truth]:
 
 
 _BRIEF_US, _LONG_US = 2 * SECOND, 30 * SECOND
-"""No writes for so long are an alarm, if nobody planned it; and whatever was planned."""
+"""A time without writes is an alarm from these lengths on: unplanned, and even if planned."""
 
 
 def _without_writes(
@@ -282,7 +278,7 @@ def _stuck_until(world: World, failures: list[Line], served: Line | None) -> Ite
 
 
 def _skipped(world: World) -> Iterator[Truth]:
-    """``PRE_ONLINE_SKIPPED``: a broker serves without having asked anybody, while another one acts."""
+    """Yield ``PRE_ONLINE_SKIPPED``: a broker serves without having asked the members, while another one acts."""
     last: dict[str, str] = {}
     for line in world.lines:
         kind = line.kind
@@ -303,7 +299,7 @@ def _skipped(world: World) -> Iterator[Truth]:
 
 
 def _log_gaps(world: World) -> Iterator[Truth]:
-    """``LOG_GAP``: a frozen broker says nothing; a clock that is set forward, or lost lines, look alike."""
+    """Yield ``LOG_GAP``: a frozen broker, a clock set forward, or lost lines, which look alike."""
     for node in world.names():
         if not is_broker(node):
             continue
@@ -324,16 +320,16 @@ def _hole(node: str, begin_us: int, end_us: int | None, provable: bool, words: s
 
 
 def _either_name(node: str) -> Claim:
-    """A broker whose log does not say its id any more is called by the folder."""
+    """Return a claim about a broker by its id or, if its log no longer prints it, by its folder."""
     return lambda finding: finding.nodes in ((number_of(node),), (node,))
 
 
 def _skews(world: World) -> Iterator[Truth]:
-    """``CLOCK_SKEW``: a clock that was set; that two clocks differ, nothing here can prove."""
+    """Yield ``CLOCK_SKEW`` of clocks that were set; a mere difference of two clocks cannot be proven here."""
     for name, process in world.processes.items():
         for by_us in process.clock.steps:
             words = f"The clock of {name} was set by {by_us / SECOND:.1f} s."
-            # Three lines of a file show a step, and a monitor makes one every five seconds.
+            # A step needs three lines of a file to show, and a monitor causes one every five seconds.
             provable = by_us < -22 * SECOND and len(process.clock.steps) == 1 and is_broker(name)
             claim = wrong_clock({number_of(name): process.clock}, world.now_us)
             yield Truth("CLOCK_SKEW", _numbers(name), (), world.began_us, None, provable, words, claim)

@@ -1,8 +1,7 @@
-"""How a broker gets and keeps its id, as a machine: the broker's steps, and the controllers' record of ids.
+"""A broker's id as a machine: the broker's registration steps, and the controllers' record of ids.
 
 It is the part of a broker of the controller mode (:mod:`election_core.simulate.controller.broker_machine`) that works
-until
-the broker is registered. Between two steps, each of which writes a file or asks the controller, the process may die.
+until the broker is registered. Each step writes a file or asks the controller, and the process may die between them.
 
 Source: RocketMQ ``ReplicasManager#register``, ``ReplicasInfoManager#applyBrokerId``, ``#getNextBrokerId``,
 ``#registerBroker``, ``#cleanBrokerData``; ``BrokerMetadata``, ``TempBrokerMetadata``.
@@ -24,9 +23,9 @@ REGISTERED = "REGISTERED"
 
 REQUEST_MS = 3000
 TRIES = 5
-"""Tries of one series; between two of them up to a second."""
+"""The tries of one series, up to a second apart."""
 TRY, APPLY, WRITE, TELL = "register", "apply id", "write identity", "register address"
-"""The timers: the next try, and the pauses of a disk between two steps."""
+"""Timers: the next try, and the pauses of a disk between two steps."""
 DISK_MS = (5, 60)
 
 
@@ -44,7 +43,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Temporary:
-    """The temporary identity file: an id that was proposed, and the code with which the broker applies for it."""
+    """The temporary identity file: a proposed id, and the code with which the broker applies for it."""
 
     cluster: str
     group: str
@@ -59,7 +58,7 @@ class NextId:
 
 @dataclass(frozen=True, slots=True)
 class NextIdReply:
-    """The next id, which is not reserved; ``code`` is not 0 where the controllers do not know the request."""
+    """The next id, which is not reserved; ``code`` is not 0 if the controllers do not know the request."""
 
     code: int
     broker_id: int
@@ -75,14 +74,14 @@ class ApplyId:
 
 @dataclass(frozen=True, slots=True)
 class ApplyReply:
-    """0, or why not."""
+    """0, or the code of a refusal."""
 
     code: int
 
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """A broker that owns an id tells its address."""
+    """A broker that owns an id reports its address."""
 
     broker_id: int
     address: str
@@ -90,7 +89,7 @@ class Register:
 
 @dataclass(frozen=True, slots=True)
 class RegisterReply:
-    """0, or why not; the master, if one is recorded and alive."""
+    """0, or the code of a refusal; the master, if one is recorded and alive."""
 
     code: int
     master: int | None = None
@@ -120,20 +119,18 @@ class Ids:
     owners: tuple[Owner, ...] = ()
 
     def of(self, broker_id: int | None) -> Owner | None:
-        """Who owns an id."""
+        """Return the owner of an id; None without one."""
         return next((owner for owner in self.owners if owner.broker_id == broker_id), None)
 
     @property
     def registered(self) -> frozenset[int]:
-        """All ids that are given."""
+        """All ids that are taken."""
         return frozenset(owner.broker_id for owner in self.owners)
 
 
 def applied(ids: Ids, wanted: ApplyId, *, check_code: bool = True) -> tuple[int, Ids]:
-    """``applyBrokerId``: an id is free, or its owner's; the address is the first part of the code.
-
-    A broken world does not check the code.
-    """
+    """Return the code and the ids after ``applyBrokerId``: the id must be free, or its owner's. The address is the
+    first part of the code. A faulty controller does not check the code."""
     owner = ids.of(wanted.broker_id)
     if not ids.owners and wanted.broker_id != 1:
         return ID_INVALID, ids
@@ -147,7 +144,7 @@ def applied(ids: Ids, wanted: ApplyId, *, check_code: bool = True) -> tuple[int,
 
 
 def registered(ids: Ids, request: Register) -> tuple[int, Ids]:
-    """``registerBroker``: a known id, perhaps at a new address."""
+    """Return the code and the ids after ``registerBroker``: a known id, possibly at a new address."""
     if ids.of(request.broker_id) is None:
         return NOT_REGISTERED, ids
     return SUCCESS, replace(ids, owners=tuple(_at(owner, request) for owner in ids.owners))
@@ -158,7 +155,7 @@ def _at(owner: Owner, request: Register) -> Owner:
 
 
 def cleaned(ids: Ids, removed: Iterable[int]) -> Ids:
-    """``cleanBrokerData``: without any id left the set itself is forgotten, and its ids begin anew."""
+    """Return the ids after ``cleanBrokerData``; without any id left the set is forgotten, and its ids restart."""
     gone = set(removed)
     left = tuple(owner for owner in ids.owners if owner.broker_id not in gone)
     return replace(ids, owners=left) if left else Ids()
@@ -168,7 +165,7 @@ def cleaned(ids: Ids, removed: Iterable[int]) -> Ids:
 
 
 class Broker(Protocol):
-    """What the registration has to know of a broker's configuration."""
+    """The parts of a broker's configuration that the registration needs."""
 
     @property
     def cluster(self) -> str:
@@ -189,7 +186,7 @@ class Broker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """How far a broker has come; ``tries`` of the present series. The files are on disk, the rest dies."""
+    """A broker's progress, with the ``tries`` of the present series. The files are on disk."""
 
     identity: Identity | None = None
     temporary: Temporary | None = None
@@ -202,7 +199,7 @@ Registering = Turn[Any, Any]
 
 
 def attempt(turn: Registering) -> bool:
-    """``register``: look at the files, and go on from there. False where they are of another broker set."""
+    """Continue the registration by the files (``register``); return False if they are of another broker set."""
     of = turn.state.registration
     if of.identity is not None:
         of = replace(of, step=FILE_DONE)
@@ -223,7 +220,7 @@ def attempt(turn: Registering) -> bool:
 
 
 def _of_another(turn: Registering, names: Identity | Temporary | None) -> bool:
-    """``checkMetadataValid``: the files must name the broker set of the configuration."""
+    """Return True when the files do not name the configured broker set (``checkMetadataValid``)."""
     if names is None:
         return False
     file = "FILE" if isinstance(names, Identity) else "TEMP"
@@ -237,7 +234,7 @@ def _of_another(turn: Registering, names: Identity | Temporary | None) -> bool:
 
 
 def on_next_id(turn: Registering, reply: NextIdReply) -> bool:
-    """Write the proposed id and a code of the own making to the temporary file. False where there is none."""
+    """Write the proposed id and a new code to the temporary file; return False without a proposed id."""
     if reply.code != SUCCESS:
         turn.say("BRK_REG_NEXT_ERR", code=reply.code)
         turn.say("BRK_REG_TEMP_ERR", broker_id=None)
@@ -258,7 +255,7 @@ def on_apply(turn: Registering) -> None:
 
 
 def on_applied(turn: Registering, code: int | None) -> bool:
-    """The id is owned; or it is not, or nobody answers (``None``), which is taken for a refusal: start over."""
+    """Take the answer to an application; None, no answer, counts as a refusal: return False and start over."""
     if code == SUCCESS:
         turn.wait(WRITE, *DISK_MS)
         return True

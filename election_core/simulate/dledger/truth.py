@@ -1,4 +1,4 @@
-"""Which findings the logs of a DLedger world prove, by what really happened in it."""
+"""The findings that the logs of a DLedger world prove."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -39,11 +39,11 @@ _OWN_TERM = ("DL_TERM_UP", "DL_TO_LEADER", "DL_TO_FOLLOWER", "DL_TO_CANDIDATE")
 _SURE_GAP_US = 5 * SECOND
 """The same, for the end of one tenure and the begin of the next."""
 _ROUNDS = 5
-"""A member that gives its leader up more often than this cannot stay with it."""
+"""A member that gives its leader up more often than this cannot join."""
 
 
 def truths(world: World) -> list[Truth]:
-    """Everything that a reviewer should hear of a world."""
+    """Return everything that a reviewer should be told about a world."""
     parts = (
         *(_regressions, _without_quorum, _wrong_rounds, _wrong_answers, _both_ways, _impatience, _never_stays),
         *(_kept_roles, _lost_commits, _kept_terms, _wrong_transfers, _unknown_releases, _shipped_twice),
@@ -60,7 +60,8 @@ def truths(world: World) -> list[Truth]:
 
 
 def _gap_shows(world: World, gap: Gap) -> bool:
-    """Whether lines prove a gap: the next leader says when it began, the last one was alive and logging before."""
+    """Return True when lines prove a gap: the next leader's begin is logged, and the last one was alive and logging
+    before."""
     if gap.after is None or not clocks_agree(world) or gap.lasted_us < _SURE_GAP_US:
         return False
     followed = any(line.kept and line.value("peer") == gap.before.node for line in lines_of(world, "DL_HB_TIMEOUT"))
@@ -98,7 +99,7 @@ def _regressions(world: World) -> Iterator[Truth]:
 
 
 def _rounds(world: World, result: str) -> Iterator[tuple[Line, int, int, int]]:
-    """Rounds with this result: accepted, not ready, and the votes that a majority needs."""
+    """Yield the rounds with this result: line, votes accepted, not ready, and needed for a majority."""
     for line in lines_of(world, "DL_VOTE_PARSED"):
         of = line.values
         if of["result"] == result:
@@ -124,7 +125,7 @@ def _wrong_answers(world: World) -> Iterator[Truth]:
 
 
 def _both_ways(world: World) -> Iterator[Truth]:
-    """A voter that told one candidate in one term both that it has its vote and that another has it."""
+    """Yield voters that gave one candidate their vote in a term and refused it as given to another."""
     answers: dict[tuple[str, str, int], dict[bool, Line]] = {}
     for line in world.lines:
         answer = line.value("answer")
@@ -152,7 +153,7 @@ def _impatience(world: World) -> Iterator[Truth]:
 
 
 def _never_stays(world: World) -> Iterator[Truth]:
-    """A member that gives one leader up too early again and again, and comes back to it each time."""
+    """Yield members that give one leader up too early again and again, and return to it each time."""
     early: dict[tuple[str, ...], list[Truth]] = {}
     for truth in _impatience(world):
         early.setdefault(truth.nodes, []).append(truth)
@@ -165,7 +166,7 @@ def _never_stays(world: World) -> Iterator[Truth]:
 
 
 def _kept_roles(world: World) -> Iterator[Truth]:
-    """A leader that stays although its rounds of heartbeats fail for more than twelve seconds."""
+    """Yield leaders that stay although their heartbeat rounds fail for more than twelve seconds."""
     for reign in world.reigns:
         failed = [
             line
@@ -182,7 +183,7 @@ def _kept_roles(world: World) -> Iterator[Truth]:
 
 
 def _lost_commits(world: World) -> Iterator[Truth]:
-    """A later leader without entries that a former one, which broke the rules, had called committed."""
+    """Yield later leaders without entries that a former, rule-breaking one had called committed."""
     of: dict[tuple[str, int], list[Line]] = {}
     for line in lines_of(world, "DL_STATUS"):
         of.setdefault((line.node, line.number("term")), []).append(line)
@@ -202,7 +203,7 @@ def _lost_by(nodes: set[str], term: int) -> Claim:
 
 
 def _kept_terms(world: World) -> Iterator[Truth]:
-    """A term that is raised to itself; and the next round in it, after one that nobody could win."""
+    """Yield terms raised to themselves, and further rounds in a term after one that nobody could win."""
     last: dict[str, Line] = {}
     for line in world.lines:
         term = line.number("term")
@@ -222,14 +223,14 @@ def _kept_terms(world: World) -> Iterator[Truth]:
 
 
 def _wrong_transfers(world: World) -> Iterator[Truth]:
-    """A member that took over, and says that it did not."""
+    """Yield members that took over and report that they did not."""
     for line in lines_of(world, "DL_TAKE_DONE"):
         if line.value("role") != "FOLLOWER" and line.value("code") != 200:
             yield line_breaks("TRANSFER_RULE", line, f"{line.node} took over and says that it failed.")
 
 
 def _unknown_releases(world: World) -> Iterator[Truth]:
-    """The configuration dump names the release; the quiet ones of its lines may be lost."""
+    """Yield unknown releases; the configuration dump prints the release, and its INFO lines may be lost."""
     for node in world.names():
         dumps = [
             line for line in world.lines if line.node == node and "rocketmqHome=" in line.text and "6.1" in line.text
@@ -253,7 +254,7 @@ def _since_quorum_us(line: Line) -> int:
 
 
 def _log_gaps(world: World) -> Iterable[Truth]:
-    """A log with periodic lines shows every freeze that is long enough, once the member has led or followed."""
+    """Yield log gaps: periodic lines show every freeze that is long enough, once the member has led or followed."""
 
     def shows(node: str, begin_us: int, end_us: int) -> bool:
         lines = kept(world, node, "DL_TO_LEADER", "DL_TO_FOLLOWER")
@@ -263,7 +264,7 @@ def _log_gaps(world: World) -> Iterable[Truth]:
 
 
 def _causal_pairs(world: World) -> Iterator[tuple[Line, Line]]:
-    """Kept lines of which the first caused the second: of leader and follower, of voter and candidate."""
+    """Yield kept lines of (cause, effect): leader and follower, voter and candidate."""
     led: dict[tuple[str, int], Line] = {}
     raised: dict[tuple[str, int], Line] = {}
     for line in lines_of(world, "DL_TO_LEADER", "DL_TERM_UP", "DL_TO_FOLLOWER", "DL_VOTE_REPLY"):

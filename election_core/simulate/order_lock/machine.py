@@ -1,8 +1,8 @@
-"""Order locks that run: the table of one broker as pure functions, and a consumer that asks for locks.
+"""Order locks as a machine: the table of one broker as pure functions, and a consumer that asks for locks.
 
 Sources: RocketMQ ``RebalanceLockManager`` (the table), ``RebalanceImpl`` and ``ConsumeMessageOrderlyService`` (the
 client).
-What a broker makes of a request, alone or with a quorum, stands in :mod:`election_core.simulate.acting_master.machine`.
+A broker's handling of requests, alone or with a quorum, is in :mod:`election_core.simulate.acting_master.machine`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ PEER_TIMEOUT_MS = 1000
 _LIFE_MS = Timeout.LOCK_LIFE.value.ms
 
 RENEW, ROUTE = "renew", "route"
-"""The timers of a client: the next request for all its locks, the next look who is master."""
+"""Timers of a client: the next request for all its locks, the next request for the master."""
 
 Key = tuple[str, str, int]
 """Consumer group, topic, queue."""
@@ -35,19 +35,19 @@ class LockRules:
 
     @property
     def quorum(self) -> int:
-        """How many brokers must grant."""
+        """The number of brokers that must grant."""
         return majority(self.replicas) if self.strict else 1
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One lock: who has it, and when it was last renewed (ms, the broker's clock)."""
+    """One lock: its holder, and when it was last renewed (ms of the broker's clock)."""
 
     client: str
     renewed_ms: int
 
     def is_expired(self, now_ms: int) -> bool:
-        """Whether anybody may take it."""
+        """Return True when any client may take it."""
         return now_ms - self.renewed_ms > _LIFE_MS
 
 
@@ -60,13 +60,13 @@ class LockTable:
 
 
 Line = tuple[str, dict[str, Any]]
-"""A line of the log: its kind and what it says."""
+"""The kind and values of a log line."""
 
 
 def locked(
     table: LockTable, keys: Iterable[Key], client: str, now_ms: int
 ) -> tuple[LockTable, tuple[Key, ...], list[Line]]:
-    """``tryLockBatch``: the table afterwards, what was granted or renewed, and what is printed; a renewal is not."""
+    """Return the table after ``tryLockBatch``, what was granted or renewed, and the lines; a renewal prints none."""
     entries, granted = dict(table.entries), []
     lines: list[Line] = []
     groups = set(table.groups)
@@ -89,7 +89,7 @@ def locked(
 
 
 def unlocked(table: LockTable, keys: tuple[Key, ...], client: str) -> tuple[LockTable, list[Line]]:
-    """``unlockBatch``: an own entry goes, also an expired one."""
+    """Return the table after ``unlockBatch``, without the client's entries, expired or not, and the lines."""
     entries = dict(table.entries)
     lines: list[Line] = []
     if keys and keys[0][0] not in table.groups:
@@ -112,7 +112,7 @@ def unlocked(table: LockTable, keys: tuple[Key, ...], client: str) -> tuple[Lock
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """A client wants locks; ``only_this``: the asker is another broker that counts the grants."""
+    """A client requests locks; ``only_this``: the requester is another broker that counts the grants."""
 
     keys: tuple[Key, ...]
     client: str
@@ -122,7 +122,7 @@ class Lock:
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """What was granted of the request with this number."""
+    """The locks granted of the request with this number."""
 
     keys: tuple[Key, ...]
     number: int
@@ -130,7 +130,7 @@ class Granted:
 
 @dataclass(frozen=True, slots=True)
 class Unlock:
-    """A client gives locks back; ``only_this`` as in :class:`Lock`."""
+    """A client releases locks; ``only_this`` as in :class:`Lock`."""
 
     keys: tuple[Key, ...]
     client: str
@@ -144,14 +144,14 @@ class WhoIsMaster:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The master, or the slave that acts for it; ``None``: nobody."""
+    """The master, or the slave that acts for it; None without either."""
 
     broker: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """Rebalancing: from now on these queues are the client's."""
+    """Rebalancing assigns these queues to the client."""
 
     keys: tuple[Key, ...]
 
@@ -161,7 +161,7 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A consumer that reads in order; it knows these name servers."""
+    """A consumer that reads in order; ``servers`` are the name servers that it knows."""
 
     name: str
     servers: tuple[str, ...]
@@ -169,7 +169,7 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class ClientState:
-    """``broker`` is whom it takes for the master; ``held`` are the locks that it believes in, with their time."""
+    """``broker`` is the assumed master; ``held`` are the locks that the client believes it holds, with their time."""
 
     assigned: tuple[Key, ...] = ()
     broker: str | None = None
@@ -188,7 +188,7 @@ class _Turn(Turn[Client, ClientState]):
 
 
 def start(member: Client, _: Mapping[str, Any], now_ms: int) -> Step:
-    """A client begins: it looks who is master, and then asks for the locks of its queues."""
+    """Start a client: it asks for the master, then for the locks of its queues."""
     turn = _Turn(member, ClientState(), now_ms, "client")
     _look(turn)
     turn.wait(RENEW, FIRST_MS)
@@ -196,7 +196,7 @@ def start(member: Client, _: Mapping[str, Any], now_ms: int) -> Step:
 
 
 def step(member: Client, state: ClientState, now_ms: int, incoming: Input) -> Step:
-    """One thing happens to a client."""
+    """Handle one input of a client."""
     turn = _Turn(member, state, now_ms, "client")
     match incoming:
         case Fired(timer):
@@ -219,7 +219,7 @@ def _look(turn: _Turn) -> None:
 
 
 def _renew(turn: _Turn) -> None:
-    """``lockMQPeriodically``: all queues, whether held or not."""
+    """Request the locks of all queues, held or not (``lockMQPeriodically``)."""
     turn.wait(RENEW, RENEW_MS)
     _ask(turn, turn.state.assigned)
 
@@ -238,7 +238,7 @@ def _believe(turn: _Turn, keys: tuple[Key, ...]) -> None:
 
 
 def _rebalance(turn: _Turn, keys: tuple[Key, ...]) -> None:
-    """``updateProcessQueueTableInRebalance``: queues that went to others are given back, new ones are locked."""
+    """Release lost queues and lock new ones (``updateProcessQueueTableInRebalance``)."""
     gone = tuple(key for key in turn.state.assigned if key not in keys)
     new = tuple(key for key in keys if key not in turn.state.assigned)
     turn.change(assigned=keys, held=tuple(item for item in turn.state.held if item[0] in keys))

@@ -1,6 +1,6 @@
-"""Which findings the brokers' logs prove about order locks, by what really stood in their tables.
+"""The findings that brokers' logs prove about order locks, by the content of their tables.
 
-Findings about locks call a broker by its folder.
+Findings about locks name a broker by its folder.
 """
 
 from collections.abc import Iterator
@@ -18,17 +18,15 @@ from election_replay.election_core.simulate.world import SECOND, Line, World
 LOCK_LIFE, CLIENT_LIFE = Timeout.LOCK_LIFE.us, Timeout.LOCK_CLIENT_LIFE.us
 _BLUR_US = 3 * SECOND
 _EPISODE_US = 60 * SECOND
-"""Findings gather what begins this close together."""
+"""Findings combine holds that begin this close together, in us."""
 
 RELEASED, PROCESS_ENDED, TAKEN, OPEN = "released", "process ended", "taken", "open"
 
 
 @dataclass(slots=True)
 class Stood:
-    """One entry in one broker's table, from its grant to its end; ``renewed`` is when it was granted last.
-
-    ``given_up`` is when its client let it go elsewhere, or took it elsewhere.
-    """
+    """One entry in one broker's table, from its grant to its end; ``renewed_us`` is its last grant. ``given_up_us`` is
+    when its client released or locked the queue at another broker."""
 
     broker: str
     key: Key
@@ -47,13 +45,13 @@ class Stood:
 
     @property
     def held_until_us(self) -> int:
-        """The same, unless its client gave it up before."""
+        """When it expired, ended, or was given up by its client."""
         return self.alive_until_us if self.given_up_us is None else min(self.alive_until_us, self.given_up_us)
 
 
 @dataclass(slots=True)
 class _LockLine:
-    """One thing that a machine said about locks, printed or not."""
+    """One statement of a machine about locks, printed or not."""
 
     time_us: int
     node: str
@@ -63,7 +61,7 @@ class _LockLine:
 
 
 def truths(world: World) -> list[Truth]:
-    """Everything that a reviewer should hear of a world: of services, and of locks."""
+    """Return everything that a reviewer should be told about a world: about services and about locks."""
     lines = _lock_lines(world)
     stood = entries(world, lines)
     found = services.truths(world)
@@ -121,12 +119,13 @@ def _end(standing: dict[tuple[str, Key], Stood], place: tuple[str, Key], time_us
 
 
 def _end_of_life(world: World, line: _LockLine) -> int:
-    """When the process that made an entry ended."""
+    """Return when the process that made an entry ended."""
     return next((begin for begin, _ in downtime(world, line.node) if begin > line.time_us), world.now_us)
 
 
 def _given_up(lines: list[_LockLine], found: list[Stood], entry: Stood, *, strict: bool) -> int | None:
-    """When the client gave the queue back at another broker, or, where one broker is asked only, locked it there."""
+    """Return when the client released the queue at another broker or, unless strict, locked it there; None if it did
+    not."""
     times = [
         line.time_us
         for line in lines
@@ -145,7 +144,7 @@ def _given_up(lines: list[_LockLine], found: list[Stood], entry: Stood, *, stric
 
 
 def _pairs(stood: list[Stood]) -> Iterator[tuple[Stood, Stood]]:
-    """Entries of one queue at two brokers, the earlier one first."""
+    """Yield pairs of entries of one queue at two brokers, the earlier one first."""
     ordered = sorted(stood, key=lambda entry: entry.begin_us)
     for number, earlier in enumerate(ordered):
         for later in ordered[number + 1 :]:
@@ -157,7 +156,8 @@ def _pairs(stood: list[Stood]) -> Iterator[tuple[Stood, Stood]]:
 
 
 def _doubles(world: World, stood: list[Stood]) -> Iterator[Truth]:
-    """``LOCK_DOUBLE_HOLD``: two clients with enough living entries each; or, that may be said, with entries at all."""
+    """Yield ``LOCK_DOUBLE_HOLD``: two clients with enough living entries each, or, as a weaker claim, with entries at
+    all."""
     strict = _rules(world).strict
     for first, second in _pairs(stood):
         together = overlap_us((first.begin_us, first.end_us), (second.begin_us, second.end_us))
@@ -178,10 +178,8 @@ def _both_show(world: World, first: Stood, second: Stood) -> bool:
 
 
 def _double_of(world: World, stood: list[Stood], first: Stood, second: Stood, strict: bool) -> Claim:
-    """A definite claim is about entries that lived together, for the longest of its queues as long as it says.
-
-    What lived on at the end of the world is only known to the last line.
-    """
+    """Return a claim: if definite, about entries that lived together, for the stated time on the longest queue. An
+    entry that lives at the end of the world is known only up to the last line."""
     shown = (line.true_us for line in world.lines if line.kept and line.node in (first.broker, second.broker))
     unseen_us = world.now_us - max(shown) + SECOND
     brokers = {first.broker, second.broker}
@@ -209,7 +207,7 @@ def _double_of(world: World, stood: list[Stood], first: Stood, second: Stood, st
 
 
 def _risks(world: World, stood: list[Stood]) -> Iterator[Truth]:
-    """``LOCK_NON_STRICT_RISK``: another client locks a queue at another broker soon after the table was lost."""
+    """Yield ``LOCK_NON_STRICT_RISK``: another client locks a queue at another broker soon after the table was lost."""
     if _rules(world).strict:
         return
     for first, second in _pairs(stood):
@@ -233,7 +231,7 @@ def _near(nodes: tuple[str, ...], entry: Stood) -> Claim:
 
 
 def _without_quorum(world: World, stood: list[Stood], lines: list[_LockLine]) -> Iterator[Truth]:
-    """``LOCK_WITHOUT_QUORUM``: an entry made at the asked broker while no peer answered."""
+    """Yield ``LOCK_WITHOUT_QUORUM``: an entry made at the requested broker while no peer answered."""
     rules = _rules(world)
     if not rules.strict:
         return
@@ -262,7 +260,7 @@ def _without_quorum(world: World, stood: list[Stood], lines: list[_LockLine]) ->
 
 
 def _from(nodes: tuple[str, ...], begin_us: int) -> Claim:
-    """A claim may begin earlier: with the first entry of its client at the broker."""
+    """Return a claim that may begin earlier: with the first entry of its client at the broker."""
     return lambda finding: finding.nodes == nodes and finding.start_time <= begin_us + _BLUR_US
 
 
@@ -270,7 +268,7 @@ def _from(nodes: tuple[str, ...], begin_us: int) -> Claim:
 
 
 def _late(lines: list[_LockLine]) -> Iterator[Truth]:
-    """``LOCK_USED_AFTER_EXPIRY``: a client gives back a lock that had expired and gone to another."""
+    """Yield ``LOCK_USED_AFTER_EXPIRY``: a client releases a lock that had expired and gone to another."""
     taken: dict[tuple[str, Key], _LockLine] = {}
     for line in lines:
         if line.kind == "LOCK_TAKEN_EXPIRED":

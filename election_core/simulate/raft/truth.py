@@ -1,4 +1,4 @@
-"""Which findings the logs of an etcd world prove, by what really happened in it."""
+"""The findings that the logs of an etcd world prove."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -34,7 +34,7 @@ _NAMES = {member: name for name, member in IDS.items()}
 
 
 def truths(world: World) -> list[Truth]:
-    """Everything that a reviewer should hear of a world."""
+    """Return everything that a reviewer should be told about a world."""
     parts = (_regressions, _expired_grants, _without_quorum, _stale_votes, _lost_commits, _log_gaps, storms)
     found = [truth for part in parts for truth in part(world)]
     found += two_leaders(world, _SIGNS)
@@ -74,7 +74,7 @@ def _regressions(world: World) -> Iterator[Truth]:
 
 
 def _expired_grants(world: World) -> Iterator[Truth]:
-    """``WRONG_VOTE_RESULT``: a vote of a term below one that the voter had reached before the candidate asked."""
+    """Yield ``WRONG_VOTE_RESULT``: a vote of a term below one that the voter had reached before the candidate asked."""
     reached: dict[str, list[Line]] = {}
     asked: dict[tuple[str, int], list[Line]] = {}
     seen: dict[tuple[str, str, int], bool] = {}
@@ -115,7 +115,8 @@ def _stale_votes(world: World) -> Iterator[Truth]:
 
 
 def _lost_commits(world: World) -> Iterator[Truth]:
-    """``COMMITTED_ENTRY_LOST``: a leader whose log ends below the commit index with which a member had started."""
+    """Yield ``COMMITTED_ENTRY_LOST``: a leader whose log ends below the commit index with which a member had
+    started."""
     starts = list(lines_of(world, "RAFT_START"))
     asked = [line for line in lines_of(world, "RAFT_VOTE_SENT") if line.value("request") == VOTE]
     back = any(True for _ in _regressions(world))
@@ -138,7 +139,7 @@ def _led_without(leader: str, term: int) -> Claim:
 
 
 def _without_quorum(world: World) -> Iterator[Truth]:
-    """A leader of fewer votes than a majority; that enough had refused to leave none must show."""
+    """Yield leaders with fewer votes than a majority; it must be found if the refusals left no majority."""
     for node in world.names():
         votes: dict[str, Line] = {}
         for line in world.lines:
@@ -165,7 +166,7 @@ def _won_without(world: World, line: Line, votes: Iterable[Line]) -> Iterator[Tr
 
 
 def _shows_members(world: World, line: Line) -> bool:
-    """Whether the configuration in force at a line is printed: the last line on it in the same life."""
+    """Return True when the configuration in force at a line is printed in the same process."""
     earlier = [
         shown for shown in lines_of(world, "RAFT_MEMBERS") if shown.node == line.node and shown.true_us < line.true_us
     ]
@@ -176,7 +177,8 @@ def _shows_members(world: World, line: Line) -> bool:
 
 
 def _gap_shows(world: World, gap: Gap) -> bool:
-    """Whether lines prove a gap: the next leader says when it began, and the last one's end was said or noticed."""
+    """Return True when lines prove a gap: the next leader's begin is logged, and the last one's end logged or
+    noticed."""
     if gap.after is None or gap.lasted_us < _SURE_GAP_US or not all_is_shown(world):
         return False
     if gap.before.end_us != gap.begin_us:
@@ -185,7 +187,7 @@ def _gap_shows(world: World, gap: Gap) -> bool:
 
 
 def _missed(line: Line, gap: Gap) -> bool:
-    """Whether somebody noticed at once that a leader's process had ended."""
+    """Return True when a peer noticed at once that a leader's process had ended."""
     printed = line.kind == "ETCD_PEER_LOST" and line.value("peer") == gap.before.node
     return printed and line.value("result") == "unexpected EOF" and 0 <= line.true_us - gap.begin_us < SECOND
 
@@ -195,7 +197,7 @@ def _log_gaps(world: World) -> Iterable[Truth]:
 
 
 def _shows_freeze(world: World, node: str, since_us: int, within_us: int | None = None) -> bool:
-    """A quiet log shows a freeze only where the leader itself notices that its heartbeats are late."""
+    """Return True when a leader's line about late heartbeats shows a freeze; nothing else does in a quiet log."""
     late = kept(world, node, "ETCD_HEARTBEAT_LATE")
     printed = (line for line in late if line.true_us >= since_us)
     long = (line for line in printed if line.number("duration_ms") >= _SURE_FREEZE_MS)
@@ -203,7 +205,7 @@ def _shows_freeze(world: World, node: str, since_us: int, within_us: int | None 
 
 
 def _causal_pairs(world: World) -> Iterator[tuple[Line, Line]]:
-    """Kept lines of which the first caused the second: a member heard of a term from the one that raised it."""
+    """Yield kept lines of (cause, effect): a member heard of a term from the one that raised it."""
     raised: dict[tuple[str, int], Line] = {}
     higher: dict[str, Line] = {}
     for line in lines_of(world, "RAFT_TO_CANDIDATE", "RAFT_TERM_HIGHER", "RAFT_TO_FOLLOWER"):

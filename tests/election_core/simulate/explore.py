@@ -1,9 +1,9 @@
-"""Model checking in the small: every interleaving of a few members, breadth first; the first trace is the shortest.
+"""Small-scale model checking: every interleaving of a few members, breadth first, so the first trace is the shortest.
 
-The network may deliver a message at any moment after it was sent, once, or never: that covers loss, delay and
-reordering (the protocols here run over TCP, which does not repeat). Any timer that is set may go off at any moment:
-that covers all clocks and pauses. A crash takes a member's state and leaves its files; it is up again at once, and
-answers to its former life never reach it. Moments that differ only in the names of members are one.
+The network may deliver a message once, at any moment after it was sent, or never: that covers loss, delay and
+reordering (the protocols here run over TCP, which does not repeat). Any timer may fire at any moment after it was set:
+that covers all clocks and pauses. A crash loses a member's state and keeps its files; it is up again at once, and
+answers to its former process never reach it. Moments that differ only in the names of members are one.
 """
 
 from collections import deque
@@ -19,17 +19,17 @@ S = TypeVar("S", bound=Hashable)
 
 Ids = tuple[int, ...]
 Moment = tuple[Ids, Ids, int, Ids]
-"""Numbers of the members' nodes, of the letters under way, the crashes that are left, numbers of what is remembered."""
+"""Numbers of the members' nodes, of the letters under way, the crashes left, numbers of the remembered facts."""
 
 
 Move = tuple[int, str | int]
-"""The place of the member to which something happens, and what: a timer, a crash, or the number of a letter."""
+"""The position of a member, and its event: a timer, a crash, or the number of a letter."""
 CRASH = "crashes, and is back"
 
 
 @dataclass(frozen=True, slots=True)
 class Node(Generic[S]):
-    """One member: its state, its files, the timers that are set, and how often it has crashed."""
+    """One member: its state, its files, the timers that are set, and its number of crashes."""
 
     state: S
     files: tuple[tuple[str, Hashable], ...]
@@ -39,7 +39,7 @@ class Node(Generic[S]):
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A message under way; ``incarnation`` is the sender's for a request, and for an answer that of the asker."""
+    """A message under way; ``incarnation`` is the sender's for a request, and the requester's for an answer."""
 
     sender: str
     to: str
@@ -53,7 +53,7 @@ class Letter:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the search found: the number of different moments, and the shortest way to a broken invariant."""
+    """The result of a search: the number of different moments, and the shortest trace to a broken invariant."""
 
     moments: int
     broken: str | None
@@ -62,15 +62,14 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Model(Generic[M, S]):
-    """What to search.
+    """A model to search.
 
-    ``within`` bounds the search: a state that is not within it is not followed further, nor a moment at which the
-    members' ``effort`` sums up to more than ``most_effort``. ``remember`` turns a member's state into what the
-    invariant needs of the past; ``broken`` names what is wrong with all that is remembered, or answers ``None``.
-    ``spent`` says that a message can never again mean anything to its receiver. Timers: ``ignored`` ones mean nothing
-    for the invariant; ``instant`` ones may go off at once, because another that can take as long as it likes
-    stands behind them. ``crashes`` is how many there may be; ``loses`` are files that do not survive one.
-    Not ``symmetric`` are members that a protocol tells apart by their ids.
+    ``within`` bounds the search: a state outside is not followed further, nor a moment whose members' ``effort``
+    exceeds ``most_effort`` in sum. ``remember`` returns what the invariant needs of a member's state; ``broken`` names
+    the invariant that all remembered facts break, or returns None. ``spent`` returns True for a message without any
+    further effect on its receiver. ``ignored`` timers do not matter for the invariant; ``instant`` ones may fire at
+    once, because a timer of any length precedes them. ``crashes`` is the most crashes; ``loses`` are files that a crash
+    destroys. Not ``symmetric``: the protocol distinguishes members by their ids.
     """
 
     machine: Machine[M, S]
@@ -89,14 +88,14 @@ class Model(Generic[M, S]):
 
 
 def search(model: Model[M, S]) -> Found:
-    """Search all moments; where an invariant breaks, the shortest trace to it."""
+    """Search all moments; if an invariant breaks, return the shortest trace to it."""
     found = _Search(model, symmetric=model.symmetric).run()
-    # Moments that are one up to names have lost their names: the trace is told by a search that keeps them.
+    # Merging moments loses the members' names, so the trace comes from a second search without symmetry.
     return _Search(model, symmetric=False).run() if found.broken and model.symmetric else found
 
 
 class _Numbers:
-    """Each different thing has a number, in the order of discovery: moments are compared and kept as numbers."""
+    """Numbers different values in order of discovery, so that moments are compared and stored as numbers."""
 
     def __init__(self) -> None:
         self.of: dict[Any, int] = {}
@@ -185,7 +184,7 @@ class _Search(Generic[M, S]):
                 yield (place, event), after
 
     def _received(self, moment: Moment, place: int, event: str | int) -> Moment | None:
-        """What follows when a member's timer goes off, or a letter, given by its number, reaches it."""
+        """Return the moment after a member's timer fired or a letter reached it; None outside of the bounds."""
         key = (place, moment[0][place], event)
         if key not in self._stepped:
             self._stepped[key] = self._step(place, self.nodes.values[moment[0][place]], event)
@@ -207,7 +206,7 @@ class _Search(Generic[M, S]):
         return self._efforts[number]
 
     def _step(self, place: int, node: Node[S], event: str | int) -> tuple[int, Ids, int | None] | None:
-        """What one member makes of one thing: the same wherever the other members are."""
+        """Return a member's result for one event, which does not depend on the other members; cached."""
         name = self.names[place]
         letter = None if isinstance(event, str) else self.letters.values[event]
         incoming: Input = Heard(letter.sender, letter.message) if letter else Fired(str(event))
@@ -237,7 +236,7 @@ class _Search(Generic[M, S]):
         alight = {*timers, *(act.timer for act in acts if isinstance(act, Wait))}
         alight -= self.model.ignored | self.model.instant
         member = self.model.members[self.names[place]]
-        # A timer whose going off would change nothing is as good as not set.
+        # A timer that would change nothing when it fires counts as not set.
         busy = (t for t in sorted(alight) if self.model.machine.step(member, state, 0, Fired(t)) != (state, ()))
         return Node(state, tuple(sorted(kept.items())), tuple(busy), crashes)
 
@@ -251,7 +250,7 @@ class _Search(Generic[M, S]):
         return (nodes, self._alive(nodes, {*moment[1], *sent}), moment[2] - 1, moment[3])
 
     def _alive(self, nodes: Ids, letters: Iterable[str | int]) -> Ids:
-        """The letters that may still mean something."""
+        """Return the letters that may still have an effect."""
         return tuple(sorted(n for n in letters if isinstance(n, int) and not self._is_dead(n, nodes)))
 
     def _is_dead(self, number: int, nodes: Ids) -> bool:
@@ -266,10 +265,8 @@ class _Search(Generic[M, S]):
     # -- symmetry ----------------------------------------------------------------------------------------------
 
     def _canonical(self, moment: Moment) -> Moment:
-        """The smallest of the moments that one gets by renaming the members so that their nodes come in order.
-
-        What a node is but for names, the smallest number of its renamings, stays the same when all are renamed.
-        """
+        """Return the smallest of the moments that renaming gives such that the members' nodes are in order. The
+        smallest number among a node's renamings identifies it apart from names."""
         if not self._orders:
             return moment
         fitting = self._orders_that_sort(tuple([self._kind(number) for number in moment[0]]))
@@ -284,7 +281,7 @@ class _Search(Generic[M, S]):
         return known
 
     def _orders_that_sort(self, kinds: Ids) -> Ids:
-        """The numbers of the orders in which these come one after the other."""
+        """Return the numbers of the renamings that put these nodes in order."""
         if kinds not in self._fitting:
             wanted = sorted(kinds)
             self._fitting[kinds] = tuple(
@@ -304,7 +301,7 @@ class _Search(Generic[M, S]):
         return (tuple(nodes), letters, moment[2], memory)
 
     def _renamings(self, kind: str, number: int) -> Ids:
-        """The numbers of what a thing is when the members are renamed, for each order."""
+        """Return the numbers of a value under each renaming of the members."""
         known = self._renamed.get((kind, number))
         if known is None:
             numbers: _Numbers = getattr(self, kind)
@@ -315,14 +312,14 @@ class _Search(Generic[M, S]):
 
 
 def _with_names(value: Any, names: Mapping[str, str]) -> Any:
-    """``value`` with members renamed, however deep their names stand in it."""
+    """Return ``value`` with members renamed, at any depth."""
     if isinstance(value, str):
         return names.get(value, value)
     if isinstance(value, frozenset):
         return frozenset(_with_names(item, names) for item in value)
     if isinstance(value, tuple):
         renamed = tuple(_with_names(item, names) for item in value)
-        # A table by members stays in the order of members.
+        # A table keyed by members is kept sorted.
         return (
             tuple(sorted(renamed))
             if all(isinstance(item, tuple) and item[:1] and item[0] in names for item in value)
