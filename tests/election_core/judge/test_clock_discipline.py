@@ -140,7 +140,7 @@ ONE_CLOCK = {
     "protocols/redis/rules.py": {"_refusing": "the tenures of one master and the clients that it refused"},
     "protocols/redis/server_log.py": {
         "_follow": "a fold: the lines of one server",
-        "_unmade": "a fold: the lines of one server",
+        "_drop_own_disconnect": "a fold: the lines of one server",
         "_on_epoch": "a fold: the lines of one server",
         "_manual_before": "a fold: the lines of one server",
     },
