@@ -14,8 +14,8 @@ class AliveTimes:
 
     def __init__(self, group: Group) -> None:
         self._clocks = group.clocks
-        self._begins = [since(life) for life in group.of(Alive)]
-        ends = ((since(life), until(life)) for life in group.of(Alive))
+        self._begins = [since(run) for run in group.of(Alive)]
+        ends = ((since(run), until(run)) for run in group.of(Alive))
         self._times = sorted((begin.at, last.at) for begin, last in ends if last is not None)
         self._last = list(accumulate((last for _, last in self._times), max))
 

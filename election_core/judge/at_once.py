@@ -28,10 +28,8 @@ class OfOneLog:
         return cls(ordered, latest)
 
     def near(self, role: Role, clocks: Clocks) -> Sequence[Role]:
-        """Return the roles that are neither surely before nor surely after ``role``, and perhaps more.
-
-        The binary search is valid only for clocks that were never set; otherwise all roles are returned.
-        """
+        """Return the roles that are neither surely before nor surely after ``role``, and perhaps more. The binary
+        search is valid only for clocks that were never set; otherwise all roles are returned."""
         if not (clocks.never_set(role.source_node) and clocks.never_set(self.roles[0].source_node)):
             return self.roles
         begin, end = since(role), until(role)

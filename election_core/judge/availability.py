@@ -1,4 +1,4 @@
-"""What every protocol with leaders has to say of availability, and of what limits its verdicts."""
+"""The findings about availability, and about what limits verdicts, of every protocol with leaders."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -29,11 +29,11 @@ def availability(
     died: str = "died",
     regained: bool = False,
 ) -> Iterator[Finding | RuleCoverage]:
-    """What every protocol with leaders has to say of availability, and of what limits its verdicts.
+    """Yield the findings and coverage of availability, and of what limits verdicts.
 
     ``heard``, ``majorities`` and ``unseen`` as in :func:`gaps`, ``title``, ``clock``, ``no_incident`` and ``died`` as
-    in :func:`leaderless`; ``elections`` are the unplanned ones. ``regained``: whether members without a leader print so
-    all the time, so that a majority that was lost and had again is proven; elsewhere a lost line would look like it.
+    in :func:`leaderless`; ``elections`` are the unplanned ones. ``regained``: members without a leader log that all the
+    time, so that a majority lost and regained is proven; elsewhere a lost line would look the same.
     """
     found = list(gaps(group, heard, unseen, majorities, fenced=majorities is not None))
     storms = list(storm(group, elections, failed_elections(group)))
@@ -56,11 +56,9 @@ def availability(
 def common_coverage(
     group: Group, without: Sequence[Finding], storms: int, outside: int = 0, unsure: int = 0
 ) -> Iterator[RuleCoverage]:
-    """Coverage of the rules about availability and about what limits a verdict.
-
-    ``without`` are the findings of times without a leader; so many of them lie ``outside`` of all changes of the
-    leader: one had lost its majority and led on, or none was ever found. ``unsure`` leaders may have lost theirs.
-    """
+    """Yield the coverage of the rules about availability and about what limits verdicts. ``without`` are the findings
+    of times without a leader. ``outside`` counts those that lie in no change of leader: a leader that lost its majority
+    and led on, or a group that never had one. ``unsure`` counts leaders that may have lost their majority."""
     changes = max(len(group.tenures) - 1, 0)
     ends = (tenure.end for tenure in group.tenures[:-1])
     blurred = (end for end in ends if end.by - end.at > Timeout.BLURRED_END.us or group.clocks.near_step(end))
@@ -84,7 +82,7 @@ def common_coverage(
 
 
 def _log_of_the_last_leader_stops(group: Group, without: Sequence[Finding]) -> bool:
-    """Whether nobody knows what became of the last leader, whose log just stops, and no finding tells of it."""
+    """Return True when the last leader's log just stops and no finding covers what followed."""
     if not group.tenures or any(finding.end_time is None for finding in without):
         return False
     last = max(group.tenures, key=lambda tenure: tenure.term).term

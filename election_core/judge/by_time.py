@@ -23,10 +23,7 @@ class ByTime(Generic[T]):
 
     def between(self, of: str, since: int, until: int) -> list[T]:
         """Return the items of a source or member that end after ``since`` and begin by ``until`` (us), in order of
-        arrival.
-
-        It may include some items that end before ``since``.
-        """
+        arrival. It may include some items that end before ``since``."""
         row = self._rows.get(of, [])
         first, last = bisect_right(self._latest.get(of, []), since), bisect_left(row, (until + 1,))
         return [item for _, _, _, item in sorted(row[first:last], key=itemgetter(1))]

@@ -125,10 +125,8 @@ class Clocks:
     # -- how far apart ---------------------------------------------------------------------------------------------
 
     def elapsed(self, earlier: Moment, later: Moment) -> tuple[int, int]:
-        """Return the (least, most) true time in us from ``earlier`` to ``later``; both may be negative.
-
-        The range is wide for a moment near a step, which may lie on either side of it.
-        """
+        """Return the (least, most) true time in us from ``earlier`` to ``later``; both may be negative. The range is
+        wide for a moment near a step, which may lie on either side of it."""
         only, other = self._never_set.get(earlier.source), self._never_set.get(later.source)
         if only is not None and other is not None:  # a fast path: most clocks were never set, and this runs most
             return _between(earlier, later, self._most(only, other), self._most(other, only))
@@ -158,11 +156,8 @@ class Clocks:
 
     def surely_before_though_set(self, moment: Moment, other: Moment, silence: Moment) -> bool:
         """Return True when ``moment`` is before ``other`` even if the clock of ``other`` was set forward in a gap of
-        its log.
-
-        A log is silent because its process was frozen, or because its clock was set forward. ``silence`` is the end of
-        the gap. Only messages that arrived after it show how far the clock was ahead then.
-        """
+        its log. A log is silent because its process was frozen, or because its clock was set forward. ``silence`` is
+        the end of the gap. Only messages that arrived after it show how far the clock was ahead then."""
         reading = self._segments.span(other)
         for message in self._messages:
             came = message.effect
@@ -191,11 +186,9 @@ class Clocks:
         return self.elapsed(moment, other)[0] > 0
 
     def most_ahead(self, source: str, other: str) -> int:
-        """Return how far, at most, moments of ``source`` were ever ahead of moments of ``other``, in us.
-
-        For clocks in common time (:meth:`in_common_time`) this is the error that is left. For ``source == other`` it is
-        how far the clock was ever put back.
-        """
+        """Return how far, at most, moments of ``source`` were ever ahead of moments of ``other``, in us. For clocks in
+        common time (:meth:`in_common_time`) this is the error that is left. For ``source == other`` it is how far the
+        clock was ever put back."""
         return self._most_ahead[source, other]
 
     @cached_property
@@ -212,11 +205,9 @@ class Clocks:
         }
 
     def _moments_ahead(self, segment: Segment, other: Segment) -> int:
-        """Return how far, at most, moments of ``segment`` are ahead of moments of ``other``, in us.
-
-        The bounds hold for readings, so the sum converts them to the timeline. Moments near a step may be earlier or
-        later than the limits of their segment.
-        """
+        """Return how far, at most, moments of ``segment`` are ahead of moments of ``other``, in us. The bounds hold for
+        readings, so the sum converts them to the timeline. Moments near a step may be earlier or later than the limits
+        of their segment."""
         most = self._most(other.number, segment.number)
         early = self._segments.beyond(segment, put_right=segment.source in self._put_right)[0]
         late = self._segments.beyond(other, put_right=other.source in self._put_right)[1]
@@ -303,11 +294,8 @@ class Clocks:
         return common, CommonTime(moved, copied_by, by)
 
     def _corrections(self, row: Sequence[Segment]) -> dict[int, int]:
-        """Return {segment number: us to subtract} for one clock, such that later lines stay later.
-
-        A clock within its bounds is left as it is. Where two segments would change places, the one with the wider
-        bounds moves.
-        """
+        """Return {segment number: us to subtract} for one clock, such that later lines stay later. A clock within its
+        bounds is left as it is. Where two segments would change places, the one with the wider bounds moves."""
         by = [segment.ahead + offset for segment, offset in zip(row, self._assumed_offsets(row), strict=True)]
         for _ in row:
             for (first, before), (second, after) in combinations(enumerate(row), 2):
@@ -362,10 +350,8 @@ class Clocks:
         return number in self._wrong and _wide(*self._bounds_of(number))
 
     def late_by(self, moment: Moment) -> int:
-        """Return how much later than its common time a moment may have been, in us.
-
-        A clock with wide bounds gets the earliest common time that they allow. Zero where one side is unbounded.
-        """
+        """Return how much later than its common time a moment may have been, in us. A clock with wide bounds gets the
+        earliest common time that they allow. Zero where one side is unbounded."""
         segment = self._segments.at(moment)
         least, _ = self._bounds_of(segment.number)
         return -segment.ahead - least if least is not None and self._is_wide(segment.number) else 0
@@ -452,10 +438,8 @@ class Clocks:
 
     def _fits_by_steps(self, number: int, beside: list[tuple[int, int]], known: dict[tuple[int, int], int]) -> bool:
         """Return True when a segment without messages may be within its bound, by the printed steps to its neighbours.
-
         ``beside`` holds (neighbour, least us by which the segment is ahead of it); ``known`` holds the bounds of the
-        others.
-        """
+        others."""
         within = self._segments.bound(number) + SLACK_US
         fits = []
         for other, ahead in beside:
@@ -508,10 +492,8 @@ def _within(offset: int, limits: tuple[int | None, int | None]) -> int:
 
 
 def _between(before: Moment | Span, after: Moment | Span, ahead: int, behind: int) -> tuple[int, int]:
-    """Return the (least, most) true time in us between two readings.
-
-    The later clock is ahead of the earlier one by at most ``ahead``, and behind it by at most ``behind``.
-    """
+    """Return the (least, most) true time in us between two readings. The later clock is ahead of the earlier one by at
+    most ``ahead``, and behind it by at most ``behind``."""
     least = -UNBOUNDED if ahead >= UNBOUNDED else after.at - before.by - ahead
     most = UNBOUNDED if behind >= UNBOUNDED else after.by - before.at + behind
     return max(least, -UNBOUNDED), min(most, UNBOUNDED)

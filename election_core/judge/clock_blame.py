@@ -1,7 +1,5 @@
-"""Which of several contradicting clocks, or segments of clocks, to stop trusting.
-
-A machine's clock and the clock by which its files were copied are two clocks, which may be one.
-"""
+"""Which of several contradicting clocks, or segments of clocks, to stop trusting. A machine's clock and the clock by
+which its files were copied are two clocks, which may be one."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import combinations
@@ -114,11 +112,8 @@ def _uncorroborated(
     directly: Collection[frozenset[int]],
     corroboration: Corroboration,
 ) -> list[int]:
-    """Return the segments that contradict doubted ones and that no third clock supports.
-
-    A third clock supports a segment by agreeing with it, or by contradicting the same doubted segment ``directly``, by
-    messages of its own.
-    """
+    """Return the segments that contradict doubted ones and that no third clock supports. A third clock supports a
+    segment by agreeing with it, or by contradicting the same doubted segment ``directly``, by messages of its own."""
 
     def agree(number: int, other: int) -> bool:
         within = bounds[number] + bounds[other] + AGREE_US
@@ -152,10 +147,8 @@ def _contradictory(proven: Proven, bounds: Mapping[int, int]) -> list[tuple[int,
 
 
 def clock_blame(pairs: list[tuple[int, int]], set_once: Collection[int] = ()) -> list[int]:
-    """Return few segments without which no contradiction is left: greedily the one in most contradictions.
-
-    Of several such segments, one of a clock that was ``set_once`` goes first.
-    """
+    """Return few segments without which no contradiction is left: greedily the one in most contradictions. Of several
+    such segments, one of a clock that was ``set_once`` goes first."""
     left = [pair for pair in pairs if pair[0] != pair[1]]
     dropped: list[int] = []
     while left:
@@ -179,11 +172,9 @@ def fewest_to_blame(
     put_back: Callable[[Sequence[int]], int],
     steps_of: Callable[[Sequence[int]], int],
 ) -> list[tuple[int, ...]]:
-    """Return the smallest sets of segments without which messages no longer contradict each other.
-
-    Of these it keeps the sets with most segments of clocks that lines show to be ``put_back``. Where there is none,
-    larger sets are as likely if their clocks were set no more often altogether, by ``steps_of``.
-    """
+    """Return the smallest sets of segments without which messages no longer contradict each other. Of these it keeps
+    the sets with most segments of clocks that lines show to be ``put_back``. Where there is none, larger sets are as
+    likely if their clocks were set no more often altogether, by ``steps_of``."""
     every = tuple(numbers)
     paths = shortest_paths(every, edges)
     suspects = [number for number in every if paths.get((number, number), 0) < 0]

@@ -123,11 +123,9 @@ class Segments:
         return next(segment for segment in self._rows[moment.source] if segment.last >= moment.at)
 
     def beyond(self, segment: Segment, *, put_right: bool) -> tuple[int, int]:
-        """Return how much (earlier, later) in us a moment of a segment may be than the segment's own limits say.
-
-        Near a step it may be as early as the next segment begins and as late as the previous one ends. Corrected
-        moments (``put_right``) are that wide already; messages may leave open more.
-        """
+        """Return how much (earlier, later) in us a moment of a segment may be than the segment's own limits say. Near a
+        step it may be as early as the next segment begins and as late as the previous one ends. Corrected moments
+        (``put_right``) are that wide already; messages may leave open more."""
         row = self._rows[segment.source]
         place = row.index(segment)
         early = late = 0
@@ -212,10 +210,8 @@ class Segments:
                 yield sides
 
     def unbounded_beside_steps(self) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-        """Yield the segments that no pair of messages bounds, of clocks that messages do compare.
-
-        Each comes with [(neighbour, least us by which the segment is ahead of it)], by the printed steps.
-        """
+        """Yield the segments that no pair of messages bounds, of clocks that messages do compare. Each comes with
+        [(neighbour, least us by which the segment is ahead of it)], by the printed steps."""
         for source in sorted(self._compared):
             row, steps = self._rows[source], self._bound_by_messages(source)
             for segment in row if len(row) > 1 else ():
@@ -279,17 +275,13 @@ class Segments:
         return True
 
     def _fewest_that_stepped(self, edges: Edges) -> list[tuple[int, ...]]:
-        """Return the smallest sets of segments whose steps would explain all contradictions; often just one.
-
-        Clocks that their own lines show to be put back are preferred: they were set before, or are set again.
-        """
+        """Return the smallest sets of segments whose steps would explain all contradictions; often just one. Clocks
+        that their own lines show to be put back are preferred: they were set before, or are set again."""
         return fewest_to_blame(self.numbers, edges, self._put_back, self._steps_of)
 
     def _steps_of(self, choice: Sequence[int]) -> int:
-        """Return the least number of steps if the segments of ``choice`` were set.
-
-        It is UNBOUNDED where they agree closely after that: clocks are not set to the same time by accident.
-        """
+        """Return the least number of steps if the segments of ``choice`` were set. It is UNBOUNDED where they agree
+        closely after that: clocks are not set to the same time by accident."""
         regions = {number: list(self._regions(number, choice)) for number in choice}
         since = {number: of_number[0][1] for number, of_number in regions.items() if of_number}
         after = [
@@ -410,10 +402,7 @@ class Segments:
 
     def _cut_where_uncorroborated(self) -> dict[Message, Jump]:
         """Cut a contradicted clock behind the last message in which a third clock agrees with it: it may have been set
-        since.
-
-        Returns the jump for the message that contradicts it most.
-        """
+        since. Returns the jump for the message that contradicts it most."""
         doubted = set(self.out_of_bounds())
         cuts: dict[int, tuple[int, int]] = {}
         jumps: dict[Message, Jump] = {}
@@ -479,10 +468,8 @@ class Segments:
         self, first: int | None, second: int | None, proven: Proven
     ) -> tuple[int | None, int | None]:
         """Return the range of readings (from segment ``first``, to ``second``) in which a step lies that no line shows.
-
         Both are ``None`` where printed steps explain the difference; one is ``None`` where no message bounds that
-        segment.
-        """
+        segment."""
         back, printed = False, UNBOUNDED
         if first is not None and second is not None:
             printed = sum(step.size for step in self._printed_between(first, second))
@@ -498,10 +485,8 @@ class Segments:
         self, number: int | None, other: int | None, proven: Proven, printed: int, *, caused: bool
     ) -> list[Moment]:
         """Return the moments at which messages show a clock to be in segment ``number``, and not in ``other``.
-
         ``caused`` selects the messages that the segment caused, otherwise those that it received. Only the tightest
-        count: others may hide that a part of the step had happened.
-        """
+        count: others may hide that a part of the step had happened."""
         found = []
         for placed in self._placed:
             if number != (placed.cause if caused else placed.effect):
@@ -516,10 +501,8 @@ class Segments:
         return [moment for blur, moment in found if blur <= enough]
 
     def _skipped_us(self, before: int | None, after: int | None, proven: Proven) -> int:
-        """Return how many us of readings a forward step skipped beside the only printed step; 0: not known.
-
-        No line has them, so the region of the step is narrower by as much on both sides. One forward step is assumed.
-        """
+        """Return how many us of readings a forward step skipped beside the only printed step; 0: not known. No line has
+        them, so the region of the step is narrower by as much on both sides. One forward step is assumed."""
         if before is None or after is None or len(steps := self._printed_between(before, after)) != 1:
             return 0
         return max(steps[0].size - proven.get((after, before), UNBOUNDED) - SLACK_US, 0)
@@ -533,10 +516,7 @@ class Segments:
         passed: int,
     ) -> None:
         """Let the region between two segments reach from reading ``shown[0]`` of the first to ``shown[1]`` of the
-        second.
-
-        All steps between them become one region, unless nothing shows a step besides the printed one.
-        """
+        second. All steps between them become one region, unless nothing shows a step besides the printed one."""
         since, by = shown
         row = self._rows[source]
         numbers = [segment.number for segment in row]

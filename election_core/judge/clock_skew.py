@@ -63,10 +63,8 @@ def _reported_with_machine(copier: str, wrong: Collection[str], clocks: Clocks) 
 
 
 def _of_member(facts: Sequence[Fact]) -> bool:
-    """Return True when the facts of a machine show it to be a member of the group.
-
-    Other machines only mention the group; their clocks are reported with the group that they belong to.
-    """
+    """Return True when the facts of a machine show it to be a member of the group. Other machines only mention the
+    group; their clocks are reported with the group that they belong to."""
     return any(not isinstance(fact, ClockSteppedBack) or fact.of_member for fact in facts)
 
 
@@ -226,10 +224,8 @@ def _time(at: int, day: str) -> str:
 
 
 def _member(clock: str, by_source: Mapping[str, Sequence[Fact]]) -> str:
-    """Return the member as which a machine's process runs, else the folder of its logs.
-
-    The clock of a machine that copied files belongs to no member.
-    """
+    """Return the member as which a machine's process runs, else the folder of its logs. The clock of a machine that
+    copied files belongs to no member."""
     return clock if is_copier(clock) else _known_member(clock, by_source) or clock
 
 

@@ -17,11 +17,9 @@ from election_replay.election_core.model.timing import US_PER_MS, Timeout
 
 @dataclass(frozen=True, slots=True)
 class CommonTime:
-    """The correction of sources whose clocks were off, or were set.
-
-    ``rows`` are the segments of each such clock; ``ahead`` maps a segment's number to how far its timeline is ahead of
-    common time, in us. ``copied_by`` maps a source to the clock by which its files were copied.
-    """
+    """The correction of sources whose clocks were off, or were set. ``rows`` are the segments of each such clock;
+    ``ahead`` maps a segment's number to how far its timeline is ahead of common time, in us. ``copied_by`` maps a
+    source to the clock by which its files were copied."""
 
     rows: Mapping[str, Sequence[Segment]]
     copied_by: Mapping[str, str]

@@ -1,10 +1,10 @@
-"""Leader completeness: a leader of a later term has every entry that had been committed before.
+"""Leader completeness: the leader of a later term has every entry that was committed before.
 
     committed, known in term 1     |1 2 3 4 5 6 7|       a majority had them
-    log of the leader of term 2    |1 2 3 4 5|           6 and 7 are lost, though nobody may ever cut anything
+    log of the leader of term 2    |1 2 3 4 5|           6 and 7 are lost, even if no line shows a truncation
 
-Source: Raft section 5.4.3; ZAB, "integrity of the history of a new leader". It follows from terms and indexes alone,
-whatever the clocks were. Indexes are those of entries; ZooKeeper's are zxids.
+Source: Raft section 5.4.3; ZAB, "integrity of the history of a new leader". The rule follows from terms and indexes
+alone, whatever the clocks were. Indexes are those of entries; ZooKeeper's are zxids.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,7 +25,7 @@ from election_replay.election_core.model.rows import Finding, Row
 
 @dataclass(frozen=True, slots=True)
 class LogEnd:
-    """The log of ``node``, leader of ``term``, ended at ``index`` when it was elected; the line says it ``at`` (us)."""
+    """The log of ``node``, leader of ``term``, ended at ``index`` when it was elected, by a line ``at`` (us)."""
 
     node: str
     term: int
@@ -46,7 +46,7 @@ class KnownCommit:
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """A leader's log, and the furthest commit of an earlier term that it does not reach."""
+    """A leader's log, and the highest commit of an earlier term that it does not reach."""
 
     leader: LogEnd
     commit: KnownCommit
@@ -57,14 +57,12 @@ BEGAN_ANEW = "the terms or epochs of most members went back: their indexes may h
 
 
 def lacks(group: Group, leaders: Iterable[LogEnd], commits: Iterable[KnownCommit]) -> Iterator[Lack]:
-    """The leaders whose log ends below what an earlier term had committed; none where indexes may have begun anew.
-
-    What one leader lacked is lost once: entries of these indexes that come after it are others.
-    """
+    """Yield the leaders whose log ends below the commits of an earlier term; none where indexes may have been reset. An
+    entry is lost once: later entries at the indexes that one leader lacked are different ones."""
     if indexes_began_anew(group):
         return
     coming = sorted(enumerate(commits), key=lambda numbered: numbered[1].term, reverse=True)
-    known: list[tuple[int, int, int, KnownCommit]] = []  # of earlier terms, the furthest and latest first
+    known: list[tuple[int, int, int, KnownCommit]] = []  # a heap of commits of earlier terms, the highest first
     for leader in sorted(leaders, key=attrgetter("term")):
         while coming and coming[-1][1].term < leader.term:
             number, commit = coming.pop()
@@ -74,17 +72,17 @@ def lacks(group: Group, leaders: Iterable[LogEnd], commits: Iterable[KnownCommit
             lost.append(heappop(known))
         if lost:
             yield Lack(leader, lost[0][-1])
-            _, term, number, latest = min(lost, key=itemgetter(1, 2))  # it stands for all: now their indexes are one
+            # All lost commits are cut to the leader's index, so the latest of them replaces them all.
+            _, term, number, latest = min(lost, key=itemgetter(1, 2))
             heappush(known, (-leader.index, term, number, replace(latest, index=leader.index)))
 
 
 def finding_of(
     group: Group, lack: Lack, summary: str, count: int, unit: Unit, breaches: Iterable[Finding] = ()
 ) -> Finding:
-    """``COMMITTED_ENTRY_LOST`` by the logs of two members: at least ``count`` entries, in indexes of a ``unit``.
-
-    It follows from the first one of ``breaches``: of the rules of voting in that term, or a voter whose term went back.
-    """
+    """Return ``COMMITTED_ENTRY_LOST`` by the logs of two members: at least ``count`` entries, in indexes of a ``unit``.
+    It is implied by the first of ``breaches`` that explains it: a broken voting rule of that term, or a voter whose
+    term went back."""
     leader, commit = lack.leader, lack.commit
     return group.finding(
         RuleId.COMMITTED_ENTRY_LOST,
@@ -107,7 +105,7 @@ def finding_of(
 
 
 def store_went_back(group: Group, fact: LogEndedEarlier, before: str, after: str, implied_by: str | None) -> Finding:
-    """``STORE_WENT_BACK``: how far a log had reached ``before`` and where it ends ``after``, in words."""
+    """Return ``STORE_WENT_BACK``; ``before`` and ``after`` are the former and the present end of the log, in words."""
     return group.finding(
         RuleId.STORE_WENT_BACK,
         (fact.who, fact.since),
@@ -124,11 +122,8 @@ def store_went_back(group: Group, fact: LogEndedEarlier, before: str, after: str
 
 
 def _lets_lead(group: Group, breach: Finding, lack: Lack) -> bool:
-    """Whether a breach let a leader win that lacks entries.
-
-    A voter that had been in the term of the commit and came back in a smaller one may have lost them, and voted for a
-    log that it would have refused before.
-    """
+    """Return True when a breach let a leader win whose log lacks entries. A voter whose term went back from at least
+    the commit's term may have lost the entries, and voted for a log that it would have refused before."""
     leader, commit = lack.leader, lack.commit
     if breach.rule != RuleId.TERM_REGRESSION:
         return leader.term in breach.terms
@@ -140,7 +135,7 @@ def _lets_lead(group: Group, breach: Finding, lack: Lack) -> bool:
 
 
 def as_grave_as_losses(rows: Iterable[Row], lost: Iterable[Row]) -> Iterator[Row]:
-    """The ``rows`` of a group with what it ``lost``: that from which a loss follows is critical as the loss is."""
+    """Yield ``rows`` and ``lost``; findings that imply a loss become critical, as the loss is."""
     losses = list(lost)
     roots = {row.implied_by for row in losses if isinstance(row, Finding)}
     for row in rows:
@@ -151,15 +146,13 @@ def as_grave_as_losses(rows: Iterable[Row], lost: Iterable[Row]) -> Iterator[Row
 
 
 def committed_entries(count: int) -> str:
-    """``1 committed entry is`` or ``7 committed entries are``, for a sentence."""
+    """Return ``1 committed entry is`` or ``7 committed entries are``, for a sentence."""
     return f"{count} committed entr{'y is' if count == 1 else 'ies are'}"
 
 
 def indexes_began_anew(group: Group) -> bool:
-    """Whether the terms of a majority went back: the whole group was emptied or restored from a copy.
-
-    Where a minority's went back, the others have the entries still, and indexes go on.
-    """
+    """Return True when the terms of a majority went back: the whole group was emptied or restored from a copy. Where
+    only a minority's terms went back, the others still have the entries, and the indexes go on."""
     members = {role.source_node for role in group.roles if role.role in (LEADER, FOLLOWER)}
     back = {fact.source_node for fact in group.of(TermWentBack)}
     return is_majority(len(back & members), len(members)) if back else False
@@ -168,7 +161,7 @@ def indexes_began_anew(group: Group) -> bool:
 def completeness_tallies(
     group: Group, leaders: Iterable[LogEnd], commits: Iterable[KnownCommit], lacking: Iterable[Lack]
 ) -> Iterator[RuleTally]:
-    """One verdict for each term that was led: what its leader had of the entries that were committed before it."""
+    """Yield one verdict per led term: whether its leader had the entries that were committed before it."""
     lacked = {(lack.leader.node, lack.leader.term) for lack in lacking}
     ends = {(leader.node, leader.term) for leader in leaders}
     first = min((commit.term for commit in commits if commit.index > 0), default=None)

@@ -1,4 +1,4 @@
-"""Whether the rows of a judged group can all be true at once, whatever happened to the cluster.
+"""Checks that the rows of a judged group can all be true at once, whatever happened to the cluster.
 
     roles of one log      [leader 3]------[follower 4]        one after the other, never two at once
     leaders of a group    [==== n0, term 3 ====]
@@ -6,9 +6,9 @@
     a finding             |<- at least .. at most ->|         no longer than from its start to its end
     the run               [first line ........... last line]  everything lies inside
 
-A breach is a fault of this software, not of the cluster. It is told as one (``NOT_JUDGED``), and the finding that it
-concerns is doubted rather than claimed: it is ``possible``, its least is zero, and its rule counts it as undecidable.
-Only what no reading of the clocks allows is a breach. One pass over facts and one over rows, but for sorting rows.
+A contradiction is a bug of this software, not of the cluster. It is reported (``NOT_JUDGED``), and the finding that it
+concerns is doubted: it becomes ``possible``, its least is zero, and its rule counts it as undecidable. Only what no
+reading of the clocks allows is a contradiction. The checks take one pass over facts and one over rows, besides sorting.
 """
 
 import re
@@ -40,32 +40,33 @@ from election_replay.election_core.model.rows import Election, Finding, RoleInte
 from election_replay.election_core.model.timing import SECOND, Timeout
 
 CONTRADICTS = "This verdict contradicts itself"
-"""How the findings begin that tell of a breach."""
+"""How the summary of a finding about a contradiction begins."""
 
 UNDECIDABLE = "the verdict contradicts itself"
-"""Why a rule could not be judged whose finding is doubted."""
+"""The reason why a rule with a doubted finding could not be judged."""
 
 ENDED = frozenset({Fate.DIED, Fate.STOPPED, Fate.REMOVED})
-"""What had become of a leader that led no more when the next one began."""
+"""Fates of a former leader that exclude that it still led when the next one began."""
 
 QUIET_LEADERS = frozenset({"bully", "token_ring"})
-"""Protocols whose leaders say nothing while they lead: no heartbeat, no commit."""
+"""Protocols whose leaders log nothing while they lead: no heartbeat, no commit."""
 
 OF_PROCESSES = frozenset({STOPPED, DIED, SILENT})
-"""Ends of roles that the end of the process brought: what the role was until then, no line says."""
+"""End causes of roles that ended with their process: no line shows how long the role lasted."""
 
 FAR = Timeout.FAR_FROM_A_FINDING.us
-"""A line so far from a finding proves it only if it is of one of its terms."""
+"""A line further from a finding than this many us proves it only if it has one of its terms."""
 
 ENDLESS = 1 << 62
-"""The end of what still lasts, in microseconds."""
+"""The end, in us, of what still lasts."""
 
 _SINCE, _SINCE_BY, _BOUND_MS = attrgetter("since"), attrgetter("since_by"), attrgetter("bound_ms")
 
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """What cannot be (``says``: a clause), since when, and the finding that says it, if one does."""
+    """An impossible combination of rows: ``says`` is a clause, ``at`` its time in us, ``finding`` the finding at
+    fault."""
 
     protocol: str
     says: str
@@ -77,12 +78,9 @@ class Contradiction:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The rows of a group by kind and protocol, and its facts in common time.
-
-    ``sources`` are those of each member, by protocol; ``slack`` is how far a clock may be off, in microseconds;
-    ``written`` says when the last line of each source was written in which it could tell a role of each protocol; the
-    run lasts from ``first`` to ``last``.
-    """
+    """The rows of a group by kind and protocol, and its facts in common time. ``sources`` maps (protocol, member) to
+    its sources. ``slack`` is how far a clock may be off, in us. ``written`` maps (protocol, source) to the last line in
+    which the source could log a role. The run lasts from ``first`` to ``last``."""
 
     findings: Sequence[Finding]
     roles: Mapping[str, Sequence[RoleInterval]]
@@ -98,7 +96,7 @@ class Verdict:
 
     @classmethod
     def of(cls, rows: Iterable[Row], facts: Sequence[Fact], clocks: Clocks) -> "Verdict":
-        """Index the rows of one group."""
+        """Return the index of the rows of one group."""
         findings, elections = list[Finding](), list[Election]()
         roles: dict[str, list[RoleInterval]] = defaultdict(list)
         sources: dict[tuple[str, str | None], set[str]] = defaultdict(set)
@@ -126,10 +124,8 @@ class Verdict:
         )
 
     def surely_at_once(self, role: RoleInterval, other: RoleInterval) -> bool:
-        """Whether two members by their own logs were in two roles at once, by any reading of their clocks.
-
-        A role that goes on is shown by its log as far as that was written.
-        """
+        """Return True when two members, by their own logs, surely were in two roles at once, for any reading of their
+        clocks. A role without end is shown as far as its log was written."""
         if role.source_node is None or other.source_node is None:
             return False
         if role.source_node == other.source_node or role.node == other.node:
@@ -143,19 +139,20 @@ class Verdict:
         return Moment(at, at, source)
 
     def around_step(self, before: RoleInterval, after: RoleInterval) -> bool:
-        """Whether a role of a log ended, or the next one began, around a step of its clock: then lines order them."""
+        """Return True when a role ended, or the next one of its log began, near a step of its clock: then only lines
+        order them."""
         source = before.source_node or ""
         ended = Moment(before.end_time or before.start_time, before.end_time or before.start_time, source)
         return any(map(self.clocks.near_step, (ended, _begin_of(after, source))))
 
     def may_part(self, finding: Finding) -> int:
-        """How far the times of a finding may be off from each other: clocks of its members may be known badly."""
+        """Return how far apart, in us, the clocks behind a finding's times may be."""
         members = ((finding.protocol, node) for node in finding.nodes)
         sources = set[str]().union(*(self.sources.get(member, ()) for member in members))
         return max([2 * self.slack, *(self.clocks.most_ahead(*pair) for pair in product(sources, repeat=2))])
 
     def says(self, rules: Iterable[RuleId], *members: Iterable[str | None]) -> bool:
-        """Whether a finding of one of these rules is about each of these members, of whom any name counts."""
+        """Return True when a finding of one of the rules names each member, under any of the member's names."""
         wanted = frozenset[str](rules)
         return any(
             finding.rule in wanted and all(set(names).intersection(finding.nodes) for names in members)
@@ -164,7 +161,7 @@ class Verdict:
 
 
 def _last_times(facts: Iterable[Fact], kind: type[Fact]) -> dict[tuple[str, str], int]:
-    """When the last fact of a kind ended, by protocol and source."""
+    """Return when the last fact of a kind ended, by protocol and source."""
     found: dict[tuple[str, str], int] = {}
     for fact in facts:
         if isinstance(fact, kind) and fact.until is not None:
@@ -193,7 +190,7 @@ def _of(finding: Finding, says: str) -> Contradiction:
 
 
 def roles_at_once(verdict: Verdict) -> Iterator[Contradiction]:
-    """A member has one role at a time by its own log; a process that is down has none."""
+    """Yield members that have two roles at once by their own log."""
     for protocol, roles in verdict.roles.items():
         of_log: dict[tuple[str | None, str], list[RoleInterval]] = defaultdict(list)
         for role in roles:
@@ -207,11 +204,9 @@ def roles_at_once(verdict: Verdict) -> Iterator[Contradiction]:
 
 
 def leaders_at_once(verdict: Verdict) -> Iterator[Contradiction]:
-    """Two lead at once, in between or at the end, only where a finding says so.
-
-    Of a leader whose election and term are missing in its log no rule can say that. That an acting leader acts no more
-    is one line, which may be lost; so is that a leader gave way which says nothing while it leads.
-    """
+    """Yield pairs of leaders that led at once without a finding that says so. Leaders whose log lacks their election
+    and term are left out: no rule can judge them. So are acting leaders, and leaders of protocols that log nothing
+    while they lead, unless a line ended the role: its end is a single line, which may be lost."""
     for protocol, roles in verdict.roles.items():
         leading = list[RoleInterval]()
         quiet = protocol in QUIET_LEADERS
@@ -229,16 +224,16 @@ def leaders_at_once(verdict: Verdict) -> Iterator[Contradiction]:
 
 
 def _surely_led(role: RoleInterval, quiet: bool) -> bool:
+    """Return True when the log shows that a role led until its end."""
     if quiet or role.role == ACTING:
         return role.role in (LEADER, ACTING) and role.end_time is not None and role.end_cause not in OF_PROCESSES
     return role.role == LEADER
 
 
 def terms_in_order(verdict: Verdict) -> Iterator[Contradiction]:
-    """A larger term is led after a smaller one, unless terms began anew; and it goes on as long as its leader leads.
-
-    So it is by the leaders' own words. What only others say began when they said so, and may have begun anew.
-    """
+    """Yield terms that begin before a smaller one, and terms that go on although their leader no longer leads. Only
+    leaders' own logs count. Terms that others report begin when those heard of them, and terms that were reset
+    (``WENT_BACK``, or one term twice) have no order."""
     anew = verdict.says(WENT_BACK)
     slack = 2 * verdict.slack + Timeout.ROUNDED.us
     for protocol, terms in verdict.terms.items():
@@ -257,7 +252,7 @@ def terms_in_order(verdict: Verdict) -> Iterator[Contradiction]:
                 yield Contradiction(protocol, says, after.start_time, terms=(before.term, after.term))
         ends: dict[tuple[str | None, int | None], set[bool]] = defaultdict(set)
         for role in verdict.roles.get(protocol, ()):
-            if role.source_node is None:  # who followed it followed it no more
+            if role.source_node is None:  # known from followers only: it ends when they stop following
                 continue
             ends[role.node, role.term].add(role.role in (LEADER, ACTING) and role.end_time is None)
         for term in led:
@@ -270,7 +265,7 @@ def terms_in_order(verdict: Verdict) -> Iterator[Contradiction]:
 
 
 def outside_of_run(verdict: Verdict) -> Iterator[Contradiction]:
-    """Nothing happens before the first line or after the last one."""
+    """Yield rows that begin before the first line or end after the last one."""
     first, last = verdict.first - verdict.slack, verdict.last + verdict.slack
     for finding in verdict.findings:
         yield from _outside(finding, "it", first, last, finding)
@@ -298,7 +293,7 @@ def _outside(
 
 
 def ended_before_the_next(verdict: Verdict) -> Iterator[Contradiction]:
-    """A leader that had died, or had been stopped or removed, led no more when the next one did."""
+    """Yield findings by which a leader had ended although its log shows it leading together with the next one."""
     for finding in verdict.findings:
         lasted = finding.duration_max_ms is not None and len(finding.terms) > 1
         if not lasted or finding.former_leader_fate not in ENDED:
@@ -315,7 +310,7 @@ _HAD = {Fate.DIED: "died", Fate.STOPPED: "been stopped", Fate.REMOVED: "been rem
 
 
 def evidence_of_its_time(verdict: Verdict) -> Iterator[Contradiction]:
-    """What proves a finding lies beside it, or is of one of its terms."""
+    """Yield findings with a line of evidence that is neither near their time nor of one of their terms."""
     named = {event for finding in verdict.findings if finding.terms for event in finding.evidence}
     if not named:
         return
@@ -334,7 +329,7 @@ def evidence_of_its_time(verdict: Verdict) -> Iterator[Contradiction]:
 
 
 def _touches(fact: Fact, begin: int, end: int) -> bool:
-    """Whether a fact lasted at some time between two others; a role without end goes on."""
+    """Return True when a fact overlaps the interval [begin, end] in us; a role without end goes on."""
     until = fact.until if fact.until is not None else ENDLESS if isinstance(fact, RoleFact) else fact.since
     return fact.since <= end and until >= begin
 
@@ -347,10 +342,8 @@ def _term_of(fact: Fact) -> int | None:
 
 
 def parts_in_wholes(verdict: Verdict) -> Iterator[Contradiction]:
-    """What is known at least is no more than what is known at most, and no longer than from the start to the end.
-
-    Both ends may be times of two machines, each off by as much as a clock may be.
-    """
+    """Yield findings whose least exceeds their most, or the time from their start to their end. Start and end may be
+    times of two machines, each as far off as its clock may be."""
     for finding in verdict.findings:
         lasts = None if finding.end_time is None else finding.end_time - finding.start_time
         for least, most in (
@@ -371,7 +364,8 @@ _SHARE = re.compile(r"(?:(\d+) min )?([\d.]+) s of (?:that|it)\b")
 
 
 def _shares(finding: Finding) -> Iterator[Contradiction]:
-    """Shares of its own duration in the words of a finding; they are rounded to a tenth of a second, or to one."""
+    """Yield findings whose summary names a part of their duration that is longer than it; parts are rounded to 0.1 s or
+    1 s."""
     most = finding.duration_max_ms if finding.duration_max_ms is not None else finding.overlap_max_ms
     for found in _SHARE.finditer(finding.summary) if most is not None else ():
         share = (int(found[1] or 0) * 60 + float(found[2])) * SECOND
@@ -380,10 +374,8 @@ def _shares(finding: Finding) -> Iterator[Contradiction]:
 
 
 def one_root_a_cut(verdict: Verdict) -> Iterator[Contradiction]:
-    """What one line says was cut off a log was cut off once, and there where that line says.
-
-    A later line may say the same of the same bytes: they had come again, and were cut again.
-    """
+    """Yield findings about a truncation of which no line tells, and pairs of root findings about one truncation. Two
+    lines may truncate the same bytes twice, if they were replicated again in between."""
     cuts: dict[tuple[str | None, str | None], set[tuple[int | None, int | None]]] = defaultdict(set)
     for fact in verdict.facts:
         if isinstance(fact, LogCut):
@@ -420,7 +412,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 def contradictions(rows: Iterable[Row], facts: Sequence[Fact], clocks: Clocks) -> list[Contradiction]:
-    """Everything that cannot be in the rows of a group, whose facts are in common time."""
+    """Return all contradictions in the rows of a group; ``facts`` are in common time."""
     if not facts:
         return []
     verdict = Verdict.of(rows, facts, clocks)
@@ -431,7 +423,7 @@ def contradictions(rows: Iterable[Row], facts: Sequence[Fact], clocks: Clocks) -
 
 
 def consistent(rows: Iterable[Row], facts: Sequence[Fact], clocks: Clocks) -> list[Row]:
-    """The rows of a group: each finding that contradicts itself, or the others, is doubted, and each breach told."""
+    """Return the rows of a group with contradictory findings doubted, and a finding about each contradiction."""
     every = list(rows)
     found = contradictions(every, facts, clocks)
     if not found:
@@ -464,7 +456,7 @@ def _doubted(row: Row, doubted: Mapping[str, Contradiction], sure: Sequence[Find
 
 
 def _fault(breach: Contradiction, any_fact: Fact) -> Finding:
-    """A breach as a finding about this software."""
+    """Return a contradiction as a finding about this software."""
     about = breach.finding
     of = "" if about is None else f"{about.rule}: "
     return Finding(

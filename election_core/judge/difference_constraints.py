@@ -1,8 +1,6 @@
-"""Difference constraints: upper bounds on differences of offsets, whether they are consistent, and what they imply.
-
-The tightest implied bounds are shortest paths (Bellman 1958; Cormen et al., "Difference constraints and shortest
-paths").
-"""
+"""Difference constraints: upper bounds on differences of offsets, whether they are consistent, and what they imply. The
+tightest implied bounds are shortest paths (Bellman 1958; Cormen et al., "Difference constraints and shortest
+paths")."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

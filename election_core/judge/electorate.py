@@ -1,13 +1,13 @@
-"""Who votes in a group, over time, as its members' logs say it: what a quorum is counted against.
+"""Electorates: who votes in a group over time, by its members' logs; quorums are counted against them.
 
     etcd        switched to configuration voters=(1 2 3) learners=(4)      all by name, from that line on
-    ZooKeeper   Have quorum of supporters, sids: [1, 2]                    so few are a majority: at most three vote
+    ZooKeeper   Have quorum of supporters, sids: [1, 2]                    two are a majority: at most three vote
     DLedger     memberNum=3                                                how many vote, not who
-    ZooKeeper   QuorumHierarchical - 5, 5, 3                               groups, of which nobody says who is where
+    ZooKeeper   QuorumHierarchical - 5, 5, 3                               groups of unknown members
 
-A list comes from the leader's own log: it is the leader that counts. Where its log begins too late to say it, those of
-others count if all of them say the same. Whose logs there are says nothing: a member may have none, and an observer or
-a removed member may have one.
+A list comes from the leader's own log, since the leader counts the votes. Where its log begins too late, other members'
+lists count if they all agree. Whose logs were collected shows nothing: a member's may be missing, and an observer or a
+removed member may have one.
 """
 
 from collections.abc import Iterable, Iterator, Set
@@ -28,7 +28,7 @@ class Led(Protocol):
 
     @property
     def source(self) -> str:
-        """Whose log says so."""
+        """The source whose log shows the leadership."""
 
     @property
     def term(self) -> int:
@@ -44,7 +44,7 @@ class Led(Protocol):
 
 
 class Electorates:
-    """The electorates of a group. Ask :meth:`lost` for what is sure and :meth:`may_be_lost` for what is possible."""
+    """The electorates of a group; :meth:`lost` tells what is sure and :meth:`may_be_lost` what is possible."""
 
     def __init__(self, facts: Iterable[Fact], clocks: Clocks) -> None:
         self._clocks = clocks
@@ -73,15 +73,16 @@ class Electorates:
         self._sizes = {(fact.voters_least, fact.voters_most) for fact in every if fact.term is None and _bounds(fact)}
 
     def lost(self, led: Led, moment: Moment, gone: Set[str]) -> bool:
-        """Whether a leader surely had no quorum at a moment, when ``gone`` followed it no more."""
+        """Return True when a leader surely had no quorum at a moment, ``gone`` being members that no longer followed
+        it."""
         return all(decide(electorate, frozenset(), gone) == LOST for electorate in self._in_force(led, moment))
 
     def may_be_lost(self, led: Led, moment: Moment, gone: Set[str]) -> bool:
-        """Whether it had no quorum if nobody votes but those of whom a line says so."""
+        """Return True when a leader had no quorum if only those members vote that lines show to be voters."""
         return any(decide(self._smallest(voters), frozenset(), gone) == LOST for voters in self._in_force(led, moment))
 
     def needed(self, led: Led) -> int | None:
-        """How many votes elected a leader, where that is one number and known."""
+        """Return how many votes elected a leader; ``None`` where that number is unknown or not unique."""
         counts = {
             voters[0].needed if len(voters) == 1 and isinstance(voters[0], Voters) else None
             for voters in self._in_force(led, led.begin)
@@ -92,14 +93,15 @@ class Electorates:
         return frozenset(self._known.get((led.node, led.term), ())) | {led.node}
 
     def votes(self, led: Led, moment: Moment, name: str) -> bool:
-        """Whether a member may vote for a leader at a moment: no list that may be in force leaves it out."""
+        """Return True when a member may vote at a moment: some list that may be in force includes it or is
+        incomplete."""
         return any(
             not electorate or any(not _leaves_out(part, name) for part in electorate)
             for electorate in self._in_force(led, moment)
         )
 
     def _smallest(self, electorate: Electorate) -> Electorate:
-        """As few voters as may be: no fewer than voted in the group or followed, as far as so many may vote."""
+        """Return the smallest electorate that the lines allow: members that voted or followed are in it."""
         known = Voters.listed(self._everybody)
         return tuple(self._fewest(part, known) if isinstance(part, Voters) else part for part in electorate or (known,))
 

@@ -1,7 +1,5 @@
-"""One replica group as its facts show it: tenures of leaders, lives of members, clocks.
-
-Everything here is derived from a set of facts; the order in which they came does not matter.
-"""
+"""One replica group, indexed from its facts: tenures of leaders, process runs of members, clocks. Everything here is
+derived from a set of facts; the order in which they arrived does not matter."""
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -24,19 +22,19 @@ from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import DEFAULTS, US_PER_MS, USED_BY, Timeout, Timing
 
 SILENT_END = Timeout.SILENT_END.us
-"""A log that ends at least this long before the logs of its group end tells nothing about its last role: the
-process died, was cut off from its disk, or its log was not collected."""
+"""A role is cut at its log's last line when the group's logs go on for at least this many us. The process died, was cut
+off from its disk, or its log was not collected: nothing is known of the role after that."""
 
 M = TypeVar("M")
 
 SILENT = "silent"
-"""How a role ended whose log just stops while the group's logs go on."""
+"""The end cause of a role whose log just stops while the group's logs go on."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class LogGap:
-    """A hole in a log: from its last line before (``begin``) to its first line after it (``end``); ``noticed``: all of
-    that time its process did not run, by its own word."""
+    """A gap in a log, from the last line before it to the first line after it. ``noticed``: the process logged that it
+    did not run for all of that time."""
 
     begin: Moment
     end: Moment
@@ -44,17 +42,15 @@ class LogGap:
 
     @property
     def length(self) -> int:
-        """How long the log was silent at most, by its own clock, in microseconds."""
+        """Return the longest possible length of the gap by the log's own clock, in us."""
         return self.end.by - self.begin.at
 
 
 @dataclass(frozen=True, slots=True)
 class Tenure:
-    """One node as leader of one term without interruption, by its own word.
-
-    ``end`` is where the tenure is known to have ended, or, with ``end_cause`` ``None``, the last sign of the
-    leader in a log that ends with its group's logs. ``silences`` are holes in the leader's log meanwhile.
-    """
+    """One node as leader of one term without interruption, by its own log. ``end`` is where the tenure is known to have
+    ended, or, with ``end_cause`` ``None``, the leader's last sign in a log that ends with its group's logs.
+    ``silences`` are the gaps in the leader's log meanwhile."""
 
     node: str
     source: str
@@ -66,31 +62,31 @@ class Tenure:
 
     @property
     def name(self) -> str:
-        """The node as a person finds it: its name in the group, and the folder whose logs say it."""
+        """Return the node's name in the group, with the folder of its logs where that differs."""
         return name_of(self.node, self.source)
 
     def with_detail(self, detail: str) -> str:
-        """The name with something more in the brackets: ``1 (broker-a, epoch 3)``."""
+        """Return the name with a detail in the brackets: ``1 (broker-a, epoch 3)``."""
         return f"{self.node} ({detail})" if self.node == self.source else f"{self.node} ({self.source}, {detail})"
 
     @property
     def open(self) -> bool:
-        """Whether the node still led when the logs ended."""
+        """Return True when the node still led at the end of the logs."""
         return self.end_cause is None
 
     @property
     def ends_with_its_process(self) -> bool:
-        """Whether no line about roles ends it."""
+        """Return True when no line about roles ends the tenure."""
         return self.end_cause in (None, SILENT, DIED, STOPPED)
 
     @property
     def evidence(self) -> tuple[str, ...]:
-        """Ids of the events that begin and end the tenure."""
+        """Return the ids of the events that begin and end the tenure."""
         return tuple(e for e in (self.begin.event_id, self.end.event_id) if e)
 
 
 class GroupNames(TypedDict):
-    """The columns that say of which group a row is."""
+    """The key columns of a group's rows."""
 
     cluster: str
     replica_group: str
@@ -99,12 +95,9 @@ class GroupNames(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The facts of one group and protocol, indexed; build it with :func:`group_of`.
-
-    ``begun`` and ``written`` are the first and the last line in which each source could have told a role: beyond them
-    its silence shows nothing, although its process may have written other files. Nobody changes a group: a rule that
-    orders the tenures in its own way makes one :meth:`with_tenures`.
-    """
+    """The facts of one group and protocol, indexed; build it with :func:`group_of`, and treat it as immutable.
+    ``begun`` and ``written`` are the first and the last line in which each source could have logged a role: beyond them
+    its silence shows nothing, although its process may have written other files."""
 
     cluster: str
     replica_group: str
@@ -125,28 +118,28 @@ class Group:
 
     @property
     def names(self) -> GroupNames:
-        """The columns of all of its rows."""
+        """Return the key columns of the group's rows."""
         return {"cluster": self.cluster, "replica_group": self.replica_group, "protocol": self.protocol}
 
     def with_tenures(self, tenures: Iterable[Tenure]) -> "Group":
-        """The same group with these tenures, in this order."""
+        """Return the same group with these tenures, in this order."""
         return replace(self, tenures=tuple(tenures))
 
     def of(self, kind: type[F]) -> Iterator[F]:
-        """All facts of one kind, in the order of presentation."""
+        """Return an iterator over the facts of one kind, in the order of :func:`in_order`."""
         if not self._of_kind:
             for fact in self.facts:
                 self._of_kind.setdefault(type(fact), []).append(fact)
         return iter(cast("list[F]", self._of_kind.get(kind, [])))
 
     def once(self, make: Callable[["Group"], M]) -> M:
-        """What a function makes of the group, made once: an index over facts that a rule asks again and again."""
+        """Return ``make(group)``, computed once per group: for indexes over facts that rules use again and again."""
         if make not in self._made:
             self._made[make] = make(self)
         return cast("M", self._made[make])
 
     def roles_of(self, source: str, until_us: int) -> list[Role]:
-        """The roles that a source tells of itself and that began no later than ``until_us``, in order of time."""
+        """Return a source's own roles that began no later than ``until_us``, in order of time."""
         if not self._roles_of:
             for role in self.roles:
                 self._roles_of.setdefault(role.source_node, []).append(role)
@@ -154,12 +147,12 @@ class Group:
         return roles[: bisect_right(roles, until_us, key=attrgetter("since"))]
 
     def led_before(self, term: int) -> Tenure | None:
-        """The last tenure of an earlier term."""
+        """Return the last tenure of an earlier term; ``None`` if there is none."""
         earlier = (tenure for tenure in self.tenures if tenure.term < term)
         return max(earlier, key=attrgetter("term", "begin"), default=None)
 
     def origins(self) -> Counter[str]:
-        """How many of the times that its protocol counts with are printed, configured, or assumed."""
+        """Return how many of the protocol's time-outs are printed, configured, or assumed."""
         if not self._origins:
             self._origins.update(map(self.timing.origin, USED_BY.get(self.protocol, ())))
         return self._origins
@@ -179,12 +172,13 @@ class Group:
         together: tuple[int, int] | None = None,
         **columns: Any,
     ) -> Finding:
-        """A finding about this group; ``key`` tells it from others of its rule, whenever it is computed.
+        """Return a finding about this group; ``key`` distinguishes it within its rule, and is stable across runs.
 
-        ``when`` it happened, or began and ended: microseconds, no end for what the logs do not see the end of. How long
-        it ``lasted``, or two leaders led ``together``: microseconds, least and most; a most without bound is no
-        measure. Nodes, terms and evidence are made unique, in the order in which they are given, without the unknown;
-        nodes and terms of a finding about leaders are those of who ``led``.
+        - ``when``: its time in us, or begin and end; no end where the logs do not show it
+        - ``lasted``, ``together``: (least, most) duration, or overlap of two leaders, in us; an unbounded most is left
+          out
+        - ``led``: tenures, whose nodes and terms precede ``nodes`` and ``terms``
+        - ``nodes``, ``terms``, ``evidence``: made unique in the given order, without ``None``
         """
         leaders = [tenure for tenure in led if tenure is not None]
         named = (*(tenure.node for tenure in leaders), *nodes)
@@ -211,7 +205,7 @@ class Group:
 
 
 def _in_ms(measure: tuple[int, int | None] | None) -> tuple[int | None, int | None]:
-    """Least and most of a time in milliseconds, as far as they are known."""
+    """Return a (least, most) duration in ms; ``None`` for a most without bound."""
     if measure is None:
         return None, None
     least, most = measure
@@ -219,19 +213,19 @@ def _in_ms(measure: tuple[int, int | None] | None) -> tuple[int | None, int | No
 
 
 def since(fact: Fact) -> Moment:
-    """The beginning of a fact."""
+    """Return the beginning of a fact."""
     return Moment(fact.since, fact.since_by, fact.source_node, fact.since_event)
 
 
 def until(fact: Fact) -> Moment | None:
-    """The end of a fact, if it has one."""
+    """Return the end of a fact, or ``None``."""
     if fact.until is None or fact.until_by is None:
         return None
     return Moment(fact.until, fact.until_by, fact.source_node, fact.until_event)
 
 
 def least_together(clocks: Clocks, fact: Fact, other: Fact) -> int:
-    """The least true time for which both lasted at once, in microseconds; zero where one has no end."""
+    """Return the least true time in us for which two facts overlap; zero where one has no end."""
     ends = [end for end in (until(fact), until(other)) if end is not None]
     if len(ends) < 2:
         return 0
@@ -239,18 +233,18 @@ def least_together(clocks: Clocks, fact: Fact, other: Fact) -> int:
 
 
 def in_order(some: Iterable[Fact]) -> Iterator[Fact]:
-    """Facts by time, then in the order of one log, then by everything else: the same for any order of arrival."""
+    """Yield facts by time, then in the order of one log, then by all fields: the same for any order of arrival."""
     facts = list(some)
-    times = list(map(_when, facts))
+    times = list(map(_time_key, facts))
     for _, alike in groupby(sorted(range(len(facts)), key=times.__getitem__), key=times.__getitem__):
         at_once = [facts[number] for number in alike]
-        yield from at_once if len(at_once) == 1 else sorted(at_once, key=_whole)
+        yield from at_once if len(at_once) == 1 else sorted(at_once, key=_all_fields)
 
 
-_when = attrgetter("since", "source_node", "ordinal", "kind")
+_time_key = attrgetter("since", "source_node", "ordinal", "kind")
 
 
-def _whole(fact: Fact) -> list[tuple[bool, object]]:
+def _all_fields(fact: Fact) -> list[tuple[bool, object]]:
     return [(value is not None, value) for value in _values(fact.__match_args__)(fact)]
 
 
@@ -260,7 +254,7 @@ def _values(names: tuple[str, ...]) -> Callable[[Fact], tuple[object, ...]]:
 
 
 def group_of(all_facts: Iterable[Fact], clocks: Clocks) -> Group:
-    """Index the facts of one group and protocol. ``clocks`` are those of all machines that speak of the group."""
+    """Index the facts of one group and protocol; ``clocks`` are those of all machines that mention the group."""
     every = list(all_facts)
     electorates = Electorates(every, clocks)
     ordered = list(in_order(set(silent_logs.extend_liveness(every, clocks, electorates))))
@@ -277,18 +271,18 @@ def group_of(all_facts: Iterable[Fact], clocks: Clocks) -> Group:
         written=_last_lines(every),
         timing=timing_of(ordered),
     )
-    group = replace(group, roles=tuple(_closed(role, group) for role in group.of(Role)))
+    group = replace(group, roles=tuple(_closed_if_silent(role, group) for role in group.of(Role)))
     return group.with_tenures(sorted(_tenures(group), key=lambda tenure: (tenure.term, tenure.begin, tenure.source)))
 
 
 def _first_lines(facts: Sequence[Fact]) -> dict[str, Moment]:
-    """The first line of each source in which it could tell a role: not before its process ran, and its file begins."""
+    """Return each source's first line that could show a role: after its process and its role file begin."""
     ran, shown = (_by_source(facts, kind, since, min) for kind in (Alive, Written))
     return ran | {source: max(first, ran.get(source, first), key=_time) for source, first in shown.items()}
 
 
 def _last_lines(facts: Sequence[Fact]) -> dict[str, Moment]:
-    """The last one; others may have heard of its process later."""
+    """Return each source's last line that could show a role; peers may have heard of its process later."""
     ran, shown = (_by_source(facts, kind, until, max) for kind in (Alive, Written))
     return ran | {source: min(last, ran.get(source, last), key=_time) for source, last in shown.items()}
 
@@ -296,7 +290,7 @@ def _last_lines(facts: Sequence[Fact]) -> dict[str, Moment]:
 def _by_source(
     facts: Iterable[Fact], kind: type[Fact], of: Callable[[Fact], Moment | None], choose: Callable[..., Moment]
 ) -> dict[str, Moment]:
-    """Of the facts of a kind the first or last moment of each source."""
+    """Return the first or last moment of each source, among the facts of a kind."""
     found: dict[str, Moment] = {}
     for fact in facts:
         moment = of(fact) if isinstance(fact, kind) else None
@@ -309,13 +303,13 @@ _time = attrgetter("at", "by")
 
 
 def _end_of(ordered: list[Fact]) -> Moment:
-    """The last sign of life of any member, or the last decision about the group."""
+    """Return the last sign of life of any member, or the last decision about the group."""
     at, source, by = max(map(_last_word, ordered))
     return Moment(at, by, source)
 
 
 def _last_word(fact: Fact) -> tuple[int, str, int]:
-    """Its time at the earliest, its source, and its time at the latest."""
+    """Return (earliest time, source, latest time) of a fact's last sign of life, or of its beginning."""
     if isinstance(fact, Alive) and fact.until is not None and fact.until_by is not None:
         return fact.until, fact.source_node, fact.until_by
     return fact.since, fact.source_node, fact.since_by
@@ -326,8 +320,8 @@ def _last_seen(group: Group, source: str) -> Moment | None:
     return max((end for end in ends if end is not None), key=attrgetter("at"), default=None)
 
 
-def _closed(role: Role, group: Group) -> Role:
-    """A role without end, in a log that stops well before its group's logs do, ends at its last sign."""
+def _closed_if_silent(role: Role, group: Group) -> Role:
+    """Return the role, ended at its last sign if its log stops well before its group's logs do."""
     if role.until is not None or role.role == DOWN:
         return role
     seen = _last_seen(group, role.source_node)

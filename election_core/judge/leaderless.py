@@ -1,11 +1,11 @@
 """``LEADERLESS``: members were up, a leader had existed before, and nobody led who could write.
 
-    leader, term 1   [===== majority lost ..... end]           without a majority it leads no more, whatever it says
+    leader, term 1   [===== majority lost ..... end]           without a majority it cannot write
     leader, term 2                           [begin == serves  elected; its process serves a little later
-    nobody leads           |<-- least .. most -->|             no gap where a third tenure or an unseen leader covers it
+    nobody leads           |<-- least .. most -->|             no gap where another leader covers it
 
-A gap is measured between the end that mattered, of all tenures before it, and the beginning of the next one. The end is
-what the leader says, or when others heard of it last; in a protocol in which a majority commits it is the loss of that
+A gap lasts from the effective end of all earlier tenures to the beginning of the next one. The effective end is what
+the leader logs, or when others heard of it last; in a protocol in which a majority commits it is the loss of that
 majority (:mod:`.quorum_contact`), if that came first.
 """
 
@@ -48,20 +48,20 @@ from election_replay.election_core.model.timing import SECOND, Timeout
 
 MIN_REPORTED = Timeout.MIN_REPORTED.us
 MAX_INFO_GAP = Timeout.MAX_INFO_GAP.us
-"""A time without leader that may be shorter than this is worth knowing, not an alarm."""
+"""A gap whose least length is shorter than this is reported as information, not as an alarm."""
 PLANNED = frozenset({STOPPED, TRANSFER, PREFERRED, REMOVED})
-"""How a leadership ends that somebody wanted to end."""
+"""End causes of a leadership that somebody ended on purpose."""
 GROUP_SHUTDOWN = Timeout.GROUP_SHUTDOWN.us
-"""Members that stop within this time of their leader were shut down together."""
+"""Members that stop within this many us of their leader were shut down together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A time without a leader, from the end of the last effective tenure; microseconds, least and most.
+    """A time without a leader, from the effective end of the last tenure; ``least`` and ``most`` are its length in us.
 
-    ``unserved`` are those who were elected in it and never served, each with the begin of its change of role.
-    ``missed``: that it had begun is known from a follower alone that heard of the leader no more. ``all_down``: no
-    member was up in it long enough to be noticed, as where a machine room loses its power.
+    ``unserved`` are the tenures elected in it that never served, each with the begin of its role change. ``missed``:
+    its begin is known only from a follower that no longer heard of the leader. ``all_down``: no member was up in it
+    long enough to be noticed, as after a power loss.
     """
 
     before: Tenure
@@ -79,11 +79,11 @@ class Gap:
 
 
 NoIncident = Callable[[Gap], bool]
-"""Whether a time without a leader is worth knowing and no alarm, by what the protocol's logs tell of its cause."""
+"""Returns True for a gap that is information and no alarm, by its cause in the protocol's logs."""
 Unseen = Callable[[Group, Moment, Moment], bool]
-"""Whether somebody may have led between two moments although no log says so with a term."""
+"""Returns True when somebody may have led between two moments although no log says so with a term."""
 Inferred = Callable[[Tenure], bool]
-"""Whether the end of a tenure is no line's, but follows from what others print."""
+"""Returns True when no line ends a tenure: its end follows from what others print."""
 
 
 def gaps(
@@ -95,21 +95,21 @@ def gaps(
     *,
     fenced: bool = False,
 ) -> Iterator[Gap]:
-    """Times without a leader after the first one.
+    """Yield the times without a leader after a group's first leader.
 
-    ``heard`` are pairs of a member and the moment at which another one heard of it for the last time: they bound
-    the end of a leader that died or fell silent. ``majorities`` are given where a leader without one cannot commit.
-    A time after an ``inferred`` end that may be none, and is no longer than that end is uncertain, is no gap.
-    ``fenced``: a leader of a smaller term than one that was elected since is none, however long its own log says so.
+    ``heard`` are pairs of a member and the moment at which another one heard of it for the last time: they bound the
+    end of a leader that died or fell silent. ``majorities`` is given where a leader without a majority cannot commit. A
+    gap behind an ``inferred`` end is dropped when it may be empty and is no longer than the uncertainty of that end.
+    ``fenced``: a tenure no longer counts once a larger term was elected, whatever its own log says.
     """
     service = Service(group)
-    # By term: clocks of different machines do not order them. Before its first leader a group has lost none.
+    # Tenures are ordered by term, since clocks of different machines do not order them.
     tenures = in_turn(group)
     begun = [not n or service.begun(tenure) is not None for n, tenure in enumerate(tenures)]
     ordered = [tenure for tenure, serves in zip(tenures, begun, strict=True) if serves]
     unserved = [tenure for tenure, serves in zip(tenures, begun, strict=True) if not serves]
     served = group.with_tenures(ordered)
-    ends, led_unseen, alive_times = (
+    ends, without_log, alive_times = (
         _Ends(served, heard, majorities, service),
         _led_without_log(group),
         AliveTimes(group),
@@ -119,10 +119,10 @@ def gaps(
         target = ends.target
         so_far = ends.so_far(before)
         in_force = [end for end in so_far if not fenced or not is_larger(before.term, end.tenure.term)]
-        gap = _gap(served, in_force, (after, target), led_unseen, alive_times)
+        gap = _gap(served, in_force, (after, target), without_log, alive_times)
         if gap is not None:
             gap = replace(gap, unserved=tuple(_never_served(group, gap, unserved, service)))
-        if gap is not None and majorities is not None and (gap.missed or not _nobody_else(group, gap)):
+        if gap is not None and majorities is not None and (gap.missed or not _surely_nobody_led(group, gap)):
             gap = replace(gap, least=0) if gap.most >= MAX_INFO_GAP else None
         may_be_none = gap is None or (gap.least <= 0 and gap.most <= Timeout.BLURRED_END.us + gap.end.width)
         if gap is None or (inferred is not None and may_be_none and inferred(gap.before)):
@@ -135,14 +135,14 @@ def gaps(
 
 
 def _since_its_election(group: Group, gap: Gap, service: Service) -> Gap:
-    """The time without a leader behind the first leader of a group that never served: it may have begun before it."""
+    """Return the gap behind the first leader of a group that never served: it may have begun at its election."""
     first = gap.before
     unserved = ((first, service.tried(first)), *gap.unserved)
     return replace(gap, begin=first.begin, most=group.clocks.elapsed(first.begin, gap.end)[1], unserved=unserved)
 
 
 def _first_never_serves(group: Group, ordered: Sequence[Tenure], service: Service) -> Iterator[Gap]:
-    """The first leader of a group leads to the end of the logs, and its log shows that it never served."""
+    """Yield the gap of a group whose only leader led to the end of the logs and, by its log, never served."""
     if len(ordered) == 1 and ordered[0].open and service.begun(ordered[0]) is None:
         first = ordered[0]
         least, most = group.clocks.elapsed(first.begin, group.end)
@@ -154,7 +154,7 @@ def _first_never_serves(group: Group, ordered: Sequence[Tenure], service: Servic
 def _never_served(
     group: Group, gap: Gap, unserved: Sequence[Tenure], service: Service
 ) -> Iterator[tuple[Tenure, Moment | None]]:
-    """Who was elected in a time without a leader and never served, and when its change of role began."""
+    """Yield the tenures of ``unserved`` that may have begun in the gap, each with the begin of its role change."""
     elapsed = group.clocks.elapsed
     for tenure in unserved:
         if elapsed(gap.begin, tenure.begin)[1] > 0 and elapsed(tenure.begin, gap.end)[1] > 0:
@@ -163,11 +163,9 @@ def _never_served(
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """The end of a tenure as far as it mattered: not before ``earliest``, not after ``latest``.
-
-    ``lost``: it ended with the loss of the majority, or may have, where that is not ``sure``. ``missed``: a follower
-    heard of it no more by the latest time; others, of whom no log may be there, may have followed on.
-    """
+    """The effective end of a tenure, in ``[earliest, latest]``. ``lost``: the loss of the majority that ended it, or
+    may have where that is not ``sure``. ``missed``: it is known from a follower that no longer heard of the leader;
+    others, whose logs may be missing, may have followed it longer."""
 
     earliest: Moment
     latest: Moment
@@ -177,10 +175,8 @@ class _End:
 
 
 class _Ends:
-    """The ends of the tenures up to one, for one after the other: those that can bound the time without a leader.
-
-    Of the tenures that ended long before everything that still follows, on any clock, only the last on each clock can.
-    """
+    """The effective ends of tenures that can still bound a gap, asked for one tenure after the other. Of the tenures
+    that ended long before everything that follows, on any clock, only the last on each clock can."""
 
     def __init__(
         self,
@@ -195,35 +191,35 @@ class _Ends:
         self._targets = [*(service.begun(tenure) or tenure.begin for tenure in group.tenures[1:]), group.end]
         self._soonest = list(accumulate((target.at for target in reversed(self._targets)), min))[::-1]
         self._number = 0
-        self._moving: list[tuple[int, Tenure]] = []
+        self._pending: list[tuple[int, Tenure]] = []
         self._latest: dict[str, tuple[int, int, _End]] = {}
         self._earliest: dict[str, tuple[int, int, _End]] = {}
 
     @property
     def target(self) -> Moment:
-        """The beginning of the tenure after the next one that is asked for, or the end of the group's logs."""
+        """The beginning of the tenure after the one that :meth:`so_far` gets next, or the end of the group's logs."""
         return self._targets[self._number]
 
     def so_far(self, tenure: Tenure) -> list[_End]:
-        """The ends up to the next ``tenure``, in order, as the beginning of the one after it sees them."""
+        """Return the effective ends up to ``tenure``, in order, as seen from the beginning of the next one."""
         target, soonest = self._targets[self._number], self._soonest[self._number]
-        self._moving.append((self._number, tenure))
+        self._pending.append((self._number, tenure))
         self._number += 1
         ends: dict[int, _End] = {}
-        moving = []
-        for number, earlier in self._moving:
+        pending = []
+        for number, earlier in self._pending:
             end = self._without_majority(_effective_end(self._group, earlier, target, self._heard), target)
-            if number < self._number - 1 and self._settled_at(earlier) < soonest:
-                self._settle(number, end)
+            if number < self._number - 1 and self._final_after(earlier) < soonest:
+                self._finalize(number, end)
             else:
-                moving.append((number, earlier))
+                pending.append((number, earlier))
                 ends[number] = end
-        self._moving = moving
+        self._pending = pending
         ends.update((number, end) for _, number, end in (*self._latest.values(), *self._earliest.values()))
         return [ends[number] for number in sorted(ends)]
 
     def _without_majority(self, end: _End, target: Moment) -> _End:
-        """The end of a tenure, or the loss of its majority where that came first."""
+        """Return the end of a tenure, or the loss of its majority where that came first."""
         if self._majorities is None or end.tenure.end_cause in PLANNED:
             return end
         lost = self._majorities.lost(end.tenure, target)
@@ -243,42 +239,42 @@ class _Ends:
         return _End(earliest, latest, end.tenure, lost)
 
     def _missed(self, end: _End) -> bool:
-        """Whether an end is known from followers alone that heard of their leader no more, and others may have led on
-        with it: of whom no log is there."""
+        """Return True when only some followers missed a leader, and others, whose logs are missing, may have followed
+        it longer."""
         if not end.missed or self._majorities is None or self._majorities.closed(end.latest):
             return False
-        return not self._majorities.forsaken(end.tenure, end.latest)
+        return not self._majorities.abandoned(end.tenure, end.latest)
 
-    def _settled_at(self, tenure: Tenure) -> float:
-        """After this, on any clock, nothing that follows changes what is known of the end."""
+    def _final_after(self, tenure: Tenure) -> float:
+        """Return the time in us, on any clock, after which later tenures no longer change the effective end."""
         if tenure.end_cause in (None, SILENT):
             return inf
         widest = self._group.clocks.widest
         holes = (hole.end.by + widest for hole in tenure.silences)
         return max(tenure.end.by + 2 * widest, max(holes, default=0))
 
-    def _settle(self, number: int, end: _End) -> None:
-        for settled, source, time in (
+    def _finalize(self, number: int, end: _End) -> None:
+        for final, source, time in (
             (self._latest, end.latest.source, end.latest.by),
             (self._earliest, end.earliest.source, end.earliest.at),
         ):
-            before = settled.get(source)
+            before = final.get(source)
             if before is None or (time, number) > before[:2]:
-                settled[source] = (time, number, end)
+                final[source] = (time, number, end)
 
 
 def _gap(
     group: Group,
     ends: Sequence[_End],
     following: tuple[Tenure | None, Moment],
-    led_unseen: "_LedUnseen",
+    without_log: "_LeadersWithoutLog",
     alive_times: AliveTimes,
 ) -> Gap | None:
-    """The gap between these ends and what follows: the next tenure and when it served, or the end of the logs."""
+    """Return the gap between the ends and what follows (the next tenure and when it served, or the end of the logs)."""
     after, target = following
     if after is None and any(end.tenure.open for end in ends):
         return None
-    # A tenure that outlasts the target leaves no gap; only what every earlier tenure leaves open is one.
+    # The gap is what no earlier tenure covers: the minimum over all of them.
     least = min(group.clocks.elapsed(end.latest, target)[0] for end in ends)
     most = min(group.clocks.elapsed(end.earliest, target)[1] for end in ends)
     least = min(least, most)  # a leader that was missed before its last line led until that line
@@ -293,7 +289,7 @@ def _gap(
     # A stale leader that stepped down for one already elected creates no gap.
     before = end.tenure if ends[-1].tenure.end_cause == HIGHER_NODE else ends[-1].tenure
     begin, lost = end.earliest, end.lost if end.tenure is before else None
-    if led_unseen.meanwhile(before, target):
+    if without_log.meanwhile(before, target):
         return None
     last_sign = Moment(begin.at, begin.at, begin.source)
     open_from = end.latest if least >= MIN_REPORTED else last_sign
@@ -311,16 +307,14 @@ def _gap(
 
 
 def _in_doubt(clocks: Clocks, end: _End, target: Moment) -> bool:
-    """Whether clocks in doubt leave open how long it was from an end to what follows, or when that was."""
+    """Return True when doubted clocks leave open how long after an end the target was, or when either of them was."""
     known = end.latest.source == target.source or all(map(clocks.placed, (end.latest, target)))
     return not known or not any(map(clocks.placed, (end.earliest, target)))
 
 
 def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: ByTime[Moment]) -> _End:
-    """When a tenure ceased to matter for what follows: its end, or the silence in which it was replaced.
-
-    Where the leader's log just stops and nobody missed the leader then, only its log ended: it may have led on.
-    """
+    """Return when a tenure ceased to matter for ``target``: its end, or the log gap in which it was replaced. Where the
+    leader's log just stops and nobody missed the leader then, only its log ended: it may have led on."""
     clocks = group.clocks
     end = tenure.end
     for hole in tenure.silences:
@@ -337,16 +331,16 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: ByTime[M
     )
     late = -Timeout.LAST_HEARTBEAT.us
     relevant = [m for m in near if clocks.elapsed(end, m)[1] > late and clocks.elapsed(m, target)[1] > 0]
-    if not log_stops:  # what was heard after the end is of a later life
+    if not log_stops:  # what was heard after the end came from a later process run
         earlier = (moment for moment in relevant if not clocks.surely_before(end, moment))
         relevant = [moment for moment in earlier if not _followed_again(group, tenure, moment)]
     if log_stops and not _missed_when_its_log_stops(clocks, end, relevant):
         return _End(end, target, tenure)
-    # Who lost a leader before another one surely heard of it was only cut off; so was perhaps who did not hear it end.
+    # A member that lost the leader surely before another one heard of it was only cut off.
     still_heard = [word for word in relevant if not any(clocks.surely_before(word, other) for other in relevant)]
-    # What may also have been heard after the end, of a later life, bounds nothing.
+    # What may have been heard after the end, from a later process run, bounds nothing.
     bounds = [m for m in still_heard if log_stops or not clocks.surely_before(end, Moment(m.by, m.by, m.source))]
-    # Around a step a clock proves nothing: that follower may have heard of it later than the others.
+    # Near a step a clock proves nothing: that follower may have heard of the leader later than the others.
     by_majority = group.protocol in BY_MAJORITY
     closed = [m for m in bounds if by_majority and tenure.end_cause == DIED and m.event_id in group.once(closings)]
     latest = min(closed or bounds, key=lambda m: (clocks.near_step(m), m.by, m.source), default=end)
@@ -356,7 +350,8 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: ByTime[M
 
 
 def _followed_again(group: Group, tenure: Tenure, moment: Moment) -> bool:
-    """Whether who heard of a leader for the last time at a moment followed it again, surely before its tenure ended."""
+    """Return True when the member that heard of a leader last at ``moment`` followed it again before its tenure
+    ended."""
     over = Moment(tenure.end.by, tenure.end.by, tenure.source)
     return any(
         role.role == FOLLOWER
@@ -368,13 +363,13 @@ def _followed_again(group: Group, tenure: Tenure, moment: Moment) -> bool:
 
 
 def _missed_when_its_log_stops(clocks: Clocks, end: Moment, heard: Sequence[Moment]) -> bool:
-    """Whether others heard of a member for the last time about when its log stops, and not after that."""
+    """Return True when others last heard of a member about when its log stops, and not after that."""
     last_line = Moment(end.at, end.at, end.source)
     return bool(heard) and all(clocks.elapsed(last_line, moment)[0] <= SILENCE for moment in heard)
 
 
-def _nobody_else(group: Group, gap: Gap) -> bool:
-    """Whether surely nobody led in a gap, of whom logs may be missing."""
+def _surely_nobody_led(group: Group, gap: Gap) -> bool:
+    """Return True when no member can have led in a gap, even one whose log is missing."""
     begin = gap.lost.latest if gap.lost is not None else gap.begin
     without = {(tenure.node, tenure.term) for tenure, _ in gap.unserved}
     if without:
@@ -385,12 +380,10 @@ def _nobody_else(group: Group, gap: Gap) -> bool:
     return nobody_led(group, gap.before, gap.after, begin, gap.end)
 
 
-def _led_without_log(group: Group) -> "_LedUnseen":
-    """The roles of those who followed a leader whose own log does not show that it led then.
-
-    In a term that it had led before it may have been elected again beyond the end of its log; whoever hears of it long
-    after that heard of it. Its log may also begin later than it led.
-    """
+def _led_without_log(group: Group) -> "_LeadersWithoutLog":
+    """Return the roles of followers whose leader has no log that shows it leading then. A leader may be elected again
+    in the same term beyond the end of its log, so a follower that begins long after that end counts. So does one that
+    begins before the leader's log does."""
     tenures: dict[tuple[int, str], list[Tenure]] = {}
     for tenure in group.tenures:
         tenures.setdefault((tenure.term, tenure.node), []).append(tenure)
@@ -405,7 +398,7 @@ def _led_without_log(group: Group) -> "_LedUnseen":
         before = elapsed(since(role), first.get(tenure.source, tenure.begin))[0] > MAX_INFO_GAP
         return before or all(elapsed(end, since(role))[0] > late for end in last)
 
-    return _LedUnseen(
+    return _LeadersWithoutLog(
         group,
         [
             (role.term, role)
@@ -418,8 +411,8 @@ def _led_without_log(group: Group) -> "_LedUnseen":
     )
 
 
-class _LedUnseen:
-    """Roles of those who followed a leader whose own log does not show that it led then, by their terms."""
+class _LeadersWithoutLog:
+    """Followers' roles under leaders whose own logs do not show it, by term."""
 
     def __init__(self, group: Group, roles: Iterable[tuple[int, Role]]) -> None:
         self._clocks = group.clocks
@@ -428,7 +421,7 @@ class _LedUnseen:
         self._earliest = list(accumulate((role.since for _, role in reversed(self._roles)), min))[::-1]
 
     def meanwhile(self, before: Tenure, target: Moment) -> bool:
-        """Whether one of these leaders led a later term before a moment, or the term of a tenure again."""
+        """Return True when such a leader led a later term than ``before``, or its term again, before ``target``."""
         first, reach = bisect_left(self._roles, before.term, key=itemgetter(0)), target.by + self._clocks.widest
         if first == len(self._roles) or self._earliest[first] > reach:
             return False
@@ -442,18 +435,18 @@ class _LedUnseen:
 
 
 def _shut_down_together(group: Group, before: Tenure, end: Moment) -> bool:
-    """Whether the last leader was stopped cleanly, then or soon after, and every other member with it."""
-    alive = sorted(group.of(Alive), key=lambda life: (life.until or 0, life.stopped))
-    last = {life.source_node: life for life in alive if life.until is not None}
+    """Return True when the last leader was stopped cleanly at ``end`` or soon after, and every other member with it."""
+    alive = sorted(group.of(Alive), key=lambda run: (run.until or 0, run.stopped))
+    last = {run.source_node: run for run in alive if run.until is not None}
     leaders = last.get(before.source)
     if leaders is None or not leaders.stopped or not _ended_within(group, end, leaders, -UNBOUNDED):
         return False
-    return all(life.stopped or _ended_within(group, end, life, 0) for life in last.values())
+    return all(run.stopped or _ended_within(group, end, run, 0) for run in last.values())
 
 
-def _ended_within(group: Group, moment: Moment, life: Alive, since_us: int) -> bool:
-    """Whether a life may have ended from ``since_us`` after a moment on, and before all of a group would be stopped."""
-    end = until(life)
+def _ended_within(group: Group, moment: Moment, run: Alive, since_us: int) -> bool:
+    """Return True when a process run may have ended between ``since_us`` and ``GROUP_SHUTDOWN`` us after a moment."""
+    end = until(run)
     if end is None:
         return False
     least, most = group.clocks.elapsed(moment, end)
@@ -461,7 +454,7 @@ def _ended_within(group: Group, moment: Moment, life: Alive, since_us: int) -> b
 
 
 def began_early(begin: Moment, before: Tenure) -> bool:
-    """Whether a time without a leader began noticeably before its tenure ended: it had fallen silent."""
+    """Return True when a gap began noticeably before its tenure's logged end: the leader had fallen silent."""
     return before.end.at - begin.at > MIN_REPORTED
 
 
@@ -473,10 +466,11 @@ def leaderless(
     no_incident: NoIncident | None = None,
     died: str = "died",
 ) -> Iterator[Finding]:
-    """``LEADERLESS`` for each gap, in the protocol's words: a ``title`` ("leader") of a ``clock`` ("term", "epoch").
+    """Yield a ``LEADERLESS`` finding for each gap, in the protocol's words.
 
-    What is ``no_incident`` is worth knowing; how grave the others are, :func:`severity_of` says. ``died``
-    says how a process ended whose next start alone proves its end: one that says no farewell may have been stopped.
+    ``title`` ("leader") and ``clock`` ("term", "epoch") are its nouns. A gap for which ``no_incident`` holds is
+    information, others are graded by :func:`severity_of`. ``died`` is the verb for a process whose end only its next
+    start proves: where a clean stop leaves no line it may have been stopped.
     """
     for gap in found:
         who = gap.before.with_detail(f"{clock} {gap.before.term}")
@@ -499,10 +493,10 @@ def leaderless(
 
 
 def _how_it_ended(group: Group, gap: Gap, died: str) -> str:
-    """What became of the leader before a time without one, in words."""
+    """Return what happened to the leader before a gap, as a predicate."""
     early = began_early(gap.begin, gap.before)
     fell_silent = _was_silent(group, gap) if gap.lost is not None else early
-    held = _HELD.get(group.once(Fates).fate(gap.before, following_of(gap.after)), "")
+    held = _HELD_UP.get(group.once(Fates).fate(gap.before, following_of(gap.after)), "")
     how = held or ("fell silent" if fell_silent else how_ended(gap.before, died))
     if any(tenure == gap.before for tenure, _ in gap.unserved):
         how = "was elected but did not serve"
@@ -516,7 +510,8 @@ def _how_it_ended(group: Group, gap: Gap, died: str) -> str:
 
 
 def _what_followed(group: Group, gap: Gap, clock: str) -> str:
-    """Who led after a time without a leader, who failed to in it, and who had the former one give up, in words."""
+    """Return who led after a gap, who was elected in it without serving, and who toppled the former leader, as a
+    clause."""
     then = "to the end of the logs"
     if gap.after is not None:
         then = f"until {gap.after.name} led {clock} {gap.after.term}"
@@ -528,12 +523,12 @@ def _what_followed(group: Group, gap: Gap, clock: str) -> str:
     return then if raised is None else f"{then}. {stood_alone(group, gap.before, raised, clock)}"
 
 
-_HELD = {Fate.FROZEN: "was frozen", Fate.OVERLOADED: "waited for its disk"}
+_HELD_UP = {Fate.FROZEN: "was frozen", Fate.OVERLOADED: "waited for its disk"}
 """What held a leader up when it was lost, where its own log says so."""
 
 
 def _failed_elections(gap: Gap, clock: str) -> str:
-    """Who was elected meanwhile, how often, and never served."""
+    """Return a sentence with the members that were elected in a gap and never served, and how often; else nothing."""
     times = Counter(tenure.with_detail(f"{clock} {tenure.term}") for tenure, _ in gap.unserved if tenure != gap.before)
     if not times:
         return ""
@@ -542,14 +537,14 @@ def _failed_elections(gap: Gap, clock: str) -> str:
 
 
 def _elections_without_service(gap: Gap) -> Iterator[str | None]:
-    """The lines in which those who never served were elected, and began to change their role."""
+    """Yield the lines of the elections of ``unserved`` leaders, and of the begins of their role changes."""
     for tenure, tried in gap.unserved:
         yield tenure.begin.event_id
         yield tried.event_id if tried else None
 
 
 def interrupted(group: Group, majorities: QuorumTracker, title: str, clock: str) -> Iterator[Finding]:
-    """``LEADERLESS`` within a leadership: the leader lost its majority and led on when it had it again."""
+    """Yield ``LEADERLESS`` findings within a tenure: its leader lost its majority and led on when it had it again."""
     for tenure in group.tenures:
         for interruption in majorities.interruptions(tenure):
             if interruption.least < MIN_REPORTED:
@@ -577,14 +572,14 @@ def interrupted(group: Group, majorities: QuorumTracker, title: str, clock: str)
 
 
 def _was_silent(group: Group, gap: Gap) -> bool:
-    """Whether the leader's log is silent to the end of the time without a leader, and perhaps beyond."""
+    """Return True when the leader's log is silent to the end of the gap, and perhaps beyond."""
     elapsed = group.clocks.elapsed
     holes = gap.before.silences if gap.after is not None else ()
     return any(elapsed(hole.begin, gap.end)[0] > 0 and elapsed(gap.end, hole.end)[1] > 0 for hole in holes)
 
 
 def _how_lost(group: Group, gap: Gap, lost: QuorumLoss, how: str, *, stepped_down: bool) -> str:
-    """How a leader lost its majority, and what it did then: ``how`` its leadership ended."""
+    """Return how a leader lost its majority, and how (``how``) its leadership ended then, as a predicate."""
 
     def gone(left: FollowerLost) -> str:
         before = group.clocks.elapsed(left.latest, lost.latest)

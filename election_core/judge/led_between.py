@@ -1,6 +1,6 @@
-"""Whether somebody may have led between two leaders although no log says so: a log may be missing, or end before.
+"""Whether somebody may have led between two leaders without any log that shows it: a log may be missing or end early.
 
-leader, term 2   [=====]                      term 3 lies between: nobody led it if so many voters followed nobody
+leader, term 2   [=====]                      term 3 lies between: nobody led it if enough voters followed nobody
 voter            [= follows =][= candidate ============][= follows =   its log shows all of the time
 voter            [= follows =][= follows 2 ==    its log ends: it may have followed somebody since
 leader, term 4                                         [=====
@@ -19,11 +19,9 @@ from election_replay.election_core.model.timing import Timeout
 
 
 def nobody_led(group: Group, before: Tenure, after: Tenure | None, begin: Moment, end: Moment) -> bool:
-    """Whether surely nobody led between two leaders, of whom logs may be missing.
-
-    Leaders that never served had all terms between theirs, or so many voters followed nobody meanwhile, by their own
-    word, that no other one could have been elected.
-    """
+    """Return True when surely nobody led between two leaders, not even a member whose log is missing. Either leaders
+    that never served held all terms in between, or so many voters followed nobody, by their own logs, that no other
+    leader could have been elected."""
     last = before.term
     if after is not None:
         terms = group.once(_terms)
@@ -40,10 +38,8 @@ def _terms(group: Group) -> list[int]:
 
 
 def _followed_nobody(group: Group, source: str, before: Tenure, begin: Moment, end: Moment) -> str | None:
-    """The member of a source, if its log shows all of a time without a leader, in which it led and followed nobody.
-
-    A log that never says whom its member followed, as one without INFO lines, shows nothing by not saying it.
-    """
+    """Return the member of a source whose log shows all of [begin, end] and no leader in it; else ``None``. A log that
+    never names a leader, such as one without INFO lines, shows nothing by leaving it out."""
     if not any(role.role in (LEADER, FOLLOWER) for role in group.roles_of(source, UNBOUNDED)):
         return None
     elapsed = group.clocks.elapsed
@@ -56,10 +52,11 @@ def _followed_nobody(group: Group, source: str, before: Tenure, begin: Moment, e
     if not near or elapsed(since(near[0]), begin)[1] < 0 or not _begins_before(group, source, begin):
         return None
     written, last = group.written.get(source), until(near[-1])
-    elsewhere = near[-1].role == DOWN and near[-1] is group.roles_of(source, UNBOUNDED)[-1]  # in another group
+    # A last role DOWN means that the member runs in another group now.
+    elsewhere = near[-1].role == DOWN and near[-1] is group.roles_of(source, UNBOUNDED)[-1]
     ends = written is None or elapsed(begin, written)[1] <= 0 or elapsed(written, end)[0] > Timeout.FROZEN.us
     if ends and not elsewhere:
-        return None  # its log, quiet as it may be, ends before
+        return None  # its log ends before the time does, quiet or not
     shown = last is None or elapsed(last, end)[0] <= 0 or elsewhere
     served = any(
         (_serves_later(group, role, before) or _leads_again(group, role, before, begin))
@@ -70,10 +67,8 @@ def _followed_nobody(group: Group, source: str, before: Tenure, begin: Moment, e
 
 
 def _serves_later(group: Group, role: Role, before: Tenure) -> bool:
-    """Whether a role may be one under a leader who came after the one before the time.
-
-    Of a term that is not known it may be one under a leader whose log does not say that it was elected in vain.
-    """
+    """Return True when a role may be one under a leader that came after ``before``. If the role's term is unknown, its
+    leader may be a later one, unless that leader's own log shows a failed election."""
     if role.role not in (LEADER, FOLLOWER) or (role.role == FOLLOWER and role.leader is None):
         return role.role == UNKNOWN
     leader = role.leader or role.node
@@ -84,7 +79,7 @@ def _serves_later(group: Group, role: Role, before: Tenure) -> bool:
 
 
 def _leads_again(group: Group, role: Role, before: Tenure, begin: Moment) -> bool:
-    """Whether a member follows the leader before the time again, of whose log no line is left by then."""
+    """Return True when a member follows the former leader again at a time that the leader's own log does not cover."""
     elapsed, written = group.clocks.elapsed, group.written.get(before.source)
     if role.role != FOLLOWER or role.leader != before.node or elapsed(begin, since(role))[0] <= 0:
         return False
@@ -92,15 +87,14 @@ def _leads_again(group: Group, role: Role, before: Tenure, begin: Moment) -> boo
 
 
 def covers(group: Group, source: str, begin: Moment, end: Moment) -> bool:
-    """Whether a log has lines from before a time to its end, give or take what is worth knowing and no alarm."""
+    """Return True when a log has lines from ``begin`` to ``end``, but for ``MAX_INFO_GAP``."""
     last = group.written.get(source)
     whole = last is not None and group.clocks.elapsed(end, last)[0] >= -Timeout.MAX_INFO_GAP.us
     return whole and _begins_before(group, source, begin)
 
 
 def not_shown(group: Group, source: str, begin: Moment, end: Moment) -> int:
-    """For how long, at least, before its end a log has no lines of a time that it shows from its beginning on, in
-    microseconds."""
+    """Return for how many us, at least, before ``end`` a log has no lines; UNBOUNDED if it begins after ``begin``."""
     last = group.written.get(source)
     if last is None or not _begins_before(group, source, begin):
         return UNBOUNDED
@@ -113,7 +107,7 @@ def _begins_before(group: Group, source: str, begin: Moment) -> bool:
 
 
 def in_turn(group: Group) -> Sequence[Tenure]:
-    """The tenures by term; where terms went back, one that surely began before one of a smaller term comes first."""
+    """Return the tenures by term; where terms went back, tenures that surely began earlier come first."""
     if not any(group.of(TermWentBack)):
         return group.tenures
     ordered: list[Tenure] = []
@@ -126,8 +120,8 @@ def in_turn(group: Group) -> Sequence[Tenure]:
 
 
 def silent_between(group: Group, begin: Moment, end: Moment) -> int:
-    """For how long, in microseconds, a log that alone tells of a time is silent in it: its clock may have passed over
-    that."""
+    """Return for how many us a log is silent between two of its own moments; 0 for moments of two logs. Its clock may
+    have skipped that time, so the time did not surely pass."""
     if begin.source != end.source:
         return 0
     holes = group.once(_holes).between(begin.source, begin.at, end.by)

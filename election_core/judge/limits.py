@@ -34,10 +34,8 @@ def log_gaps(group: Group) -> Iterator[Finding]:
 
 
 def log_gap_coverage(group: Group) -> RuleCoverage:
-    """Return the coverage of ``LOG_GAP``: one check per gap, and one per member whose log has none.
-
-    A member is undecidable when its log has silences, but no rhythm that would make them gaps.
-    """
+    """Return the coverage of ``LOG_GAP``: one check per gap, and one per member whose log has none. A member is
+    undecidable when its log has silences, but no rhythm that would make them gaps."""
     found = list(log_gaps(group))
     silent = {hole.source_node for hole in _silences(group)}
     untold = len(silent - {hole.source_node for hole in _holes(group)})

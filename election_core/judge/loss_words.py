@@ -1,4 +1,4 @@
-"""How a leader lost those who followed it, and how its leadership ended, in words."""
+"""How a leader lost its followers, and how its leadership ended, in words."""
 
 from collections.abc import Callable, Iterable
 
@@ -9,7 +9,7 @@ from election_replay.election_core.judge.wording import listed
 
 
 def away(lefts: Iterable[FollowerLost], gone: Callable[[FollowerLost], str] = lambda _: "") -> str:
-    """Who was lost to a leader, and how: ``gone`` says for how long it was, where that is of note."""
+    """Return which followers a leader lost and how; ``gone`` returns for how long, where that matters."""
     clauses: dict[tuple[bool, str], list[str]] = {}
     for left in lefts:
         clauses.setdefault((left.ended, gone(left)), []).append(left.member)
@@ -26,8 +26,8 @@ def away(lefts: Iterable[FollowerLost], gone: Callable[[FollowerLost], str] = la
 
 
 def lost_before(group: Group, leader: Tenure, lost: QuorumLoss) -> list[FollowerLost]:
-    """Who was lost to a leader that gave up without a majority: too few to cost it that may only have missed it since
-    it led no more."""
+    """Return the followers that a leader lost before it ended. If it gave up without a quorum and the known losses are
+    too few for that, those are left out that may only have missed it after its end."""
     lefts = [*lost.left]
     if leader.end_cause != "quorum_lost" or group.electorates.lost(
         leader, lost.latest, {left.member for left in lefts}
@@ -37,7 +37,8 @@ def lost_before(group: Group, leader: Tenure, lost: QuorumLoss) -> list[Follower
 
 
 def how_ended(tenure: Tenure, died: str) -> str:
-    """How a leadership ended; ``died`` says it of a process that only its next start proves to have ended."""
+    """Return how a tenure ended, as a predicate; ``died`` is the predicate for an end that only the next start
+    proves."""
     if tenure.open:
         return "was not heard from again"
     words = {

@@ -15,11 +15,8 @@ STEPS_AT_MOST = 8
 
 @dataclass(slots=True, order=True, unsafe_hash=True)
 class Moment:
-    """A moment on the clock of ``source``: an interval ``[at, by]`` in us UTC of that clock.
-
-    Treat it as immutable; it is not frozen because a frozen one takes eight times as long to make, and very many are
-    made.
-    """
+    """A moment on the clock of ``source``: an interval ``[at, by]`` in us UTC of that clock. Treat it as immutable; it
+    is not frozen because a frozen one takes eight times as long to make, and very many are made."""
 
     at: int
     by: int
@@ -42,11 +39,9 @@ class Message:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Step:
-    """A place where the clock of ``source`` was put back, right after the moment ``at`` of its timeline.
-
-    ``size`` is the least size of the step in us; ``ahead`` is what the timeline is ahead of the readings in addition
-    from there on.
-    """
+    """A place where the clock of ``source`` was put back, right after the moment ``at`` of its timeline. ``size`` is
+    the least size of the step in us; ``ahead`` is what the timeline is ahead of the readings in addition from there
+    on."""
 
     source: str
     at: int
@@ -58,10 +53,7 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class Jump:
     """A step that no line shows: messages contradict each other by ``at_least`` us unless the clock of ``source`` was
-    set.
-
-    ``or_else`` are the sources of which one, set instead, would explain the messages as well.
-    """
+    set. ``or_else`` are the sources of which one, set instead, would explain the messages as well."""
 
     source: str
     at_least: int
@@ -126,10 +118,8 @@ def between_steps(source: str, regions: Iterable[tuple[int, int]], steps: Sequen
 
 
 def shifted(row: Sequence[Segment], by: Mapping[int, int]) -> Iterator[Segment]:
-    """Yield the segments of a clock, each earlier by ``by[number]`` us.
-
-    The overlap around several steps begins with the first segment that reaches into it, and ends with the last.
-    """
+    """Yield the segments of a clock, each earlier by ``by[number]`` us. The overlap around several steps begins with
+    the first segment that reaches into it, and ends with the last."""
     for segment in row:
         here = by[segment.number]
         begins = by[next(other for other in row if other.last >= segment.first).number]

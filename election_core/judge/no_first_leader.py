@@ -4,9 +4,8 @@
     member 2      start [= candidate =========================== end
     nobody ever led     |<-- least --------------------------->|  since the last of them began to look
 
-That members elect for a while when a group boots is no incident, and one that finds its leader at last has told nothing
-that a reviewer must know. One that finds none, though it looks for more than a minute, is out of service: a wrong
-address, a certificate that nobody trusts, a majority that was never started.
+Elections while a group boots are no incident. A group that finds no leader for more than a minute is out of service: a
+wrong address, an untrusted certificate, or a majority that was never started.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,14 +22,12 @@ from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import Timeout
 
 FOLLOWS = frozenset({"following", "heartbeat", "status"})
-"""Causes of roles that tell of a leader, whether or not it is named."""
+"""Begin causes of roles that show a leader, named or not."""
 
 
 def no_first_leader(group: Group, title: str) -> Iterator[Finding]:
-    """The finding, if no line of any member tells of a leader; ``title`` is the protocol's word for one.
-
-    One member alone may be cut off from a group that is well: that is worth knowing and no alarm.
-    """
+    """Yield a finding if no line of any member shows a leader; ``title`` is the protocol's word for leader. A single
+    member may be cut off from a healthy group: that is information, not an alarm."""
     if group.tenures or any(map(_tells_of_a_leader, group.roles)) or any(group.of(LastHeard)):
         return
     searches = _searches(group)
@@ -65,7 +62,7 @@ def _tells_of_a_leader(role: Role) -> bool:
 
 
 def _searches(group: Group) -> Mapping[str, tuple[Moment, Moment]]:
-    """For each member: when it began to look for a leader, and its last sign."""
+    """Return {member: (begin of its first search for a leader, its last sign)}."""
     last_signs = {life.source_node: until(life) for life in group.of(Alive)}
     found = dict[str, tuple[Moment, Moment]]()
     for role in group.roles:

@@ -4,9 +4,9 @@
     newer, term 2            [begin ============== end]
     overlap                  |<- min(ends) - max(begins) ->|   measured as least and most of true time
 
-A claim is *definite* when it holds for every reading of the clocks inside their bounds (:mod:`.clock`), *possible* when
-only for some, and nothing is claimed that is merely possible because two lines carry the same second. What an overlap
-means for the data is each protocol's to say.
+A claim is *definite* when it holds for every reading of the clocks inside their bounds (:mod:`.clock`), and *possible*
+when only for some. Two lines with the same second alone claim nothing. What an overlap means for the data is up to each
+protocol.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,10 +22,8 @@ from election_replay.election_core.model.rows import Finding, RuleCoverage
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Two tenures at once; microseconds of true time, least and most.
-
-    ``asleep`` is the part of it in which the stale leader's log is silent: it was frozen, or cannot be heard.
-    """
+    """Two tenures that overlap, by ``least`` to ``most`` us of true time. ``asleep`` is the part in us in which the
+    stale leader's log is silent: it was frozen, or its lines are missing."""
 
     stale: Tenure
     newer: Tenure
@@ -35,22 +33,23 @@ class Overlap:
 
     @property
     def awake_least(self) -> int:
-        """How long the stale leader was awake at least."""
+        """Return for how many us, at least, the stale leader was awake."""
         return max(self.least - self.asleep, 0)
 
     @property
     def frozen(self) -> bool:
-        """Whether the stale leader's log is silent for part of the overlap."""
+        """Return True when the stale leader's log is silent for part of the overlap."""
         return self.asleep > 0
 
     @property
     def certainty(self) -> str:
-        """A leader whose log is silent meanwhile, and tells no role after that, may have been started anew."""
+        """POSSIBLE where the stale leader's log is silent and shows no role later: its process may have been
+        restarted."""
         return POSSIBLE if self.frozen and self.stale.ends_with_its_process else DEFINITE
 
 
 def overlaps(group: Group) -> Iterator[Overlap]:
-    """All pairs of tenures of different nodes that may have been at once."""
+    """Yield all pairs of tenures of different sources that may overlap."""
     for tenure, other in _perhaps_at_once(group):
         if tenure.source == other.source:
             continue
@@ -61,7 +60,7 @@ def overlaps(group: Group) -> Iterator[Overlap]:
 
 
 def _perhaps_at_once(group: Group) -> list[tuple[Tenure, Tenure]]:
-    """The pairs of tenures, in their order, that are not further apart than any clock can be wrong."""
+    """Return the pairs of tenures that are no further apart than any clock can be wrong."""
     pairs: list[tuple[int, int]] = []
     running: list[int] = []
     for number in sorted(range(len(group.tenures)), key=lambda number: group.tenures[number].begin.at):
@@ -73,7 +72,7 @@ def _perhaps_at_once(group: Group) -> list[tuple[Tenure, Tenure]]:
 
 
 def at_once(clocks: Clocks, tenure: Tenure, other: Tenure) -> tuple[int, int]:
-    """Least and most of ``min(ends) - max(begins)``, which is negative when the tenures are apart."""
+    """Return the (least, most) of ``min(ends) - max(begins)`` in us, negative when the tenures are apart."""
     pairs = [clocks.elapsed(begin, end) for begin in (tenure.begin, other.begin) for end in (tenure.end, other.end)]
     return min(least for least, _ in pairs), min(most for _, most in pairs)
 
@@ -90,7 +89,7 @@ def _asleep(clocks: Clocks, stale: Tenure, newer: Tenure) -> int:
 def overlap_finding(
     group: Group, overlap: Overlap, severity: str, summary: str, evidence: Iterable[str | None] = (), **columns: Any
 ) -> Finding:
-    """``SPLIT_BRAIN_OVERLAP``: what a protocol says of an overlap, with other ``columns`` where they differ."""
+    """Return ``SPLIT_BRAIN_OVERLAP`` with the protocol's words; ``columns`` replace the default ones."""
     stale, newer = overlap.stale, overlap.newer
     common: dict[str, Any] = {
         "key": (stale.node, stale.term, newer.term, stale.begin.at),
@@ -106,7 +105,7 @@ def overlap_finding(
 
 
 def overlap_coverage(group: Group, found: Iterable[Finding]) -> RuleCoverage:
-    """Coverage of overlaps: successive tenures that are apart, that are at once, or that cannot be told."""
+    """Return the coverage of overlaps: successive tenures that are apart, overlap, or cannot be decided."""
     pairs = [overlap for overlap in overlaps(group) if overlap.stale.term != overlap.newer.term]
     return counted(
         group,

@@ -9,10 +9,8 @@ from election_replay.election_core.model.timing import Timeout
 
 WANDER_US = Timeout.CLOCK_WANDER.us
 """How far two clocks may drift apart between a message that compares them and the moments that are judged by it, in us.
-
 A clock that is kept within its bound is slewed back and forth; a free one gains or loses up to 100 us a second. Stamps
-in whole seconds are less exact than that.
-"""
+in whole seconds are less exact than that."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -1,9 +1,9 @@
-"""Quiescent groups: verdicts that owe nothing to how far the logs go.
+"""Quiescent groups: verdicts that do not depend on how far the logs go.
 
-In a quiescent group nothing has happened for long: its members live on, and their logs say nothing but that. It is
-judged as if its logs ended soon after the last thing that happened, if its rows are the same when they end later. Then
-another night of the same changes nothing in what is judged, and its verdicts stand as they are. All other groups are
-judged with their logs as they end.
+Nothing has happened for long in a quiescent group: its members run, and their logs show nothing else. It is judged as
+if its logs ended soon after the last event, provided that its rows are the same when they end later. Another quiet
+night then changes nothing in its input, and its verdicts are kept. All other groups are judged to the end of their
+logs.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,28 +20,26 @@ LAGGING = Timeout.SILENT_END.us
 
 @dataclass(frozen=True, slots=True)
 class Quiescent:
-    """Since when nothing happens in a group (microseconds UTC), and a fingerprint of what is open there."""
+    """The time since which nothing happens in a group (us UTC), and a hash of its open facts."""
 
     since: int
     open_facts_hash: str
 
     @classmethod
     def of(cls, since: int, open_facts: Sequence[Fact]) -> "Quiescent":
-        """``open_facts`` are those of the group that the next line of a log moves."""
+        """Return the state of a group; ``open_facts`` are its facts that the next line of a log changes."""
         cut = [sorted(map(repr, ended(open_facts, since + end))) for end in (FIRST_END, SECOND_END)]
         return cls(since, sha256(repr(cut).encode()).hexdigest()[:16])
 
     def holds(self, open_facts: Sequence[Fact]) -> bool:
-        """Whether the group is still quiescent, if nothing is new of it but where ``open_facts`` stand now."""
+        """Return True when the group is still quiescent, ``open_facts`` being all that changed."""
         return self.since == quiescent_since(open_facts, self.since) and self == Quiescent.of(self.since, open_facts)
 
 
 def quiescent_since(facts: Iterable[Fact], begun: int = 0) -> int | None:
-    """Since when (microseconds UTC) nothing happened in a group, not before ``begun``; ``None``: something happened
-    shortly before its logs end.
-
-    The last line of a process counts as something that happened where it lies well before the last one of the group.
-    """
+    """Return since when (us UTC) nothing happened in a group, not before ``begun``. ``None``: something happened
+    shortly before its logs end. The last line of a process is an event where it is well before the last line of the
+    group."""
     of_group = list(facts)
     ends = [fact.until for fact in of_group if fact.moves and fact.until is not None]
     if not ends:
@@ -53,7 +51,7 @@ def quiescent_since(facts: Iterable[Fact], begun: int = 0) -> int | None:
 
 
 def _last_change(fact: Fact, end: int) -> int:
-    """The last moment that a fact tells of, but for one that the next line of its log moves."""
+    """Return the last moment of a fact in us, but for an end that the next line of its log moves."""
     if fact.grows:
         return 0
     if fact.until is None or fact.until_by is None or isinstance(fact, Written):
@@ -64,7 +62,7 @@ def _last_change(fact: Fact, end: int) -> int:
 
 
 def may_be_quiescent(facts: Iterable[Fact]) -> bool:
-    """Whether nobody commits as the leader of an older term."""
+    """Return True unless a leader of an older term still commits."""
     newest: dict[str, int] = {}
     growing: list[Committed] = []
     for fact in facts:
@@ -76,13 +74,13 @@ def may_be_quiescent(facts: Iterable[Fact]) -> bool:
 
 
 def ended(facts: Iterable[Fact], end: int) -> list[Fact]:
-    """The facts as they are if the logs end at ``end`` (microseconds UTC), and nothing happened after that."""
+    """Return the facts as they are if the logs end at ``end`` (us UTC) and nothing happens after that."""
     return [shown for fact in facts if (shown := _ended(fact, end)) is not None]
 
 
 def _ended(fact: Fact, end: int) -> Fact | None:
     if fact.grows and fact.since > end:
-        # A leader commits something by then; which entries, and what its followers know of it, is of no account.
+        # The leader commits something by then; which entries, and what its followers know of them, does not matter.
         at_end = {"since": end, "since_by": end, "since_event": None, "from_index": None, "to_index": None}
         return replace(fact, **at_end) if isinstance(fact, Committed) else None  # type: ignore[arg-type]
     if not fact.moves or fact.until is None or fact.until_by is None or fact.until <= end:

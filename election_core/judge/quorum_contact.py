@@ -1,12 +1,12 @@
-"""Until when a leader had its majority, by the leader's own word and by those who followed it.
+"""Until when a leader had its majority, by its own lines and by those of its followers.
 
     leader L, term 1   [============ ... end]        it calls itself leader for as long as its time-outs allow
     follower A         [====== last heard]           A hears of it no more, and says so when its own time-out has passed
     follower B         [========== died]
-    majority with L    [==========|                  of three voters the second one that left took it away
+    majority with L    [==========|                  of three voters the second loss takes the majority away
 
-Who votes is known from lines, not from whose logs there are (:mod:`.electorate`). Where none says it, a leader is not
-said to have lost a quorum; that it may have is said where too few are left of those who are known to vote.
+The voters are known from lines, not from whose logs were collected (:mod:`.electorate`). Without such a line a leader
+is not reported to have lost its quorum, only that it may have, where too few of the known voters are left.
 
 A leader without its majority can commit nothing, so the time in which nobody could write begins here. It may have a
 majority again and lead on, in the same term:
@@ -38,15 +38,15 @@ from election_replay.election_core.model.facts import (
 from election_replay.election_core.model.timing import Timeout
 
 ENDED = frozenset({DIED, STOPPED, ENDED_ITSELF, SILENT})
-"""How the role of a process ends that ended with it."""
+"""End causes of a role that ended with its process."""
 
 BY_TIMER = frozenset({"kraft"})
-"""Protocols whose leader gives up by a timer of the clock: one that was frozen does when it goes on."""
+"""Protocols whose leader gives up by a timer: after a freeze the timer fires only when the process goes on."""
 
 
 @dataclass(frozen=True, slots=True)
 class FollowerLost:
-    """A member that followed a leader and was lost to it in ``[earliest, latest]``; ``ended``: its process ended."""
+    """A follower that a leader lost in ``[earliest, latest]``; ``ended``: the follower's process ended."""
 
     member: str
     earliest: Moment
@@ -56,11 +56,9 @@ class FollowerLost:
 
 @dataclass(frozen=True, slots=True)
 class QuorumLoss:
-    """The majority of a leader was lost in ``[earliest, latest]``; not ``sure``: or never, since others may vote too.
-
-    ``left`` are the members that left, as far as that is known, and ``rounds`` are those in which the leader asked in
-    vain. ``closed``: it knows it because they closed their connections, which one that did not run learns late.
-    """
+    """A leader's loss of its majority, in ``[earliest, latest]``; not ``sure``: unknown voters may have kept it.
+    ``left`` are the followers it lost, as far as they are known, and ``rounds`` the heartbeat rounds without a quorum.
+    ``closed``: the leader noticed by closed connections, which a frozen process notices late."""
 
     earliest: Moment
     latest: Moment
@@ -72,7 +70,7 @@ class QuorumLoss:
 
 @dataclass(frozen=True, slots=True)
 class FollowerAbsence:
-    """A member that followed a leader, was lost to it and followed it ``again``, in the same term."""
+    """A follower that a leader lost, and that followed it ``again`` in the same term."""
 
     left: FollowerLost
     again: Moment
@@ -80,10 +78,8 @@ class FollowerAbsence:
 
 @dataclass(frozen=True, slots=True)
 class Interruption:
-    """A leader had no majority from ``begin`` to ``end`` and led on after it; microseconds, least and most.
-
-    ``away`` are the members that took the majority away, and whose return gave it back.
-    """
+    """A time from ``begin`` to ``end`` without a majority, after which the leader led on; its length in us, least and
+    most. ``away`` are the followers whose absence took the majority away."""
 
     begin: Moment
     end: Moment
@@ -93,7 +89,7 @@ class Interruption:
 
 
 class LaterTerms:
-    """When those who led in larger terms had begun. Make it by ``group.once(LaterTerms)``."""
+    """The beginnings of leaderships by term. Make it by ``group.once(LaterTerms)``."""
 
     def __init__(self, group: Group) -> None:
         self._clocks = group.clocks
@@ -101,13 +97,13 @@ class LaterTerms:
         self._begins: dict[str, list[Moment]] = {}
         for tenure in sorted(group.tenures, key=lambda tenure: -tenure.term):
             begins, begin = self._begins.setdefault(tenure.source, []), tenure.begin
-            if begins and self._clocks.never_set(tenure.source):  # the first is before all that the others are before
+            if begins and self._clocks.never_set(tenure.source):  # what is after any of them is after the first
                 begin = min(begins[-1], begin, key=attrgetter("by"))
             begins.append(begin)
             self._terms.setdefault(tenure.source, []).append(-tenure.term)
 
     def begun(self, term: int, moment: Moment) -> bool:
-        """Whether one of a larger term had surely begun before a moment."""
+        """Return True when a leader of a larger term had surely begun before a moment."""
         return any(
             self._clocks.surely_before(begin, moment)
             for source, terms in self._terms.items()
@@ -115,22 +111,23 @@ class LaterTerms:
         )
 
     def _of_larger(self, source: str, count: int) -> list[Moment]:
-        """Of so many leaderships of a source the beginnings that matter: the first, or all where its clock was set."""
+        """Return the beginnings that matter of a source's first ``count`` leaderships: one, or all where its clock was
+        set."""
         return self._begins[source][max(count - 1, 0) if self._clocks.never_set(source) else 0 : count]
 
 
 def closings(group: Group) -> set[str | None]:
-    """The lines that tell of connections which the other side closed, as a process that ends does."""
+    """Return the ids of the lines about connections that the other side closed, as a process that ends does."""
     return {fact.since_event for fact in group.of(ContactLost) if fact.closed}
 
 
 class QuorumTracker:
-    """Until when each leader of a group had its majority. Only for protocols in which a majority commits."""
+    """Until when each leader of a group had its majority; only for protocols in which a majority commits."""
 
     def __init__(self, group: Group) -> None:
         self._group = group
         self.unsure: set[Tenure] = set()
-        """Those whose majority may have been lost noticeably before they ended: no line says who votes."""
+        """Tenures that may have lost their majority noticeably before they ended, where no line names the voters."""
         self._sources = {role.source_node for role in group.roles}
         self._quiet = {fact.source_node for fact in group.of(QuietLog)}
         self._followed: dict[tuple[str | None, int], dict[str, list[Role]]] = {}
@@ -140,7 +137,7 @@ class QuorumTracker:
                 followers.setdefault(role.source_node, []).append(role)
         for role in group.roles:
             if role.role == FOLLOWER and role.term is None and role.leader is not None:
-                self._comes_back(role)
+                self._add_returning(role)
         for by_source in self._followed.values():
             for roles in by_source.values():
                 roles.sort(key=lambda role: role.since)
@@ -162,15 +159,17 @@ class QuorumTracker:
             self._committed.setdefault((grown.source_node, grown.term), []).append(grown)
 
     def _deaths(self) -> Iterator[tuple[str, Moment, tuple[Moment, Role]]]:
-        """When each member was down after a role, from its beginning on; with the end of that role, and the one."""
+        """Yield (source, time down, (end of the role before it, role DOWN)) for each role that a member's end cut
+        off."""
         for source in self._sources:
             for last, down in pairwise(self._group.roles_of(source, UNBOUNDED)):
                 end = until(last)
                 if end is not None and down.role == DOWN:
                     yield source, Moment(down.since, max(end.at, down.since), source), (end, down)
 
-    def _comes_back(self, role: Role) -> None:
-        """A member that followed a leader before follows it again: who comes back to it may print no term."""
+    def _add_returning(self, role: Role) -> None:
+        """Add a role without a term to the roles under a leader that the same member followed before. A follower that
+        reconnects may print no term; the term is known where its leader led only one at that time."""
         elapsed, begin = self._group.clocks.elapsed, since(role)
         led = {
             tenure.term
@@ -182,15 +181,13 @@ class QuorumTracker:
             before.append(role)
 
     def closed(self, moment: Moment) -> bool:
-        """Whether a moment is one at which the other side of a connection was closed, as a process that ends does."""
+        """Return True when a moment is that of a connection closed by the other side, as a process that ends does."""
         return moment.event_id in self._closed
 
-    def forsaken(self, tenure: Tenure, moment: Moment) -> bool:
-        """Whether so many followers may have left a leader by a moment, by their own word, that it had no majority.
-
-        Of whose log is quiet nobody knows when it ended before it started again.
-        """
-        left = {member.member for member in self._left(tenure) if self._may_have_left_by(member, moment)}
+    def abandoned(self, tenure: Tenure, moment: Moment) -> bool:
+        """Return True when, by their own logs, so many followers may have left by a moment that no majority was left. A
+        follower with a quiet log whose process ended does not count: its last line does not tell when it ended."""
+        left = {member.member for member in self._departed(tenure) if self._may_have_left_by(member, moment)}
         return self._group.electorates.lost(tenure, tenure.end, left)
 
     def _may_have_left_by(self, member: FollowerLost, moment: Moment) -> bool:
@@ -200,12 +197,13 @@ class QuorumTracker:
         return not unknown or self._group.clocks.elapsed(ended, moment)[1] >= 0
 
     def lost(self, tenure: Tenure, target: Moment) -> QuorumLoss | None:
-        """When a leader lost its majority before ``target``, when the next one began; ``None``: nobody tells."""
+        """Return when a leader lost its majority before ``target``, the beginning of the next tenure; ``None``: no line
+        tells."""
         votes = self._group.electorates.votes
-        left = [member for member in self._left(tenure) if votes(tenure, member.latest, member.member)]
+        left = [member for member in self._departed(tenure) if votes(tenure, member.latest, member.member)]
         left.sort(key=lambda loss: loss.member)
         by_followers = self._by_followers(tenure, target, left)
-        found = [loss for loss in (by_followers, self._by_itself(tenure)) if loss is not None and loss.sure]
+        found = [loss for loss in (by_followers, self._by_own_log(tenure)) if loss is not None and loss.sure]
         elapsed = self._group.clocks.elapsed
         found = [loss for loss in found if elapsed(tenure.begin, loss.latest)[1] > 0]
         if not found and by_followers is not None and not by_followers.sure:
@@ -215,7 +213,7 @@ class QuorumTracker:
         if not found:
             return None
         first = max(found, key=lambda loss: elapsed(loss.latest, target)[0])
-        # What may be one loss is taken for one: the narrowest interval that all of them allow.
+        # Overlapping intervals are treated as one loss and intersected.
         alike = [
             loss
             for loss in found
@@ -223,52 +221,58 @@ class QuorumTracker:
         ]
         in_time = [loss for loss in alike if not (loss.closed and self._had_left(left, loss.earliest))] or alike
         earliest = min((loss.earliest for loss in in_time), key=lambda moment: elapsed(moment, target)[1])
-        # Who counts its rounds knows which one was answered last: what others heard after it, they answered in vain.
+        # A leader that counts its rounds knows which one was answered last; later answers did not reach it.
         counted = [loss.earliest for loss in alike if loss.rounds is not None]
         earliest = next((at for at in counted if earliest.at - at.at > Timeout.MIN_REPORTED.us), earliest)
         if self._group.protocol in BY_TIMER:
-            earliest = self._may_be_earlier(tenure, left, earliest, target)
+            earliest = self._earliest_by_followers(tenure, left, earliest, target)
         if tenure.end_cause == DIED:
-            earliest = self._missed_first(tenure, left, earliest, target)
+            earliest = self._after_death(tenure, left, earliest, target)
         told_late = any(loss.closed and self._had_left(left, loss.earliest) for loss in found)
         if told_late and by_followers is not None and elapsed(by_followers.earliest, earliest)[0] > 0:
-            earliest = by_followers.earliest  # perhaps with those who had left before it could tell
-        if earliest.source == tenure.source and earliest.at < tenure.begin.at:  # nobody loses what was not there
+            earliest = by_followers.earliest  # the leader noticed late: followers may have left before
+        if earliest.source == tenure.source and earliest.at < tenure.begin.at:  # no loss before the tenure
             earliest = replace(earliest, at=tenure.begin.at, by=max(earliest.by, tenure.begin.at))
         rounds = next((loss.rounds for loss in found if loss.rounds is not None), None)
         gone = self._lost_before_it_ended(tenure, self._still_voting(tenure, first.latest, left))
         lost = self._not_before_a_commit(tenure, QuorumLoss(earliest, first.latest, gone, rounds), target)
-        if lost is not None and elapsed(lost.earliest, lost.latest)[1] < 0:  # what it says itself was made good
+        if lost is not None and elapsed(lost.earliest, lost.latest)[1] < 0:  # a commit came after the logged loss
             return replace(lost, latest=lost.earliest)
         return lost
 
     def _still_voting(self, tenure: Tenure, at: Moment, left: Sequence[FollowerLost]) -> tuple[FollowerLost, ...]:
-        """The members that were lost and that a leader might have needed at a moment: nobody removed by then."""
+        """Return the lost followers that vote at a moment: those not removed by then."""
         return tuple(member for member in left if self._group.electorates.votes(tenure, at, member.member))
 
     def _lost_before_it_ended(self, tenure: Tenure, left: tuple[FollowerLost, ...]) -> tuple[FollowerLost, ...]:
-        """Those who surely had left before their leader gave up, where they took its majority away: who may have heard
-        of it to its end did not."""
+        """Return the followers that had surely left before their leader's end, if those took its majority away.
+        Otherwise return those that may have left before its end."""
         elapsed = self._group.clocks.elapsed
         before_end = tuple(member for member in left if elapsed(member.latest, tenure.end)[0] >= 0)
         took_it = self._group.electorates.lost(tenure, tenure.end, {member.member for member in before_end})
         return before_end if took_it else tuple(m for m in left if elapsed(m.earliest, tenure.end)[1] >= 0)
 
-    def _may_be_earlier(self, tenure: Tenure, left: Sequence[FollowerLost], at: Moment, target: Moment) -> Moment:
-        """When a leader may have lost its majority at the earliest, by those who may have left: before a moment that it
-        tells by a timer, which does not run out while its process does not run."""
+    def _earliest_by_followers(
+        self, tenure: Tenure, left: Sequence[FollowerLost], at: Moment, target: Moment
+    ) -> Moment:
+        """Return when followers that may have left took the majority away, if that was surely before ``at``; else
+        ``at``. ``at`` is when the leader noticed by its timer, which does not fire while its process is frozen."""
         elapsed, may_be_lost = self._group.clocks.elapsed, self._group.electorates.may_be_lost
         by_earliest = sorted(left, key=lambda member: -elapsed(member.earliest, target)[1])
-        first = next((gone for gone, names in _gone(by_earliest, "earliest") if may_be_lost(tenure, gone, names)), None)
+        first = next(
+            (gone for gone, names in _departures(by_earliest, "earliest") if may_be_lost(tenure, gone, names)), None
+        )
         earlier = first is not None and elapsed(tenure.begin, first)[0] > 0 and elapsed(first, at)[0] > 0
         return first if first is not None and earlier else at
 
     def _had_left(self, left: Sequence[FollowerLost], closed: Moment) -> bool:
-        """Whether a follower that ran on had surely heard of its leader no more before a connection was closed."""
+        """Return True when a follower that ran on had surely lost its leader before a connection was closed."""
         return any(not member.ended and self._group.clocks.elapsed(member.latest, closed)[0] > 0 for member in left)
 
-    def _missed_first(self, tenure: Tenure, left: Sequence[FollowerLost], earliest: Moment, target: Moment) -> Moment:
-        """A dead leader has no majority, however late some follower misses it: the first that did, or its last line."""
+    def _after_death(self, tenure: Tenure, left: Sequence[FollowerLost], earliest: Moment, target: Moment) -> Moment:
+        """Return the earliest time at which a leader that died had lost its majority. That is when the first follower
+        missed it, or its last line if that is later: a dead leader has no majority, however late the others miss it.
+        Where nobody saw its connections close, it may have been cut off first: then ``earliest``."""
         elapsed = self._group.clocks.elapsed
         missed = max([*(member.earliest for member in left), earliest], key=lambda moment: elapsed(moment, target)[1])
         noticed = Moment(missed.at - Timeout.CLOSE_ON_ITS_WAY.us, missed.by, missed.source, missed.event_id)
@@ -278,8 +282,8 @@ class QuorumTracker:
         return last_line if self._heard_to_its_end(tenure, last_line, target) else earliest
 
     def _heard_to_its_end(self, tenure: Tenure, last_line: Moment, target: Moment) -> bool:
-        """Whether somebody heard the end of a leader, whose connections its system closes: else it may have been cut
-        off, and lost its majority, before it died. Where nobody ever hears of that, nothing follows from it."""
+        """Return True when a follower saw the connections of a leader close at its end, or no log of the group tells of
+        that. Otherwise the leader may have been cut off, and have lost its majority, before it died."""
         elapsed, widest = self._group.clocks.elapsed, self._group.clocks.widest
         near = self._closings.between(tenure.node, last_line.at - widest, target.by + widest)
         closings = (Moment(closed.by, closed.by, closed.source) for closed in near)
@@ -288,23 +292,28 @@ class QuorumTracker:
         )
 
     def _by_followers(self, tenure: Tenure, target: Moment, left: Sequence[FollowerLost]) -> QuorumLoss | None:
+        """Return when followers' losses took a leader's majority away; ``None`` where they did not, or not before
+        ``target``."""
         elapsed = self._group.clocks.elapsed
         lost, may_be_lost = self._group.electorates.lost, self._group.electorates.may_be_lost
         by_latest = sorted(left, key=lambda member: -elapsed(member.latest, target)[0])
-        latest = next((at for at, gone in _gone(by_latest, "latest") if lost(tenure, at, gone)), None)
+        latest = next((at for at, gone in _departures(by_latest, "latest") if lost(tenure, at, gone)), None)
         by_earliest = sorted(left, key=lambda member: -elapsed(member.earliest, target)[1])
-        earliest = next((at for at, gone in _gone(by_earliest, "earliest") if may_be_lost(tenure, at, gone)), None)
+        earliest = next(
+            (at for at, gone in _departures(by_earliest, "earliest") if may_be_lost(tenure, at, gone)), None
+        )
         if earliest is None:
             return None
         if latest is None:
             return QuorumLoss(earliest, tenure.end, self._still_voting(tenure, tenure.end, left), sure=False)
-        if elapsed(earliest, latest)[1] < 0:  # around a step of a clock their order, seen from there, is not known
+        if elapsed(earliest, latest)[1] < 0:  # near a step of a clock their order is unknown
             return None
         return QuorumLoss(earliest, latest) if elapsed(latest, target)[1] > 0 else None
 
-    def _left(self, tenure: Tenure) -> Iterator[FollowerLost]:
-        """The members that followed a leader and did so no more, by their last time as its followers, and those of
-        whom nothing says that they did, and that were down when it began, or ended meanwhile and came back too late."""
+    def _departed(self, tenure: Tenure) -> Iterator[FollowerLost]:
+        """Yield the members that no longer followed a leader. These are followers, at the end of their last role under
+        it; members that were down when it began; and members whose process ended while it led and did not return before
+        its end."""
         followed = self._followed.get((tenure.node, tenure.term), {})
         for source, roles in followed.items():
             left = None if source == tenure.source else self._left_for_good(roles, tenure)
@@ -321,7 +330,8 @@ class QuorumTracker:
                 yield from self._ended_meanwhile(source, tenure)
 
     def _ended_meanwhile(self, source: str, tenure: Tenure) -> Iterator[FollowerLost]:
-        """A member that may have followed a leader by lines that are lost, and whose process ended while it led."""
+        """Yield a member without a follower's role whose process ended while the leader led: lines about its role may
+        be lost."""
         elapsed, widest = self._group.clocks.elapsed, self._group.clocks.widest
         for end, down in self._ended.between(source, tenure.begin.by - widest, tenure.end.by):
             again = until(down)
@@ -330,7 +340,8 @@ class QuorumTracker:
                 yield FollowerLost(name, end, self._closed_after(name, end) or end, ended=True)
 
     def _closed_after(self, member: str, end: Moment) -> Moment | None:
-        """When the last of the connections to a member was closed, between its last line and its next start."""
+        """Return when the last connection to a member was closed between its last line and its next start; else
+        ``None``."""
         surely_before, last_line = self._group.clocks.surely_before, Moment(end.at, end.at, end.source)
         started = Moment(end.by, end.by, end.source)
         widest = self._group.clocks.widest
@@ -338,8 +349,8 @@ class QuorumTracker:
         return max((at for at in closed if surely_before(last_line, at) and surely_before(at, started)), default=None)
 
     def _left_for_good(self, roles: Sequence[Role], tenure: Tenure) -> FollowerLost | None:
-        """How a member was lost to a leader for the last time. Where clocks in doubt leave open whether that led when
-        it followed again, it may not have left before the leader's end."""
+        """Return how a leader lost a member for the last time; ``None``: it did not. Where doubted clocks leave open
+        whether the leader still led when the member followed again, it may have stayed to the leader's end."""
         last = self._last_followed(roles, tenure)
         left, placed = self._left_in(last, tenure), self._group.clocks.placed
         again = [role for role in roles[roles.index(last) + 1 :] if not all(map(placed, (since(role), tenure.end)))]
@@ -348,11 +359,11 @@ class QuorumTracker:
         return left
 
     def _last_followed(self, roles: Sequence[Role], tenure: Tenure) -> Role:
-        """The last role in which a member followed a leader that led: not one that a late heartbeat may have begun."""
+        """Return the last role in which a member followed a leader that still led, or its first role under it."""
         return next((role for role in reversed(roles) if self._led_on(tenure, role)), roles[0])
 
     def _left_in(self, role: Role, tenure: Tenure) -> FollowerLost | None:
-        """How a member that followed a leader was lost to it, if it was."""
+        """Return how a leader lost the member of a follower's role; ``None``: the role has no end."""
         end, source = until(role), role.source_node
         if end is None:
             return None
@@ -367,21 +378,21 @@ class QuorumTracker:
             at = Moment(max(last.since, role.since), max(last.since_by, role.since), source, last.since_event)
             return FollowerLost(name, at, at, ended)
         at = Moment(max(end.at, role.since), end.by, source, end.event_id)
-        # Of a leader that says no farewell it may have heard no more long before it learned of another one.
+        # A leader that ends without a line may have been gone long before the member learned of another one.
         unsure = not ended and tenure.end_cause in (DIED, SILENT)
         return FollowerLost(name, Moment(role.since, at.by, source, end.event_id) if unsure else at, at, ended)
 
     def interruptions(self, tenure: Tenure) -> Iterator[Interruption]:
-        """The times in which a leader had surely lost its majority, and had it again later in the same tenure."""
-        spells = {
-            source: list(self._away(roles, tenure))
+        """Yield the times in which a leader had surely lost its majority, and had it again later in the same tenure."""
+        absences = {
+            source: list(self._absences(roles, tenure))
             for source, roles in self._followed.get((tenure.node, tenure.term), {}).items()
             if source != tenure.source
         }
         seen = set[tuple[FollowerAbsence, ...]]()
-        for of_member in spells.values():
+        for of_member in absences.values():
             for first in of_member:
-                with_it = tuple(sorted(self._with(first, spells), key=lambda away: away.left.member))
+                with_it = tuple(sorted(self._concurrent_absences(first, absences), key=lambda away: away.left.member))
                 if with_it in seen:
                     continue
                 seen.add(with_it)
@@ -389,8 +400,8 @@ class QuorumTracker:
                 if found is not None:
                     yield found
 
-    def _away(self, roles: Sequence[Role], tenure: Tenure) -> Iterator[FollowerAbsence]:
-        """The spells in which a member did not follow, as far as the leader surely led on after them."""
+    def _absences(self, roles: Sequence[Role], tenure: Tenure) -> Iterator[FollowerAbsence]:
+        """Yield the times in which a member did not follow, as far as the leader surely led on after them."""
         for role, following in pairwise(roles):
             left = self._left_in(role, tenure)
             before_it = left is None or self._group.clocks.surely_before(left.latest, tenure.begin)
@@ -398,17 +409,17 @@ class QuorumTracker:
                 yield FollowerAbsence(left, since(following))
 
     def _led_on(self, tenure: Tenure, following: Role) -> bool:
-        """Whether a leader still led when a member followed it again: a late heartbeat of one that gave up may say so.
+        """Return True when a leader still led when a member followed it again; it may only have got a late heartbeat.
 
-        It led on where its own log goes on as leader's, or where that member heard of it for a while from then on; who
-        left it only after its end followed it in vain. One that died sent what was heard of it before that. Once a
-        leader of a larger term was elected, it has a majority no more.
+        The leader led on if its own log shows it, or if the member heard of it for a while from then on. A member that
+        left it only after its end followed in vain. What was heard of a leader that died was sent before its death.
+        Once a larger term has a leader, this one no longer has a majority.
         """
         if self._group.once(LaterTerms).begun(tenure.term, since(following)):
             return False
         if tenure.open or self._group.clocks.surely_before(since(following), tenure.end):
             return True
-        if following.until is None and tenure.end_cause == SILENT:  # one log stops, and who follows goes on
+        if following.until is None and tenure.end_cause == SILENT:  # the leader's log stops, the follower's goes on
             written = self._group.written.get(following.source_node)
             return written is not None and written.at - following.since_by >= Timeout.LATE_HEARTBEAT.us
         if tenure.end_cause in ENDED:
@@ -418,55 +429,60 @@ class QuorumTracker:
         if left is None:
             return False
         before_it, _ = self._group.clocks.elapsed(tenure.end, left.earliest)
-        if before_it > 0 or before_it <= -UNBOUNDED:  # beyond a step nothing says which came first
+        if before_it > 0 or before_it <= -UNBOUNDED:  # across a step the order is unknown
             return False
         return left.earliest.at - following.since_by >= Timeout.LATE_HEARTBEAT.us
 
-    def _with(
-        self, away: FollowerAbsence, spells: Mapping[str, Sequence[FollowerAbsence]]
+    def _concurrent_absences(
+        self, away: FollowerAbsence, absences: Mapping[str, Sequence[FollowerAbsence]]
     ) -> Iterator[FollowerAbsence]:
-        """The spells of all members, one each, in which they were away surely at once with one of them."""
+        """Yield one absence of each member that surely overlaps ``away``."""
         elapsed, widest = self._group.clocks.elapsed, self._group.clocks.widest
-        for of_member in spells.values():
+        for of_member in absences.values():
             first = bisect_left(of_member, away.left.latest.at - widest, key=attrgetter("again.by"))
             last = bisect_right(of_member, away.again.by + widest, key=attrgetter("left.latest.at"))
             at_once = (
-                spell
-                for spell in of_member[first:last]
-                if elapsed(spell.left.latest, away.again)[0] > 0 and elapsed(away.left.latest, spell.again)[0] > 0
+                absence
+                for absence in of_member[first:last]
+                if elapsed(absence.left.latest, away.again)[0] > 0 and elapsed(away.left.latest, absence.again)[0] > 0
             )
-            found = min(at_once, key=lambda spell: spell.again.at, default=None)
+            found = min(at_once, key=lambda absence: absence.again.at, default=None)
             if found is not None:
                 yield found
 
-    def _enough(self, tenure: Tenure, away: Sequence[FollowerAbsence]) -> list[tuple[FollowerAbsence, ...]]:
-        """The smallest sets of these members without which the leader surely had no majority."""
+    def _smallest_blocking_sets(
+        self, tenure: Tenure, away: Sequence[FollowerAbsence]
+    ) -> list[tuple[FollowerAbsence, ...]]:
+        """Return the smallest sets of absent members without which the leader surely had no majority."""
         for count in range(1, len(away) + 1):
-            enough = [some for some in combinations(away, count) if self._lost_without(tenure, some)]
+            enough = [some for some in combinations(away, count) if self._no_majority_without(tenure, some)]
             if enough:
                 return enough
         return []
 
-    def _lost_without(self, tenure: Tenure, away: Sequence[FollowerAbsence]) -> bool:
-        last = max(away, key=lambda spell: self._group.clocks.elapsed(tenure.begin, spell.left.latest)[0]).left.latest
-        return self._group.electorates.lost(tenure, last, {spell.left.member for spell in away})
+    def _no_majority_without(self, tenure: Tenure, away: Sequence[FollowerAbsence]) -> bool:
+        last = max(
+            away, key=lambda absence: self._group.clocks.elapsed(tenure.begin, absence.left.latest)[0]
+        ).left.latest
+        return self._group.electorates.lost(tenure, last, {absence.left.member for absence in away})
 
     def _interruption(self, tenure: Tenure, away: Sequence[FollowerAbsence]) -> Interruption | None:
-        """The time in which enough of these members were away: from the last that left to the first back."""
+        """Return the time in which enough of these members were away: from the last that left to the first that came
+        back."""
         elapsed = self._group.clocks.elapsed
         best: Interruption | None = None
-        for some in self._enough(tenure, away):
-            pairs = [(spell, other) for spell in some for other in some]
-            least = min(elapsed(spell.left.latest, other.again)[0] for spell, other in pairs)
-            most = min(elapsed(spell.left.earliest, other.again)[1] for spell, other in pairs)
-            begin = min(some, key=lambda spell: elapsed(spell.left.earliest, tenure.end)[0]).left.earliest
-            end = max(some, key=lambda spell: elapsed(spell.again, tenure.end)[0]).again
+        for some in self._smallest_blocking_sets(tenure, away):
+            pairs = [(absence, other) for absence in some for other in some]
+            least = min(elapsed(absence.left.latest, other.again)[0] for absence, other in pairs)
+            most = min(elapsed(absence.left.earliest, other.again)[1] for absence, other in pairs)
+            begin = min(some, key=lambda absence: elapsed(absence.left.earliest, tenure.end)[0]).left.earliest
+            end = max(some, key=lambda absence: elapsed(absence.again, tenure.end)[0]).again
             if least > 0 and (best is None or least > best.least):
                 best = Interruption(begin, end, least, most, tuple(some))
         return best if best is not None and not self._committed_in(tenure, best) else None
 
     def _committed_in(self, tenure: Tenure, interruption: Interruption) -> bool:
-        """Whether the leader surely committed something after the loss and before the return: with a majority."""
+        """Return True when the leader surely committed something in an interruption: then it had a majority."""
         surely_before = self._group.clocks.surely_before
         commits = map(since, self._commits(tenure))
         return any(
@@ -474,17 +490,16 @@ class QuorumTracker:
         )
 
     def _commits(self, tenure: Tenure) -> Iterator[Committed | VotersStated]:
-        """What a leader committed, as its log tells it; a change of members is in force where it is committed."""
+        """Yield the commits in a leader's log; a change of members takes effect when it is committed, so it is one."""
         yield from self._committed.get((tenure.source, tenure.term), ())
         stated = self._committed.get((tenure.source, None), [])
         first = bisect_left(stated, tenure.begin.by, key=attrgetter("since"))
         yield from stated[first : bisect_right(stated, tenure.end.at, key=attrgetter("since"))]
 
-    def _by_itself(self, tenure: Tenure) -> QuorumLoss | None:
-        """What the leader says of it: the last one that it does not say to have been made good.
-
-        One that ended with its process says no more: who followed it again later may have made it good.
-        """
+    def _by_own_log(self, tenure: Tenure) -> QuorumLoss | None:
+        """Return the last loss of its majority that a leader logged and did not log as regained; else ``None``. A
+        leader that ended with its process logs no return: a follower that came back later may have restored the
+        majority."""
         losses = [
             fact
             for fact in self._own_losses.get((tenure.source, tenure.term), [])
@@ -501,12 +516,13 @@ class QuorumTracker:
         return QuorumLoss(since(last), since(last), rounds=last.rounds, closed=last.closed)
 
     def _not_before_a_commit(self, tenure: Tenure, lost: QuorumLoss, target: Moment) -> QuorumLoss | None:
-        """What a leader committed it committed with a majority, whatever its followers missed."""
+        """Return the loss, not earlier than the leader's last commit, which needed a majority; ``None``: a commit
+        excludes it."""
         elapsed = self._group.clocks.elapsed
         for grown in self._commits(tenure):
             if grown.since_by < tenure.begin.at or grown.since > tenure.end.by:
                 continue  # of another leadership of the same term
-            # What a process that did not run had committed, it had committed before; nobody waits for more of it.
+            # A commit logged around a freeze was made before the freeze.
             asleep = (
                 hole for hole in tenure.silences if grown.since <= hole.begin.by and hole.end.at <= grown.since_by
             )
@@ -521,7 +537,7 @@ class QuorumTracker:
         return lost if elapsed(lost.latest, target)[1] > 0 else None
 
 
-def _gone(left: Sequence[FollowerLost], bound: str) -> Iterator[tuple[Moment, frozenset[str]]]:
-    """When one member after the other had left, by the ``earliest`` or ``latest`` time, and who had by then."""
+def _departures(left: Sequence[FollowerLost], bound: str) -> Iterator[tuple[Moment, frozenset[str]]]:
+    """Yield, in order, the ``earliest`` or ``latest`` time of each loss and the members lost up to it."""
     gone = accumulate(left, lambda before, member: before | {member.member}, initial=frozenset[str]())
     yield from zip((getattr(member, bound) for member in left), list(gone)[1:], strict=True)

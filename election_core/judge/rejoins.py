@@ -3,8 +3,8 @@
     leader    [== term 3 =================================>
     member    [=] [] [=] [] [=] [] ... each time it follows for seconds at most, and the leader leads on
 
-A full disk, data that it cannot read, or a certificate that nobody trusts: it joins, fails, and tries again, for as
-long as nobody looks. Until then the group has one member less: one more failure may be an outage.
+A full disk, unreadable data or an untrusted certificate: the member joins, fails and tries again until somebody mends
+it. Until then the group has one member less, and one more failure may be an outage.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,11 +18,11 @@ from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import SECOND, Timeout
 
 ROUNDS = 5
-"""Fewer rounds in a row may be those of a start or of a change of leader."""
+"""Fewer rounds in a row may be a normal start or change of leader."""
 
 
 def rejoins(group: Group) -> Iterator[Finding]:
-    """The finding for each member and each time in which it could not stay with a leader that led on."""
+    """Yield a finding for each member and each time in which it could not stay with a leader that led on."""
     for source in sorted({role.source_node for role in group.roles}):
         rounds: list[Role] = []
         joined: Tenure | None = None
@@ -39,7 +39,7 @@ def rejoins(group: Group) -> Iterator[Finding]:
 
 
 def _left_soon(group: Group, role: Role) -> Tenure | None:
-    """The leadership that a member joined and left at once, though it surely went on for a while."""
+    """Return the tenure that a member joined and soon left, though it surely went on for a while; else ``None``."""
     end = until(role)
     if end is None or role.role == LEADER or end.at - role.since >= Timeout.JOIN_ROUND.us:
         return None

@@ -1,7 +1,7 @@
-"""Whether a log has a rhythm that can stop: then a hole in it says something, else lines come as things happen.
+"""Whether a log has a rhythm, so that a gap in it means something; otherwise lines come only as things happen.
 
 broker.log   ||||||||||||||||              |||||||||||||    lines all the time: frozen, or lines were lost
-an excerpt   |      |          |    |            |     |    what somebody searched for: a hole is nothing
+an excerpt   |      |          |    |            |     |    a search result: its gaps mean nothing
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from election_replay.election_core.model.timing import Timeout
 
 
 def _lengths(facts: Iterable[Fact]) -> Counter[str]:
-    """How long the facts of each log last together, in microseconds."""
+    """Return the total duration of each log's facts in us."""
     total = Counter[str]()
     for fact in facts:
         total[fact.source_node] += 0 if fact.until is None else fact.until - fact.since
@@ -22,12 +22,11 @@ def _lengths(facts: Iterable[Fact]) -> Counter[str]:
 
 
 _PERIOD = Timeout.SILENCE.us + Timeout.SEGMENT_GAP.us
-"""The slowest periodic lines come every ten seconds: a hole no longer than that is a rhythm by itself."""
+"""The slowest periodic lines come every ten seconds: a gap no longer than that is part of a rhythm."""
 
 
 def _in_a_row(holes: Iterable[tuple[str, int, int]]) -> set[tuple[str, int]]:
-    """Of holes no longer than a period those with nothing but a line or two between them: periodic lines, all at once.
-    Source and begin of each."""
+    """Return (source, begin) of gaps no longer than a period with only a line or two between them: periodic lines."""
     found: set[tuple[str, int]] = set()
     for (source, begin, end), (other, next_begin, _) in pairwise(sorted(holes)):
         if source == other and next_begin - end <= Timeout.SEGMENT_GAP.us:
@@ -36,7 +35,7 @@ def _in_a_row(holes: Iterable[tuple[str, int, int]]) -> set[tuple[str, int]]:
 
 
 class Rhythms:
-    """Which logs of a group have a rhythm. Make it by ``group.once(Rhythms)``."""
+    """The rhythms of a group's logs. Make it by ``group.once(Rhythms)``."""
 
     def __init__(self, group: Group) -> None:
         holes = (hole for hole in group.of(Silence) if not starting(group, hole))
@@ -48,8 +47,9 @@ class Rhythms:
         self._lasted = _lengths(group.of(Alive))
 
     def stopped(self, source: str, hole: LogGap) -> bool:
-        """Whether a log has lines for more than half of the time beside one hole, or its process says that it did not
-        run. A few lines on both sides of a hole, as in an excerpt, are no rhythm, and one of a row is its rhythm."""
+        """Return True when a gap interrupts a rhythm: more than half of the rest has lines, or the process noticed a
+        stall. A few lines on both sides, as in an excerpt, are no rhythm; a gap that is one of a row is the rhythm
+        itself."""
         length = hole.end.at - hole.begin.at
         if (source, hole.begin.at) in self._in_a_row and not hole.noticed:
             return False
@@ -59,12 +59,12 @@ class Rhythms:
 
 
 def gap_of(hole: Silence) -> LogGap | None:
-    """A silence as a hole of its log; ``None`` for one to the end of the log."""
+    """Return a silence as a gap of its log; ``None`` for one to the end of the log."""
     end = until(hole)
     return None if end is None else LogGap(since(hole), end, hole.noticed)
 
 
 def starting(group: Group, hole: Silence) -> bool:
-    """Whether a hole lies before the first role of a process: a slow start, on which no verdict rests."""
+    """Return True when a silence is before the first role of a process: a slow start, which no verdict uses."""
     roles = group.roles_of(hole.source_node, hole.since)
     return not roles or roles[-1].cause == "start"

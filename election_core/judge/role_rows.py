@@ -1,4 +1,4 @@
-"""The roles of members, as rows: by their own word, and by that of the members that followed them."""
+"""The roles of members as rows, by their own logs and by those of their followers."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,7 +13,7 @@ from election_replay.election_core.model.rows import RoleInterval, Term
 
 
 def role_intervals(group: Group) -> Iterator[RoleInterval]:
-    """The roles of all members, as rows; a log that just stops is followed by an unknown role."""
+    """Yield the roles of all members; an unknown role follows a log that just stops."""
     for role in group.roles:
         end = until(role)
         row = RoleInterval(
@@ -39,7 +39,8 @@ def role_intervals(group: Group) -> Iterator[RoleInterval]:
 
 
 def hearsay(group: Group) -> Iterator[RoleInterval]:
-    """Leaders of whom no log of that time is there, as far as others followed them; ``source_node`` is ``None``."""
+    """Yield leaders known only from their followers, because no log of that time is there; ``source_node`` is
+    ``None``."""
     by_itself: dict[tuple[str | None, str], list[Role]] = {}
     for role in group.roles:
         if role.role != UNKNOWN:
@@ -78,19 +79,18 @@ def hearsay(group: Group) -> Iterator[RoleInterval]:
 
 
 def _of_leader(last: Role) -> str | None:
-    """How the last of its followers says that a leader's role ended: that a follower's process ended says nothing of
-    its leader."""
+    """Return how a leader's role ended, by its last follower; that the follower's process ended does not tell."""
     return "unknown" if last.end_cause in (DIED, STOPPED) else last.end_cause
 
 
 def _at_once(group: Group, role: Role, other: Role) -> bool:
-    """Whether two roles may have been held at once."""
+    """Return True when two roles may have been held at once."""
     ends = ((until(role), since(other)), (until(other), since(role)))
     return not any(end is not None and group.clocks.surely_before(end, begin) for end, begin in ends)
 
 
 def terms_by_hearsay(group: Group, known: set[int]) -> Iterator[Term]:
-    """Terms whose leader only others speak of."""
+    """Yield terms, not in ``known``, whose leader is known only from its followers."""
     for row in hearsay(group):
         if row.term is not None and row.term not in known:
             yield Term(

@@ -1,11 +1,11 @@
-"""``SPLIT_BRAIN_SAME_TERM``: two nodes led one term by their own word.
+"""``SPLIT_BRAIN_SAME_TERM``: two nodes led one term, by their own logs.
 
     n0   [====== leads term 2 ======]
     n2              [====== leads term 2 ======]
-    or   [== n0, term 2 ==]      [== n2, term 2 ==]     the same finding: one term has one leader, whenever
+    or   [== n0, term 2 ==]      [== n2, term 2 ==]     the same finding: one term has one leader, at any time
 
-It follows from terms alone, whatever the clocks were. Only one member that moved to another machine, one incarnation
-surely after the other, is no second leader.
+It follows from terms alone, whatever the clocks were. The only exception is one member that moved to another machine,
+with one process run surely after the other.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ from election_replay.election_core.model.rows import Finding
 
 
 def same_term(group: Group, word: str) -> Iterator[Finding]:
-    """``SPLIT_BRAIN_SAME_TERM``: two nodes led one term by their own word. ``word`` is "term" or "epoch"."""
+    """Yield ``SPLIT_BRAIN_SAME_TERM`` for each pair of sources that led one term; ``word`` is "term" or "epoch"."""
     by_term: dict[int, list[Tenure]] = {}
     for tenure in group.tenures:
         by_term.setdefault(tenure.term, []).append(tenure)

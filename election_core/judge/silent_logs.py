@@ -1,16 +1,16 @@
-"""Logs that say nothing as long as nothing happens: etcd, ZooKeeper, canonical events.
+"""Quiet logs, which say nothing as long as nothing happens: etcd, ZooKeeper, canonical events.
 
-In a log with periodic lines the last line is the last sign of life, and a hole in it is news. In a quiet one neither
-is: a healthy leader may print nothing for days. What happened to its process is then known from the others, who say
-when they lost contact with it. :func:`completed` puts that into the facts of a group, so that the rules need not know
-which logs are quiet:
+In a log with periodic lines the last line is the last sign of life, and a gap means that the process stood still. In a
+quiet log neither holds: a healthy leader may print nothing for days. What happened to its process is then known from
+other members, which log when they lost contact with it. :func:`extend_liveness` puts that into the facts of a group, so
+that the rules need not know which logs are quiet:
 
 - a process that died (a later start proves it) was alive until the others lost contact with it;
-- a log that simply ends goes on to the end of its group's logs, unless somebody lost contact and never had it again,
-  the leader that wrote it was replaced, or the others list their voters without its member;
-- a hole in a log counts only where another leader was elected during it, or where a majority had left the leader that
-  wrote it for longer than it could have led on without a word, or where the process itself noticed that it had not run;
-  a short one that it noticed counts where another leader was elected in it.
+- a log that simply ends goes on to the end of its group's logs, unless a member lost contact for good, the leader that
+  wrote it was replaced, or the others list their voters without its member;
+- a gap counts only where another leader was elected during it, where a majority had left its leader for longer than a
+  leader can lead on without a word, or where the process itself noticed that it had not run; a short gap that it
+  noticed counts where another leader was elected in it.
 """
 
 from bisect import bisect_left, bisect_right
@@ -46,13 +46,14 @@ _MAX_TIME_WITHOUT_QUORUM: Mapping[str, Mapping[Timeout, int]] = {
     "partition": {Timeout.KAFKA_SESSION: 1, Timeout.ON_ITS_WAY: 1},
     "zab": {Timeout.ZK_SYNC_LIMIT: 1, Timeout.ZK_TICK: 2, Timeout.ON_ITS_WAY: 1},
 }
-"""For how long a leader that runs leads on without a majority before it says that it gives up: CheckQuorum looks once
-an election time-out, and ZooKeeper's leader at every tick for who was silent for syncLimit ticks."""
+"""How long a running leader leads without a majority before it logs that it gives up: multiples of time-outs. Raft's
+CheckQuorum looks once an election time-out; ZooKeeper's leader looks at every tick for members that were silent for
+syncLimit ticks."""
 _CHECK_QUORUM_OPTIONAL = frozenset({"raft"})
-"""Protocols in which only some leaders give up without a majority: those of a group of which one has done so, since
-``CheckQuorum`` is the same for all members; and etcd's from 3.0 on (``raftConfig`` in ``etcdserver/bootstrap.go``)."""
-_SAYS_ETCD = Timeout.ETCD_ELECTION.value.settings[0]
-"""A setting that etcd prints as it starts, and no other program on its library does."""
+"""Protocols in which not all leaders give up without a majority: only those of a group in which one has done so, since
+``CheckQuorum`` is the same for all members, and etcd's from 3.0 on (``raftConfig`` in ``etcdserver/bootstrap.go``)."""
+_ETCD_SETTING = Timeout.ETCD_ELECTION.value.settings[0]
+"""A setting that etcd prints at its start; no other program on its library prints it."""
 
 
 Loss = ContactLost | LastHeard
@@ -60,10 +61,8 @@ Loss = ContactLost | LastHeard
 
 @dataclass(frozen=True, slots=True)
 class LastSign:
-    """The last sign of life of a process, on its own clock: alive at ``at``, and dead at ``by`` where that is known.
-
-    One that goes on to the end of all logs lived to ``latest`` at the latest, by all that is known of the clocks.
-    """
+    """The last sign of life of a process in us on its own clock: alive at ``at``, dead at ``by`` where that is known.
+    ``latest`` is the latest end of all logs on that clock, for a process that goes on to it."""
 
     at: int
     by: int | None = None
@@ -72,7 +71,8 @@ class LastSign:
 
 @dataclass(frozen=True, slots=True, order=True)
 class ProcessRun:
-    """One life of a process whose end nobody printed: its first line, and its last one in ``[last, last_by]``."""
+    """One run of a process without a line about its end: its first line, and its last one in ``[last, last_by]``
+    (us)."""
 
     first: int
     last: int
@@ -80,66 +80,70 @@ class ProcessRun:
 
 
 def extend_liveness(facts: Iterable[Fact], clocks: Clocks, electorates: Electorates) -> list[Fact]:
-    """The facts of a group, with what is known of the processes whose logs are quiet."""
+    """Return the facts of a group with the ends and gaps of quiet logs replaced by what other members know of them."""
     every = list(facts)
     quiet_sources = sorted({fact.source_node for fact in every if isinstance(fact, QuietLog)})
     if not quiet_sources:
         return every
-    moved = {source: _LastSigns.of(_last_signs(every, source, clocks)) for source in quiet_sources}
-    holes = _Holes(every, clocks, electorates)
-    known = (holes.frozen(fact) if isinstance(fact, Silence) and fact.source_node in moved else fact for fact in every)
-    return [_moved(fact, moved[fact.source_node]) if fact.source_node in moved else fact for fact in known if fact]
+    last_signs = {source: _LastSigns.of(_last_signs(every, source, clocks)) for source in quiet_sources}
+    holes = _QuietGaps(every, clocks, electorates)
+    known = (
+        holes.frozen(fact) if isinstance(fact, Silence) and fact.source_node in last_signs else fact for fact in every
+    )
+    return [
+        _extended(fact, last_signs[fact.source_node]) if fact.source_node in last_signs else fact
+        for fact in known
+        if fact
+    ]
 
 
 def _leaderships(every: Iterable[Fact]) -> list[tuple[Role, int]]:
-    """The roles of leaders, each with its term."""
+    """Return the roles of leaders with their terms."""
     return [
         (fact, fact.term) for fact in every if isinstance(fact, Role) and fact.role == LEADER and fact.term is not None
     ]
 
 
 def _last_signs(every: Sequence[Fact], source: str, clocks: Clocks) -> Iterator[tuple[ProcessRun, LastSign]]:
-    """For each life of a process whose end nobody printed: its last line, and the later last sign of life."""
+    """Yield each run of a process that has no line about its end, with a last sign of life later than its last line."""
     led, heard = _leaderships(every), _Heard.of(every, source)
     names = {fact.node for fact in every if fact.source_node == source and isinstance(fact, Role)}
     losses = _losses_of(every, names, source)
-    distinct = {(_life(fact), fact.stopped) for fact in _alive(every) if fact.source_node == source}
+    distinct = {(_run_of(fact), fact.stopped) for fact in _alive(every) if fact.source_node == source}
     in_order = sorted(distinct)
     starts = _Starts.of(every, source, names)
-    for number, (life, stopped) in enumerate(in_order):
-        last_line = life.last
-        again = starts.again(life)
+    for number, (run, stopped) in enumerate(in_order):
+        last_line = run.last
+        again = starts.again(run)
         following = in_order[number + 1][0].first if number + 1 < len(in_order) else again
         if stopped:
             continue
         sign = _last_sign(losses, source, last_line, following, clocks)
         if sign is None and following is None:
             sign = _end_of(every, source, clocks)
-            removed = _removed(every, names, source, last_line, clocks)
+            removed = _removed_at(every, names, source, last_line, clocks)
             if sign is not None and removed is not None and removed < sign.at:
                 sign = LastSign(removed)
-        replaced = _replaced(led, heard, life, clocks)
+        replaced = _replaced_at(led, heard, run, clocks)
         if sign is not None and replaced is not None:
             sign = replace(sign, at=min(sign.at, replaced))
-        followed = [at for at in heard.followed(life, clocks) if at > last_line]
+        followed = [at for at in heard.followed(run, clocks) if at > last_line]
         if sign is not None and followed:
             sign = replace(sign, at=min(max(sign.at, *followed), sign.by or UNBOUNDED, following or UNBOUNDED))
-        if sign is not None and (sign.at > last_line or sign.by is not None or sign.latest > life.last_by):
-            yield life, replace(sign, at=max(sign.at, last_line))
+        if sign is not None and (sign.at > last_line or sign.by is not None or sign.latest > run.last_by):
+            yield run, replace(sign, at=max(sign.at, last_line))
 
 
 class _Starts(NamedTuple):
-    """When processes of a source, and of its members in other places, started; microseconds, in order.
-
-    ``downs`` are the times between two processes of the source.
-    """
+    """Starts of processes in us: ``downs`` are the times (begin, end) between two processes of the source,
+    ``elsewhere`` the starts of the same members in the logs of other sources."""
 
     downs: list[tuple[int, int]]
     elsewhere: list[int]
 
     @classmethod
     def of(cls, every: Iterable[Fact], source: str, names: Set[str | None]) -> "_Starts":
-        """What the roles of all members say of it."""
+        """Return the starts that the roles of all members show."""
         roles = [fact for fact in every if isinstance(fact, Role)]
         mine = (role for role in roles if role.role == DOWN and role.source_node == source)
         others = (role for role in roles if role.source_node != source and role.node in names)
@@ -148,24 +152,24 @@ class _Starts(NamedTuple):
             sorted(role.since for role in others if role.cause == "start"),
         )
 
-    def again(self, life: ProcessRun) -> int | None:
-        """When the process of a life started again as a member of another group: restored, or given to another cluster;
-        or when the log of the same member goes on in another place with a start."""
-        begin = bisect_left(self.downs, (life.last,))
-        end = bisect_left(self.downs, (max(life.last_by, life.last + 1),))
-        later = bisect_right(self.elsewhere, life.last_by)
+    def again(self, run: ProcessRun) -> int | None:
+        """Return when the process of a run started again, as a member of another group or in another source's log; else
+        ``None``."""
+        begin = bisect_left(self.downs, (run.last,))
+        end = bisect_left(self.downs, (max(run.last_by, run.last + 1),))
+        later = bisect_right(self.elsewhere, run.last_by)
         return min((*(until for _, until in self.downs[begin:end]), *self.elsewhere[later : later + 1]), default=None)
 
 
 class _Losses(NamedTuple):
-    """What one log says of losing a process, in order, and how wide the widest of these moments is, in microseconds."""
+    """What one log says of losing a process, in order, and the widest of these moments in us."""
 
     every: Sequence[Loss]
     widest: int
 
 
 def _losses_of(every: Iterable[Fact], names: Set[str | None], source: str) -> list[_Losses]:
-    """What others say of losing a process, by their logs."""
+    """Return what each other log says of losing a process."""
     found: dict[str, list[Loss]] = {}
     for fact in every:
         if isinstance(fact, Loss) and fact.node in names and fact.source_node != source:
@@ -176,7 +180,8 @@ def _losses_of(every: Iterable[Fact], names: Set[str | None], source: str) -> li
     ]
 
 
-def _life(alive: Alive) -> ProcessRun:
+def _run_of(alive: Alive) -> ProcessRun:
+    """Return the run that an ``Alive`` fact describes."""
     if alive.until is None or alive.until_by is None:
         return ProcessRun(alive.since, alive.since, alive.since_by)
     return ProcessRun(alive.since, alive.until, alive.until_by)
@@ -185,23 +190,22 @@ def _life(alive: Alive) -> ProcessRun:
 def _last_sign(
     losses: Iterable[_Losses], source: str, last_line: int, following: int | None, clocks: Clocks
 ) -> LastSign | None:
-    """When the others lost contact with a process after its last line, or the last time if it came back.
+    """Return the last sign of life of a process after its last line, by other members that lost contact; else ``None``.
 
-    Contact that was lost and found again before the next start was no death; what is lost after it was found again
-    later is the next life. A connection that the other side closed (``closed``), and that never came back, was closed
-    by its death: whoever seems to have heard of it later did not run meanwhile, since it counts the time without a
-    leader by its own ticks.
+    Contact that was found again before the next start was no death; contact lost after that belongs to the next run. A
+    connection that the other side closed, and that never came back, was closed by the process's death. A peer that
+    reports later contact was itself frozen: it counts ticks, not time.
     """
     last_of: dict[str, tuple[int, int]] = {}
     closed: list[int] = []
-    near = chain.from_iterable(_near(of_log, source, last_line, following, clocks) for of_log in losses)
-    for fact in _of_this_life(near, following):
+    near = chain.from_iterable(_possible_losses(of_log, source, last_line, following, clocks) for of_log in losses)
+    for fact in _of_this_run(near, following):
         earliest, latest = _on_clock_of(source, fact, clocks)
         if (
             earliest is None
             or latest is None
             or latest <= last_line
-            or (following is not None and _perhaps_of_the_next_life(source, fact, following, clocks))
+            or (following is not None and _may_be_of_next_run(source, fact, following, clocks))
         ):
             continue
         last_of[fact.source_node] = max(last_of.get(fact.source_node, (earliest, latest)), (earliest, latest))
@@ -211,23 +215,24 @@ def _last_sign(
         return None
     begins = [earliest for earliest, _ in last_of.values()]
     if following is None:
-        return LastSign(max(begins))  # who lost it before was only cut off
+        return LastSign(max(begins))  # a peer that lost it before was only cut off
     by = min(*closed, following) if closed else following
     return LastSign(max((earliest for earliest in begins if earliest <= by), default=by), by)
 
 
-def _perhaps_of_the_next_life(source: str, loss: Loss, following: int, clocks: Clocks) -> bool:
-    """Whether what others heard of a process last, before they lost it, may have come after its next start, or a
-    connection that the other side closed was surely closed after it."""
+def _may_be_of_next_run(source: str, loss: Loss, following: int, clocks: Clocks) -> bool:
+    """Return True when a peer's last contact may be later than the next start, or its closed connection surely is."""
     _, heard_by = clocks.shown_by(source, Moment(loss.since, loss.since, loss.source_node))
     closed_at, _ = clocks.shown_by(source, Moment(loss.since_by, loss.since_by, loss.source_node))
     closed = isinstance(loss, ContactLost) and loss.closed and closed_at is not None
     return heard_by is None or heard_by >= following or (closed and (closed_at or 0) >= following)
 
 
-def _near(of_log: _Losses, source: str, last_line: int, following: int | None, clocks: Clocks) -> Sequence[Loss]:
-    """The losses of one log that may lie between the last line of a process and its next start: all of them where a
-    clock was set."""
+def _possible_losses(
+    of_log: _Losses, source: str, last_line: int, following: int | None, clocks: Clocks
+) -> Sequence[Loss]:
+    """Return the losses of one log that may lie between a process's last line and its next start; all if a clock was
+    set."""
     losses = of_log.every
     if not (clocks.never_set(source) and clocks.never_set(losses[0].source_node)):
         return losses
@@ -236,16 +241,15 @@ def _near(of_log: _Losses, source: str, last_line: int, following: int | None, c
         at, _ = _on_clock_of(source, loss, clocks)
         return -UNBOUNDED if at is None else at
 
-    # In the order in which they begin; a wide one may end behind those after it.
+    # Losses are in the order in which they begin; a wide one may end behind those after it.
     first = bisect_right(losses, last_line - of_log.widest - 2 * clocks.widest, key=shown)
     if following is None:
         return losses[first:]
     return losses[first : bisect_left(losses, following, key=shown)]
 
 
-def _of_this_life(losses: Iterable[Loss], following: int | None) -> Iterator[Loss]:
-    """The losses after which a process was not heard of again before its next start, and that are not of that one;
-    ``losses`` are in the order of each log."""
+def _of_this_run(losses: Iterable[Loss], following: int | None) -> Iterator[Loss]:
+    """Yield the losses after which a process was not heard of again before its next start; ``losses`` in log order."""
     found_again: dict[str, int] = {}
     for fact in losses:
         lasting = fact.until is None or (following is not None and fact.until >= following)
@@ -255,29 +259,30 @@ def _of_this_life(losses: Iterable[Loss], following: int | None) -> Iterator[Los
             yield fact
 
 
-def _replaced(led: Sequence[tuple[Role, int]], heard: "_Heard", life: ProcessRun, clocks: Clocks) -> int | None:
-    """When, at the earliest on its own clock, a leader was replaced after its last line: it need not have led on."""
+def _replaced_at(led: Sequence[tuple[Role, int]], heard: "_Heard", run: ProcessRun, clocks: Clocks) -> int | None:
+    """Return the earliest time in us, on its own clock, at which a leader was replaced after its last line; else
+    ``None``."""
     source = heard.source
     open_ended = [
         (role, term)
         for role, term in led
-        if role.source_node == source and role.end_cause in (None, DIED) and role.since <= life.last_by
+        if role.source_node == source and role.end_cause in (None, DIED) and role.since <= run.last_by
     ]
     if not open_ended:
         return None
     last = max(term for _, term in open_ended)
     since = min(role.since for role, term in open_ended if term == last)
     begins = [_on_clock_of(source, role, clocks) for role, term in led if role.source_node != source and term > last]
-    replaced = min((at for at, by in begins if at is not None and by is not None and by > life.last), default=None)
+    replaced = min((at for at, by in begins if at is not None and by is not None and by > run.last), default=None)
     if replaced is None:
         return None
-    followed_after = any(at > replaced for at in heard.followed(replace(life, first=since), clocks))
+    followed_after = any(at > replaced for at in heard.followed(replace(run, first=since), clocks))
     return None if followed_after else replaced
 
 
 @dataclass(frozen=True, slots=True)
 class _Heard:
-    """What one log's process led, and who followed it: its followers had just heard of it when they began."""
+    """The leaderships of one process, and the roles of their followers, who had just heard of it when they began."""
 
     source: str
     leading: Sequence[Role]
@@ -285,7 +290,7 @@ class _Heard:
 
     @classmethod
     def of(cls, every: Iterable[Fact], source: str) -> "_Heard":
-        """What the facts of a group say of the process that wrote the log ``source``."""
+        """Return what the facts of a group say of the process that wrote the log ``source``."""
         roles = [fact for fact in every if isinstance(fact, Role) and fact.term is not None]
         followers: dict[tuple[str | None, int | None], list[Role]] = {}
         for role in roles:
@@ -293,15 +298,15 @@ class _Heard:
                 followers.setdefault((role.leader, role.term), []).append(role)
         return cls(source, [f for f in roles if f.role == LEADER and f.source_node == source], followers)
 
-    def followed(self, life: ProcessRun, clocks: Clocks) -> list[int]:
-        """When others began to follow what the process led in a time; on its clock, at the earliest."""
-        led = {(role.node, role.term) for role in self.leading if life.first <= role.since <= life.last_by}
+    def followed(self, run: ProcessRun, clocks: Clocks) -> list[int]:
+        """Return the earliest times in us, on the process's clock, at which others began to follow it in a run."""
+        led = {(role.node, role.term) for role in self.leading if run.first <= role.since <= run.last_by}
         of_led = (role for term in led for role in self.followers.get(term, ()))
         return [at for at, _ in (_on_clock_of(self.source, role, clocks) for role in of_led) if at is not None]
 
 
 def _on_clock_of(source: str, fact: Fact, clocks: Clocks) -> tuple[int | None, int | None]:
-    """The earliest and latest reading of a process's clock when something was noticed on another machine."""
+    """Return the (earliest, latest) reading of the clock of ``source`` at the begin of another machine's fact."""
     return clocks.shown_by(source, Moment(fact.since, fact.since_by, fact.source_node))
 
 
@@ -310,7 +315,7 @@ def _alive(every: Iterable[Fact]) -> Iterator[Alive]:
 
 
 def _end_of(every: Iterable[Fact], source: str, clocks: Clocks) -> LastSign | None:
-    """The end of the group's logs, on one machine's clock."""
+    """Return the end of the group's logs on the clock of one source; ``None``: nothing bounds it."""
     seen = (Moment(fact.until, fact.until, fact.source_node) for fact in _alive(every) if fact.until is not None)
     shown = (clocks.shown_by(source, sign) for sign in seen)
     ends = [(at, by) for at, by in shown if at is not None]
@@ -320,27 +325,30 @@ def _end_of(every: Iterable[Fact], source: str, clocks: Clocks) -> LastSign | No
 
 
 class _LastSigns(NamedTuple):
-    """The lives of a process of which others heard later, in their order, each with its last sign."""
+    """Runs of a process, in order, with last signs of life that come later than its own lines."""
 
     runs: Sequence[ProcessRun]
     signs: Mapping[ProcessRun, LastSign]
 
     @classmethod
     def of(cls, signs: Iterable[tuple[ProcessRun, LastSign]]) -> "_LastSigns":
-        """Put the lives in order."""
-        by_life = dict(signs)
-        return cls(sorted(by_life, key=attrgetter("last")), by_life)
+        """Return the runs in the order of their last lines."""
+        by_run = dict(signs)
+        return cls(sorted(by_run, key=attrgetter("last")), by_run)
 
     def after(self, end: int) -> LastSign:
-        """The last sign of a life whose last role ended at ``end``: at its last line, as wide as that is."""
+        """Return the last sign of the run whose last role ended at ``end`` (us); ``end`` itself where no later sign is
+        known."""
         number = bisect_right(self.runs, end, key=attrgetter("last"))
-        life = self.runs[number - 1] if number else None
-        return self.signs[life] if life is not None and end < max(life.last_by, life.last + 1) else LastSign(end)
+        run = self.runs[number - 1] if number else None
+        return self.signs[run] if run is not None and end < max(run.last_by, run.last + 1) else LastSign(end)
 
 
-def _removed(every: Iterable[Fact], names: Set[str | None], source: str, last_line: int, clocks: Clocks) -> int | None:
-    """When, at the earliest on its own clock, voters were listed without a member whose log has ended; ``None``: never,
-    or not by all who list them last."""
+def _removed_at(
+    every: Iterable[Fact], names: Set[str | None], source: str, last_line: int, clocks: Clocks
+) -> int | None:
+    """Return the earliest time in us, on its own clock, at which voters were listed without a member whose log has
+    ended. ``None`` when that never happened, or when not all sources that list voters end with such a list."""
     lists: dict[str, list[VotersStated]] = {}
     for fact in every:
         if isinstance(fact, VotersStated) and fact.voters and fact.source_node != source:
@@ -360,14 +368,14 @@ def _listed_in(stated: VotersStated) -> frozenset[str]:
     return frozenset((*(stated.voters or ()), *(stated.voters_before or ()), *(stated.learners or ())))
 
 
-def _moved(fact: Fact, last_signs: _LastSigns) -> Fact:
-    """A fact that ended, or began, with the last line of a process whose last sign of life came later."""
+def _extended(fact: Fact, last_signs: _LastSigns) -> Fact:
+    """Return a fact that ended, or began, with the last line of a process, moved to its last sign of life."""
     if isinstance(fact, Alive):
-        life = _life(fact)
-        sign = None if fact.stopped else last_signs.signs.get(life)
+        run = _run_of(fact)
+        sign = None if fact.stopped else last_signs.signs.get(run)
         if sign is None:
             return fact
-        return replace(fact, until=sign.at, until_by=max(sign.at + life.last_by - life.last, sign.latest))
+        return replace(fact, until=sign.at, until_by=max(sign.at + run.last_by - run.last, sign.latest))
     if not isinstance(fact, Role) or DIED not in (fact.end_cause, fact.cause):
         return fact
     if fact.role == DOWN:
@@ -382,7 +390,7 @@ def _moved(fact: Fact, last_signs: _LastSigns) -> Fact:
 
 
 class _Leadership(NamedTuple):
-    """A leadership, before there are tenures."""
+    """A leadership before tenures are built."""
 
     node: str
     source: str
@@ -391,8 +399,8 @@ class _Leadership(NamedTuple):
     end: Moment
 
 
-class _Holes:
-    """The holes in the quiet logs of a group."""
+class _QuietGaps:
+    """The gaps in the quiet logs of a group."""
 
     def __init__(self, every: Sequence[Fact], clocks: Clocks, electorates: Electorates) -> None:
         self._clocks, self._electorates = clocks, electorates
@@ -400,8 +408,8 @@ class _Holes:
         led = _leaderships(every)
         self._led_of = ByTime((role.source_node, _lasts(role), (role, term)) for role, term in led)
         self._led = ByTime(("", _begin(role), (role, term)) for role, term in led)
-        self._give_up = any(
-            isinstance(fact, QuorumLost) or (isinstance(fact, SettingPrinted) and fact.name == _SAYS_ETCD)
+        self._checks_quorum = any(
+            isinstance(fact, QuorumLost) or (isinstance(fact, SettingPrinted) and fact.name == _ETCD_SETTING)
             for fact in every
         )
         noticed = (fact for fact in every if isinstance(fact, Silence) and fact.noticed)
@@ -412,14 +420,14 @@ class _Holes:
             self._following.setdefault((role.leader, role.term), []).append(role)
 
     def frozen(self, hole: Silence) -> Silence | None:
-        """The part of a hole in which its process did not run, as far as that shows; what it noticed itself tells it
-        better."""
+        """Return the part of a gap in which its process did not run; ``None`` where nothing shows that it stood still.
+        A gap is dropped where the process noticed a stall in it: the noticed one tells the time better."""
         others = self._noticed.between(hole.source_node, hole.since - 1, hole.until or UNBOUNDED)
         if not hole.noticed and any(_begins_in(other, hole) for other in others):
             return None
         if hole.noticed and hole.until is not None and hole.until - hole.since >= SILENCE:
             return hole
-        if not hole.noticed and hole.protocol in _CHECK_QUORUM_OPTIONAL and not self._give_up:
+        if not hole.noticed and hole.protocol in _CHECK_QUORUM_OPTIONAL and not self._checks_quorum:
             return None
         over = hole.until is not None and hole.until_by is not None
         end, widest = _after(hole), self._clocks.widest
@@ -434,11 +442,12 @@ class _Holes:
         if hole.noticed:
             return hole if any(_may_begin_in(other, hole, self._clocks) for other in later) else None
         ends = [_begin(other) for other in later if _during(other, hole, self._clocks)]
-        left = self._left_long_before_its_end(hole, role)
+        left = self._majority_left_early(hole, role)
         return self._since(hole, [*ends, *([left] if left is not None else [])])
 
     def _since(self, hole: Silence, ends: Sequence[Moment]) -> Silence | None:
-        """The hole from the first of these moments on, by which a process had not run for as long as others wait."""
+        """Return the gap from the first of ``ends`` on, less the time for which a leader leads on without a
+        majority."""
         shown = [self._clocks.shown_by(hole.source_node, moment) for moment in ends]
         known = [(at, by) for at, by in shown if at is not None and by is not None]
         limit = leads_on(hole.protocol, self._timing)
@@ -449,9 +458,9 @@ class _Holes:
             hole, since=since, since_by=max(hole.since_by, min(since + hole.since_by - hole.since, min(known)[1]))
         )
 
-    def _left_long_before_its_end(self, hole: Silence, led: Role) -> Moment | None:
-        """When a majority had left a leader, if that was surely so long before its log went on that it would have said
-        so."""
+    def _majority_left_early(self, hole: Silence, led: Role) -> Moment | None:
+        """Return when a majority had left a leader so long before its log goes on that a running one would have logged
+        it."""
         limit = leads_on(hole.protocol, self._timing)
         if limit is None or hole.until is None or hole.until_by is None:
             return None
@@ -475,7 +484,7 @@ class _Holes:
 
 
 def leads_on(protocol: str, timing: Timing) -> int | None:
-    """For how long, in microseconds, a leader that runs leads on without a majority; ``None``: nobody knows."""
+    """Return how long, in us, a running leader leads on without a majority; ``None``: not known for this protocol."""
     limits = _MAX_TIME_WITHOUT_QUORUM.get(protocol)
     return None if limits is None else sum(times * timing.us(each) for each, times in limits.items())
 
@@ -489,23 +498,23 @@ def _after(hole: Silence) -> Moment:
 
 
 def _lasts(role: Role) -> Moment:
-    """From the beginning of a role to the first line behind it."""
+    """Return the interval from the beginning of a role to the first line behind it."""
     return Moment(role.since, UNBOUNDED if role.until_by is None else role.until or UNBOUNDED, role.source_node)
 
 
 def _may_begin_in(role: Role, hole: Silence, clocks: Clocks) -> bool:
-    """Whether a role may have begun while a process did not run."""
+    """Return True when a role may have begun in a gap."""
     begin, before, after = _begin(role), _begin(hole), _after(hole)
     return clocks.elapsed(before, begin)[1] > 0 and clocks.elapsed(begin, after)[1] > 0
 
 
 def _begins_in(inner: Fact, outer: Fact) -> bool:
-    """Whether one span of one log begins inside of another."""
+    """Return True when a fact begins inside another fact of the same log."""
     return outer.since <= inner.since_by and (outer.until is None or inner.since < outer.until)
 
 
 def _within(inner: Fact, outer: Fact) -> bool:
-    """Whether one span of one log lies inside of another, give or take the width of a stamp."""
+    """Return True when a fact lies inside another fact of the same log, but for the width of a stamp."""
     begins = outer.since <= inner.since_by
     if inner.until is None or inner.until_by is None or outer.until is None:
         return begins
@@ -513,6 +522,6 @@ def _within(inner: Fact, outer: Fact) -> bool:
 
 
 def _during(role: Role, hole: Silence, clocks: Clocks) -> bool:
-    """Whether a role surely began while another log was silent, and that log stayed so."""
+    """Return True when a role surely began in a gap, and the gap lasted on for longer than ``FROZEN``."""
     begin, before, after = _begin(role), _begin(hole), _after(hole)
     return clocks.elapsed(before, begin)[0] > 0 and clocks.elapsed(begin, after)[0] > Timeout.FROZEN.us

@@ -4,9 +4,9 @@
     disturbances   [1]       [2]         [3]       elections within ten seconds are one disturbance
     storm          |<---- within the window ---->|
 
-Planned elections, such as transfers and rolling restarts, are no disturbance, nor are the elections that nobody won
-just before one. Others that nobody won are, after the first leader, where a majority took part: votes were split, or
-the winner was not established. Without a majority nobody can win, which is no storm.
+Planned elections, such as transfers and rolling restarts, are no disturbance, nor are failed elections just before a
+planned one. Other failed elections count, after the first leader, if a majority took part: votes were split, or the
+winner was not established. Without a majority nobody can win, so such elections are no storm.
 """
 
 from collections.abc import Iterable, Iterator, Set
@@ -24,10 +24,8 @@ STORM_ELECTIONS = 3
 
 
 def failed_elections(group: Group) -> Iterator[Moment]:
-    """The beginnings of elections that nobody won although a majority took part, after the first leader.
-
-    All who ask for the votes of one term are in one election.
-    """
+    """Yield the beginnings of elections that nobody won although a majority took part, after the first leader. All
+    campaigns of one term are one election."""
     led = {tenure.term for tenure in group.tenures}
     led |= {role.term for role in group.roles if role.role == FOLLOWER and role.leader is not None and role.term}
     begins = [tenure.begin for tenure in group.tenures]
@@ -43,10 +41,8 @@ def failed_elections(group: Group) -> Iterator[Moment]:
 
 
 def storm(group: Group, elections: Iterable[Moment], failed: Iterable[Moment] = ()) -> Iterator[Finding]:
-    """``ELECTION_STORM``: the longest chains of unplanned elections of which any three in a row lie in the window.
-
-    ``failed`` are those that nobody won.
-    """
+    """Yield ``ELECTION_STORM`` for the longest chains of disturbances of which any three in a row lie within the
+    window. ``elections`` are the unplanned ones, ``failed`` those that nobody won."""
     every = list(elections)
     planned = {tenure.begin for tenure in group.tenures}.difference(every)
     lost = {
@@ -71,7 +67,7 @@ def storm(group: Group, elections: Iterable[Moment], failed: Iterable[Moment] = 
 
 
 def _dense(chain: list[list[Moment]]) -> bool:
-    """Whether the last three disturbances lie within the window."""
+    """Return True when the last three disturbances lie within the window."""
     return chain[-1][0].at - chain[-STORM_ELECTIONS][0].at <= Timeout.STORM_WINDOW.us
 
 

@@ -19,14 +19,14 @@ from election_replay.election_core.model.rows import Election, Term
 from election_replay.election_core.model.timing import Timeout
 
 _FIRST_TERM = {"partition": 0}
-"""The term of the first leader, where it is not 1: a partition's leader epochs begin at 0."""
+"""The first term of a protocol, where it is not 1: a partition's leader epochs begin at 0."""
 
 _HAD_LEADER = frozenset({"leader_lost", "heartbeat_timeout"})
-"""How a role begins whose member had followed somebody in that term."""
+"""Begin causes of roles that show that the member had followed a leader in that term."""
 
 
 def terms(group: Group) -> Iterator[Term]:
-    """One row for each leader of each term, and one for each term that had rounds but no leader."""
+    """Yield one row for each leader of each term, and one for each term that had campaigns but no leader."""
     yield from with_former(group, _terms(group))
 
 
@@ -62,7 +62,7 @@ def _terms(group: Group) -> Iterator[Term]:
 
 
 def term_held(group: Group, term: int, leader: str, tenures: Sequence[Tenure], cause: str | None) -> Term:
-    """The row of a term that a leader held, in one tenure or in several."""
+    """Return the row of a term that a leader held, in one tenure or in several."""
     first = min(tenures, key=lambda tenure: tenure.begin)
     last = max(tenures, key=lambda tenure: (tenure.open, tenure.end))
     return Term(
@@ -79,7 +79,7 @@ def term_held(group: Group, term: int, leader: str, tenures: Sequence[Tenure], c
 
 
 def terms_without_leader(group: Group, led: set[int]) -> Iterator[Term]:
-    """One row for each term that was asked for and that nobody is known to have ``led``."""
+    """Yield one row for each term that had campaigns and is not among the ``led`` ones."""
     lost: dict[int, list[Candidacy]] = {}
     for campaign in group.of(Candidacy):
         if campaign.term is not None and campaign.term not in led:
@@ -103,7 +103,8 @@ def _end(campaign: Candidacy) -> int:
 
 
 def _last_before(group: Group, tenure: Tenure, in_terms: Sequence[Tenure]) -> Tenure | None:
-    """The last tenure before another one: terms order terms, and clocks only what happened within one."""
+    """Return the last tenure before another one, or ``None``: terms order tenures, and clocks only those of one
+    term."""
     in_term = slice(
         bisect_left(in_terms, tenure.term, key=attrgetter("term")),
         bisect_right(in_terms, tenure.term, key=attrgetter("term")),
@@ -114,20 +115,19 @@ def _last_before(group: Group, tenure: Tenure, in_terms: Sequence[Tenure]) -> Te
 
 
 def _unled(group: Group, heard_of: Set[int]) -> set[int]:
-    """Terms of which nobody is known to have led them and that had rounds, or the first one, if a member started in it.
-
-    Of all others a leader may be missing in these logs. Some are known to have had one, of whom members ``heard_of``.
-    """
+    """Return the terms known to have had no leader: terms of failed campaigns, and the first term if a member started
+    in it. Any other term may have had a leader whose log is missing; ``heard_of`` are terms in which members knew of
+    one."""
     first = _FIRST_TERM.get(group.protocol, 1)
     terms = {role.term for role in group.roles if role.cause == "start" and (role.term or 0) <= first}
-    if group.protocol == "raft":  # DLedger holds its first round of votes in the term of the leader that it missed
+    if group.protocol == "raft":  # not DLedger: its first round of votes has the term of the leader that it lost
         terms |= {campaign.term for campaign in group.of(Candidacy) if campaign.outcome != "won"}
-        terms.add(1)  # in which etcd writes down its first members
+        terms.add(1)  # etcd writes its first members to the log in term 1, without a leader
     return {term for term in terms - heard_of if term is not None}
 
 
 def _cause_of(group: Group, tenure: Tenure) -> str | None:
-    """How a leader's role began."""
+    """Return the cause of a leader's role; ``None``: unknown."""
     roles = group.roles_of(tenure.source, tenure.begin.at)
     began = (role for role in reversed(roles) if role.since == tenure.begin.at and role.role == LEADER)
     return next((role.cause for role in began), None)
@@ -140,11 +140,9 @@ def _cause(
     by_transfer: Set[str | None],
     campaigns: Sequence[Candidacy],
 ) -> str:
-    """Why the election of a tenure began, before which ``last`` was the last one; ``campaigns`` are those of its leader
-    in its term, with their causes.
-
-    One node may lead a term several times: what counts is the campaign in which the tenure begins.
-    """
+    """Return why the election of a tenure began; ``last`` is the tenure before it. ``campaigns`` are those of its
+    leader in its term. One node may lead a term several times: only campaigns up to the beginning of this tenure
+    count."""
     handed_over = last is not None and last.end_cause == TRANSFER and last.term + 1 >= tenure.term
     if tenure.begin.event_id in by_transfer or handed_over:
         return PREFERRED if last is not None and last.end_cause == PREFERRED else TRANSFER
@@ -154,25 +152,25 @@ def _cause(
     roles = group.roles_of(tenure.source, tenure.begin.at)
     before = next((role for role in reversed(roles) if role.role == CANDIDATE and _led_to(role, tenure)), None)
     if before is None or (before.cause == "start" and _may_have_followed(group, before, last)):
-        return "unknown"  # how it came to look for a leader once more is not in its log
+        return "unknown"  # its log does not show why it looked for a leader again
     return "unknown" if before.cause in (None, SEEN) else before.cause
 
 
 def _begins_the_log(group: Group, campaigns: Sequence[Candidacy]) -> bool:
-    """Whether a log begins as its member asks for votes: another one may have told it to, in a line that is missing."""
+    """Return True when a log begins with its member's campaign: a missing line may have asked for it."""
     first = min(campaigns, key=lambda campaign: campaign.since)
     begun = group.begun.get(first.source_node)
     return begun is not None and first.since <= begun.by
 
 
 def _led_to(asked: Candidacy | Role, tenure: Tenure) -> bool:
-    """Whether a member asked for votes before its tenure, and not after that: one second may hold both."""
+    """Return True when a campaign or candidate's role precedes the tenure: one second may hold both."""
     return asked.until_event == tenure.begin.event_id or asked.since < tenure.end.at
 
 
 def _may_have_followed(group: Group, start: Role, last: Tenure | None) -> bool:
-    """Whether a member may have followed somebody since its start: the ``last`` leader surely led on then, or the file
-    in which it tells its roles begins later."""
+    """Return True when a member may have followed a leader since its start. Either the ``last`` leader surely led on
+    then, or the file in which the member logs its roles begins later."""
     begun, elapsed = group.begun.get(start.source_node), group.clocks.elapsed
     if last is not None and elapsed(since(start), last.end)[0] > 0:
         return True
@@ -180,12 +178,12 @@ def _may_have_followed(group: Group, start: Role, last: Tenure | None) -> bool:
 
 
 def transfers(group: Group) -> frozenset[str | None]:
-    """The events by which a node took over by a leadership transfer."""
+    """Return the ids of the events by which a node took over by a leadership transfer."""
     return frozenset(role.since_event for role in group.roles if role.cause == TRANSFER)
 
 
 def elections(group: Group) -> Iterator[Election]:
-    """One row for each campaign: the rounds of one candidate in one term."""
+    """Yield one row for each campaign: the rounds of one candidate in one term."""
     led: dict[tuple[str | None, int | None, str | None], Tenure] = {
         (tenure.node, tenure.term, tenure.begin.event_id): tenure for tenure in group.tenures
     }

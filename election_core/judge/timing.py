@@ -14,10 +14,8 @@ def timing_of(facts: Iterable[Fact]) -> Timing:
 
 
 def timing_from(printed: Iterable[tuple[str, str, int]], configured: Iterable[tuple[str, int]]) -> Timing:
-    """Return the time-outs of a group from ``printed`` (source, name, value) and ``configured`` (name, ms).
-
-    Configured names that are no :class:`Timeout` are ignored.
-    """
+    """Return the time-outs of a group from ``printed`` (source, name, value) and ``configured`` (name, ms). Configured
+    names that are no :class:`Timeout` are ignored."""
     found: dict[str, dict[str, set[int]]] = {}
     for source, name, value in printed:
         found.setdefault(source, {}).setdefault(name, set()).add(value)

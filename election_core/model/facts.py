@@ -1,18 +1,18 @@
 """Facts: what one node's own log proves, as plain data that can cross machines and nights.
 
-The fold of a node's log makes facts; the judge of a group reads them. A fact names the group and member it is
-about, so that facts of one group may come from many logs: the brokers', the controllers', the name servers'.
-Facts are values: merging two collections of them is set union, which no order of arrival can change.
+The fold of a node's log makes facts; the judge of a group reads them. A fact names the group and member it is about, so
+that facts of one group may come from many logs: the brokers', the controllers', the name servers'. Facts are values:
+merging two collections of them is set union, which no order of arrival can change.
 
-Each kind of fact is a class with fields of its own. Kinds that several protocols share stand here, those of one
-protocol in ``protocols/<name>/facts.py``. A field that is ``None`` is not known; zero, empty and false are known.
+Each kind of fact is a class with fields of its own. Kinds that several protocols share are here, those of one protocol
+in ``protocols/<name>/facts.py``. ``None`` means unknown; zero, empty and false are known values.
 
-``ordinal`` numbers facts that one log noted one after the other: within a second, that order is all there is.
-``speaker`` is the member whose lines they are where the files of a source hold the lines of several members.
+``ordinal`` numbers the facts of one log in their order: within a second, no time orders them. ``speaker`` is the member
+that wrote the lines, where the files of a source hold the lines of several members.
 
-A fact has a beginning and, where it lasts, an end. Each is an interval on the clock of the machine that
-logged it, in microseconds UTC: the true moment lies in ``[since, since_by]``. ``bound_ms`` is how far
-that clock may be off; it is added only where clocks of different machines meet.
+A fact has a beginning and, where it lasts, an end. Each is an interval on the clock of the machine that logged it, in
+microseconds UTC: the true moment lies in ``[since, since_by]``. ``bound_ms`` is how far that clock may be off; it is
+added only where clocks of different machines are compared.
 """
 
 import re
@@ -22,10 +22,8 @@ from typing import ClassVar, TypeVar
 
 @dataclass(slots=True, unsafe_hash=True)
 class Fact:
-    """One thing that a node's log proves: whose it is, from which log, and when; a kind adds what it says.
-
-    Nobody changes one; it is not frozen because a frozen one takes eight times as long to make, and very many are made.
-    """
+    """One thing that a node's log proves: about whom, from which log, and when. A subclass adds what it says. Treat it
+    as immutable; it is not frozen because a frozen one takes eight times as long to make, and very many are made."""
 
     cluster: str
     replica_group: str
@@ -43,39 +41,38 @@ class Fact:
     speaker: str | None
 
     kind: ClassVar[str] = ""
-    """The name of the kind, its class's name in capitals: what a row says of its class."""
+    """The name of the kind in rows: the class name in capitals."""
     BY_COPIER: ClassVar[bool] = False
-    """Whether the times of the kind are those of whoever copied the machine's files, not those of its logs."""
+    """True when the kind's times are by the clock that copied the machine's files, not by the clock of its logs."""
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ()
-    """The kind's fields that a log has said when the fact begins, wherever the log itself begins or ends."""
+    """Fields already known at ``since``; used to recognise two copies of one log."""
 
     def __init_subclass__(cls) -> None:
         cls.kind = vars(cls).get("kind", re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).upper())
 
     @property
     def who(self) -> str:
-        """Whom it is about: the member by its name, or the source whose log says no name."""
+        """Return the member that the fact is about, by name, or the source if its log has no name."""
         return self.node or self.source_node
 
     @property
     def is_open(self) -> bool:
-        """Whether the next line of the log may change it, though it says nothing new: it ``goes_on``, as some kinds
-        say."""
+        """Return True when the next line of the log may change the fact, even a line that says nothing new."""
         return bool(getattr(self, "goes_on", False))
 
     @property
     def moves(self) -> bool:
-        """Whether the next line of the log moves its end, as long as the process lives on."""
+        """Return True when the next line of the log moves the fact's end, as long as its process runs."""
         return self.is_open and self.until is not None
 
     @property
     def grows(self) -> bool:
-        """Whether the next line of the log may tell of more, so that the fact moves as a whole."""
+        """Return True when the next line of the log may add to the fact, so that it changes as a whole."""
         return self.is_open and self.until is None
 
 
 F = TypeVar("F", bound=Fact)
-"""A kind of facts."""
+"""A kind of fact."""
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -94,11 +91,9 @@ class Role(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class Alive(Fact):
-    """One incarnation of a process, first to last sign; ``stopped``: a clean shutdown began in it.
-
-    ``sure_until`` is the last line of an incarnation whose end others may move to a later sign (null: nobody does).
-    ``goes_on``: the log ends with it.
-    """
+    """One run of a process, from its first sign to its last; ``stopped``: a clean shutdown began in it. ``sure_until``
+    is the last line of a run whose end may be moved to a later sign (null: its end is not moved). ``goes_on``: the log
+    ends with this run."""
 
     stopped: bool
     sure_until: int | None = None
@@ -107,8 +102,8 @@ class Alive(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class Written(Fact):
-    """The source wrote lines from ``since`` to ``until`` into the ``stream`` in which it tells its roles: beyond that
-    it shows none, although its process may have written other files. ``goes_on``: as every file, it may."""
+    """The source wrote lines into ``stream``, in which it logs its roles, from ``since`` to ``until``. Beyond that it
+    shows no role, although its process may have written other files. ``goes_on``: the file may grow."""
 
     stream: str
     goes_on: bool = True
@@ -116,44 +111,40 @@ class Written(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class Silence(Fact):
-    """A hole in all logs of a process: last line before it to first line after it; ``noticed``: a time in which the
-    process, by its own word, did not run."""
+    """A gap in all logs of a process, from the last line before it to the first line after it. ``noticed``: the process
+    logged that it did not run in that time."""
 
     noticed: bool = False
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class QuietLog(Fact):
-    """The source's log has no periodic lines: nothing follows from its silence
-    (:mod:`election_core.judge.silent_logs`)."""
+    """The source's log has no periodic lines: its silence proves nothing (:mod:`election_core.judge.silent_logs`)."""
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class LastHeard(Fact):
-    """The source heard of ``node`` for the last time in ``[since, since_by]``: it was gone, or cut off, after that."""
+    """The source last heard of ``node`` in ``[since, since_by]``: after that ``node`` was gone or cut off."""
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class ContactLost(Fact):
-    """The source lost contact with ``node`` in ``[since, since_by]``, until it had it again (``None``: no line says
-    so); ``closed``: the other side closed the connection."""
+    """The source lost contact with ``node`` in ``[since, since_by]``, and regained it at ``until`` (``None``: no line
+    says). ``closed``: the other side closed the connection."""
 
     closed: bool
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class Unreached(Fact):
-    """The source lost most of those that decide about its group, the controllers, between ``since`` and ``until``."""
+    """The source could not reach most of the controllers that decide about its group from ``since`` to ``until``."""
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class QuorumLost(Fact):
-    """As leader of ``term`` a node lost its majority in ``[since, since_by]`` and had none up to ``until``.
-
-    ``rounds`` are those in which it asked all the others in vain (null: it does not count them); ``regained``: it had a
-    majority again, as leader of the same term; ``closed``: some of the others had closed their connections to it, which
-    it heard, so that it was not cut off from all.
-    """
+    """As leader of ``term`` a node lost its majority in ``[since, since_by]`` and had none up to ``until``. ``rounds``
+    counts the rounds in which no quorum answered (null: not counted). ``regained``: it had a majority again as leader
+    of the same term. ``closed``: some followers had closed their connections, so it was not cut off from all."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
@@ -165,8 +156,8 @@ class QuorumLost(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class Committed(Fact):
-    """As leader of ``term`` a node's commit index grew for the last time between ``since`` and ``since_by``, from
-    ``from_index`` to ``to_index`` (indexes of entries; null: of no account). ``goes_on``: it leads as its log ends."""
+    """As leader of ``term`` a node's commit index last grew in ``[since, since_by]``, ``from_index`` ``to_index``.
+    Indexes count entries (null where they do not matter). ``goes_on``: the node still leads at the end of its log."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
@@ -178,8 +169,8 @@ class Committed(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class LeaderLog(Fact):
-    """The log of ``node`` ended at ``to_index`` when it was first seen as leader of ``term``, or as the candidate that
-    became it (index of an entry)."""
+    """The log of ``node`` ended at entry ``to_index`` when it was first seen as leader of ``term``, or as its
+    candidate."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
@@ -189,8 +180,8 @@ class LeaderLog(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class KnownCommitted(Fact):
-    """``node`` knew in ``term`` that the entries up to ``to_index`` were committed, in that term or earlier (index of
-    an entry; ZooKeeper: a zxid). ``goes_on``: it follows in that term as its log ends."""
+    """``node`` knew in ``term`` that the entries up to ``to_index`` were committed, in that term or an earlier one. An
+    index of an entry; for ZooKeeper a zxid. ``goes_on``: the node still follows in that term at the end of its log."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
@@ -201,8 +192,8 @@ class KnownCommitted(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class Serving(Fact):
-    """The process of ``node`` began in ``[since, since_by]`` to change its role to that of the leader of ``term``, and
-    serves clients from ``until`` on (null: it failed, or its log knows no end of it)."""
+    """``node`` began in ``[since, since_by]`` to change its role to leader of ``term``, and serves clients from
+    ``until`` on. ``until`` is null when the change failed, or no line ends it."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
@@ -211,7 +202,7 @@ class Serving(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class MemberAddress(Fact):
-    """The member ``node`` has the ``address``; without a node: a member has it whose id the source does not say."""
+    """The member ``node`` has the ``address``; null ``node``: a member of unknown id has it."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("address",)
 
@@ -220,12 +211,12 @@ class MemberAddress(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class VotersStated(Fact):
-    """From here on the source knows these voters to be in force; as leader of ``term``, where it says one.
+    """From ``since`` on the source knows these voters to be in force; as leader of ``term``, where a term is given.
 
-    ``voters`` are all of them by name, and ``voters_before`` those of whom a majority is needed too while a change of
-    members is in force. Where no line names all, there are ``voters_least`` to ``voters_most``, of which a majority
-    decides, or a quorum of ``groups`` whose members no line says. Nothing but null: others vote now, and no line says
-    who. ``learners`` have no vote.
+    ``voters`` are all voters by name. ``voters_before`` are the voters of the former configuration, whose majority is
+    needed too while a change of members is in force. Where no line names them, their number is ``voters_least`` to
+    ``voters_most``, of which a majority decides, or there are ``groups`` of unknown members with a quorum each. All
+    null: the voters changed, and no line says to whom. ``learners`` have no vote.
     """
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "voters", "voters_before", "learners")
@@ -241,7 +232,7 @@ class VotersStated(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class VoteGranted(Fact):
-    """``voter`` voted for ``node`` in ``term``, as the candidate heard it."""
+    """``voter`` voted for ``node`` in ``term``, by the candidate's log."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "voter")
 
@@ -253,9 +244,9 @@ class VoteGranted(Fact):
 class Candidacy(Fact):
     """The voting rounds of ``node`` in ``term``; ``outcome`` says how they ended, ``cause`` why they began.
 
-    ``voters`` are those that granted, as far as they are printed by name, ``granted`` counts them where only their
-    number is, and ``electorate`` are all that voted in the election. ``begun``: its beginning was logged apart from its
-    end. ``majority_answered``: so many members took part that one of them could have won (null: not known).
+    ``voters`` are the members that granted their vote, as far as they are printed by name; ``granted`` counts them
+    where only a number is printed; ``electorate`` are all that voted in the election. ``begun``: a line of its own
+    logged the beginning. ``majority_answered``: so many members took part that one could have won (null: not known).
     """
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "cause")
@@ -274,7 +265,7 @@ class Candidacy(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class TermRaised(Fact):
-    """``node`` raised its own term to ``term``; it had heard of that from ``peer`` (``None``: nobody is named)."""
+    """``node`` raised its own term to ``term`` because of ``peer`` (``None``: nobody is named)."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer")
 
@@ -284,11 +275,9 @@ class TermRaised(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class TermWentBack(Fact):
-    """``node`` was in the term or epoch ``before`` and later, by its own word, in ``after``, which is smaller.
-
-    A broker that takes two roles of one epoch is in that epoch ``before`` and ``after``. ``evidence``: the line that
-    shows ``before``, where another one than that of the fact does.
-    """
+    """``node`` was in the term or epoch ``before``, and later logged the smaller one ``after``. A broker that takes two
+    roles in one epoch has that epoch as ``before`` and ``after``. ``evidence``: the line that shows ``before``, where
+    it is not the fact's own line."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("after",)
 
@@ -299,11 +288,9 @@ class TermWentBack(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class RefusedWrites(Fact):
-    """A broker or member refused writes from ``since`` to ``until`` (null: to the end of its log), by its own word.
-
-    ``why`` is a :class:`~election_core.model.measures.Refusal`, ``count`` the lines that say so, ``peer`` who was to
-    take over.
-    """
+    """A broker or member logged that it refused writes from ``since`` to ``until`` (null: to the end of its log).
+    ``why`` is a :class:`~election_core.model.measures.Refusal`, ``count`` the number of such lines, ``peer`` the member
+    that was to take over."""
 
     why: str
     count: int
@@ -313,8 +300,8 @@ class RefusedWrites(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class MessageSent(Fact):
-    """``node`` sent ``peer`` a ``message`` of the election or round ``term``, with these ``ids``. No
-    line says that it did not arrive."""
+    """``node`` sent ``peer`` a ``message`` of the election or round ``term``, with these ``ids``; it may not have
+    arrived."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer", "message")
 
@@ -326,7 +313,7 @@ class MessageSent(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class MessageReceived(Fact):
-    """``node`` got such a message from ``peer``."""
+    """``node`` received such a message from ``peer``."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer", "message")
 
@@ -338,10 +325,8 @@ class MessageReceived(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class LogCut(Fact):
-    """A replica's log ended at ``log_end`` and was cut back to ``cut_to`` (bytes; ``done``: the cut worked).
-
-    ``term`` is its own last epoch, ``peer`` the member whose log it compared with its own.
-    """
+    """A replica's log ended at ``log_end`` and was truncated to ``cut_to`` (bytes); ``done``: the truncation worked.
+    ``term`` is the replica's own last epoch, ``peer`` the member whose log it compared with its own."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer")
 
@@ -355,8 +340,8 @@ class LogCut(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class LogEndedEarlier(Fact):
-    """``node`` started with a log that ended at the entry ``after`` (ZooKeeper: a zxid), though it had reached
-    ``before``; no line says that a leader had cut it. ``evidence``: the line that shows ``before``."""
+    """``node`` started with a log that ended at entry ``after`` although it had reached ``before`` (ZooKeeper: zxids).
+    No line shows that a leader truncated it. ``evidence``: the line that shows ``before``."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("before", "after")
 
@@ -367,8 +352,8 @@ class LogEndedEarlier(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class RuleChecked(Fact):
-    """The ``rule`` was checked ``count`` times on this node's own lines with one ``verdict``; ``why`` is the reason of
-    an undecidable one."""
+    """The ``rule`` was checked ``count`` times on this node's own lines with one ``verdict``. ``why`` is the reason of
+    an undecidable verdict."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("rule",)
 
@@ -380,7 +365,7 @@ class RuleChecked(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class LineBrokeRule(Fact):
-    """A line of ``node`` breaks the ``rule``; ``term`` is what it says of term or epoch. Protocols add the rest."""
+    """A line of ``node`` breaks the ``rule``; ``term`` is the term or epoch in that line. Protocols add more fields."""
 
     kind: ClassVar[str] = ""
 
@@ -390,8 +375,8 @@ class LineBrokeRule(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class ClockSteppedBack(Fact):
-    """The clock went back between two lines of ``stream``, by ``least_ms`` or more; the timeline of its log is ahead
-    by ``back_ms`` more from there on. ``of_member``: the source is a member of the group."""
+    """The clock went back between two lines of ``stream``, by ``least_ms`` or more. From there on the timeline of the
+    log is ``back_ms`` further ahead of the readings. ``of_member``: the source is a member of the group."""
 
     least_ms: int
     back_ms: int
@@ -402,8 +387,8 @@ class ClockSteppedBack(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class SettingPrinted(Fact):
-    """The source printed the setting ``name`` with this ``value``, for the first time; only settings that change a time
-    of :class:`~election_core.model.timing.Timeout`. Milliseconds, or ticks."""
+    """The source printed the setting ``name`` for the first time, with this ``value`` in ms or ticks. Only settings
+    that change a time of :class:`~election_core.model.timing.Timeout`."""
 
     name: str
     value: int
@@ -411,8 +396,8 @@ class SettingPrinted(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class TimeoutConfigured(Fact):
-    """The settings of the pipeline give the group this ``value``, in milliseconds, for the time-out ``name``: the name
-    of a :class:`~election_core.model.timing.Timeout`."""
+    """The pipeline's settings give the group this ``value`` in ms for the :class:`~election_core.model.timing.Timeout`
+    ``name``."""
 
     name: str
     value: int
@@ -420,9 +405,8 @@ class TimeoutConfigured(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class ReplayFailed(Fact):
-    """What one protocol reads in the source's logs, or its rules in a group (then the source is empty), failed with
-    this ``error``: a fault of this software, not of the log. ``failed_protocol`` is null where all of the source, or
-    of the group, failed."""
+    """The fold of a source, or the rules of a group (empty source), failed with ``error``: a bug of this software.
+    ``failed_protocol`` is null where all protocols of the source or group failed."""
 
     failed_protocol: str | None
     error: str

@@ -32,7 +32,7 @@ ONE_CLOCK = {
         "lost": "moments in common time, of which the earliest is looked for",
         "_left_in": "a role of a member and the connections that its own log lost",
         "_led_on": "two roles of one member",
-        "_by_itself": "what a leader's own log says of its tenure",
+        "_by_own_log": "what a leader's own log says of its tenure",
         "_not_before_a_commit": "what a leader's own log says of its tenure",
     },
     "judge/rejoins.py": {"_left_soon": "the two ends of one role"},
