@@ -1,4 +1,4 @@
-"""Campaigns: the rounds of one candidate in one election, as its log tells them line by line."""
+"""Campaigns: the rounds of one candidate in one election, by its log."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +10,7 @@ from election_replay.election_core.model.fold_event import FoldEvent
 
 @dataclass(slots=True)
 class Campaign:
-    """The rounds of one candidate in one term, from its first answer to what ended them."""
+    """The rounds of one candidate in one term, from its first answer to its end."""
 
     node: str | None
     term: int | None
@@ -31,16 +31,16 @@ class Campaign:
 
     @property
     def end(self) -> tuple[int | None, int | None, str | None]:
-        """When what ended it was logged, and by which line."""
+        """Return the time (at, by) and the line of the campaign's end."""
         return self.ended_at, self.ended_by, self.last_event
 
     @property
     def how_ended(self) -> str:
-        """How the campaign ended, in one word; an open one is described by its last round."""
+        """Return how the campaign ended, in one word; an open one is described by its last round."""
         return (self.last_result or self.outcome).lower() if self.outcome == "open" else self.outcome
 
     def fact(self, emit: FactWriter, node: str | None, **columns: Any) -> Candidacy:
-        """What it proves of ``node``, with the ``columns`` that its protocol knows, as how many granted."""
+        """Return the campaign as a fact about ``node``; ``columns`` are those that only its protocol knows."""
         return Candidacy(
             *emit.during(node, self.at, self.by, self.event_id, *self.end),
             term=self.term,
@@ -52,6 +52,6 @@ class Campaign:
         )
 
     def close(self, event: FoldEvent, outcome: str) -> None:
-        """The line ``event`` ended it."""
+        """End the campaign with the line ``event``."""
         self.ended_at, self.ended_by, self.last_event = event.at, event.by, event.event_id
         self.outcome = outcome

@@ -1,4 +1,4 @@
-"""Verdicts: a rule holds, is broken, or cannot be judged. Counted in one log."""
+"""Verdicts of checks on one log: a rule holds, is broken, or cannot be judged; with counts."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ UNDECIDABLE = "undecidable"
 
 
 class Verdict(NamedTuple):
-    """What a check says; ``why`` is the reason where it cannot tell."""
+    """The result of a check; ``why`` is the reason of an undecidable one."""
 
     rule: str
     says: str
@@ -23,18 +23,18 @@ class Verdict(NamedTuple):
 
 
 def either(rule: str, holds: bool) -> Verdict:
-    """The rule holds or is broken."""
+    """Return CONFORMS or VIOLATES."""
     return Verdict(rule, CONFORMS if holds else VIOLATES)
 
 
 def undecidable(rule: str, why: str) -> Verdict:
-    """The log does not say enough."""
+    """Return UNDECIDABLE for the reason ``why``."""
     return Verdict(rule, UNDECIDABLE, why)
 
 
 @dataclass(slots=True)
 class Checked:
-    """The verdicts about one log's lines."""
+    """The counted verdicts about one log's lines."""
 
     counts: Counter[Verdict] = field(default_factory=Counter)
     violations: list[tuple[Verdict, FoldEvent]] = field(default_factory=list)
@@ -47,7 +47,8 @@ class Checked:
                 self.violations.append((verdict, event))
 
     def tallied(self, emit: FactWriter, node: str | None) -> Iterator[RuleChecked]:
-        """How often each rule said what, as of the beginning of the last life: its end moves with every line."""
+        """Yield the count of each verdict of each rule, dated to the begin of the last run, whose end moves with every
+        line."""
         begun = emit.incarnations[-1].first_seen if emit.incarnations else 0
         for verdict, count in sorted(self.counts.items(), key=_in_words):
             yield RuleChecked(

@@ -1,4 +1,4 @@
-"""Connections that a member lost: what its own log says of them."""
+"""Connections that a member lost, by its own log."""
 
 from dataclasses import dataclass, field
 
@@ -9,10 +9,8 @@ from election_replay.election_core.model.fold_event import FoldEvent
 
 @dataclass(slots=True)
 class Contact:
-    """A connection to ``peer`` that broke at ``lost``, and came back at ``again``, be it for a later process.
-
-    ``heard`` is when it had come back after it broke before.
-    """
+    """A connection to ``peer`` that broke at ``lost`` and came back at ``again``, perhaps only in a later process run.
+    ``heard`` is when it had come back after it broke the time before."""
 
     peer: str
     lost: FoldEvent
@@ -20,7 +18,8 @@ class Contact:
     heard: int | None = None
 
     def fact(self, emit: FactWriter, before_us: int, *, closed: bool) -> ContactLost:
-        """The peer was heard of at most ``before_us`` microseconds before it was lost; ``closed``: by its end."""
+        """Return the loss as a fact: the peer was last heard at most ``before_us`` before it; ``closed``: the peer
+        closed it."""
         again = (None, None) if self.again is None else (self.again.at, self.again.by)
         lost = self.lost
         since = lost.at - before_us if self.heard is None else max(lost.at - before_us, min(self.heard, lost.at))
@@ -29,10 +28,8 @@ class Contact:
 
 @dataclass(slots=True)
 class Contacts:
-    """The connections of a member that broke, over all of its processes, in order.
-
-    What one process had lost stays lost in the next ones, until a line says that it is there again.
-    """
+    """The connections of a member that broke, over all of its process runs, in order. A connection that one process
+    lost stays lost in later ones until a line shows it again."""
 
     every: list[Contact] = field(default_factory=list)
     _lost: dict[str, Contact] = field(default_factory=dict)
@@ -40,17 +37,17 @@ class Contacts:
     _made: dict[str, FoldEvent] = field(default_factory=dict)
 
     def starts(self) -> None:
-        """A new process of the member: its connections are made anew."""
+        """Take the start of a new process: its connections are made anew."""
         self._lost_before |= self._lost
         self._lost, self._made = {}, {}
 
     def made(self, peer: str, event: FoldEvent) -> None:
-        """The line says that a connection to ``peer`` is there."""
+        """Take a line that shows a connection to ``peer``."""
         self._made[peer] = event
         self._has_again(peer, event)
 
     def broke(self, peer: str, event: FoldEvent) -> None:
-        """The connection to ``peer`` breaks with this line, unless it had broken already."""
+        """Take a line at which the connection to ``peer`` breaks, unless it was broken already."""
         if peer in self._lost:
             return
         former = next((contact for contact in reversed(self.every) if contact.peer == peer), None)

@@ -1,7 +1,5 @@
-"""What the systems declare of their lines: the one door through which the fold asks the dialects.
-
-What is replayed knows no dialect: it reads kinds of events. What a kind does its system's table says.
-"""
+"""What systems declare about their lines: the only access of the fold to the dialects. The fold knows no dialect; it
+reads kinds of events. The table of a system says what a kind does."""
 
 from functools import lru_cache
 
@@ -14,10 +12,10 @@ __all__ = ["SYSTEMS", "Deed", "kinds_that", "system_that_writes", "systems_by_ki
 
 @lru_cache(maxsize=4096)
 def system_that_writes(stream: str) -> System | None:
-    """The system whose process writes files of that name; ``None`` for one without a row."""
+    """Return the system whose process writes files of that name; ``None`` if no system claims it."""
     return next((system for system in SYSTEMS if system.writes(stream)), None)
 
 
 def systems_by_kind(deed: Deed) -> dict[str, System]:
-    """The system of each kind of events that does something."""
+    """Return the system of each kind of events with this deed."""
     return {kind: system for system in SYSTEMS for kind in system.does[deed]}

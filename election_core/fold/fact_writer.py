@@ -1,4 +1,4 @@
-"""How what a source saw becomes facts: who speaks, when its processes ran, and the writer of its facts."""
+"""From what a source logged to facts: the identity and process runs of the source, and the writer of its facts."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,11 +15,9 @@ from election_replay.election_core.model.timing import Timing, TimingRule, Value
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """One source after its last event: its identity, and when its processes ran.
-
-    ``member``: of a source whose files hold lines of several members only this one's. ``introduced``: whom each of its
-    streams speaks for, as all logs of the cluster tell together.
-    """
+    """One source after its last event: its identity and its process runs. ``member``: the only member to report on,
+    where the files of the source hold the lines of several. ``introduced`` maps a stream to the member that it speaks
+    for, as known from all logs of the cluster together."""
 
     cluster: str
     source_node: str
@@ -34,23 +32,24 @@ class Speaker:
 
     @property
     def broker_set(self) -> str | None:
-        """The broker set, by its own lines, else by the inventory."""
+        """Return the broker set, by the source's own lines, else by the inventory."""
         return self.identity.broker_set or self.listed.replica_group
 
     def broker_id_at(self, time: int, incarnations: list[Incarnation]) -> str | None:
-        """The broker id that the process had, by its own lines, else by the inventory."""
+        """Return the broker id that the process had, by its own lines, else by the inventory."""
         return self.identity.broker_id_at(time, incarnations) or self.listed.member
 
     def timing_of(self, group: str) -> Timing:
-        """The times that hold for this source in a group, as far as its own log and the settings say them."""
+        """Return the time-outs of this source in a group, as far as its own log and the pipeline's settings give
+        them."""
         configured = configured_of(self.timing_rules, self.cluster, group)
         return Timing({self.source_node: self.settings}, configured)
 
     def about(
         self, group: str, protocol: str, stream: str, node: Callable[[int], str | None] | str | None = None
     ) -> "FactWriter":
-        """Facts of one protocol about one group, from the process that writes ``stream``: ``node``, at any time or at
-        one."""
+        """Return a writer of one protocol's facts about a group, from the process that writes ``stream``. ``node`` is
+        the member, or a function from a time to the member."""
         node_at = node if callable(node) else _always(node)
         return FactWriter(self, group, protocol, self.incarnations.get(process_of(stream), []), node_at)
 
@@ -60,33 +59,31 @@ def _always(node: str | None) -> Callable[[int], str | None]:
 
 
 class Timestamped(Protocol):
-    """Anything that a log noted with a time: an event, a decision, a grant."""
+    """Anything logged at a time: an event, a decision, a grant."""
 
     @property
     def at(self) -> int:
-        """Not before this, in microseconds UTC on the own clock."""
+        """The earliest time, in us UTC on the source's own clock."""
 
     @property
     def by(self) -> int:
-        """Not after this."""
+        """The latest time."""
 
     @property
     def event_id(self) -> str:
-        """The line."""
+        """The id of the line."""
 
 
 FactHeader = tuple[
     str, str, str, str | None, str, int, int, str | None, int | None, int | None, str | None, int, int, str | None
 ]  # fmt: skip
-"""The fields that all facts have, in their order."""
+"""The fields that all facts have, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class FactWriter:
-    """Writes how each fact of one protocol about one group begins, as in ``TermRaised(*emit.at(event), term=3)``.
-
-    ``node_at`` names the node that speaks, at a time.
-    """
+    """Writes the common fields of one protocol's facts about a group, as in ``TermRaised(*emit.at(event), term=3)``.
+    ``node_at`` maps a time to the node that wrote the lines."""
 
     speaker: Speaker
     group: str
@@ -96,17 +93,18 @@ class FactWriter:
 
     @property
     def timing(self) -> Timing:
-        """The times that hold for this source in this group, as far as its own log and the settings say them."""
+        """Return the time-outs of this source in this group, as far as its own log and the pipeline's settings give
+        them."""
         return self.speaker.timing_of(self.group)
 
     def at(self, noted: Timestamped, until: Timestamped | None = None, ordinal: int = 0) -> FactHeader:
-        """A fact about the speaker at the time of what was noted, ``until`` something else was."""
+        """Return the header of a fact about the writing node at the time of ``noted``, to that of ``until``."""
         return self.about(self.node_at(noted.at), noted, until, ordinal)
 
     def about(
         self, node: str | None, noted: Timestamped, until: Timestamped | None = None, ordinal: int = 0
     ) -> FactHeader:
-        """A fact about ``node`` at the time of what was noted."""
+        """Return the header of a fact about ``node`` at the time of ``noted``, to that of ``until``."""
         if until is None:
             return self.during(node, noted.at, noted.by, noted.event_id, None, None, None, ordinal)
         return self.during(node, noted.at, noted.by, noted.event_id, until.at, until.by, until.event_id, ordinal)
@@ -122,7 +120,8 @@ class FactWriter:
         until_event: str | None = None,
         ordinal: int = 0,
     ) -> FactHeader:
-        """A fact with all its times given; where the clock was put back, an interval still ends after it begins."""
+        """Return the header of a fact with explicit times; an end before its beginning, by a clock step, is moved to
+        it."""
         if until is not None and until_by is not None and until_by < until:
             until_by = until
         speaker, by = self.speaker, max(since, since_by)
@@ -132,7 +131,7 @@ class FactWriter:
         )
 
     def roles(self, spans: Iterable[Span]) -> Iterator[Role]:
-        """The facts of role spans."""
+        """Yield the facts of role spans."""
         for span in spans:
             step = span.step
             node, end = step.node or self.node_at(step.at), (span.until, span.until_by, span.until_event)
@@ -147,14 +146,14 @@ class FactWriter:
             )
 
     def alive(self) -> Iterator[Alive]:
-        """When the process ran."""
+        """Yield the runs of the process."""
         for run in self.incarnations:
             node, end = self.node_at(run.first_seen), (run.last_seen, run.last_by, run.stop_event)
             during = self.during(node, run.first_seen, run.first_by, run.start_event, *end)
             yield Alive(*during, stopped=run.stop is not None, goes_on=run.goes_on)
 
     def silences(self) -> Iterator[Silence]:
-        """When the process ran and wrote nothing."""
+        """Yield the silences inside the runs of the process."""
         for run in self.incarnations:
             for hole in run.silences:
                 end = (hole.end, hole.end_by, hole.end_event)

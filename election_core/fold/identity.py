@@ -1,8 +1,8 @@
-"""Who speaks: which process writes a file, and what a source says about itself.
+"""Identity: which process writes a file, and what a source says about itself.
 
-A line rarely says for which replica group and member it speaks. The log itself does, elsewhere: votes name the
-group, registrations name broker set and broker id. What the whole log says about itself is used for all its lines,
-incarnation by incarnation, since a process may come back under another id.
+Few lines name the replica group and member that wrote them, but others of the same log do: votes name the group,
+registrations name broker set and broker id. What a log says about itself anywhere is used for all its lines, process
+run by process run, since a process may come back under another id.
 """
 
 from bisect import bisect_right
@@ -16,9 +16,9 @@ from election_replay.election_core.fold.process_runs import Incarnation, incarna
 from election_replay.election_core.model.fold_event import FoldEvent
 
 CONTROLLER_GROUP = "controller"
-"""The replica group that the controllers themselves form."""
+"""The replica group of the controllers themselves."""
 UNIDENTIFIED = "unidentified"
-"""The replica group of a node whose log never says to which group it belongs."""
+"""The replica group of a node whose log never names its group."""
 
 BROKER = "broker"
 CONTROLLER = "controller"
@@ -26,7 +26,7 @@ NAMESERVER = "nameserver"
 ETCD = "etcd"
 ZOOKEEPER = "zookeeper"
 SNAPSHOTS = "snapshots"
-"""No process of the system: the collector that took copies of metadata files, also while their owner was dead."""
+"""The "process" of copied metadata files: the collector that copied them, even while their owner was dead."""
 
 
 _PROCESSES = (
@@ -37,12 +37,12 @@ _PROCESSES = (
     ("etcd", ETCD),
     ("zookeeper", ZOOKEEPER),
 )
-"""How the names of a process's files begin; of all others that no system's row knows a broker is the writer."""
+"""Beginnings of file names and the process that writes them; a broker writes all files that no system claims."""
 
 
 @lru_cache(maxsize=4096)
 def process_of(stream: str) -> str:
-    """Which process of a machine writes a file, by the file's name; canonical events tell of themselves alone."""
+    """Return the process of a machine that writes a file, by the file's name; a file of canonical events is its own."""
     if "/" in stream:  # only a snapshot has a folder in its name
         return SNAPSHOTS
     if stream.endswith(".events.jsonl"):
@@ -54,7 +54,7 @@ def process_of(stream: str) -> str:
 
 
 def is_snapshot(stream: str) -> bool:
-    """Whether a stream is a copy of a metadata file."""
+    """Return True when a stream is a copy of a metadata file."""
     return process_of(stream) == SNAPSHOTS
 
 
@@ -69,25 +69,26 @@ NAMES_BROKER_SET = frozenset(
         "DLB_SLAVE_BEGIN",
     }
 )
-"""Lines in which a broker names its own broker set."""
+"""Kinds of lines in which a broker names its own broker set."""
 NAMES_BROKER_ID = frozenset({"BRK_REG_APPLIED", "BRK_ROLE_DONE", "BRK_SLAVE_BEGIN"})
-"""Lines in which a broker of the controller mode names its own persistent id."""
+"""Kinds of lines in which a broker in controller mode names its own persistent id."""
 TAKES_ROLE = frozenset({"BRK_MASTER_BEGIN", "BRK_SLAVE_BEGIN"})
-"""Lines in which a broker under controllers takes a role: as master with its own address, as slave its master's."""
+"""Kinds of lines in which a broker in controller mode takes a role: a master names its own address, a slave its
+master's."""
 NAMES_CONTROLLER = frozenset({"JR_NODE_LEADER", "JR_STARTED"})
-"""Lines in which a controller on JRaft names itself."""
+"""Kinds of lines in which a controller on JRaft names itself."""
 NAMES_CONFIGURED_ID = frozenset({"BRK_SERVICE_OFF", "BRK_SERVICE_ON", "BRK_SERVICE_ON_MIN", "PRE_NOT_NEEDED"})
-"""Lines in which a broker names itself by the id that it was configured with; one that is elected has another as
+"""Kinds of lines in which a broker names itself by its configured id; an elected broker has another id while it is
 master."""
 ELECTED_MODE_SETTINGS = ("enableControllerMode", "enableDLegerCommitLog")
-"""Settings of a broker whose master is elected: by controllers, or by DLedger."""
+"""Settings of a broker whose master is elected, by controllers or by DLedger."""
 IDENTITY_KINDS = (
     NAMES_BROKER_SET | NAMES_BROKER_ID | NAMES_CONTROLLER | NAMES_CONFIGURED_ID | {"CFG_ITEM", "CFG_REPLACE"}
 )
 
 
 class NamedId(NamedTuple):
-    """A line in which a process names itself; the time is that of its clock, in microseconds UTC."""
+    """A line in which a process names itself; the time is by its own clock, in us UTC."""
 
     at: int
     by: int
@@ -97,7 +98,7 @@ class NamedId(NamedTuple):
 
 @dataclass(slots=True)
 class Identity:
-    """What a source says about itself: broker set, ids of broker and controller, addresses and roles over time, its
+    """What a source says about itself: broker set, ids of broker and controller, addresses, roles over time,
     settings."""
 
     broker_set: str | None = None
@@ -127,12 +128,13 @@ class Identity:
             self.settings[event.setting] = event
 
     def setting(self, name: str) -> str | None:
-        """The last value of a setting; ``None`` where the log does not show it, which does not mean the default."""
+        """Return the last value of a setting; ``None`` where the log does not show it, which does not imply the
+        default."""
         found = self.settings.get(name)
         return found.value if found is not None else None
 
     def broker_id_at(self, time: int, incarnations: list[Incarnation]) -> str | None:
-        """The broker id that the process had: the last one said in the life of ``time``, else the next one."""
+        """Return the broker id at a time: the last one logged in its process run, else the next one of that run."""
         in_this_life = self._ids_of(incarnations).get(incarnation_at(incarnations, time))
         before = bisect_right(in_this_life or self.ids, time, key=attrgetter("at"))
         if in_this_life:
@@ -140,7 +142,7 @@ class Identity:
         return self.ids[before - 1].node if before else None
 
     def _ids_of(self, incarnations: list[Incarnation]) -> dict[int, list[NamedId]]:
-        """The lines that name an id, by the life in which they were said; made once for these lives."""
+        """Return the lines that name an id, by process run; cached for these runs."""
         made = self._by_life
         if made is None or made[0] is not incarnations or made[1] != len(self.ids):
             found: dict[int, list[NamedId]] = {}

@@ -1,8 +1,8 @@
-"""Lines that a process writes again and again while nothing happens, of which a checkpoint keeps a few.
+"""Periodic lines, which a process writes again and again while nothing happens; a checkpoint keeps few of them.
 
-A run of them is broken by any other line of interest and by a clock that does not just go on. Within a run, the lines
-of one kind that say the same are worth their first ones, the last that shows a count to have grown with the line before
-it, and the last one: a fold of these gives what a fold of all gives, whatever stands before and after the run.
+A run of such lines is broken by any other line that the fold reads and by a clock that does not just go on. Within a
+run, a checkpoint keeps of the lines of one kind with the same content: the first one, the last one that shows a count
+to have grown with the line before it, and the last one. A fold of these gives the same facts as a fold of all lines.
 """
 
 from collections.abc import Callable, Hashable
@@ -15,9 +15,10 @@ from election_replay.election_core.model.fold_event import FoldEvent
 class Periodic:
     """How a protocol reads a kind of periodic lines.
 
-    ``says`` is all that it reads, from the fields ``reads``, but for the time and for the field ``counts``: a number of
-    which only the last growth matters. What the first line of a run says may be believed only so many microseconds
-    after it: ``settles``. ``rhythm``: such lines come every few seconds as long as the process runs.
+    ``says`` returns all that it reads of a line, from the fields ``reads``, except for the time and the field
+    ``counts``: a number of which only the last growth matters. ``settles``: for this many us after the first line of a
+    run all its lines are kept, since its content may not be final. ``rhythm``: such lines come every few seconds while
+    the process runs.
     """
 
     says: Callable[[FoldEvent], Hashable]
@@ -27,10 +28,10 @@ class Periodic:
     rhythm: bool = False
 
     def count(self, event: FoldEvent) -> int | None:
-        """The number that may have grown."""
+        """Return the number that may have grown, or ``None``."""
         number: int | None = getattr(event, self.counts) if self.counts is not None else None
         return number
 
 
 PER_PEER_ADDRESS = Periodic(says=lambda event: event.peer_address, reads=("peer_address",))
-"""Lines that say the same of one address again and again, and of others in between."""
+"""Lines that repeat for each of several addresses, in turn."""

@@ -1,9 +1,6 @@
-"""Lives of a process: starts, stops, signs of life and silences, as one machine's log shows them.
-
-A node that says nothing is not a node that does nothing. Kept apart here are a *silence* inside a life (the
-process was frozen, or its lines were lost), an *end* that a later start proves (it died or was stopped), and a
-log that simply ends.
-"""
+"""Process runs: starts, stops, signs of life and silences, as one machine's log shows them. A node that logs nothing
+may still be working. So three things are kept apart: a *silence* inside a run (the process was frozen, or its lines
+were lost), an *end* that a later start proves (it died or was stopped), and a log that simply ends."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,14 +28,14 @@ _BEFORE_MARKER = Timeout.BEFORE_MARKER.us
 _BEFORE_FIRST_LINE = Timeout.BEFORE_FIRST_LINE.us
 
 MANY = 30
-"""So many lines one after the other are worth what it takes to look at them as columns."""
+"""This many lines in a row are worth the cost of handling them as columns."""
 UNSETTLED = LATE + _BEFORE_MARKER + Timeout.SETTLES.us
-"""So long before the last line of a night nothing of its holes is given up yet."""
+"""Gaps closer than this many us to the last line of a night are all kept: later lines may still explain them."""
 
 FIRST_KINDS = kinds_that(Deed.FIRST_LINE)
 LAST_START_KINDS = frozenset({"BRK_BOOT", "CTL_BOOT", "NS_BOOT"}) | kinds_that(Deed.STARTED)
-"""The last lines of a start: what comes after it belongs to the next start, even where the first lines of this one are
-lost."""
+"""The last lines of a start: any start line after one of them belongs to the next start, even if the first lines of
+that start are lost."""
 START_KINDS = LAST_START_KINDS.union(
     FIRST_KINDS,
     kinds_that(Deed.STARTS),
@@ -67,16 +64,14 @@ START_KINDS = LAST_START_KINDS.union(
         "ZK_VERSION",
     },
 )
-"""What a process writes once, when it starts. Any of them may be lost; a second one of a kind is a second start."""
+"""Lines that a process writes once, at its start. Any of them may be lost; a second one of a kind is a second start."""
 COME_BEFORE = {"DL_LISTEN": ("DL_STORE_COMMITTED", "DL_STORE_RECOVERED_TO", "DL_STORE_RECOVER_BEGIN")}
-"""Lines that one start writes before another one, if at all: behind it they are the next start's. A process of DLedger
-whose store is still empty only says that it listens.
-
-Source: DLedger 0.2.6, DLedgerServer#startup: the store starts before the RPC service.
-"""
+"""Lines that one start writes, if at all, before another line: after that line they belong to the next start. A DLedger
+process with an empty store only logs that it listens. Source: DLedger 0.2.6, DLedgerServer#startup: the store starts
+before the RPC service."""
 START_SETTINGS = frozenset({"brokerConfigPath", "rocketmqHome"})
 FIRST_LINES = START_SETTINGS | {"ETCD_BOOT", "ZK_BOOT"} | FIRST_KINDS
-"""With these a program begins to write: what stands long before one of them is another life's."""
+"""The first lines of a program: lines long before one of them belong to an earlier run."""
 STOP_KINDS = kinds_that(Deed.STOPS).union(
     {
         "BRK_SHUTDOWN_BEGIN",
@@ -91,12 +86,12 @@ STOP_KINDS = kinds_that(Deed.STOPS).union(
 
 @dataclass(frozen=True, slots=True)
 class Incarnation:
-    """One run of a process, all times in microseconds on its own clock.
+    """One run of a process; all times in us on its own clock.
 
-    ``start`` is ``None`` when the log begins in the middle of a life; ``stop`` is the begin of a clean
-    shutdown; ``last_seen`` is the last sign of life; ``next_start`` the start of the following life, with the lines
-    that may belong to it; at ``ended_by``, when it says that it starts, this life was surely over. Each time is as wide
-    as the stamp of its line: it was at ``first_by``, ``last_by`` or ``next_start_by`` at the latest.
+    ``start`` is ``None`` when the log begins in the middle of a run; ``stop`` is the begin of a clean shutdown;
+    ``last_seen`` is the last sign of life; ``next_start`` is the start of the next run, including lines that may belong
+    to it; at ``ended_by``, the line of that start, this run was surely over. ``first_by``, ``last_by`` and
+    ``next_start_by`` are the upper ends of intervals that are as wide as the stamps of their lines.
     """
 
     start: int | None
@@ -113,10 +108,10 @@ class Incarnation:
     next_start_by: int | None = None
     ended_by: int | None = None
     stalls: tuple["LogGap", ...] = ()
-    """Holes that are shorter than a silence, of a process whose lines come more often than that."""
+    """Gaps shorter than a silence, in the log of a process whose lines come more often than that."""
 
     def until_start_of(self, others: "Iterable[Incarnation]") -> "Incarnation":
-        """The life over with the first start of others of the same member that comes after all of its lines."""
+        """Return the run, ended by the first start of another run of the same member that comes after all its lines."""
         later = [other for other in others if other.start is not None and other.start > self.last_by]
         after = min(later, key=lambda other: other.first_seen, default=None)
         if after is None or (self.next_start is not None and self.next_start <= after.first_seen):
@@ -131,14 +126,13 @@ class Incarnation:
 
     @property
     def goes_on(self) -> bool:
-        """Whether the log ends with this life, of which nothing tells an end."""
+        """Return True when the log ends with this run, without a line about its end."""
         return self.stop is None and self.next_start is None
 
 
 @dataclass(frozen=True, slots=True)
 class LogGap:
-    """A silence inside a life: the last line before it and the first line after it, each not before and not after a
-    time."""
+    """A silence inside a run, from the last line before it to the first line after it; each in an interval of us."""
 
     begin: int
     begin_by: int
@@ -149,10 +143,8 @@ class LogGap:
 
 
 class Segment(NamedTuple):
-    """A time in which a log was being written, with its first and last line.
-
-    The first was written at ``first_by`` at the latest, the last at ``last_by``, as wide as the stamps of lines are.
-    """
+    """A time in which a log was being written, with its first and last line. The first line was written in ``[first,
+    first_by]``, the last in ``[last, last_by]`` (us)."""
 
     first: int
     first_by: int
@@ -166,20 +158,21 @@ Numbers: TypeAlias = npt.NDArray[np.int64]
 
 
 class Signs(NamedTuple):
-    """Lines of one file, each later than the one before it and with a stamp as wide: when each was written at the
-    earliest, when at the latest, and which it is."""
+    """Lines of one file, each later than the one before it and with an equally wide stamp: their earliest and latest
+    times (us) and their ids."""
 
     since: Numbers
     by: Numbers
     event_ids: pa.StringArray
 
     def part(self, begin: int, end: int) -> "Signs":
-        """The lines from ``begin`` to before ``end``."""
+        """Return the lines from ``begin`` to before ``end``."""
         return Signs(self.since[begin:end], self.by[begin:end], self.event_ids.slice(begin, end - begin))
 
 
 class Start(NamedTuple):
-    """A process started in ``[at, by]``, by the line ``event_id``; it wrote for at most ``words`` before that line."""
+    """The start of a process in ``[at, by]``, by the line ``event_id``; its first lines are at most ``words`` us
+    older."""
 
     at: int
     by: int
@@ -189,29 +182,27 @@ class Start(NamedTuple):
 
 @dataclass(slots=True)
 class Activity:
-    """Signs of life of one process, gathered in any order of its streams.
-
-    ``segments`` are made of lines; ``covered`` are those of former nights, as :meth:`digest` gave them then. Lines that
-    only went on wait in ``quiet`` until all markers are known.
-    """
+    """Signs of life of one process, gathered in any order of its streams. ``segments`` are made of this night's lines;
+    ``covered`` are those of former nights, as :meth:`digest` returned them. ``quiet`` lines, which only show life, wait
+    until all markers are known."""
 
     segments: list[Segment] = field(default_factory=list)
     covered: list[Segment] = field(default_factory=list)
     quiet: list[Signs] = field(default_factory=list)
     shortest: int = SILENCE
-    """A hole of at least this long, in microseconds, is kept: less than a silence where lines come more often."""
+    """Gaps of at least this many us are kept: less than a silence where lines come more often."""
     markers: list[tuple[Start, str]] = field(default_factory=list)
     stops: list[tuple[int, str]] = field(default_factory=list)
 
     def seen(self, time: int, by: int, event_id: str | None = None) -> None:
-        """A line was written in ``[time, by]``."""
+        """Take a line that was written in ``[time, by]``."""
         if self.segments:
             first, first_by, last, last_by, first_event, last_event = self.segments[-1]
             latest = max(last_by, by)
             if last < time <= last + _SEGMENT_GAP:
                 self.segments[-1] = Segment(first, first_by, time, latest, first_event, event_id)
                 return
-            if first < time == last:  # most lines that do not come later come at once: what _joined gives of them
+            if first < time == last:  # a fast path for lines of one moment, with the result of _joined
                 self.segments[-1] = Segment(first, first_by, last, latest, first_event, _smaller(last_event, event_id))
                 return
             if first <= time <= last:
@@ -221,7 +212,7 @@ class Activity:
         self.segments.append(Segment(time, by, time, by, event_id, event_id))
 
     def lived(self, signs: Signs) -> None:
-        """Lines were written that say nothing else."""
+        """Take lines that only show that the process ran."""
         if len(signs.since) >= MANY:
             self.quiet.append(signs)
             return
@@ -229,11 +220,9 @@ class Activity:
             self.seen(*line)
 
     def digest(self) -> list[Segment]:
-        """``segments`` and ``covered`` in as few pieces as give the same :meth:`incarnations`.
-
-        The next night's lines may still say something about the last seconds; before them, a short hole matters only
-        where a life begins after it.
-        """
+        """Return ``segments`` and ``covered`` in as few pieces as give the same :meth:`incarnations`. The last seconds
+        are kept as they are, since the next night's lines may concern them; before that, a short gap matters only where
+        a run begins after it."""
         pieces = self._pieces()
         if not pieces:
             return []
@@ -241,10 +230,10 @@ class Activity:
         digest = pieces[:1]
         for piece in pieces[1:]:
             before = digest[-1]
-            nearest = bisect_right(markers, before.last)  # the marker of a former night may stand in the hole itself
+            nearest = bisect_right(markers, before.last)  # the marker of a former night may be in the gap itself
             begins_life = nearest < len(markers) and markers[nearest] - piece.first <= _BEFORE_MARKER
             if piece.first < settled and piece.first - before.last < self.shortest and not begins_life:
-                digest[-1] = Segment(  # what _joined gives of two that lie apart, in order
+                digest[-1] = Segment(  # the result of _joined for two disjoint segments in order
                     *before[:2], piece.last, max(before.last_by, piece.last_by), before.first_event, piece.last_event
                 )
             else:
@@ -252,11 +241,12 @@ class Activity:
         return digest
 
     def _begins(self) -> list[int]:
-        """All times near which a life may begin, in order."""
+        """Return all times near which a run may begin, in order."""
         return sorted(start.at for start, _ in self.markers)
 
     def _pieces(self) -> list[Segment]:
-        """All signs of life, in order and apart; of ``quiet`` lines only the holes that :meth:`digest` keeps."""
+        """Return all signs of life, in order and disjoint; ``quiet`` lines keep only the gaps that :meth:`digest`
+        keeps."""
         if self.quiet:
             last = max([*(int(signs.since[-1]) for signs in self.quiet), *(segment.last for segment in self.segments)])
             self.segments += _condensed(self.quiet, self._begins(), last - UNSETTLED, self.shortest)
@@ -264,22 +254,22 @@ class Activity:
         return _merged([*self.covered, *self.segments])
 
     def marker(self, start: Start, name: str) -> None:
-        """A line ``name`` that a process writes once, when it starts."""
+        """Take a line ``name`` that a process writes once, at its start."""
         self.markers.append((start, name))
 
     def ends_before_starts_after(self, time: int) -> None:
-        """A process that starts after ``time`` is another one's: it is given up, and what was written since."""
+        """Drop the first start after ``time``, and all signs of life from it on: they belong to another process."""
         start = min((start.at for start, _ in self.markers if start.at > time), default=None)
         if start is not None:
             self.markers = [(marker, name) for marker, name in self.markers if marker.at < start]
             self.segments = [_within(each, each.first, start) for each in self.segments if each.first < start]
 
     def stopping(self, time: int, event_id: str) -> None:
-        """A clean shutdown began."""
+        """Take the begin of a clean shutdown."""
         self.stops.append((time, event_id))
 
     def incarnations(self) -> list[Incarnation]:
-        """The lives in order of time; empty when the source wrote nothing of interest."""
+        """Return the runs in order of time; none when there are no signs of life."""
         segments = self._pieces()
         if not segments:
             return []
@@ -295,29 +285,29 @@ class Activity:
             since = start.at if start else first_seen
             until = after.at if after else last_seen + 1
             ended_by = over[number + 1 - len(opening)] if after else None
-            life = _incarnation(segments, stops, start, since, until, after, ended_by)
-            incarnations.append(replace(life, stalls=tuple(self._stalls(segments, life))))
+            run = _incarnation(segments, stops, start, since, until, after, ended_by)
+            incarnations.append(replace(run, stalls=tuple(self._stalls(segments, run))))
         return incarnations
 
-    def _stalls(self, segments: Sequence[Segment], life: Incarnation) -> Iterator[LogGap]:
-        """The holes of a life that are no silences, of a process whose lines come more often: not of an excerpt, in
-        which holes make up a part of the time that is worth mentioning."""
+    def _stalls(self, segments: Sequence[Segment], run: Incarnation) -> Iterator[LogGap]:
+        """Yield the gaps of a run that are shorter than a silence, of a process whose lines come more often. An excerpt
+        has none: gaps make up a considerable part of its time."""
         begin, end = (
-            bisect_left(segments, life.first_seen, key=_last),
-            bisect_right(segments, life.last_seen, key=_first),
+            bisect_left(segments, run.first_seen, key=_last),
+            bisect_right(segments, run.last_seen, key=_first),
         )
         pairs = pairwise(segments[begin:end] if self.shortest < SILENCE else ())
         holes = [_hole(*pair) for pair in pairs if pair[1].first - pair[0].last >= self.shortest]
         silent = sum(hole.end - hole.begin for hole in holes)
         for hole in holes:
             length = hole.end - hole.begin
-            beside = life.last_seen - life.first_seen - length
+            beside = run.last_seen - run.first_seen - length
             if length < SILENCE <= beside and 2 * (silent - length) <= beside:
                 yield hole
 
 
 def holes_of(activities: Iterable[Activity]) -> list[LogGap]:
-    """The times in which no process of a machine wrote anything."""
+    """Return the times in which no process of a machine wrote anything."""
     pieces = _merged([piece for activity in activities for piece in activity._pieces()])
     return [_hole(*pair) for pair in pairwise(pieces) if pair[1].first - pair[0].last >= SILENCE]
 
@@ -335,10 +325,10 @@ def _incarnation(
     after: Start | None,
     ended_by: int | None,
 ) -> Incarnation:
-    """The life from ``since`` to before ``until``; segments and stops are those of all lives, in order."""
+    """Return the run from ``since`` to before ``until``; ``segments`` and ``stops`` are those of all runs, in order."""
     begin = bisect_left(segments, since, key=_last)
     lived = [*segments[begin : bisect_left(segments, until, key=_first)]]
-    for end in (0, -1) if lived else ():  # they lie apart, in order: no other one reaches beyond the life
+    for end in (0, -1) if lived else ():  # segments are disjoint and in order: only these can reach beyond the run
         lived[end] = _within(lived[end], since, until)
     stopped = bisect_left(stops, (since,))
     stop = stops[stopped] if stopped < len(stops) and stops[stopped][0] < until else None
@@ -363,10 +353,8 @@ def _incarnation(
 
 
 def _within(segment: Segment, since: int, until: int) -> Segment:
-    """The part of a segment from ``since`` to before ``until``, where another life begins.
-
-    Lines of a segment are no further apart than its gap: the last of them before another life is at most so old.
-    """
+    """Return the part of a segment from ``since`` to before ``until``, where another run begins. Lines of a segment are
+    no further apart than ``_SEGMENT_GAP``, so its last line before ``until`` is at most that old."""
     first, first_by, last, last_by, first_event, last_event = segment
     if first < since:
         first, first_by = since, max(first_by, since)
@@ -376,7 +364,7 @@ def _within(segment: Segment, since: int, until: int) -> Segment:
 
 
 def incarnation_at(incarnations: Sequence[Incarnation], time: int) -> int:
-    """Index of the life that ``time`` falls into; a time before the first start belongs to the first life."""
+    """Return the index of the run that contains ``time``; a time before the first start belongs to the first run."""
     return max(bisect_right(incarnations, time, key=_begin) - 1, 0)
 
 
@@ -401,8 +389,8 @@ def _merged(segments: Iterable[Segment]) -> list[Segment]:
 
 
 def _condensed(quiet: Sequence[Signs], begins: Sequence[int], settled: int, shortest: int) -> Iterator[Segment]:
-    """Quiet lines as segments. A hole between them stays one where it is ``shortest`` or longer, where a life may begin
-    after it, and from ``settled`` on."""
+    """Yield quiet lines as segments. A gap is kept where it is ``shortest`` or longer, where a run may begin after it,
+    and from ``settled`` on."""
     since, by = np.concatenate([signs.since for signs in quiet]), np.concatenate([signs.by for signs in quiet])
     event_ids = pa.concat_arrays([signs.event_ids for signs in quiet])
     gaps = np.diff(since, prepend=since[0])
@@ -420,7 +408,8 @@ def _condensed(quiet: Sequence[Signs], begins: Sequence[int], settled: int, shor
 
 
 def _joined(segment: Segment, other: Segment) -> Segment:
-    """Both as one. Of several first or last lines in one moment the one with the smallest id stands for all."""
+    """Return two segments as one. Of several first or last lines in one moment the smallest id is kept, for stable
+    results."""
     if segment.first == other.first:
         first_by = min(segment.first_by, other.first_by)
         first_event = _smaller(segment.first_event, other.first_event)
@@ -442,11 +431,9 @@ def _smaller(event_id: str | None, other: str | None) -> str | None:
 
 
 def _backdate_start(starts: list[Start], segments: list[Segment], stops: Sequence[tuple[int, str]]) -> list[Start]:
-    """A process writes a few lines before the marker of its start: its life begins with the first of them.
-
-    Where a clean stop began among these lines, or the life before, they are the last ones of that life: a process may
-    be started again so soon that no time without lines tells the two apart.
-    """
+    """Return the starts, each moved to the first line of its process, since a few lines precede the marker of a start.
+    A start stays where it is if a clean stop or the former start lies among these lines: they may belong to the former
+    run, as a process may be restarted so fast that no gap separates the two."""
     begins = [segment.first for segment in segments]
     moved = []
     for before, start in zip([None, *starts], starts, strict=False):
@@ -466,11 +453,9 @@ def _backdate_start(starts: list[Start], segments: list[Segment], stops: Sequenc
 def _separate_starts(
     marked: list[Start], segments: list[Segment], stops: Sequence[tuple[int, str]]
 ) -> tuple[list[int], list[Start]]:
-    """When the life before each start that lines mark was over, and how the life after it begins.
-
-    Only of starts that times tell apart. Where it is open on which side of a step of the clock one lies, the life
-    before it may have gone on to the latest time.
-    """
+    """Return when the run before each start was over, and the starts with their first lines. Starts within a backward
+    clock step cannot be ordered: they are merged into one, and the run before it may have gone on to the latest
+    time."""
     over: list[int] = []
     begins: list[Start] = []
     for mark, first in zip(marked, _backdate_start(marked, segments, stops), strict=True):
@@ -481,7 +466,7 @@ def _separate_starts(
 
 
 def _starts(markers: list[tuple[Start, str]]) -> list[Start]:
-    """Starts of the process: markers of one start come together, none of them twice, and none after its last."""
+    """Return the starts: markers of one start are close together, none is repeated, and none follows its last line."""
     starts: list[Start] = []
     seen: dict[str, int] = {}
     complete: int | None = None

@@ -1,12 +1,12 @@
 """Program order: what a source wrote first comes first, whatever its clock shows.
 
     readings           12:38  12:39  12:40 | 12:37  12:38  12:39      the clock is put back by three minutes
-    its own timeline   12:38  12:39  12:40 | 12:40  12:41  12:42      what was written later, is later
+    its own timeline   12:38  12:39  12:40 | 12:40  12:41  12:42      later lines have later times
 
 Lines of one file are in program order. Where their readings go back, the clock was put back: from there on the source's
-timeline is ahead of the reading by as much. All files of a machine have one clock, so each step that one of them shows
-holds for all. A file that is silent around a step may leave open on which side of it a line lies: such a line is as
-wide as that. The reading is had again by the steps, which go with the facts.
+timeline is ahead of the reading by as much. All files of a machine share one clock, so each step that one of them shows
+holds for all. A file that is silent around a step may leave open on which side of it a line belongs: such a line gets
+an interval as wide as the step. The steps are kept with the facts, so that readings can be restored from them.
 """
 
 from bisect import bisect_left, bisect_right
@@ -18,20 +18,17 @@ from election_replay.election_core.fold.process_runs import REORDERED, STEPPED_F
 from election_replay.election_core.model.timing import US_PER_MS, Timeout
 
 STEPPED_LINES = 3
-"""A step shows in at least so many lines that go on from the earlier time. A single old line is one that its thread had
-begun before the process was frozen."""
+"""The number of lines that must go on from the earlier time to show a step. A single old line was begun by its thread
+before the process was frozen."""
 ONE_STEP = Timeout.ONE_STEP.us
 ONE_PROCESS = Timeout.BEFORE_MARKER.us
-"""Lines of one start in several files are no further apart than this."""
+"""Lines of one start in several files are no further apart than this many us."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClockStep:
-    """The clock showed a time from ``before_at`` to ``before_by``, and then one from ``after`` on, which is earlier;
-    microseconds UTC as it was read.
-
-    ``width`` is that of the stamp of the line behind it, ``event_id``; ``before`` is the line before it.
-    """
+    """A step back: the clock showed a time in ``[before_at, before_by]``, then the earlier time ``after``; us UTC as
+    read. ``width`` is that of the stamp of ``event_id``, the line behind the step; ``before`` is the line before it."""
 
     before_at: int
     before_by: int
@@ -43,23 +40,24 @@ class ClockStep:
 
     @property
     def size(self) -> int:
-        """By how much the timeline goes ahead, in whole milliseconds: so that all behind it comes after all before."""
+        """Return by how many us the timeline goes ahead: whole ms, so that all behind the step comes after all before
+        it."""
         return (self.before_by - self.after) // US_PER_MS * US_PER_MS + US_PER_MS
 
     @property
     def least(self) -> int:
-        """How far the clock went back at least, microseconds: the stamps tell no more of what it showed."""
+        """Return how far the clock went back at least, in us, given the widths of the stamps."""
         return max(self.before_at - self.after - self.width, 0)
 
 
 @dataclass(slots=True)
 class FileClock:
-    """The times of one file, line by line: finds where its clock was put back.
+    """The times of one file, line by line; finds the places where its clock was put back.
 
-    A line is known by its ``place`` among all lines of the source. ``bursts`` are lower lines that are too close
-    together to show a step, as old lines of frozen threads are: they lie behind one that another file shows. Those at
-    the end of a file are a step: whoever was frozen and goes on writes new lines too. So are those from before the last
-    of the ``moments`` at which the file had lines, a few seconds apart: it was not frozen since.
+    A line is known by its ``place`` among all lines of the source. ``bursts`` are lower lines too close together to
+    show a step, such as old lines of frozen threads: they belong behind a step only if another file shows one. At the
+    end of a file a burst is a step, since a process that was frozen goes on with new lines too. So is a burst after
+    ``STEPPED_LINES`` ``moments``, a few seconds apart, at which the file had lines: the process was not frozen.
     """
 
     high: int | None = None
@@ -70,7 +68,7 @@ class FileClock:
     _lower: list[tuple[int, int, str, int]] = field(default_factory=list)
 
     def seen(self, time: int, by: int, event_id: str, stream: str, place: int = 0) -> tuple[int, ClockStep] | None:
-        """The step that this line proves, if it does, and the place of the first line behind it."""
+        """Return the place of the first line behind a step and the step, if this line proves one; else ``None``."""
         if self.high is None or time > self.high - REORDERED:
             burst = self.burst(stream)
             awake = bool(burst) and len(self.moments) == STEPPED_LINES and self.moments[0] > self._lower[-1][0]
@@ -89,21 +87,20 @@ class FileClock:
         return found
 
     def _goes_on(self, time: int, by: int, event_id: str) -> None:
-        """A line that is not lower than those before it."""
+        """Take a line that is not lower than those before it."""
         if self.high is None or time >= self.high:
             self.high, self.high_by, self.high_event = time, max(self.high_by, by), event_id
         self.went_on((time,))
 
     def went_on(self, times: Sequence[int]) -> None:
-        """Lines at these times, in their order, are none of them lower; the next line tells what they mean for others
-        that are."""
+        """Take the times of lines in order, none of them lower; they tell what lower lines after them mean."""
         at = bisect_left(times, self.moments[-1] + REORDERED) if self.moments else 0
         while at < len(times):
             self.moments = [*self.moments, times[at]][-STEPPED_LINES:]
             at = bisect_left(times, times[at] + REORDERED, at)
 
     def burst(self, stream: str) -> list[tuple[int, ClockStep]]:
-        """The place of the first of the lower lines, and their step, if they are a burst."""
+        """Return the place and the step of the pending lower lines, if they are a burst; else nothing."""
         return [self._step(stream)] if len(self._lower) >= STEPPED_LINES else []
 
     def _step(self, stream: str) -> tuple[int, ClockStep]:
@@ -113,7 +110,7 @@ class FileClock:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The readings of a clock between two of its steps, and by how much the timeline is ahead of them."""
+    """The readings of a clock between two of its steps, and by how many us the timeline is ahead of them."""
 
     first: int
     last: int
@@ -133,19 +130,17 @@ class Timeline:
         self._stretches.append(Stretch(first, 1 << 62, ahead))
 
     def ahead(self, number: int) -> int:
-        """By how much the timeline is ahead of the readings behind so many steps."""
+        """Return by how many us the timeline is ahead of the readings behind the first ``number`` steps."""
         return self._stretches[number].ahead
 
     def begins(self) -> list[int]:
-        """The first moment of the timeline behind each step."""
+        """Return the first moment of the timeline behind each step."""
         return [step.after + self.ahead(number) for number, step in enumerate(self.steps, 1)]
 
     def place(self, time: int, least: int, most: int) -> tuple[int, int]:
-        """Behind how many steps a line may lie that bears a time: at least, and at most.
-
-        Its file shows that it lies behind the ``least``, and not behind more than the ``most``. The files that show the
-        others may have been silent for a while around them.
-        """
+        """Return behind how many steps, (at least, at most), a line with the reading ``time`` may lie. Its file shows
+        that at least ``least`` and at most ``most`` steps are before it; only the reading decides about steps that
+        other files show."""
         fits = [
             number
             for number in range(least, most + 1)
@@ -155,11 +150,9 @@ class Timeline:
 
 
 def one_after_the_other(files: Sequence[Sequence[ClockStep]]) -> tuple[list[ClockStep], list[list[int]]]:
-    """The steps of a machine's clock, each once, and behind which of them each step of a file lies.
-
-    Each of ``files`` shows its steps in order; the one with the most shows them best. A file that is silent between two
-    steps shows one, from before the first to behind the second.
-    """
+    """Return the steps of a machine's clock, each once, and for each file the number of them behind each of its own
+    steps. Each of ``files`` lists its steps in order; the file with the most steps comes first. A file that is silent
+    between two steps shows a single one, from before the first to behind the second."""
     known: list[ClockStep] = []
     behind: list[list[int]] = [[] for _ in files]
     for number in sorted(range(len(files)), key=lambda number: (-len(files[number]), number)):
@@ -176,7 +169,8 @@ def one_after_the_other(files: Sequence[Sequence[ClockStep]]) -> tuple[list[Cloc
 
 
 def _same(step: ClockStep, known: Sequence[ClockStep], done: int) -> tuple[int | None, int]:
-    """From which to which of the known steps a step goes that lies behind ``done`` of them."""
+    """Return the range (first, last) of known steps that a step equals, behind the first ``done``; (None, done):
+    none."""
     for first in range(done, len(known)):
         if abs(known[first].before_by - step.before_by) > ONE_STEP:
             continue
@@ -187,7 +181,7 @@ def _same(step: ClockStep, known: Sequence[ClockStep], done: int) -> tuple[int |
 
 
 def _inserted(step: ClockStep, known: list[ClockStep], done: int, behind: list[list[int]]) -> int:
-    """Let a step that no other file shows be one more; it returns behind how many it lies then."""
+    """Insert a step that no other file shows, and return how many steps are before its end."""
     place = next((place for place in range(done, len(known)) if known[place].before_by > step.before_by), len(known))
     known.insert(place, step)
     for of_file in behind:
@@ -196,18 +190,16 @@ def _inserted(step: ClockStep, known: list[ClockStep], done: int, behind: list[l
 
 
 def _sharpen(known: list[ClockStep], step: ClockStep, first: int, last: int) -> None:
-    """Let known steps reach as far as another file shows them to."""
+    """Widen a known step to the limits that another file shows."""
     if step.before_by > known[first].before_by and first == last:
         known[first] = replace(known[first], before_at=step.before_at, before_by=step.before_by, before=step.before)
     if step.after < known[last].after and first == last:
         known[last] = replace(known[last], after=step.after, width=step.width, event_id=step.event_id)
 
 
-def _told_by_another(place: int, step: ClockStep, known: list[ClockStep], places: list[int], behind: list[int]) -> None:
-    """Let a burst of a file that begins at a place lie behind the step that another file shows, if one does.
-
-    ``places`` are those of the file's steps, ``behind`` tells behind how many of the known ones each of them lies.
-    """
+def _place_burst(place: int, step: ClockStep, known: list[ClockStep], places: list[int], behind: list[int]) -> None:
+    """Move a burst that begins at ``place`` behind the step that another file shows there, if there is one. ``places``
+    are the places of the file's steps, ``behind`` the number of known steps behind each of them."""
     passed = bisect_right(places, place)
     done = behind[passed - 1] if passed else 0
     first, last = _same(step, known[: behind[passed] - 1 if passed < len(behind) else None], done)
@@ -219,10 +211,8 @@ def _told_by_another(place: int, step: ClockStep, known: list[ClockStep], places
 
 @dataclass(slots=True)
 class _File:
-    """A file as it is read: from which place among the source's lines, and which steps it shows, each behind a place.
-
-    ``follows``: it goes on where another file of its stream, whose number it is, ends.
-    """
+    """A file as it is read, with its steps and the place of the first line behind each. ``follows``: the number of the
+    file of the same stream that it continues."""
 
     stream: str = ""
     clock: FileClock = field(default_factory=FileClock)
@@ -233,11 +223,9 @@ class _File:
 
 @dataclass(slots=True)
 class ProgramOrder:
-    """The lines of a source, file by file as they are read; then, where each lies on its :class:`Timeline`.
-
-    Lines are ``waiting`` until all of them are read, whatever stands for one. Each stream is ``written`` from its first
-    line to its last one.
-    """
+    """The lines of a source, file by file as they are read; after :meth:`settle`, their places on its
+    :class:`Timeline`. Lines are ``waiting`` until all of them are read. ``written`` holds the first and last line of
+    each stream."""
 
     timeline: Timeline = field(default_factory=Timeline)
     waiting: list[Any] = field(default_factory=list)
@@ -252,17 +240,17 @@ class ProgramOrder:
 
     @property
     def place(self) -> int:
-        """The place of the next line that waits, among all of the source."""
+        """Return the place of the next line among all lines of the source."""
         return self._taken + len(self.waiting)
 
     def taken(self) -> tuple[list[Any], int]:
-        """All lines that wait, and the place of the first; they wait no more."""
+        """Remove all waiting lines; return them and the place of the first."""
         lines, begun = self.waiting, self._taken
         self.waiting, self._taken = [], self.place
         return lines, begun
 
     def note_written(self, stream: str, time: int, by: int) -> None:
-        """A line of a stream was written in ``[time, by]``."""
+        """Take a line of a stream that was written in ``[time, by]``."""
         known = self.written.get(stream)
         if known is None:
             self.written[stream] = Segment(time, by, time, by)
@@ -272,11 +260,11 @@ class ProgramOrder:
 
     @property
     def file(self) -> int:
-        """The number of the file that is being read."""
+        """Return the number of the file that is being read."""
         return len(self._files) - 1
 
     def seen(self, stream: str, file: str, time: int, by: int, event_id: str, place: int) -> bool:
-        """A line was written; ``file`` tells the files of a stream apart. Whether the clock just went on."""
+        """Take a line; ``file`` distinguishes the files of a stream. Return True when the clock just went on."""
         if not self._files or self._file != file or self._stream != stream:
             follows = self.file if self._files and self._stream == stream else None
             self._files.append(_File(stream, follows=follows))
@@ -289,32 +277,30 @@ class ProgramOrder:
         return found is None and time == last.clock.high
 
     def went_on(self, times: Sequence[int]) -> None:
-        """Lines of the file that is being read were passed over: the clock just went on through these times."""
+        """Take the times of lines that were skipped in the current file: the clock just went on."""
         self._files[-1].clock.went_on(times)
 
     def highest(self, stream: str, file: str) -> int | None:
-        """The latest time in this file, if it is the one that was seen last."""
+        """Return the latest time in this file, if it is the current one; else ``None``."""
         return self._files[-1].clock.high if self._files and (self._stream, self._file) == (stream, file) else None
 
     def settle(self) -> None:
-        """All lines were seen: find the steps."""
+        """Find the steps, after all lines were seen."""
         ends = [file.clock.burst(file.stream) for file in self._files]
         shown = [[*file.steps, *(step for _, step in end)] for file, end in zip(self._files, ends, strict=True)]
         steps, self._behind = one_after_the_other(shown)
         self._places = [[*file.places, *(at for at, _ in end)] for file, end in zip(self._files, ends, strict=True)]
         for file, places, behind in zip(self._files, self._places, self._behind, strict=True):
             for place, step in file.clock.bursts if steps else ():
-                _told_by_another(place, step, steps, places, behind)
+                _place_burst(place, step, steps, places, behind)
         self.timeline, self._least = Timeline(steps), {}
 
     def on_timeline(
         self, file: int, place: int, time: int, by: int, starts: Sequence[tuple[int, int]] = ()
     ) -> tuple[int, int]:
-        """When a line of a file was written, by the timeline: not before, and not after. Lines come as they stand.
-
-        A line that a process writes when it starts comes with those of its ``starts`` that other files show: when, by
-        the clock, and behind how many steps.
-        """
+        """Return the earliest and latest time of a line on the timeline; lines of a file must be asked for in order.
+        ``starts`` are starts of the line's process that other files show, as (reading, number of steps before it): they
+        place a start line for which its own file leaves several steps open."""
         first, last = self.behind(file, place, time)
         alike = {steps for at, steps in starts if abs(at - time) <= ONE_PROCESS and first <= steps <= last}
         if len(alike) == 1:
@@ -323,7 +309,7 @@ class ProgramOrder:
         return time + self.timeline.ahead(first), by + self.timeline.ahead(last)
 
     def behind(self, file: int, place: int, time: int) -> tuple[int, int]:
-        """Behind how many steps a line of a file lies: at least, and at most."""
+        """Return behind how many steps, (at least, at most), a line of a file lies."""
         behind, places = self._behind[file], self._places[file]
         passed = bisect_right(places, place)
         least = max(behind[passed - 1] if passed else 0, self._begun(file))
@@ -331,6 +317,6 @@ class ProgramOrder:
         return self.timeline.place(time, least, max(least, most))
 
     def _begun(self, file: int) -> int:
-        """Behind how many steps the next line of a file lies at least."""
+        """Return behind how many steps, at least, the next line of a file lies."""
         follows = self._files[file].follows
         return self._least.get(file, 0 if follows is None else self._least.get(follows, 0))

@@ -1,4 +1,4 @@
-"""The roles and the candidacies that a member tells of itself: what every protocol keeps of its lines."""
+"""A member's roles and candidacies by its own lines, as every protocol keeps them."""
 
 from dataclasses import dataclass, field
 
@@ -9,10 +9,8 @@ from election_replay.election_core.model.fold_event import FoldEvent
 
 @dataclass(slots=True)
 class RoleLog:
-    """What one member is and wants to be, line by line.
-
-    ``open`` is its candidacy that nothing has ended yet; ``fresh``: no line has told a role since its start.
-    """
+    """The roles and campaigns of one member, line by line. ``open`` is its campaign that has not ended; ``fresh``: no
+    line has shown a role since its start."""
 
     node: str | None = None
     steps: list[Step] = field(default_factory=list)
@@ -22,18 +20,18 @@ class RoleLog:
 
     @property
     def last(self) -> Step | None:
-        """The role that the member has, if a line has told one."""
+        """Return the member's present role; ``None`` if no line has shown one since its start."""
         return self.steps[-1] if self.steps and not self.fresh else None
 
     @property
     def role(self) -> str | None:
-        """Its name."""
+        """Return the name of the present role, or ``None``."""
         return self.last.role if self.last is not None else None
 
     def takes(
         self, event: FoldEvent, role: str, term: int | None, leader: str | None, cause: str, at: int | None = None
     ) -> None:
-        """The member has a role from a line on, or from ``at`` on. The same again is no change, but after a start."""
+        """Note a role from a line on, or from ``at`` on. A repetition is no change, except after a start."""
         last = self.last
         if last is None or cause == "start" or (last.role, last.term, last.leader) != (role, term, leader):
             begin = event.at if at is None else at
@@ -41,20 +39,21 @@ class RoleLog:
             self.fresh = False
 
     def stands(self, event: FoldEvent, term: int | None, cause: str | None, since: FoldEvent | None = None) -> Campaign:
-        """The member is a candidate, from its line or an earlier one on."""
+        """Note that the member is a candidate from this line, or from the earlier line ``since``; return the
+        campaign."""
         first = since or event
         self.open = Campaign(self.node, term, first.at, first.by, first.event_id, cause, rounds=1)
         self.campaigns.append(self.open)
         return self.open
 
     def begins(self) -> None:
-        """A new process of the member: the candidacy that was open ended with the old one."""
+        """Note a new process of the member: an open campaign ended with the old one."""
         if self.open is not None:
             self.open.outcome = "abandoned"
         self.open = None
 
     def ends(self, event: FoldEvent, outcome: str) -> None:
-        """A line ends the candidacy, if one is open."""
+        """End the open campaign with a line, if there is one."""
         if self.open is not None:
             self.open.close(event, outcome)
         self.open = None

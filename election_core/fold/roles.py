@@ -1,9 +1,6 @@
-"""From role changes to role spans: the part of the fold that all protocols share.
-
-A protocol notes *steps* ("from here on this node was follower of n2 in term 4"); :func:`spans` cuts the time of
-each life of the process at them. What ends a span is kept apart: the next step, a clean stop, a death that a
-later start proves, or nothing yet.
-"""
+"""From role changes to role spans: the part of the fold that all protocols share. A protocol notes *steps* ("from here
+on this node was follower of n2 in term 4"); :func:`spans` cuts each process run at them. The cause of a span's end is
+kept: the next step, a clean stop, a death that a later start proves, or none yet."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,25 +17,23 @@ DOWN = "down"
 UNKNOWN = "unknown"
 
 SEEN = "status"
-"""How a role begins that is seen as it goes on: no line says since when."""
+"""The begin cause of a role that is seen while it lasts: no line shows its beginning."""
 STOPPED = "stopped"
 REMOVED = "removed"
 ENDED_ITSELF = "ended_itself"
 DIED = "died"
 HIGHER_NODE = "higher_node"
-"""How a leadership ends where the highest member leads: it gave way to a higher one."""
+"""The end cause of a leader that gave way to a higher member, where the highest member leads."""
 TRANSFER = "leadership_transfer"
-"""How a leadership ends, and the next one begins, that was handed over because somebody asked for it."""
+"""The end cause of a leadership that was handed over on request, and the begin cause of the next one."""
 PREFERRED = "preferred_leader"
-"""How a leadership ends that a leader hands over by itself: its preferred leader is back (``checkPreferredLeader``)."""
+"""The end cause of a leadership that the leader itself handed to the preferred leader (``checkPreferredLeader``)."""
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class Step:
-    """A node took a role in ``[at, by]`` (microseconds, own clock). ``term`` is ``None`` where not said.
-
-    Nobody changes one, nor a span; they are not frozen because a frozen one takes eight times as long to make.
-    """
+    """The moment at which a node took a role, in ``[at, by]`` (us, own clock). ``term`` is ``None`` where not logged.
+    Treat steps and spans as immutable; they are not frozen because a frozen one takes eight times as long to make."""
 
     at: int
     by: int
@@ -53,7 +48,7 @@ class Step:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Span:
-    """A node in one role, from a step to what ended it; ``until`` is ``None`` at the open end of a log."""
+    """A node in one role, from a step to its end; ``until`` is ``None`` at the open end of a log."""
 
     step: Step
     until: int | None
@@ -63,11 +58,8 @@ class Span:
 
 
 def spans(steps: Sequence[Step], incarnations: Sequence[Incarnation], first_role: str) -> Iterator[Span]:
-    """The role spans of one node over all its lives.
-
-    ``first_role`` is the role of a process from its start to its first step, by the rules of the protocol.
-    Between two lives the node is down.
-    """
+    """Yield the role spans of one node over all its process runs, with DOWN between two runs. ``first_role`` is the
+    role of a process from its start to its first step, by the rules of the protocol."""
     every_incarnation = list(incarnations)
     by_incarnation: dict[int, list[Step]] = {}
     for step in steps:
@@ -88,7 +80,7 @@ def spans(steps: Sequence[Step], incarnations: Sequence[Incarnation], first_role
         last = _last_span(of_incarnation[-1], incarnation) if of_incarnation else None
         if last is not None and last.step.role == DOWN and incarnation.next_start is not None:
             next_start = (incarnation.next_start, incarnation.next_start_by, incarnation.next_start_event)
-            yield Span(last.step, *next_start, "start")  # it says itself why it ended
+            yield Span(last.step, *next_start, "start")  # DOWN already, by the process's own last line
             continue
         if last is not None:
             yield last
@@ -97,7 +89,7 @@ def spans(steps: Sequence[Step], incarnations: Sequence[Incarnation], first_role
 
 
 def _in_turn(steps: Sequence[Step]) -> list[Step]:
-    """Steps of one life, in the order of the log: none begins before the one before it."""
+    """Return the steps of one run in log order, none before the one before it."""
     kept: list[Step] = []
     for step in steps:
         before = kept[-1].at if kept else step.at
@@ -116,7 +108,7 @@ def _last_span(step: Step, incarnation: Incarnation) -> Span:
 
 
 def _down(incarnation: Incarnation, next_start: int, last: Span | None) -> Span:
-    """The last sign of life is known as its stamp is wide; what the process last was, it was before it was down."""
+    """Return the span DOWN between two runs, as wide as the stamp of the last sign of life, after the last role."""
     cause = STOPPED if incarnation.stop is not None else DIED
     since = max(
         incarnation.last_seen, last.until if last is not None and last.until is not None else incarnation.last_seen
@@ -126,7 +118,7 @@ def _down(incarnation: Incarnation, next_start: int, last: Span | None) -> Span:
 
 
 def joined(found: Iterable[Span]) -> list[Span]:
-    """Role spans without repetitions: the same role, term, leader and cause again, in one life, is no change."""
+    """Return the spans without repetitions: the same role, term, leader and cause again in one run is no change."""
     kept: list[Span] = []
     for span in found:
         if kept and _is_repeated(kept[-1], span):
@@ -143,7 +135,7 @@ def _is_repeated(span: Span, following: Span) -> bool:
 
 
 def merged(steps: Sequence[Step]) -> list[Step]:
-    """Steps without repetitions: the same role, term and leader again is no change."""
+    """Return the steps without repetitions: the same role, term and leader again is no change."""
     kept: list[Step] = []
     for step in steps:
         if kept and (kept[-1].role, kept[-1].term, kept[-1].leader) == (step.role, step.term, step.leader):

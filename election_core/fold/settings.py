@@ -1,4 +1,4 @@
-"""The settings of a source that change a time, as its own log prints them at every start."""
+"""A source's printed settings that change a time-out, as its own log shows them at every start."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -10,14 +10,14 @@ from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.timing import SETTINGS, Values
 
 LONGEST = 86_400_000
-"""A day, in milliseconds: nothing that is replayed waits longer, whatever a setting says."""
+"""A day in ms: larger values are cut to it, since no replay waits longer."""
 
 AS_DURATION = {
     "ETCD_BOOT": "election-timeout",
     "ETCD_ELECTION_TIMEOUT": "election-timeout",
     "KAFKA_STATE": "controller.quorum.fetch.timeout.ms",
 }
-"""Lines that print one setting as a duration, without its name in a column."""
+"""Kinds of lines that print one setting as a duration, without its name in a column."""
 
 
 @dataclass(slots=True)
@@ -27,7 +27,8 @@ class PrintedSettings:
     first: dict[tuple[str, int], FoldEvent] = field(default_factory=dict)
 
     def on(self, event: FoldEvent) -> None:
-        """Take an event with a ``setting`` or of :data:`AS_DURATION`; what is no positive number is passed over."""
+        """Take an event with a ``setting`` or of :data:`AS_DURATION`; values that are no positive number are
+        ignored."""
         name, value = event.setting, event.value
         if name is None:
             name = AS_DURATION.get(event.kind)
@@ -37,14 +38,14 @@ class PrintedSettings:
             self._note(name, min(printed, LONGEST), event)
 
     def values(self) -> Values:
-        """What was printed, by the setting's name."""
+        """Return the printed values by the name of the setting."""
         found: dict[str, frozenset[int]] = {}
         for name, value in self.first:
             found[name] = found.get(name, frozenset()) | {value}
         return found
 
     def facts(self, speaker: Speaker, facts: Iterable[Fact]) -> Iterator[Fact]:
-        """The settings as facts about each group of which the source tells anything."""
+        """Yield the settings as facts about each group that the source has facts about."""
         about = dict.fromkeys((fact.replica_group, fact.protocol) for fact in facts)
         for group, protocol in about:
             emit = speaker.about(group, protocol, "", lambda _: None)

@@ -1,8 +1,6 @@
-"""Which releases of each system are known: those whose sources were read for their log texts (``docs/releases.md``).
-
-A line of another release is read as far as its words are the same; the finding ``UNKNOWN_VERSION`` then says that some
-may not have been understood. Few lines say which release wrote them: :data:`RELEASE_CLAIMS` lists them.
-"""
+"""Known releases of each system: those whose sources were read for their log texts (``docs/releases.md``). A line of
+another release is read as far as its wording is the same; the finding ``UNKNOWN_VERSION`` then says that some lines may
+not have been understood. Few lines name the release that wrote them: :data:`RELEASE_CLAIMS` lists them."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -30,26 +28,26 @@ _ORDINALS_OF_MINOR = 20
 
 
 class ReleaseClaim(NamedTuple):
-    """What a line says of the release that wrote it."""
+    """The release that a line names."""
 
     system: str
     release: str
 
     @property
     def known(self) -> bool:
-        """Whether texts and rules of that release are known."""
+        """Return True when the texts and rules of that release are known."""
         first, last = KNOWN[self.system]
         found = _RELEASE.match(self.release)
         return found is not None and first <= (int(found.group(1)), int(found.group(2))) <= last
 
 
 def range_of(system: str) -> str:
-    """The known releases of a system for a sentence: ``4.5 to 5.5``."""
+    """Return the known releases of a system for a sentence: ``4.5 to 5.5``."""
     return " to ".join(f"{major}.{minor}" for major, minor in KNOWN[system])
 
 
 def release_claim(event: FoldEvent) -> ReleaseClaim | None:
-    """The release that a line says its own process to be; ``None`` where it says none."""
+    """Return the release that a line names as its own process's; ``None`` where it names none."""
     if event.kind not in RELEASE_CLAIMS or not event.value:
         return None
     system, read = RELEASE_CLAIMS[event.kind]
@@ -63,16 +61,14 @@ def _printed(event: FoldEvent) -> str | None:
 
 
 def _home(event: FoldEvent) -> str | None:
-    """The release in the name of its folder, as the distribution and the container images have it."""
+    """Return the release in the name of RocketMQ's home folder, as distributions and container images name it."""
     found = _HOME.search(event.value or "") if event.setting == "rocketmqHome" else None
     return found.group(1) if found else None
 
 
 def _ordinal(event: FoldEvent) -> str | None:
-    """The release behind the number in every remoting command (``MQVersion``); controllers say 0, which is none.
-
-    From 4.5.0 on each minor release has ten pairs of a snapshot and a release.
-    """
+    """Return the release behind the number in remoting commands (``MQVersion``); ``None`` for 0, which controllers
+    send. From 4.5.0 on each minor release has ten pairs of a snapshot and a release."""
     if not re.fullmatch(r"[1-9][0-9]{0,8}", event.value or ""):
         return None
     minor, place = divmod(int(event.value or 0) - _FIRST_ORDINAL, _ORDINALS_OF_MINOR)
@@ -90,4 +86,4 @@ RELEASE_CLAIMS: Mapping[str, tuple[str, Callable[[FoldEvent], str | None]]] = {
     "ETCD_VERSION": ("etcd", _printed),
     **{kind: (system.title, _printed) for kind, system in systems_by_kind(Deed.TELLS_RELEASE).items()},
 }
-"""The kinds of lines that say a release, and how."""
+"""The kinds of lines that name a release, and how to read it."""

@@ -1,11 +1,10 @@
-"""The rules by their ids, and how certain and how severe a finding is. What each rule means stands in ``jobs/runbook``.
+"""Rules: their ids, and how certain and how severe a finding is. ``jobs/runbook`` holds what each rule means.
 
-A finding is a code plus evidence; its sentence is rendered from the numbers. The id of a finding is a hash of what it
-says and of whom, never of when it was computed, so that a rerun finds the same finding.
+A finding is a code plus evidence; its sentence is rendered from the numbers. The id of a finding is a hash of its
+content and subject, never of when it was computed, so that a rerun finds the same finding.
 
 Severity follows the consequence: *critical* = data lost or forked, or a safety rule broken, and that is proven or
-definite; *warning* = availability lost, or a safety rule perhaps broken; *info* = worth knowing, the protocol dealt
-with it.
+definite; *warning* = availability lost, or a safety rule perhaps broken; *info* = the protocol handled it.
 """
 
 import hashlib
@@ -100,16 +99,16 @@ TWO_LEADERS = frozenset(
         RuleId.IDENTITY_CONTRADICTION,
     }
 )
-"""The rules whose findings say that two led at once, that one did beside another that should, or that it is not clear
-who did."""
+"""Rules whose findings say that two members led at once, that one led in place of another, or that it is unclear who
+led."""
 
 WENT_BACK = frozenset(
     {RuleId.TERM_REGRESSION, RuleId.EPOCH_REGRESSION, RuleId.BROKER_IDENTITY_RESET, RuleId.IDENTITY_CONTRADICTION}
 )
-"""The rules whose findings say that terms began anew, or that it is not clear whose they are."""
+"""Rules whose findings say that terms were reset, or that it is unclear whose they are."""
 
 
 def finding_id(cluster: str, replica_group: str, rule: str, *key: object) -> str:
-    """A stable id: the same verdict about the same things has the same id in every run."""
+    """Return a stable id: the same verdict about the same subject has the same id in every run."""
     text = "\x1f".join([cluster, replica_group, rule, *(str(part) for part in key)])
     return hashlib.sha256(text.encode()).hexdigest()[:32]

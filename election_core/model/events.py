@@ -1,10 +1,10 @@
-"""The canonical event: what one line of a log says, in typed columns.
+"""The canonical event: the content of one line of a log, in typed columns.
 
-An event is a claim made by one process about itself or about others. It holds what the line says and
-nothing else: unknown is ``None``, never a guess. Which replica group and member an unnamed line speaks for
-is worked out later, by the fold over its node's own log.
+An event is a claim that one process makes about itself or others. It holds the content of the line and nothing else:
+unknown is ``None``, never a guess. The fold over a node's whole log finds the replica group and member of lines that
+name none.
 
-Where the line stands (cluster, file, line number) is added by the landing, not by a dialect.
+The landing, not a dialect, adds where the line is (cluster, file, line number).
 """
 
 from collections.abc import Mapping
@@ -13,15 +13,13 @@ from typing import Any
 
 
 class Unparsable(ValueError):
-    """A known text with an absurd value in it; ``str(error)`` is the reason for the quarantine."""
+    """A known text with an impossible value in it; ``str(error)`` is the reason for the quarantine."""
 
 
 @dataclass(frozen=True, slots=True)
 class EpochEntry:
-    """One entry of a broker's epoch file: messages of ``epoch`` begin at byte ``start_offset``.
-
-    ``end_offset`` is ``None`` while the epoch is still open.
-    """
+    """One entry of a broker's epoch file: messages of ``epoch`` begin at byte ``start_offset``. ``end_offset`` is
+    ``None`` while the epoch is open."""
 
     epoch: int
     start_offset: int
@@ -30,13 +28,13 @@ class EpochEntry:
 
 @dataclass(kw_only=True, unsafe_hash=True)
 class Event:
-    """One line of a log in canonical form. Nobody changes one; a frozen one would take eight times as long to make.
+    """One line of a log in canonical form. Treat it as immutable; a frozen one would take eight times as long to make.
 
-    :func:`saying` makes one of few columns sooner than the constructor, which sets all.
+    :func:`saying` is faster than the constructor for few columns, since the constructor sets all.
 
-    Times are microseconds since 1970-01-01 UTC. ``event_time`` is the start of the logged unit of time: with
-    ``time_resolution_ms`` 1000 the line was written somewhere in ``[event_time, event_time + 1 s)`` by the
-    clock of its own machine.
+    Times are us since 1970-01-01 UTC. ``event_time`` is the start of the logged unit of time: with
+    ``time_resolution_ms`` 1000 the line was written somewhere in ``[event_time, event_time + 1 s)`` by the clock of its
+    own machine.
     """
 
     kind: str
@@ -122,7 +120,7 @@ class Event:
 
 
 def saying(columns: Mapping[str, Any]) -> Event:
-    """The event of these columns, which the required ones are among; all others are unknown."""
+    """Return an event with these columns, which must include the required ones; all others are unknown."""
     event = Event.__new__(Event)
     vars(event).update(columns)
     return event

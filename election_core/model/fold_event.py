@@ -1,15 +1,17 @@
-"""An event as the fold sees it: the columns that rules need, on the clock of the machine that wrote it."""
+"""An event as the fold sees it: the columns that rules need, on the timeline of the machine that wrote it."""
 
 from dataclasses import dataclass, fields
 
 
 @dataclass(slots=True)
 class FoldEvent:
-    """One row of ``silver.events``, reduced to what the fold reads. Nobody changes one; it is not frozen because a
-    frozen one takes eight times as long to make, and one is made for each line that counts.
+    """One row of ``silver.events``, reduced to the columns that the fold reads.
 
-    ``at`` and ``by`` are microseconds UTC on the source's own timeline: the line was written in ``[at, by]``. It is
-    ``ahead`` of what the machine's clock showed, by which the times in the line are.
+    Treat it as immutable; it is not frozen because a frozen one takes eight times as long to make, and very many are
+    made.
+
+    The line was written in ``[at, by]``, in us UTC on the source's own timeline. That is ``ahead`` us ahead of the
+    clock's reading, by which times inside the line are.
     """
 
     event_id: str
@@ -75,4 +77,4 @@ class FoldEvent:
 LINE_FIELDS: tuple[str, ...] = tuple(
     field.name for field in fields(FoldEvent) if field.name not in {"event_id", "stream", "kind", "at", "by", "ahead"}
 )
-"""The fields that say what the line says."""
+"""The fields with the content of the line."""

@@ -1,8 +1,8 @@
-"""Introductions: lines in which sources tell of themselves and of each other, so that all together tell a group.
+"""Introductions: lines in which sources describe themselves and each other, from which all together reveal a group.
 
-Some systems' logs never say to which group they belong: a server of Redis knows neither the name under which sentinels
-watch it nor its own address. Others know both. So the lines that introduce somebody are read before the fold, of all
-sources of a cluster together, and each source is told whom it speaks for.
+The logs of some systems never name their group: a Redis server knows neither the name under which sentinels watch it
+nor its own address. Others know both. So introductions are read before the fold, from all sources of a cluster
+together, and each source gets the member that it speaks for.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Introduction:
-    """What such a line says; ``at`` is microseconds UTC on the clock of the machine that wrote it."""
+    """The content of an introducing line; ``at`` is in us UTC on the clock of the machine that wrote it."""
 
     source_node: str
     stream: str
@@ -30,11 +30,9 @@ class Introduction:
 
 @dataclass(frozen=True, slots=True)
 class Introduced:
-    """Whom a log speaks for, as all logs of its cluster tell together.
-
-    ``names`` are members by their addresses, where they have names beside these; ``groups`` those of members, and
-    ``moves`` when members went over to other groups (microseconds UTC, each on its own clock), in order.
-    """
+    """The group and member that a log speaks for, by all logs of its cluster together. ``names`` maps addresses to
+    members with names of their own; ``groups`` maps members to groups; ``moves`` lists when members changed their group
+    (us UTC, each by its own clock), in order."""
 
     replica_group: str
     member: str | None = None
@@ -43,7 +41,7 @@ class Introduced:
     moves: Mapping[str, Sequence[tuple[int, str]]] = field(default_factory=dict)
 
     def group_at(self, member: str | None, time: int, otherwise: str) -> str:
-        """The group of a member at a time, in microseconds UTC."""
+        """Return the group of a member at a time in us UTC; ``otherwise`` if it is unknown."""
         moved = [group for at, group in self.moves.get(member or "", ()) if at <= time]
         return moved[-1] if moved else self.groups.get(member or "", otherwise)
 
@@ -52,4 +50,4 @@ Place = tuple[str, str]
 """A source and a stream."""
 
 Introduce = Callable[[Iterable[Introduction]], Mapping[Place, Introduced]]
-"""From the introductions of one cluster to whom each of its logs speaks for."""
+"""Maps the introductions of one cluster to the member that each of its logs speaks for."""

@@ -1,4 +1,4 @@
-"""What the settings say where logs do not."""
+"""The inventory: what the settings define where logs do not."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from election_replay.election_core.model.timing import TimingRule
 
 @dataclass(frozen=True, slots=True)
 class InventoryRow:
-    """Whom the inventory says that a source speaks for; it counts only where the log does not say."""
+    """The group and member of a source by the inventory; they count only where the log does not show them."""
 
     replica_group: str | None = None
     member: str | None = None
@@ -20,10 +20,8 @@ NO_ENTRY = InventoryRow()
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """What the settings say where logs do not: whom a source speaks for, by cluster and node; times of groups.
-
-    ``introduced`` is what all logs of a cluster say together of each of them, by cluster and node, and by stream.
-    """
+    """Members of sources, by (cluster, node), and time-outs of groups. ``introduced`` maps (cluster, node) and stream
+    to what all logs of the cluster reveal about that log."""
 
     listed: Mapping[tuple[str, str], InventoryRow] = field(default_factory=dict)
     timing: tuple[TimingRule, ...] = ()
@@ -31,4 +29,4 @@ class Inventory:
 
 
 NO_INVENTORY = Inventory()
-"""The settings say nothing."""
+"""An empty inventory."""

@@ -1,19 +1,19 @@
-"""Values of the typed columns of findings: what became of a former leader, in what a loss is counted, and more."""
+"""Values of the typed columns of findings: fates of former leaders, units of losses, and more."""
 
 from enum import StrEnum
 
 
 class Fate(StrEnum):
-    """What had become of a leader when nobody served after it."""
+    """What had happened to a leader when nobody served after it."""
 
     FROZEN = "frozen"
-    """Its process did not run and went on later."""
+    """Its process did not run, and went on later."""
     DIED = "died"
-    """Its process ended without a word: killed, or the machine failed."""
+    """Its process ended without a line about it: killed, or the machine failed."""
     STOPPED = "stopped"
     """Somebody stopped it, or asked it to hand over."""
     ENDED_ITSELF = "ended_itself"
-    """It ended, or gave its role up, for a reason that it prints."""
+    """It ended, or gave up its role, for a reason that it logged."""
     REMOVED = "removed"
     """It was removed from its group."""
     CUT_OFF = "cut_off"
@@ -21,18 +21,18 @@ class Fate(StrEnum):
     OVERLOADED = "overloaded"
     """It ran too slowly to be heard in time."""
     UNKNOWN = "unknown"
-    """The logs do not say."""
+    """The logs do not show it."""
 
 
 class Standing(StrEnum):
-    """What a leader was when the next one began, or when nobody followed."""
+    """The state of a leader when the next one began, or when nobody followed."""
 
     DIED = "died"
-    """Its process had ended without a word."""
+    """Its process had ended without a line about it."""
     STOPPED = "stopped"
     """Somebody had stopped it."""
     ENDED_ITSELF = "ended_itself"
-    """Its process had ended for a reason that it prints."""
+    """Its process had ended for a reason that it logged."""
     REMOVED = "removed"
     """It had been removed from its group."""
     SILENT = "silent"
@@ -42,19 +42,19 @@ class Standing(StrEnum):
     OVERLOADED = "overloaded"
     """It ran too slowly to be heard in time."""
     MEMBERS_DIED = "members_died"
-    """It ran, and so many of the others had ended that no majority was left."""
+    """It ran, and too few of the others were left for a majority."""
     TOPPLED = "toppled"
-    """It ran, and gave up because a member came with a larger term that no leader had."""
+    """It ran, and gave up because a member came with a larger term that had no leader."""
     CUT_OFF = "cut_off"
     """It ran, the others reached each other, and it was not reached."""
     NOT_TOLD = "not_told"
-    """It ran and was reached: an operator had another one lead, and it heard of that later."""
+    """It ran and was reachable: an operator gave the lead to another member, and it learned of that later."""
     WITHOUT_QUORUM = "without_quorum"
-    """It lost its quorum, and the logs do not say why."""
+    """It lost its quorum, and the logs do not show why."""
     REACHABLE = "reachable"
-    """It ran, and heard of the next one at once."""
+    """It ran, and heard of the next leader at once."""
     UNKNOWN = "unknown"
-    """The logs do not say."""
+    """The logs do not show it."""
 
 
 FATE_OF = {
@@ -68,11 +68,11 @@ FATE_OF = {
     Standing.TOPPLED: Fate.ENDED_ITSELF,
     Standing.CUT_OFF: Fate.CUT_OFF,
 }
-"""What became of a leader, by what it was; of all others that is not known."""
+"""The fate of a leader by its state; UNKNOWN for all other states."""
 
 
 class Unit(StrEnum):
-    """In what the two ends of a cut are counted."""
+    """The unit of the two ends of a cut."""
 
     BYTES = "bytes"
     """Offsets in a broker's commit log."""
@@ -87,18 +87,18 @@ class Unit(StrEnum):
 
 
 class LostFrom(StrEnum):
-    """Where what a finding counts is missing."""
+    """Where the counted data are missing."""
 
     LOG = "log"
-    """It was cut off a log."""
+    """They were cut off a log."""
     QUEUES = "queues"
-    """It is in the log, and in no queue."""
+    """They are in the log, and in no queue."""
     ONE_SIDE = "one_side"
-    """It is in one log, which could not be cut, and in no other."""
+    """They are in one log, which could not be cut, and in no other."""
 
 
 class Scope(StrEnum):
-    """For whom there was no leader, in a finding that tells of a time without one."""
+    """For whom there was no leader, in a finding about a time without one."""
 
     NO_LEADER = "no_leader"
     """Nobody served anybody."""
@@ -107,20 +107,20 @@ class Scope(StrEnum):
     READS_ONLY = "reads_only"
     """Another member answered reads, and nobody took writes."""
     UNREACHABLE = "unreachable"
-    """A leader ran on: whoever could not reach it had none."""
+    """A leader ran on: clients that could not reach it had none."""
     UNRECORDED = "unrecorded"
-    """A leader ran on, and those who decide had none on record."""
+    """A leader ran on, and the members that decide had none on record."""
 
 
 class Refusal(StrEnum):
-    """Why who holds the role refuses writes."""
+    """Why the member that holds the role refuses writes."""
 
     DISK_FULL = "disk_full"
-    """Its disk is too full for writes, by its own word."""
+    """Its disk is too full for writes, by its own log."""
     TRANSFERRING = "transferring"
-    """It hands its leadership over, and that does not end."""
+    """It hands its leadership over, and the hand-over does not end."""
     UNACKNOWLEDGED = "unacknowledged"
-    """It waits for acknowledgements of other replicas, which do not come."""
+    """It waits for acknowledgements of other replicas, which do not arrive."""
     NO_SPACE = "no_space"
     """A member's space is used up, and an alarm forbids writes to all."""
     CORRUPT = "corrupt"
@@ -128,8 +128,8 @@ class Refusal(StrEnum):
     FEW_IN_SYNC = "few_in_sync"
     """Fewer replicas are in sync than a write with acks=all needs (Kafka ``min.insync.replicas``)."""
     DISK_HANGS = "disk_hangs"
-    """Its disk does not make entries durable: what it leads waits for that."""
+    """Its disk does not make entries durable, and everything that it leads waits."""
     STOOD_STILL = "stood_still"
     """Its loop did not run, by its own heartbeats: its process was frozen, or its disk or its CPU was too slow."""
     SILENT = "silent"
-    """It printed nothing, though it prints its status all the time: it did not run, or its log lost lines."""
+    """It logged nothing, though it logs its status all the time: it did not run, or its log lost lines."""

@@ -1,10 +1,10 @@
-"""Quorums: who votes, as far as that is known, and whether those who are there may decide.
+"""Quorums: who votes, as far as that is known, and whether the members present may decide.
 
-    five voters by name, two gone       3 of 5 may be there: they decide
+    five voters by name, two gone       3 of 5 may be present: they decide
     three to five voters, two gone      of five three are left, of three one: unknown
     voters=(1 2 3)&&(1 4 5), 2, 3 gone  a change of members needs a majority of both sets: lost
 
-Nothing here knows a protocol or a time. An electorate that nobody printed is empty, and answers *unknown*.
+Nothing here knows a protocol or a time. An electorate that no line names is empty, and its answer is *unknown*.
 """
 
 from collections import Counter
@@ -28,16 +28,14 @@ def majority(members: int) -> int:
 
 
 def is_majority(votes: int, members: int) -> bool:
-    """Whether ``votes`` out of ``members`` decide."""
+    """Return True when ``votes`` out of ``members`` decide."""
     return votes >= majority(members)
 
 
 @dataclass(frozen=True, slots=True)
 class Voters:
-    """Voters of which a majority decides: ``names`` are known to vote, and there are ``least`` to ``most`` of them.
-
-    ``most`` is ``None`` where nothing bounds their number. A list that is complete has as many names as voters.
-    """
+    """Voters of which a majority decides: ``names`` are known, and their number is ``least`` to ``most``. ``most`` is
+    ``None`` where nothing bounds it. A complete list has as many names as voters."""
 
     names: frozenset[str]
     least: int
@@ -45,18 +43,18 @@ class Voters:
 
     @staticmethod
     def listed(names: Collection[str]) -> "Voters":
-        """All voters, by name."""
+        """Return voters that are all known by name."""
         return Voters(frozenset(names), len(names), len(names))
 
     @property
     def needed(self) -> int | None:
-        """How many votes decide, where that is known."""
+        """Return how many votes decide; ``None`` where that is unknown."""
         if self.most is None or not self.least <= self.most or majority(self.least) != majority(self.most):
             return None
         return majority(self.most)
 
     def decide(self, there: Set[str], gone: Set[str]) -> str:
-        """Whether a majority is among those ``there``, cannot be since so many are ``gone``, or is unknown."""
+        """Return WON if a majority is ``there``, LOST if too many are ``gone`` for one, else UNKNOWN."""
         if self.most is None or max(self.least, len(self.names)) > self.most:
             return UNKNOWN
         # The more voters there are, the more of them may be left, and the more have to be there.
@@ -68,10 +66,8 @@ class Voters:
 @dataclass(frozen=True, slots=True)
 class Groups:
     """Voters with weights, in groups: a quorum is more than half of the weight, in more than half of the groups.
-
-    ``weights`` are voter, group and weight. Source: ZooKeeper ``QuorumHierarchical#containsQuorum``; a group without
-    weight does not count, and weights without groups are one group.
-    """
+    ``weights`` are (voter, group, weight). Source: ZooKeeper ``QuorumHierarchical#containsQuorum``; a group without
+    weight does not count, and weights without groups are one group."""
 
     weights: tuple[tuple[str, str, int], ...]
 
@@ -95,7 +91,8 @@ Electorate = tuple[Voters | Groups, ...]
 
 
 def decide(electorate: Electorate, there: Set[str], gone: Set[str]) -> str:
-    """Whether a quorum is ``there``, cannot be since so many are ``gone``, or is unknown. Others may be either."""
+    """Return WON if a quorum is ``there``, LOST if too many are ``gone`` for one, else UNKNOWN; other members may be
+    either."""
     answers = [voters.decide(there, gone) for voters in electorate]
     if LOST in answers:
         return LOST

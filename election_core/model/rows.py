@@ -1,9 +1,6 @@
-"""The rows that the core returns: what lands in the gold tables.
-
-Field names are column names; ``schemas/`` holds their types, units and comments. Times are microseconds since
-1970-01-01 UTC, on the clock of the machine that logged them. Nobody changes a row; they are not frozen because a
-frozen one takes eight times as long to make.
-"""
+"""The rows that the core returns, which become the gold tables. Field names are column names; ``schemas/`` holds their
+types, units and comments. Times are us since 1970-01-01 UTC, in common time. Treat rows as immutable; they are not
+frozen because a frozen one takes eight times as long to make."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -14,11 +11,9 @@ from election_replay.election_core.model.measures import Fate, LostFrom, Scope, 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class RoleInterval:
-    """One node in one role of one term. ``end_time`` is ``None`` while the role goes on at the end of the log.
-
-    The true start lies in ``[start_time, start_time + start_uncertainty_ms]``, the true end likewise. All times of rows
-    are in common time; where the node's own clock showed another one, that is ``..._logged``.
-    """
+    """One node in one role of one term. ``end_time`` is ``None`` while the role goes on at the end of the log. The true
+    start lies in ``[start_time, start_time + start_uncertainty_ms]``, the true end likewise. Where the node's own clock
+    showed another time than common time, ``..._logged`` is that reading."""
 
     cluster: str
     replica_group: str
@@ -42,10 +37,8 @@ class RoleInterval:
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class Term:
-    """One term or epoch of a replica group and who led it; ``leader`` is ``None`` where nobody won.
-
-    ``former_leader`` led before it, and was ``former_leader_state`` when it began.
-    """
+    """One term or epoch of a replica group and its leader; ``leader`` is ``None`` where nobody won. ``former_leader``
+    led before it, and was in ``former_leader_state`` when it began."""
 
     cluster: str
     replica_group: str
@@ -66,8 +59,8 @@ class Term:
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class Election:
-    """The rounds in which one candidate asked for one term, or one decision of a controller; ``term`` ``None``: the log
-    does not say which."""
+    """The rounds of one candidate in one term, or one decision of a controller; ``term`` is ``None`` where it is not
+    logged."""
 
     cluster: str
     replica_group: str
@@ -108,10 +101,10 @@ class SyncStateSet:
 class LockHold:
     """One entry of a broker's lock table: a client that held the lock of one queue for its consumer group.
 
-    ``end_time`` is ``None`` while the entry still stood at the end of the log. Renewals print nothing: between
+    ``end_time`` is ``None`` if the entry was in the table at the end of the log. Renewals print nothing: between
     ``certain_until`` (a minute after the grant, or the last refusal of another client because of it) and the end the
-    lock may have expired unseen.
-    In strict mode ``granted`` brokers of the set had the entry, and the client holds the lock with ``needed``.
+    lock may have expired unseen. In strict mode ``granted`` brokers of the set had the entry, and the client holds the
+    lock with ``needed``.
     """
 
     cluster: str
@@ -139,11 +132,8 @@ class LockHold:
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class MetadataVersion:
-    """The DataVersion that one metadata file of one broker bore when it was looked at.
-
-    ``timestamp`` is the version's own, microseconds; its counter moves only every so many changes of the table, so
-    that equal versions may stand for different tables.
-    """
+    """The DataVersion of one metadata file of one broker when it was copied. ``timestamp`` is the version's own, in us;
+    its counter moves only every so many changes of the table, so equal versions may stand for different tables."""
 
     cluster: str
     replica_group: str
@@ -160,11 +150,9 @@ class MetadataVersion:
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class Finding:
-    """One thing a reviewer must know, with the event ids that prove it.
-
-    ``implied_by`` is the finding that it follows from directly, ``root_finding_id`` the first of all that it follows
-    from (``None``: it is a root). What was cut off a log reached from ``cut_from`` to ``cut_to``.
-    """
+    """One result for a reviewer, with the ids of the events that prove it. ``implied_by`` is the finding that it
+    follows from directly, ``root_finding_id`` the root of that chain (``None``: it is a root itself). ``cut_from`` and
+    ``cut_to`` are the ends of what a log lost."""
 
     finding_id: str
     cluster: str
@@ -210,11 +198,9 @@ class Finding:
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class ClockOffset:
-    """How far a wrong clock was ahead of true time between two moments at which it was set; negative: behind.
-
-    ``source_node`` is the machine, or who copied its files. Its times are ``moved_ms`` later than its readings.
-    ``set_by_...`` is by how much it was set when this began. ``None``: not known.
-    """
+    """How far a wrong clock was ahead of true time between two steps; negative: behind. ``source_node`` is the machine,
+    or the clock that copied its files. Its times are ``moved_ms`` later than its readings. ``set_by_...`` is by how
+    much it was set at the beginning. ``None``: unknown."""
 
     cluster: str
     replica_group: str
@@ -236,11 +222,8 @@ class ClockOffset:
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class RuleCoverage:
-    """How often a rule could be judged in one group, and why it could not where it could not.
-
-    ``times_*`` count the times that a cluster can change and that the rules of the protocol count with: those that the
-    logs print, those that the settings of the pipeline give, and those that nobody says.
-    """
+    """How often a rule could be judged in one group, and why it could not otherwise. ``times_*`` count the protocol's
+    configurable time-outs: those printed in logs, those given by the pipeline's settings, and those assumed."""
 
     cluster: str
     replica_group: str
@@ -268,7 +251,7 @@ TABLE_OF: dict[type[Row], str] = {
     ClockOffset: "clock_offsets",
     RuleCoverage: "rule_coverage",
 }
-"""The gold table in which each kind of row ends."""
+"""The gold table of each kind of row."""
 
 _GROUP = ("cluster", "replica_group", "protocol")
 KEYS: dict[type[Row], tuple[str, ...]] = {
@@ -282,15 +265,13 @@ KEYS: dict[type[Row], tuple[str, ...]] = {
     ClockOffset: (*_GROUP, "source_node", "position"),
     RuleCoverage: (*_GROUP, "rule"),
 }
-"""What tells the rows of a table apart."""
+"""The columns that identify a row of each table."""
 
 
 def settled(rows: Iterable[Row]) -> Iterator[Row]:
-    """The rows as tables can hold them: each once, and none that ends before it begins.
-
-    Logs from which lines were dropped, in which the clock was put back, or which mix two members, say such things; the
-    findings tell of it. Of rows with one key the one that lasts longest stands for all.
-    """
+    """Yield the rows as tables can hold them: one per key, and none that ends before it begins. Lost lines, clocks that
+    were put back, and mixed logs of two members can produce such rows; findings report those causes. Of rows with one
+    key the longest is kept."""
     kept: dict[tuple[object, ...], Row] = {}
     for row in map(_in_order, rows):
         key = (type(row), _KEY_OF[type(row)](row))

@@ -2,5 +2,6 @@
 
 
 def is_larger(term: int | None, other: int | None) -> bool:
-    """Whether ``term`` is surely the larger one; of an unknown term nothing follows, and zero is a term like others."""
+    """Return True when ``term`` is known to be the larger one; an unknown term proves nothing, and zero is an ordinary
+    term."""
     return term is not None and other is not None and term > other

@@ -1,8 +1,8 @@
-"""Every time that a rule counts with, in one table, and what a group of a real cluster has instead.
+"""Every time that a rule uses, in one table, and the values that a real group has instead.
 
 A time is a **time-out** of the replayed system, which clusters change, or a **tolerance** of a rule: how far apart two
-lines may be that tell of one event. A time-out names the settings that change it. What a group has is its
-:class:`Timing`: the setting that its logs print, else what the settings of the pipeline say, else the default here.
+lines about one event may be. A time-out names the settings that change it. The :class:`Timing` of a group holds its
+values: the setting that its logs print, else the value in the pipeline's settings, else the default here.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,22 +16,20 @@ US_PER_MS = 1_000
 """Microseconds in a millisecond."""
 MS_PER_SECOND = 1_000
 SECOND = MS_PER_SECOND * US_PER_MS
-"""Microseconds in a second. How exactly a line tells its time, the line says (``time_resolution_ms``)."""
+"""Microseconds in a second. The accuracy of a line's time is a column of its event (``time_resolution_ms``)."""
 
 PRINTED, CONFIGURED, DEFAULT = "printed", "configured", "default"
 """Where a time comes from: the logs' own words, the settings of the pipeline, the table."""
 
 OWN_CHOICE = "this software"
-"""The source of a tolerance: nothing upstream prescribes it."""
+"""The source of a tolerance: no upstream code prescribes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the table: ``ms`` by default; ``source`` is the upstream class, or :data:`OWN_CHOICE`.
-
-    A log that prints one of ``settings`` says the time itself: it is their product (``tickTime`` times ``syncLimit``),
-    where one that is not printed has its value in ``unprinted``.
-    """
+    """One row of the table: ``ms`` by default; ``source`` is the upstream class, or :data:`OWN_CHOICE`. A log that
+    prints one of ``settings`` gives the time itself, as their product (``tickTime`` times ``syncLimit``); a setting
+    that is not printed has its value in ``unprinted``."""
 
     ms: int
     meaning: str
@@ -42,7 +40,7 @@ class Entry:
 
 @unique
 class Timeout(Enum):
-    """The table; ``docs/timing.md`` is made from it."""
+    """The table; ``docs/timing.md`` is generated from it."""
 
     # -- the log of one process ----------------------------------------------------------------------------------
     SILENCE = Entry(
@@ -561,17 +559,17 @@ class Timeout(Enum):
 
     @property
     def us(self) -> int:
-        """The default, in microseconds."""
+        """Return the default in us."""
         return self.value.ms * US_PER_MS
 
     @property
     def settable(self) -> bool:
-        """Whether a cluster can have another value."""
+        """Return True when a cluster can have another value."""
         return bool(self.value.settings) or self in _UNPRINTED
 
 
 _UNPRINTED = frozenset({Timeout.LOCK_LIFE, Timeout.LOCK_CLIENT_LIFE, Timeout.ETCD_HEARTBEAT})
-"""Times that a cluster may have changed, though no log says so."""
+"""Times that a cluster may have changed without any line about it."""
 
 USED_BY: Mapping[str, tuple[Timeout, ...]] = {
     "raft": (Timeout.ETCD_ELECTION, Timeout.ETCD_HEARTBEAT),
@@ -593,13 +591,13 @@ USED_BY: Mapping[str, tuple[Timeout, ...]] = {
     "writes": (Timeout.CONTROLLER_ACK,),
     "redis": (Timeout.REDIS_DOWN_AFTER, Timeout.REDIS_NODE_TIMEOUT),
 }
-"""The times that a cluster can change, by the protocol that counts with them."""
+"""The configurable time-outs that each protocol uses."""
 
 SETTINGS = frozenset(chain.from_iterable(timeout.value.settings for timeout in Timeout))
 """The names of all settings that change a time."""
 
 SETTABLE = {timeout.name.lower(): timeout for timeout in Timeout if timeout.settable}
-"""The times that a cluster can change, by the names that the settings of the pipeline have for them."""
+"""The configurable time-outs by their names in the pipeline's settings."""
 
 Values = Mapping[str, frozenset[int]]
 """The values of each setting that one source printed, at any of its starts."""
@@ -607,26 +605,23 @@ Values = Mapping[str, frozenset[int]]
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """The times of one group, or of one source: what it has, and where that comes from.
-
-    ``printed`` are the values of settings by source, ``configured`` the milliseconds that the settings of the pipeline
-    give. Members may differ, and a member may have changed between two starts: who asks says which side is the safe
-    one, the longest (:meth:`us`) or the shortest (:meth:`shortest_us`).
-    """
+    """The times of one group or one source, with their origin. ``printed`` maps sources to values of settings;
+    ``configured`` holds ms from the pipeline's settings. Members may differ, and a member may have changed between two
+    starts, so callers choose the safe side: the longest time (:meth:`us`) or the shortest (:meth:`shortest_us`)."""
 
     printed: Mapping[str, Values] = field(default_factory=dict)
     configured: Mapping[Timeout, int] = field(default_factory=dict)
 
     def us(self, timeout: Timeout, source: str | None = None) -> int:
-        """The longest that the time is anywhere in the group, or at ``source`` where that says it; microseconds."""
+        """Return the longest value of the time in the group, or at ``source`` where that prints it; us."""
         return max(self._ms(timeout, source)) * US_PER_MS
 
     def shortest_us(self, timeout: Timeout, source: str | None = None) -> int:
-        """The shortest that the time is anywhere in the group, or at ``source`` where that says it; microseconds."""
+        """Return the shortest value of the time in the group, or at ``source`` where that prints it; us."""
         return min(self._ms(timeout, source)) * US_PER_MS
 
     def origin(self, timeout: Timeout) -> str:
-        """Where the time comes from: :data:`PRINTED`, :data:`CONFIGURED` or :data:`DEFAULT`."""
+        """Return where the time comes from: :data:`PRINTED`, :data:`CONFIGURED` or :data:`DEFAULT`."""
         if any(self._printed(timeout, source) for source in self.printed):
             return PRINTED
         return CONFIGURED if timeout in self.configured else DEFAULT
@@ -638,7 +633,7 @@ class Timing:
         return printed or frozenset({self.configured.get(timeout, timeout.value.ms)})
 
     def _printed(self, timeout: Timeout, source: str) -> frozenset[int]:
-        """The times that the source's own settings give; empty where it prints none of them."""
+        """Return the values in ms that the source's own settings give; empty where it prints none of them."""
         entry, values = timeout.value, self.printed.get(source, {})
         if not any(name in values for name in entry.settings):
             return frozenset()
@@ -651,8 +646,8 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class TimingRule:
-    """Times of the groups whose cluster and name fit the patterns (``*`` fits all), where their logs do not say them;
-    milliseconds."""
+    """Times in ms for groups whose cluster and name match the patterns (``*`` matches all), where their logs print
+    none."""
 
     cluster: str
     replica_group: str
@@ -660,7 +655,7 @@ class TimingRule:
 
 
 def configured_of(rules: Iterable[TimingRule], cluster: str, replica_group: str) -> dict[Timeout, int]:
-    """What ``rules`` say of one group; the last that fits wins."""
+    """Return the times that ``rules`` give one group; the last matching rule wins."""
     found: dict[Timeout, int] = {}
     for rule in rules:
         if fnmatchcase(cluster, rule.cluster) and fnmatchcase(replica_group, rule.replica_group):
@@ -674,7 +669,7 @@ DEFAULTS = Timing()
 
 @dataclass(frozen=True, slots=True)
 class InForce:
-    """What a group has for one time: shortest and longest of its members in milliseconds, and where it comes from."""
+    """The shortest and longest value of one time among a group's members, and its origin."""
 
     timeout: Timeout
     shortest_ms: int
@@ -683,7 +678,7 @@ class InForce:
 
 
 def in_force(timing: Timing, protocol: str) -> Iterator[InForce]:
-    """What a group has for the times that clusters can change and that the protocol counts with."""
+    """Yield a group's values of the configurable time-outs that the protocol uses."""
     for timeout in USED_BY.get(protocol, ()):
         shortest, longest = timing.shortest_us(timeout), timing.us(timeout)
         yield InForce(timeout, shortest // US_PER_MS, longest // US_PER_MS, timing.origin(timeout))

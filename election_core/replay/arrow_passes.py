@@ -1,11 +1,11 @@
 """Replay: events in, rows out.
 
-Two passes, each over sorted batches and each a plain generator, so that any engine can drive them:
+Two passes over sorted batches, each a plain generator, so that any engine can drive them:
 
 ``fold``   events of one source after the other (program order inside a stream) -> facts
 ``judge``  facts of one replica group after the other -> rows of the gold tables
 
-Both carry their state across batches: a batch boundary falls wherever it likes.
+Both keep their state across batches, so batches may end anywhere.
 """
 
 from collections.abc import Iterable, Iterator
@@ -54,30 +54,32 @@ NEEDED_COLUMNS: tuple[str, ...] = (
     "node",
     "setting",
 )
-"""The columns of ``silver.events`` that the fold reads though no row has a value of them."""
+"""The columns of ``silver.events`` that the fold needs even if no row has a value."""
 
 FOLD_COLUMNS: tuple[str, ...] = (*NEEDED_COLUMNS, *(name for name in LINE_FIELDS if name not in NEEDED_COLUMNS))
 """The columns of ``silver.events`` that the fold reads."""
 
 CHECKPOINT_COLUMNS: tuple[str, ...] = (*FOLD_COLUMNS, "until", "until_by", "until_event")
-"""The columns of a checkpoint, see :mod:`election_core.replay.checkpoint`."""
+"""The columns of a checkpoint; see :mod:`election_core.replay.checkpoint`."""
 
 
 Output: TypeAlias = "Fact | pa.RecordBatch | SourceEnds"
-"""What a fold tells."""
+"""What :func:`fold` yields."""
 
 
 def fold(batches: Iterable[pa.RecordBatch], inventory: Inventory = NO_INVENTORY) -> Iterator[Output]:
-    """Facts of all sources in ``batches``; ``inventory`` decides where a source's log does not say.
+    """Yield the facts of all sources in ``batches``; ``inventory`` decides where a source's log does not.
 
-    The batches hold :data:`FOLD_COLUMNS`, of which all but :data:`NEEDED_COLUMNS` may lack where no row has a value,
-    sorted by cluster, source_node, whether the stream is a metadata snapshot (its name holds a slash), stream,
-    file_time (nulls first), fingerprint and line_no; all events of a source stand together. With the columns
-    :data:`CHECKPOINT_COLUMNS` and :data:`FROM_CHECKPOINT` they also hold the checkpoints that former folds gave; then
-    record batches come between the facts: the new checkpoints of all sources, each whole, in place of its former one,
-    and where they ended.
-    What a protocol cannot read in a source gives one ``REPLAY_FAILED`` fact, and none of that protocol; what concerns
-    all of a source gives it alone. Neither stops the others.
+    The batches hold :data:`FOLD_COLUMNS`; all but :data:`NEEDED_COLUMNS` may be missing where no row has a value. They
+    are sorted by cluster, source_node, whether the stream is a metadata snapshot (its name holds a slash), stream,
+    file_time (nulls first), fingerprint and line_no, so that all events of a source are together.
+
+    With :data:`CHECKPOINT_COLUMNS` and :data:`FROM_CHECKPOINT` they also hold the checkpoints of former folds. Record
+    batches then come between the facts: the whole new checkpoint of each source, which replaces its former one, and
+    where the sources ended.
+
+    A protocol that fails on a source yields one ``REPLAY_FAILED`` fact and nothing else; so does a source that fails as
+    a whole. Neither stops the others.
     """
     current: _Folding | None = None
     for every in batches:
@@ -105,11 +107,11 @@ def fold(batches: Iterable[pa.RecordBatch], inventory: Inventory = NO_INVENTORY)
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """The rows of a batch that are read, as Python values: each column is converted once, for all sources in it.
+    """The rows of a batch to be read, as Python values: each column is converted once, for all sources in it.
 
-    ``passed`` knows of the others. ``events`` holds an event where the protocols read the row, else ``None``; ``old``
-    tells rows of checkpoints, ``None`` where there are no checkpoints. ``signs`` are the segments of the ``LIVED`` rows
-    and their members, by their numbers.
+    ``passed`` describes the skipped rows. ``events`` holds an event where a protocol reads the row, else ``None``.
+    ``old`` marks rows of checkpoints; it is ``None`` where there are no checkpoints. ``signs`` maps the numbers of
+    ``LIVED`` rows to their segments and members.
     """
 
     batch: pa.RecordBatch
@@ -127,7 +129,7 @@ class _Lines:
 
 
 class _Folding:
-    """The fold of one source, which may fail on its own."""
+    """The fold of one source; its failure does not concern other sources."""
 
     def __init__(self, source: SourceLog, *, keeps_checkpoint: bool) -> None:
         self._source = source
@@ -135,7 +137,7 @@ class _Folding:
         self._error: str | None = None
 
     def highest(self, batch: pa.RecordBatch) -> int | None:
-        """The latest time that was read in the file that a batch begins with; ``None`` where that is a new one."""
+        """Return the latest time read so far in the file of the batch's first row; ``None`` if that file is new."""
         if not batch.num_rows:
             return None
         cluster, source_node, stream, file = (batch.column(name)[0].as_py() or "" for name in FILE)
@@ -153,12 +155,12 @@ class _Folding:
                 self._error = error_text(error)
 
     def turn(self, batch: pa.RecordBatch) -> None:
-        """The batch ends, and another may go on with this source."""
+        """End a batch; the source may go on in the next one."""
         if self._checkpoint is not None:
             self._checkpoint.turn(batch)
 
     def finish(self, added: NewRows) -> Iterator[Fact]:
-        """The facts of the source; its checkpoint goes to ``added``."""
+        """Yield the facts of the source, and add its checkpoint to ``added``."""
         facts: list[Fact] = []
         if self._error is None:
             try:
@@ -204,7 +206,7 @@ class _Folding:
                 source.on(event)
 
     def _pass_over(self, passed: PassedOver, stream: str, begin: int, end: int) -> None:
-        """Rows that say nothing but that who wrote them lived. A member is known by lines of interest alone."""
+        """Take skipped rows as signs of life. Only lines of interest name a member."""
         if not self._source.several:
             self._source.lived(stream, passed.signs.part(begin, end))
             return
@@ -214,7 +216,7 @@ class _Folding:
             self._source.lived(stream, passed.signs.part(number, number + 1), speaker)
 
     def _recall(self, lines: _Lines, number: int) -> None:
-        """A row of the checkpoint that is no event."""
+        """Take a row of the checkpoint that is no event."""
         if lines.kinds[number] == FAILED:
             error, protocol = (lines.batch.column(name)[number].as_py() for name in ("value", "node"))
             if protocol is None:
@@ -229,7 +231,7 @@ _OF_CHECKPOINT = frozenset({LIVED, FAILED})
 
 
 def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
-    """Rows of all gold tables for all groups in ``batches``, as :func:`judge_groups` gives them."""
+    """Yield the gold rows of all groups in ``batches``, as :func:`judge_groups` returns them."""
     for group in judge_groups(batches):
         yield from group.judged.rows
 
@@ -244,11 +246,11 @@ class JudgedGroup:
 
 
 def judge_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[JudgedGroup]:
-    """All groups in ``batches``, one after the other, judged.
+    """Yield the judgement of each group in ``batches``.
 
-    The batches hold rows of :mod:`election_core.replay.fact_rows`, sorted by cluster and replica_group.
-    The rows do not depend on the order of facts inside a group. A protocol on which a rule fails gives one
-    ``NOT_JUDGED`` finding and no other row; a group where what all rules rest on fails, too. Neither stops the others.
+    The batches hold rows of :mod:`election_core.replay.fact_rows`, sorted by cluster and replica_group. The result does
+    not depend on the order of facts inside a group. A protocol whose rules fail yields one ``NOT_JUDGED`` finding and
+    no other row; so does a group that fails as a whole. Neither stops the others.
     """
     for (cluster, group), facts in groupby(facts_in(batches), key=lambda fact: (fact.cluster, fact.replica_group)):
         of_group = list(facts)
@@ -261,7 +263,7 @@ def judge_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[JudgedGroup]:
 
 
 def _sources(batch: pa.RecordBatch) -> Iterator[tuple[str, str, range]]:
-    """The runs of rows of one source in a batch."""
+    """Yield (cluster, source_node, range of rows) for each source in a batch."""
     keys = list(zip(_texts(batch, "cluster"), _texts(batch, "source_node"), strict=True))
     begin = 0
     for (cluster, source_node), run in groupby(keys):
@@ -298,7 +300,7 @@ def _lines(passed: PassedOver) -> _Lines:
 def _signs(
     batch: pa.RecordBatch, kinds: list[str], times: tuple[list[int], list[int]], ids: list[str]
 ) -> Iterator[tuple[int, tuple[Segment, str | None]]]:
-    """The segments of the ``LIVED`` rows and their members, by their numbers."""
+    """Yield the numbers of the ``LIVED`` rows with their segments and members."""
     numbers = [number for number, kind in enumerate(kinds) if kind == LIVED]
     if numbers:
         chosen = batch.select(("until", "until_by", "until_event", "node")).take(pa.array(numbers))
@@ -321,7 +323,7 @@ def _fold_events(
     streams: list[str],
     times: tuple[list[int], list[int]],
 ) -> Iterator[FoldEvent]:
-    """The rows of these numbers as events."""
+    """Return the rows of these numbers as events."""
     here = [name for name in ("event_id", *LINE_FIELDS) if name in batch.schema.names]
     chosen = batch.select(here).take(pa.array(wanted, pa.int64()))
     ids = chosen.column("event_id").to_pylist()
@@ -331,7 +333,7 @@ def _fold_events(
 
 
 def _plain(batch: pa.RecordBatch, name: str) -> Iterable[Any]:
-    """A column as Python values that cannot change; nulls where the batch has no such column."""
+    """Return a column as immutable Python values; nulls where the batch lacks the column."""
     if name not in batch.schema.names:
         return repeat(None)
     column = batch.column(name)
@@ -347,5 +349,5 @@ def _plain(batch: pa.RecordBatch, name: str) -> Iterable[Any]:
 
 
 def _texts(batch: pa.RecordBatch, name: str) -> list[str]:
-    """A column of strings as Python values, null as an empty one."""
+    """Return a column of strings as Python values, null as the empty string."""
     return [text or "" for text in texts(batch.column(name))]

@@ -1,16 +1,18 @@
-"""What the fold of a source must keep of its events to go on another night: its checkpoint.
+"""Checkpoints: what the fold of a source must keep of its events to continue on another night.
 
-The checkpoint is rows of the same form as events: those events that a later fold still reads, word for word, and
-``LIVED`` rows that sum up the signs of life of all others. Each fold writes it anew from the former one and the events
-that are new, so it does not grow where nothing happens: a fold of the checkpoint, together with newer events, gives
-exactly the facts that a fold of all events gives.
+A checkpoint is rows of the same form as events: the events that a later fold still reads, unchanged, and ``LIVED`` rows
+that sum up the signs of life of all others. Each fold writes it anew from the former one and the new events, so it does
+not grow where nothing happens. A fold of the checkpoint and newer events gives exactly the facts that a fold of all
+events gives.
 
-Four things cannot be said from the checkpoint; such a source is folded from its events again (:func:`goes_on`, and
-:data:`~election_core.fold.process_runs.LATE`): where a process began that an event of a later landing shows to have
-been started long before; what a file says that belongs before the last one of its stream; what a log says that lies
-long before the end of a source with snapshots, of whose tables few are kept
-(:data:`~election_core.protocols.metadata.log.SETTLES`); and, where the clock was put back, which lines of one file were
-written before which of another.
+A source is folded from its events again where the checkpoint cannot tell (:meth:`NewRows.take`, and
+:data:`~election_core.fold.process_runs.LATE`):
+
+- an event of a later landing shows that a process started long before
+- a file has new lines that belong before the last line of its stream
+- a source with snapshots has new lines long before its end, of whose tables few are kept
+  (:data:`~election_core.protocols.metadata.log.SETTLES`)
+- the clock was put back, so the order between the lines of two files is needed
 """
 
 from collections.abc import Collection, Hashable, Iterable, Iterator
@@ -29,20 +31,20 @@ from election_replay.election_core.protocols.metadata.log import ENTRIES
 from election_replay.election_core.replay.registry import PERIODIC
 
 LIVED = "LIVED"
-"""A row that stands for lines of one process: the first at ``event_time`` (``event_id``), as wide as its stamp, the
-last in ``[until, until_by]`` (``until_event``), with no silence between them. The clock was put back ``count``
-times."""
+"""The kind of a row that stands for lines of one process without a silence between them: the first in an interval from
+``event_time`` (``event_id``), the last in ``[until, until_by]`` (``until_event``). ``count``: how often the clock was
+put back."""
 FAILED = "FAILED"
-"""A row that says that the fold of this source failed, or what the protocol ``node`` reads in it, by the error
-``value``; it stays failed under these rules."""
+"""The kind of a row for a failed source, or for the failed protocol ``node`` of it, with the error ``value``; it stays
+failed under these rules."""
 
 FROM_CHECKPOINT = "from_checkpoint"
-"""The column that tells rows of a checkpoint (true) from new events."""
+"""The column that is true for rows of a checkpoint and false for new events."""
 
 
 @dataclass(slots=True)
 class _Row:
-    """A line whose fate is open: row ``number`` of the present batch, or the only row of ``former``."""
+    """A line that may still be kept: row ``number`` of the present batch, or the only row of ``former``."""
 
     number: int
     former: pa.RecordBatch | None = None
@@ -51,7 +53,7 @@ class _Row:
 
 @dataclass(slots=True)
 class _Run:
-    """Periodic lines of one kind that say the same; until one is written at ``settled`` or later, each is kept."""
+    """Periodic lines of one kind with the same content; all lines up to the first at ``settled`` or later are kept."""
 
     saying: Hashable
     settled: int | None
@@ -60,19 +62,14 @@ class _Run:
     grew: tuple[_Row, ...] = ()
 
     def open_rows(self) -> tuple[_Row, ...]:
-        """The rows that are kept if the run ends here."""
+        """Return the rows that are kept if the run ends here."""
         return *self.grew, self.last
 
 
 class CheckpointWriter:
-    """Chooses, line by line, which events of one source its checkpoint keeps.
-
-    Kept is what a protocol reads, and what shows a clock that does not just go on: a line may be forgotten where the
-    lines of its stream before and after it are in order. Of periodic lines the few that say something are kept. The
-    first and the last line of each stream are always kept: they say how far its file goes, and after which one the
-    checkpoint goes on. Entries of tables in
-    snapshots are kept until they are given up.
-    """
+    """Chooses, line by line, which events of one source its checkpoint keeps. It keeps lines that a protocol reads (few
+    of the periodic ones), lines around clock anomalies, and the first and last line of each stream, which show how far
+    its file goes. Entries of tables in snapshots are kept until they are given up."""
 
     def __init__(self) -> None:
         self._former: list[pa.RecordBatch] = []
@@ -88,10 +85,8 @@ class CheckpointWriter:
         self._tables: dict[int, tuple[str, str | None]] = {}
 
     def line(self, number: int, stream: str, time: int, event: FoldEvent | None, *, steady: bool) -> None:
-        """The row ``number`` of the batch is the next line of ``stream``, of a former night or a new one.
-
-        ``event`` is what the protocols read, ``None``: nothing. ``steady``: the clock just went on.
-        """
+        """Take row ``number`` of the batch as the next line of ``stream``, new or from a checkpoint. ``event`` is
+        ``None`` when no protocol reads the line. ``steady``: the clock just went on."""
         in_order = time >= self._time and stream == self._stream
         if stream != self._stream:
             self._end_stream()
@@ -118,7 +113,7 @@ class CheckpointWriter:
             self._again(row, time, event, periodic)
 
     def turn(self, batch: pa.RecordBatch) -> None:
-        """The batch ends; a line that waits for the next ones of its file waits for the next batch."""
+        """End a batch: chosen and undecided rows are copied out of it."""
         if self._chosen:
             self._former.append(batch.take(pa.array(self._chosen)))
             self._chosen, self._tables = [], {}
@@ -130,13 +125,13 @@ class CheckpointWriter:
                 row.former = batch.take(pa.array([row.number]))
 
     def give_up(self, tables: Collection[tuple[str, str]]) -> None:
-        """The last line is taken, and no later fold will look at the entries of these ``tables`` of snapshots."""
+        """Drop the entries of these ``tables`` of snapshots after the last line: no later fold will read them."""
         if tables:
             self._chosen = [number for number in self._chosen if self._tables.get(number) not in tables]
             self._former = [without_entries(batch, tables) for batch in self._former]
 
     def kept(self) -> tuple[list[pa.RecordBatch], list[int]]:
-        """All that is kept after the last line: rows of former batches, and the numbers of rows of this one."""
+        """Return all rows kept, after the last line: from former batches, and row numbers of this one."""
         if self._sign is not None:
             self._keep(self._sign)
             self._sign = None
@@ -145,13 +140,14 @@ class CheckpointWriter:
         return self._former, self._chosen
 
     def ends(self) -> tuple[list[pa.RecordBatch], list[int]]:
-        """After the last line: the last one of each stream. Of snapshots, each of which is a stream, the last one."""
+        """Return the last line of each stream after the last line: from former batches, and row numbers of this one.
+        Each snapshot is a stream of its own; of all snapshots only the last line is returned."""
         ends = [*self._ends, *self._snapshot_ends]
         former = [row.former for row in ends if row.former is not None]
         return former, [row.number for row in ends if row.former is None]
 
     def _end_stream(self) -> None:
-        """The next line is another stream's."""
+        """End a stream: the next line belongs to another one."""
         if self._last is None:
             return
         if is_snapshot(self._stream):
@@ -161,7 +157,7 @@ class CheckpointWriter:
         self._last = None
 
     def _again(self, row: _Row, time: int, event: FoldEvent, periodic: Periodic) -> None:
-        """A periodic line."""
+        """Take a periodic line."""
         saying, count = periodic.says(event), periodic.count(event)
         run = self._runs.get(event.kind)
         if run is None or run.saying != saying:
@@ -178,7 +174,7 @@ class CheckpointWriter:
         run.count, run.last = count, row
 
     def _end_runs(self) -> None:
-        """What comes next is something else, or unknown."""
+        """End all runs: the next line is something else, or unknown."""
         for run in self._runs.values():
             for row in run.open_rows():
                 self._keep(row)
@@ -196,7 +192,7 @@ class CheckpointWriter:
 
 
 def without_entries(batch: pa.RecordBatch, tables: Collection[tuple[str, str]]) -> pa.RecordBatch:
-    """Rows without the entries of these tables."""
+    """Return the rows without the entries of these tables."""
     named = pc.binary_join_element_wise(batch.column("stream"), batch.column("setting").fill_null(""), "\0")
     of_tables = pc.is_in(named, pa.array(["\0".join(table) for table in tables], pa.string()))
     entries = pc.is_in(batch.column("kind"), pa.array(sorted(ENTRIES), pa.string()))
@@ -204,7 +200,7 @@ def without_entries(batch: pa.RecordBatch, tables: Collection[tuple[str, str]]) 
 
 
 class _Gathered:
-    """Rows of sources that are done: of former batches, of this one by their numbers, and signs of life."""
+    """Rows of finished sources: of former batches, of this one by their numbers, and signs of life."""
 
     def __init__(self) -> None:
         self.former: list[pa.RecordBatch] = []
@@ -212,7 +208,7 @@ class _Gathered:
         self.signs: list[tuple[str | int | None, ...]] = []
 
     def batches(self, batch: pa.RecordBatch | None) -> Iterator[pa.RecordBatch]:
-        """All of it; ``batch`` is the one whose rows are numbered, ``None`` after the last."""
+        """Yield all rows; ``batch`` is the one whose rows are numbered, ``None`` after the last."""
         yield from self.former
         if batch is not None and self.numbers:
             yield batch.take(pa.array(self.numbers))
@@ -228,7 +224,7 @@ class SourceEnds:
 
 
 class NewRows:
-    """The checkpoints of the sources that are done, gathered for many short ones at once."""
+    """The checkpoints of finished sources, gathered so that many short ones make one batch."""
 
     def __init__(self) -> None:
         self._kept = _Gathered()
@@ -243,10 +239,8 @@ class NewRows:
         digest: Iterable[tuple[str, Segment, str | None]],
         steps: int,
     ) -> None:
-        """The rows that ``checkpoint`` kept, and ``LIVED`` rows of the ``digest``: streams, times, members.
-
-        The clock was put back in so many ``steps``: then nothing goes on from here. Where the source ended, too.
-        """
+        """Add the rows that ``checkpoint`` kept, ``LIVED`` rows of the ``digest`` (stream, segment, member), and the
+        ends. ``steps`` is how often the clock was put back; a source with any is folded from its events again."""
         former, numbers = checkpoint.kept()
         self._kept.former.extend(former)
         self._kept.numbers.extend(numbers)
@@ -258,13 +252,13 @@ class NewRows:
         ended.signs.extend(sorted(signs, key=itemgetter(_UNTIL))[-1:])
 
     def failure(self, cluster: str, source_node: str, error: str, protocol: str | None = None) -> None:
-        """The ``FAILED`` row of a source, or of one ``protocol`` in it."""
+        """Add the ``FAILED`` row of a source, or of one ``protocol`` in it."""
         row = (cluster, source_node, "", "", 0, 0, 0, 0, "", FAILED, protocol, error, None, None, None, None)
         self._kept.signs.append(row)
         self._ended.signs.append(row)
 
     def batches(self, batch: pa.RecordBatch | None) -> Iterator[pa.RecordBatch | SourceEnds]:
-        """All of it; ``batch`` is the one whose rows the checkpoints numbered last, ``None`` after the last."""
+        """Yield all rows; ``batch`` is the one whose rows were numbered last, ``None`` after the last."""
         yield from self._kept.batches(batch)
         yield from map(SourceEnds, self._ended.batches(batch))
 
@@ -272,7 +266,7 @@ class NewRows:
 def lived_row(
     source: tuple[str, str], stream: str, lived: Segment, member: str | None, steps: int, bound_ms: int
 ) -> tuple[str | int | None, ...]:
-    """A ``LIVED`` row, in the columns of :func:`as_rows`."""
+    """Return a ``LIVED`` row in the columns of :func:`as_rows`."""
     first, last = lived.first_event or "", lived.last_event or ""
     return (
         *(*source, stream, "", 0, bound_ms, lived.first),
@@ -282,7 +276,7 @@ def lived_row(
 
 
 def as_rows(signs: Iterable[tuple[str | int | None, ...]]) -> pa.RecordBatch:
-    """What :func:`lived_row` gives, as rows of a checkpoint."""
+    """Return rows of :func:`lived_row` as a record batch."""
     columns = zip(zip(*signs, strict=True), _SIGN, strict=True)
     return pa.RecordBatch.from_arrays([pa.array(values, column.type) for values, column in columns], schema=_SIGN)
 
@@ -309,4 +303,4 @@ _SIGN = pa.schema(
 )
 
 _UNTIL = _SIGN.names.index("until")
-"""The place of the time of the last line in a ``LIVED`` row."""
+"""The index of the time of the last line in a ``LIVED`` row."""

@@ -4,7 +4,7 @@ import pyarrow as pa
 
 
 def texts(column: pa.Array) -> list[str | None]:
-    """A column of texts, each distinct one of which is made once: it is then compared and hashed sooner, too."""
+    """Return a column of strings as Python values; equal strings are one object, so comparing and hashing is faster."""
     encoded = column.dictionary_encode("encode")
     words = encoded.dictionary.to_pylist()
     return [words[number] for number in encoded.indices.to_pylist()]

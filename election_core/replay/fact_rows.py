@@ -1,8 +1,6 @@
-"""Facts as rows of one wide table and back: the only place that knows more than one kind's columns.
-
-A row says its kind and fills the columns of that kind's fields, which have their names; the others are null. A test
-holds the kinds and the columns of ``schemas/facts.py`` together.
-"""
+"""Facts as rows of one wide table and back: the only module that knows the columns of several kinds. A row names its
+kind and fills the columns named after that kind's fields; the others are null. A test keeps the kinds and the columns
+of ``schemas/facts.py`` in step."""
 
 from collections.abc import Iterable, Iterator
 from itertools import repeat
@@ -20,8 +18,9 @@ SHARED_TEXTS = ("cluster", "replica_group", "protocol", "node", "source_node")
 
 
 def rows_of(facts: Iterable[Fact], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Facts as rows of a table with this schema, those of each kind for themselves: with the columns that the kind
-    fills, and ``evidence``, which is empty where the kind has none besides ``since_event`` and ``until_event``."""
+    """Yield facts as record batches of this schema, one for each kind, with the columns that the kind fills.
+    ``evidence`` is always present; it is empty for kinds without evidence besides ``since_event`` and
+    ``until_event``."""
     of_kind: dict[type[Fact], list[Fact]] = {}
     for fact in facts:
         of_kind.setdefault(type(fact), []).append(fact)
@@ -35,8 +34,8 @@ def rows_of(facts: Iterable[Fact], schema: pa.Schema) -> Iterator[pa.RecordBatch
 
 
 def facts_in(batches: Iterable[pa.RecordBatch]) -> Iterator[Fact]:
-    """The facts of ``batches``, group by group as the rows stand. A column of which no row has a value may lack. Raises
-    :class:`KeyError` for a kind of another version."""
+    """Yield the facts of ``batches`` in row order. A column may be missing if no row has a value. Raises
+    :class:`KeyError` for a kind that this version does not know."""
     for batch in batches:
         facts: list[Fact | None] = [None] * batch.num_rows
         shared = {name: texts(batch.column(name)) for name in SHARED_TEXTS if name in batch.schema.names}
@@ -56,7 +55,7 @@ def facts_in(batches: Iterable[pa.RecordBatch]) -> Iterator[Fact]:
 
 
 def _plain(column: pa.Array) -> list[Any]:
-    """A column as Python values that cannot change; times as microseconds UTC."""
+    """Return a column as immutable Python values; times in us UTC."""
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.int64())
     values: list[Any] = column.to_pylist()

@@ -1,7 +1,5 @@
-"""Faults of this software while it reads or judges: each costs what it concerns, is told, and stops nothing else.
-
-The least that can fail is one protocol: what it reads in one source's logs, or its rules in one group.
-"""
+"""Failures of this software while it reads or judges: each is reported, and stops nothing but what it concerns. The
+smallest unit that can fail is one protocol: its reading of one source's logs, or its rules in one group."""
 
 from collections.abc import Iterator
 
@@ -12,21 +10,19 @@ from election_replay.election_core.model.facts import Fact, ReplayFailed
 from election_replay.election_core.model.rows import Row
 
 FAULT = "fault"
-"""The protocol of facts about faults of this software."""
+"""The protocol of facts about failures of this software."""
 
 
 def error_text(error: Exception) -> str:
-    """A fault of this software in words."""
+    """Return an error as text of at most 200 characters."""
     return f"{type(error).__name__}: {error}"[:200]
 
 
 def failed(
     cluster: str, group: str, source: str, error: str, *, protocol: str | None = None, since: int = 0, bound_ms: int = 0
 ) -> ReplayFailed:
-    """The fact that a source, or a group (``source`` is empty), could not be replayed: all of it, or one ``protocol``.
-
-    ``since`` is when what was read begins, in microseconds UTC.
-    """
+    """Return the fact that a source, or a group (empty ``source``), failed: as a whole, or in one ``protocol``.
+    ``since`` is when its log begins, in us UTC."""
     return ReplayFailed(
         cluster=cluster,
         replica_group=group,
@@ -48,7 +44,7 @@ def failed(
 
 
 def not_judged(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
-    """What could not be read or judged, as findings."""
+    """Yield a finding for each failure."""
     group = group_of(facts, clocks)
     for fact in group.of(ReplayFailed):
         yield group.finding(
@@ -63,7 +59,7 @@ def not_judged(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
 
 
 def _subject(fact: ReplayFailed) -> str:
-    """What failed, as the beginning of a sentence."""
+    """Return what failed, as the beginning of a sentence."""
     protocol = fact.failed_protocol
     if fact.source_node:
         of = f"What the logs of {fact.source_node} say of {protocol}" if protocol else f"The logs of {fact.source_node}"

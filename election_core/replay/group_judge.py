@@ -1,4 +1,4 @@
-"""From the facts of one replica group to its rows, whichever protocols it speaks."""
+"""From the facts of one replica group to its rows, for all its protocols."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -34,10 +34,8 @@ JUDGES: dict[str, Judge] = {**{protocol.name: protocol.judge for protocol in PRO
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """All rows of one group, the facts as they were judged, and since when the group is quiescent, if it is.
-
-    ``times`` are the common times of events of wrong clocks, as far as facts tell them.
-    """
+    """All rows of one group, the facts as they were judged, and its quiescent state or ``None``. ``times`` maps events
+    of wrong clocks to their common time in us, as far as facts show it."""
 
     facts: list[Fact]
     rows: list[Row]
@@ -46,12 +44,12 @@ class Judged:
 
 
 def rows_of_group(facts: Iterable[Fact]) -> Iterator[Row]:
-    """All rows of one group. The same facts give the same rows, in the same order, however they came."""
+    """Yield all rows of one group; the same facts give the same rows in the same order, however they arrive."""
     yield from judged(facts).rows
 
 
 def judged(facts: Iterable[Fact]) -> Judged:
-    """The judgement of one group."""
+    """Return the judgement of one group."""
     of_group = list(facts)
     since = quiescent_since(of_group) if may_be_quiescent(of_group) else None
     if since is not None:
@@ -64,15 +62,13 @@ def judged(facts: Iterable[Fact]) -> Judged:
 
 
 def _depends_on_ends(row: Row) -> bool:
-    """Whether what a row says may change with each night that a log goes on, silent as it may be."""
+    """Return True when a row may change with every night that a log goes on, even without events."""
     return tells_of_wrong_clock(row) or log_quality.tells_of_two_sources(row)
 
 
 def as_ended(facts: Iterable[Fact]) -> tuple[list[Row], dict[str, int]]:
-    """All rows of one group, by its logs as they end, and the common times of events of wrong clocks.
-
-    Clocks belong to machines, not to protocols: what the messages of one protocol prove about them holds for all.
-    """
+    """Return all rows of one group, with its logs as they end, and the common times of events of wrong clocks. Clocks
+    belong to machines, not to protocols: bounds from one protocol's messages hold for all."""
     by_protocol = sorted(
         duplicate_logs.deduplicate_logs(mixed_logs.split_members(facts)), key=lambda fact: fact.protocol
     )
@@ -83,7 +79,7 @@ def as_ended(facts: Iterable[Fact]) -> tuple[list[Row], dict[str, int]]:
 
 
 def _causal_pairs(facts: list[Fact]) -> Iterator[Message]:
-    """What was logged because of what another machine had logged, by all protocols that the facts may speak of."""
+    """Yield the causal pairs of all protocols that the facts may concern."""
     names, kinds = {fact.protocol for fact in facts}, {type(fact) for fact in facts}
     for protocol in PROTOCOLS:
         spoken = protocol.name in names or not kinds.isdisjoint(protocol.facts)
@@ -92,7 +88,7 @@ def _causal_pairs(facts: list[Fact]) -> Iterator[Message]:
 
 
 def _holes(facts: Iterable[Fact]) -> dict[str, list[tuple[int, int]]]:
-    """The times in which each source wrote nothing."""
+    """Return the gaps (begin, end) in each source's log, in us."""
     holes: dict[str, set[tuple[int, int]]] = {}
     for fact in facts:
         if isinstance(fact, Silence | PassedOver) and fact.until is not None:
@@ -102,7 +98,7 @@ def _holes(facts: Iterable[Fact]) -> dict[str, list[tuple[int, int]]]:
 
 @dataclass(frozen=True, slots=True)
 class _InCommonTime:
-    """The facts of a group in common time, with what is known of the clocks, and what those showed."""
+    """The facts of a group in common time, the bounds on its clocks, and the corrections that were made."""
 
     facts: list[Fact]
     clocks: Clocks
@@ -110,7 +106,7 @@ class _InCommonTime:
 
     @classmethod
     def of(cls, facts: list[Fact]) -> "_InCommonTime":
-        """Facts as they were logged."""
+        """Return facts as they were logged, in common time."""
         bounds = {fact.source_node: fact.bound_ms * 1000 for fact in facts}
         clocks = Clocks(bounds, [*_causal_pairs(facts)], stepped(facts), _holes(facts))
         if not clocks.wrong:
@@ -120,14 +116,15 @@ class _InCommonTime:
 
     @property
     def times(self) -> dict[str, int]:
-        """When the events of wrong clocks were, as far as facts tell: a fact that begins before its line tells less."""
+        """Return the common time in us of events of wrong clocks, as far as facts show it. A fact that names an event
+        as evidence may begin before that line, so facts that begin or end with it take precedence."""
         moved = self.common.rows if self.common else {}
         facts = [fact for fact in self.facts if fact.source_node in moved]
         times = dict(sorted((event, fact.since) for fact in facts for event in events_of(fact)))
         return times | dict(sorted(end for fact in facts for end in ends_of(fact)))
 
     def rows(self) -> Iterator[Row]:
-        """All rows; those of a wrong clock with what it showed."""
+        """Yield all rows; those by a wrong clock with its reading."""
         moved = self.common.rows if self.common else {}
         sources = {
             event: fact.source_node for fact in self.facts if fact.source_node in moved for event, _ in ends_of(fact)
@@ -146,12 +143,12 @@ class _InCommonTime:
             if at_home or protocol != log_quality.PROTOCOL:
                 yield from _rows_of(protocol, list(of_protocol), self.clocks)
         speaking = [fact for fact in self.facts if fact.protocol != FAULT]
-        if speaking and at_home:  # what a log and a clock are worth is told once, where a process is at home
+        if speaking and at_home:  # clocks and log quality are reported once, in the process's own group
             yield from settled(wrong_clocks(speaking, self.clocks, log_quality.PROTOCOL))
 
 
 def _rows_of(protocol: str, facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
-    """The rows of one protocol, or why there are none: a fault in its rules takes no other protocol along."""
+    """Yield the rows of one protocol, or the finding that its rules failed."""
     try:
         yield from [*settled(JUDGES[protocol](facts, clocks))]
     except Exception as error:  # noqa: BLE001 - a fault in one protocol must not silence the others
@@ -163,7 +160,7 @@ def _rows_of(protocol: str, facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
 
 
 def with_roots(rows: Iterable[Row]) -> Iterator[Row]:
-    """The rows of a group, each finding with the first of all that it follows from."""
+    """Yield the rows of a group, each finding with the root of its chain of ``implied_by``."""
     every = list(rows)
     before = {row.finding_id: row.implied_by for row in every if isinstance(row, Finding)}
     for row in every:

@@ -1,9 +1,9 @@
-"""Lines that the fold passes over: it takes their times as signs of life, and makes no Python object of them.
+"""Prefilter: rows that the fold skips; it takes their times as signs of life and makes no Python object of them.
 
-Most lines of a usual night are such: lines that no protocol reads, and periodic ones that repeat what was said. Whole
-columns decide which. What is passed over lies within a run of :mod:`election_core.fold.periodic`, of which the fold
-reads the first lines, the last growth of the count and the last line: so the facts, and the checkpoint, are those of
-all lines.
+Most lines of a usual night are skipped: lines that no protocol reads, and periodic ones that repeat their content. The
+decision is made on whole columns. Skipped rows lie within a run of :mod:`election_core.fold.periodic`, of which the
+fold reads the first lines, the last growth of the count and the last line; so facts and checkpoint are those of all
+lines.
 """
 
 from collections.abc import Collection, Sequence
@@ -22,25 +22,22 @@ from election_replay.election_core.replay.registry import PERIODIC, PERIODIC_FIE
 from election_replay.election_core.replay.source_fold import INTERESTING
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
-"""One for each row of a batch."""
+"""One flag for each row of a batch."""
 
 FILE = ("cluster", "source_node", "stream", "fingerprint")
-"""What tells files apart."""
+"""The columns that identify a file."""
 _CLOCK = ("clock_bound_ms", "time_resolution_ms")
-"""What a clock's times are worth."""
+"""The columns with the accuracy of a clock's times."""
 
 _SIGNS = ("event_time", "time_resolution_ms", "event_id", "kind", "node")
-"""What is known of a row that is passed over."""
+"""The columns that are kept of a skipped row."""
 _COUNTS = {periodic.counts for periodic in PERIODIC.values() if periodic.counts is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class PassedOver:
-    """The rows of a batch that are ``read``, and ``signs`` of those that are not.
-
-    ``before`` says of each row that is read how many of the ``rows`` that are passed over stand before it. They belong
-    to its file.
-    """
+    """The rows of a batch to ``read``, and the skipped ``rows`` with their ``signs`` of life. ``before`` holds, for
+    each row to read, how many skipped rows precede it in the batch; they belong to its file."""
 
     read: pa.RecordBatch
     rows: pa.RecordBatch
@@ -49,31 +46,29 @@ class PassedOver:
 
 
 def pass_over(batch: pa.RecordBatch, high: int | None) -> PassedOver:
-    """Part the rows of a batch, sorted as the fold takes them, into those that the fold reads and all others.
-
-    The latest time that was read before in the file of the first row is ``high``.
-    """
-    over = _passed_over(batch, high)
+    """Split the rows of a batch, sorted as the fold takes them, into rows to read and rows to skip. ``high`` is the
+    latest time read before in the file of the first row."""
+    over = _skipped(batch, high)
     read, rows = batch.filter(pa.array(~over)), _columns(batch, _SIGNS).filter(pa.array(over))
     signs = Signs(*times(rows), rows.column("event_id"))
     return PassedOver(read, rows, signs, np.cumsum(over)[~over].tolist())
 
 
 def times(batch: pa.RecordBatch) -> tuple[Numbers, Numbers]:
-    """When each row was written, microseconds UTC: not before the first time, and not after the second one."""
+    """Return the (earliest, latest) times in us UTC at which the rows were written."""
     since = batch.column("event_time").cast(pa.int64()).to_numpy(zero_copy_only=False)
     width = pc.fill_null(batch.column("time_resolution_ms"), 0).to_numpy(zero_copy_only=False)
     return since, since + width * US_PER_MS
 
 
 def _columns(batch: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
-    """Those of these columns that the batch has."""
+    """Return the given columns as far as the batch has them."""
     return batch.select([name for name in names if name in batch.schema.names])
 
 
-def _passed_over(batch: pa.RecordBatch, high: int | None) -> Flags:
-    """Which rows the fold passes over: each goes on from the row before it, and the next one from it, in one file and
-    by one clock. Rows of checkpoints are read."""
+def _skipped(batch: pa.RecordBatch, high: int | None) -> Flags:
+    """Return which rows the fold skips: rows that continue from the row before and are continued by the next one. All
+    three are in one file and by one clock. Rows of checkpoints are never skipped."""
     at, _ = times(batch)
     begins = np.logical_or.reduce([_changed(batch.column(name).fill_null("")) for name in FILE])
     files = np.cumsum(begins)
@@ -88,7 +83,7 @@ def _passed_over(batch: pa.RecordBatch, high: int | None) -> Flags:
     if FROM_CHECKPOINT in batch.schema.names:
         old = batch.column(FROM_CHECKPOINT).to_numpy(zero_copy_only=False)
     another_clock = np.logical_or.reduce([_changed(batch.column(name).fill_null(0)) for name in _CLOCK])
-    behind_unsteady = np.append(False, ~steady[:-1])[: len(at)]  # what is read out of order is no part of a run
+    behind_unsteady = np.append(False, ~steady[:-1])[: len(at)]  # a row that is out of order breaks a run
     over: Flags = steady & ~behind_unsteady & rises & ~another_clock & ~old & (periodic | ~interesting)
     over[:-1] &= rises[1:]
     over[-1:] = False
@@ -101,27 +96,27 @@ def _passed_over(batch: pa.RecordBatch, high: int | None) -> Flags:
 
 
 def _changed(column: pa.Array) -> Flags:
-    """Whether each value differs from the one before it; the first one does. No value is null."""
+    """Return whether each value differs from the one before it; True for the first. No value may be null."""
     differs = pc.not_equal(column.slice(1), column.slice(0, max(len(column) - 1, 0)))
     flags: Flags = np.append(True, differs.to_numpy(zero_copy_only=False))
     return flags[: len(column)]
 
 
 def _among(kinds: pa.DictionaryArray, wanted: Collection[str]) -> Flags:
-    """Whether the kind of each row is wanted."""
+    """Return whether the kind of each row is wanted."""
     wanted_words = np.array([kind in wanted for kind in kinds.dictionary.to_pylist()], bool)
     flags: Flags = wanted_words[kinds.indices.to_numpy(zero_copy_only=False)]
     return flags
 
 
 def _repeat(rows: pa.RecordBatch, kinds: pa.DictionaryArray, at: Numbers, runs: Numbers) -> Flags:
-    """Which periodic rows the fold can do without. ``runs`` are those of lines of other kinds; a run also ends where a
-    kind says something else than before, or may do so as the first of its kind in the batch."""
+    """Return which periodic rows the fold can do without. ``runs`` numbers the runs between lines of other kinds. A run
+    also ends where a kind changes its content, or may do so as the first of its kind in the batch."""
     kind = kinds.indices.to_numpy(zero_copy_only=False)
     order, first = _grouped(kind, runs)
     says_else = np.empty(len(kind), bool)
     says_else[order] = ~first & _differs(rows, order)
-    says_else[np.unique(kind, return_index=True)[1]] = True  # nobody knows here what it said before the batch
+    says_else[np.unique(kind, return_index=True)[1]] = True  # its content before the batch is unknown
     order, first = _grouped(kind, runs + np.cumsum(says_else))
     settles = np.array([PERIODIC[name].settles if name in PERIODIC else 0 for name in kinds.dictionary.to_pylist()])
     since = at[order][first][np.cumsum(first) - 1]
@@ -136,14 +131,15 @@ def _repeat(rows: pa.RecordBatch, kinds: pa.DictionaryArray, at: Numbers, runs: 
 
 
 def _grouped(kind: Numbers, runs: Numbers) -> tuple[Numbers, Flags]:
-    """An order in which the rows of one kind in one run stand together, and which of them is the first of each."""
+    """Return an order that puts the rows of one kind and run together, and flags for the first row of each such
+    group."""
     order = np.lexsort((kind, runs))
     later = (np.diff(runs[order]) != 0) | (np.diff(kind[order]) != 0)
     return order, np.append(True, later)
 
 
 def _differs(rows: pa.RecordBatch, order: Numbers) -> Flags:
-    """Whether each row, in this order, says something else than the one before it, but for the count."""
+    """Return whether each row, in this order, differs from the one before it, apart from the count."""
     differs = np.zeros(rows.num_rows, bool)
     for name in rows.schema.names:
         column = rows.column(name).is_null() if name in _COUNTS else rows.column(name).dictionary_encode("encode")
@@ -153,8 +149,8 @@ def _differs(rows: pa.RecordBatch, order: Numbers) -> Flags:
 
 
 def _last_growth(counts: pa.Array, first: Flags) -> Flags:
-    """In each group, of which ``first`` marks the first row: the last whose count is larger than that of the row before
-    it, and that row."""
+    """Return flags for the last row of each group whose count exceeds that of the row before it, and for that row.
+    ``first`` flags the first row of each group."""
     known, count = counts.is_valid().to_numpy(zero_copy_only=False), counts.fill_null(0).to_numpy(zero_copy_only=False)
     grew = np.zeros(len(first), bool)
     grew[1:] = ~first[1:] & known[1:] & known[:-1] & (count[1:] > count[:-1])

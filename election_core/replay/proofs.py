@@ -1,4 +1,4 @@
-"""Who wrote the lines that prove findings: of each event that they name the log, and its member."""
+"""Proofs: for each event that a finding names, the log that holds it and that log's member."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,12 +9,11 @@ from election_replay.election_core.model.rows import Finding, RoleInterval, Row
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """An event that proves a finding; ``position``: its place in the evidence, from 1.
+    """An event that proves a finding; ``position`` is its place in the evidence, from 1.
 
-    ``source_node`` is the folder of the log that holds it; ``node`` the member of the group whose log that is, ``None``
-    where it is no member's. ``about`` is when its line was written (microseconds UTC, own clock), as far as a fact that
-    begins or ends with it tells: it may begin a bit before the line. ``None``: no fact tells. ``common`` is the same in
-    common time, where that is another.
+    ``source_node`` is the folder of its log; ``node`` is the member with that log, ``None`` if it is no member's.
+    ``about`` is when its line was written (us UTC, own clock), by a fact that begins or ends with it; such a fact may
+    begin a bit earlier; ``None``: no fact tells. ``common`` is the same in common time, where that differs.
     """
 
     finding: Finding
@@ -27,14 +26,16 @@ class Proof:
 
 
 def proofs(facts: Sequence[Fact], rows: Iterable[Row], common: Mapping[str, int] | None = None) -> Iterator[Proof]:
-    """The proofs of all findings of a group, each event of a finding once; some events have another ``common`` time."""
+    """Yield the proofs of all findings of a group, each event of a finding once; ``common`` maps events to common
+    times."""
     rows = list(rows)
     findings = [row for row in rows if isinstance(row, Finding)]
     named = {event_id for finding in findings for event_id in finding.evidence}
     if not named:
         return
     sources = {event_id: fact.source_node for fact in facts for event_id in events_of(fact) if event_id in named}
-    times = dict(sorted(end for fact in facts for end in ends_of(fact) if end[0] in named))  # the latest is the line's
+    # The latest time wins, since facts may begin before their line.
+    times = dict(sorted(end for fact in facts for end in ends_of(fact) if end[0] in named))
     roles = sorted(
         (row for row in rows if isinstance(row, RoleInterval) and row.source_node is not None),
         key=lambda row: (row.start_time, row.node),
@@ -50,14 +51,14 @@ def proofs(facts: Sequence[Fact], rows: Iterable[Row], common: Mapping[str, int]
 
 
 def events_of(fact: Fact) -> Iterator[str]:
-    """The events that a fact names."""
+    """Yield the events that a fact names."""
     for event_id in (fact.since_event, fact.until_event, *getattr(fact, "evidence", ())):
         if event_id is not None:
             yield event_id
 
 
 def ends_of(fact: Fact) -> Iterator[tuple[str, int]]:
-    """The events with which a fact begins and ends, and when."""
+    """Yield the events at which a fact begins and ends, with their times."""
     if fact.since_event is not None:
         yield fact.since_event, fact.since
     if fact.until_event is not None and fact.until is not None:

@@ -1,4 +1,4 @@
-"""What a protocol brings to the fold: a state machine for the lines of one log, one process or one source."""
+"""The interface of a protocol to the fold: a state machine for the lines of one log, one process or one source."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,30 +17,25 @@ class ProtocolLog(Protocol):
         """Take the next line; lines of one stream come in program order."""
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
-        """What the lines prove, after the last of them."""
+        """Yield what the lines prove, after the last of them."""
 
 
 @runtime_checkable
 class ReadsSnapshots(Protocol):
-    """A state machine that holds less of the snapshots when it knows beforehand what happened in the logs.
-
-    ``given_up``: the streams and names of tables whose entries no later fold will look at.
-    """
+    """A state machine that keeps less of the snapshots if it knows beforehand what happened in the logs. ``given_up``:
+    the (stream, table name) pairs whose entries no later fold will read."""
 
     given_up: set[tuple[str, str]]
 
     def after_logs(self, incarnations: list[Incarnation]) -> None:
-        """All lines of the broker are taken, whose ``incarnations`` these are; snapshots follow."""
+        """Take the process runs of the broker, after all its lines and before its snapshots."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """A state machine, the kinds of events that it reads, and which streams share one instance of it.
-
-    ``scope`` maps a stream to the name of its instance; ``None``: the protocol does not read that stream.
-    ``tells_roles`` are the kinds in which a member tells its role, where its process writes several files: their ends
-    bound what it shows.
-    """
+    """A state machine, the kinds of events that it reads, and the streams that share an instance. ``scope`` maps a
+    stream to the name of its instance; ``None``: the protocol does not read that stream. ``tells_roles`` are the kinds
+    that show a member's role, for processes with several files: the files with these kinds bound what the log shows."""
 
     make: Callable[[], ProtocolLog]
     kinds: frozenset[str]

@@ -1,8 +1,6 @@
-"""The registry: one row a protocol. A new protocol is one folder in ``protocols/`` and one row here.
-
-A row names the state machines that fold its lines, the kinds of facts that they make, the rules that judge the facts of
-a group, what ties clocks of its members together, and which of its lines only say that nothing has happened.
-"""
+"""The registry of protocols. A new protocol is one folder in ``protocols/`` and one row here. A row names the state
+machines that fold the protocol's lines, the kinds of facts that they make, the rules that judge the facts of a group,
+the causal pairs between its members' clocks, and its periodic lines."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -75,28 +73,28 @@ from election_replay.election_core.replay.protocol_log import Fold
 
 
 def each_stream(stream: str) -> str | None:
-    """A state machine for each stream."""
+    """Return the stream itself: one state machine per stream."""
     return stream
 
 
 def whole_broker(stream: str) -> str | None:
-    """One state machine for all streams of a broker, and none for others."""
+    """Return one name for all streams of a broker, ``None`` for others: one state machine per broker."""
     return "broker.log" if process_of(stream) == BROKER else None
 
 
 def broker_or_stream(stream: str) -> str | None:
-    """One state machine for all streams of a broker, and one for each other stream."""
+    """Return one name for all streams of a broker, and the stream itself for others."""
     return whole_broker(stream) or stream
 
 
 def whole_process(stream: str) -> str | None:
-    """One state machine for all streams of a process, whatever its files are called."""
+    """Return one name for all streams of a process, whatever its files are called."""
     system = system_that_writes(stream)
     return broker_or_stream(stream) if system is None or system.process is None else system.stream
 
 
 def broker_and_snapshots(stream: str) -> str | None:
-    """One state machine for all streams of a broker and the copies of its metadata files."""
+    """Return one name for all streams of a broker and the copies of its metadata files, ``None`` for others."""
     return "metadata" if process_of(stream) in {BROKER, SNAPSHOTS} else None
 
 
@@ -106,12 +104,12 @@ CausalPairs = Callable[[Iterable[Fact]], Iterator[Message]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
-    """One row. ``name`` stands in ``protocol`` of its facts and rows.
+    """One protocol. ``name`` is the ``protocol`` of its facts and rows.
 
-    ``causal_pairs`` are what was logged on one machine because of what was logged on another, in facts of this protocol
-    or of its kinds; with ``ties_others`` in those of other protocols too. ``periodic`` are kinds of lines that come
-    again and again while nothing happens. ``introducing`` are kinds of lines from which ``introduce`` tells, of all
-    logs of a cluster together, whom each of them speaks for.
+    ``causal_pairs`` returns pairs of lines on two machines of which one caused the other, from facts of this protocol
+    or of its kinds; with ``ties_others`` also from facts of other protocols. ``periodic`` are its kinds of periodic
+    lines. ``introducing`` are the kinds of lines from which ``introduce`` finds, over all logs of a cluster, the member
+    that each log speaks for.
     """
 
     name: str
@@ -126,7 +124,7 @@ class Protocol:
 
 
 def _kinds_in(module: ModuleType) -> tuple[type[Fact], ...]:
-    """The kinds of facts that a module defines, in its order."""
+    """Return the kinds of facts that a module defines, in its order."""
     classes = (kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Fact))
     return tuple(kind for kind in classes if kind.kind and kind.__module__ == module.__name__)
 
@@ -291,7 +289,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
             (described_log.HASHICORP, described_log.HASHICORP_KINDS, described.judge_raft),
         )
     ),
-    # What the logs themselves are worth is folded beside every protocol: see source_fold.
+    # Log quality has no fold of its own: source_fold runs it beside every protocol.
     Protocol(name=log_quality.PROTOCOL, facts=_kinds_in(log_quality_facts), judge=log_quality.judge),
 )
 
@@ -299,13 +297,13 @@ FOLDS: tuple[Fold, ...] = tuple(fold for protocol in PROTOCOLS for fold in proto
 """The state machines of all protocols."""
 
 PROTOCOL_OF: tuple[str, ...] = tuple(protocol.name for protocol in PROTOCOLS for _ in protocol.folds)
-"""The protocol of each of them."""
+"""The protocol of each entry of :data:`FOLDS`."""
 
 FOLDS_OF: Mapping[str, tuple[int, ...]] = {
     kind: tuple(number for number, fold in enumerate(FOLDS) if kind in fold.kinds)
     for kind in frozenset[str]().union(*(fold.kinds for fold in FOLDS))
 }
-"""The numbers of those that read a kind of events."""
+"""The indexes in :data:`FOLDS` of the state machines that read a kind of events."""
 
 FACT_KINDS: Mapping[str, type[Fact]] = {
     kind.kind: kind for kind in (*_kinds_in(shared_facts), *(kind for protocol in PROTOCOLS for kind in protocol.facts))
@@ -315,13 +313,13 @@ FACT_KINDS: Mapping[str, type[Fact]] = {
 PERIODIC: Mapping[str, Periodic] = {
     kind: periodic for protocol in PROTOCOLS for kind, periodic in protocol.periodic.items()
 }
-"""Kinds of lines that come again and again while nothing happens."""
+"""Kinds of lines that repeat while nothing happens."""
 
 RHYTHM_KINDS: frozenset[str] = frozenset(kind for kind, periodic in PERIODIC.items() if periodic.rhythm)
-"""Those that come every few seconds as long as a process runs."""
+"""Periodic kinds that come every few seconds while a process runs."""
 
 PERIODIC_FIELDS: tuple[str, ...] = tuple(sorted({name for periodic in PERIODIC.values() for name in periodic.reads}))
-"""What these lines are read for."""
+"""The fields that the fold reads of periodic lines."""
 
 LINE_KINDS: frozenset[str] = frozenset().union(log_quality_log.KINDS, *(fold.kinds for fold in FOLDS))
 """The kinds of events that some protocol reads."""

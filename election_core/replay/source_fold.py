@@ -1,11 +1,11 @@
 """One source: the logs of one folder, folded into facts.
 
-Lines of one stream are in program order; two streams of a machine share its clock and nothing else. Streams of
-different processes on one machine (a name server beside a broker) have lives of their own. Each protocol has a
-state machine of its own for the lines it knows; the registry lists them.
+Lines of one stream are in program order; two streams of a machine share its clock and nothing else. Different processes
+on one machine, such as a name server beside a broker, have process runs of their own. Each protocol has a state machine
+for the lines that it reads; the registry lists them.
 
-Files may hold the lines of several members at once (:mod:`election_core.fold.members`). From the first line of a second
-one on, each member's lines are read by themselves too; which reading counts is known after the last line.
+Files may hold the lines of several members (:mod:`election_core.fold.members`). From the first line of a second member
+on, each member's lines are also read by themselves; which reading counts is decided after the last line.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -52,12 +52,12 @@ from election_replay.election_core.replay.registry import FOLDS, FOLDS_OF, LINE_
 
 _LIFE_KINDS = START_KINDS | STOP_KINDS
 INTERESTING = frozenset().union(START_KINDS, STOP_KINDS, IDENTITY_KINDS, LINE_KINDS)
-"""The kinds of events that the fold reads; all others are signs of life only."""
+"""The kinds of events that the fold reads; all others are only signs of life."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What some processes of a source say as one member: facts with their streams."""
+    """The facts of processes that write as one member, each with its stream."""
 
     speaker: Speaker
     facts: list[tuple[str, Fact]]
@@ -65,34 +65,36 @@ class Reading:
 
 @dataclass(slots=True)
 class Members:
-    """The members that speak as one process of a source: what each says, and its first and its last line."""
+    """The members that write as one process of a source: the log of each, and its first and last line."""
 
     logs: "dict[str, SourceLog]" = field(default_factory=dict)
     _spoke: dict[str, tuple[int, int]] = field(default_factory=dict)
     _turns: list[NamedId] = field(default_factory=list)
-    """The lines before and behind each change of the member that writes, and the last one."""
+    """The lines before and after each change of the writing member, and the last line."""
 
     def speaks(self, line: NamedId) -> None:
-        """A member wrote a line."""
+        """Take a line that a member wrote."""
         first, last = self._spoke.get(line.node, (line.at, line.at))
         self._spoke[line.node] = min(first, line.at), max(last, line.at)
         if len(self._turns) > 1 and self._turns[-1].node == line.node == self._turns[-2].node:
             self._turns.pop()
         self._turns.append(line)
 
-    def mingled(self, incarnations: list[Incarnation]) -> bool:
-        """Whether they wrote in one life of a process: one that only changes its name as it starts is one machine."""
+    def interleaved(self, incarnations: list[Incarnation]) -> bool:
+        """Return True when several members wrote in one process run; a new name after a start is one machine that
+        changed it."""
         return bool(interleaved_names(self._turns, incarnations))
 
     @property
     def apart(self) -> bool:
-        """Whether a second one has spoken, so that each is read by itself."""
+        """Return True when a second member has written, so that each member is read by itself."""
         return bool(self._spoke)
 
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """What was read of a source, in the order of its files: ``held`` is a line's event, signs of life, or a segment."""
+    """An item of a source that waits, in file order: a line, its event, signs of life, or a segment of former
+    nights."""
 
     stream: str
     file: int
@@ -106,11 +108,9 @@ class _Waiting:
 
 @dataclass(slots=True)
 class SourceLog:
-    """Everything that one source's logs say. Feed ``seen`` and ``on``, then take ``facts`` once.
-
-    The snapshots of the source's metadata files come after its logs. Lines wait until all of them are read: the steps
-    of the clock are known then, and with them the order in which lines of several files were written.
-    """
+    """The whole log of one source. Feed ``seen`` and ``on``, then take ``facts`` once. Snapshots of metadata files come
+    after the logs. All lines wait until the last one is read, because only then the steps of the clock are known, and
+    with them the order of lines of several files."""
 
     cluster: str
     source_node: str
@@ -126,7 +126,7 @@ class SourceLog:
     introduced: Mapping[str, Introduced] = field(default_factory=dict)
     members: dict[str, Members] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
-    """The protocols that could not be read here, each with the error; nothing that they read is told."""
+    """The protocols that failed on this source, with the error text; none of their facts are returned."""
     _named: dict[str, set[str]] = field(default_factory=dict)
     _first: dict[str, tuple[NamedId, NamedId]] = field(default_factory=dict)
     _stream_of: dict[str, str] = field(default_factory=dict)
@@ -135,42 +135,41 @@ class SourceLog:
     _incarnations: dict[str, list[Incarnation]] = field(default_factory=dict)
 
     def seen(self, stream: str, time: int, by: int, event_id: str | None = None, file: str = "") -> bool:
-        """A line of ``stream`` was written in ``[time, by]`` (microseconds UTC, own clock) into one of its files.
-
-        Whether the clock just went on from the line before it in this file.
-        """
+        """Take a line of ``stream`` that was written in ``[time, by]`` (us UTC, own clock) into ``file``. Return True
+        when the clock just went on from the former line of this file."""
         steady = self.order.seen(stream, file, time, by, event_id or "", self.order.place)
         self._wait(_Waiting(stream, self.order.file, time, by, event_id))
         return steady
 
     def lived(self, stream: str, signs: Signs, speaker: str | None = None) -> None:
-        """Lines of ``stream`` were written that say nothing else but that the clock went on; ``speaker`` is the member
-        that they name."""
+        """Take lines of ``stream`` that only show that the clock went on; ``speaker`` is the member that they name."""
         self.order.went_on(signs.since.tolist())
         self._wait(_Waiting(stream, self.order.file, held=signs, member=speaker))
 
     def recall_line(self, stream: str, time: int, by: int, event_id: str, file: str) -> bool:
-        """A line of a former night, whose signs of life :meth:`recall_segment` tells; else as :meth:`seen`."""
+        """Take a line of a former night, of which :meth:`recall_segment` gives the signs of life; otherwise as
+        :meth:`seen`."""
         steady = self.order.seen(stream, file, time, by, event_id, self.order.place)
         self._wait(_Waiting(stream, self.order.file, time, by, event_id, recalled=steady))
         return steady
 
     def recall_segment(self, stream: str, segment: Segment, member: str | None = None) -> None:
-        """Lines of former nights were written through ``segment`` by the process that writes ``stream``, or by the
-        ``member`` of several whose lines these are; the clock had not been put back by then."""
+        """Take a segment of former nights' lines, by the process of ``stream`` or by one ``member`` of several. The
+        clock had not been put back by then."""
         if member is not None:
             self._named.setdefault(process_of(stream), {""}).add(member)
         self._wait(_Waiting(stream, -1, held=segment, member=member))
 
     @property
     def several(self) -> bool:
-        """Whether the lines of a process that were read name a second member, or a former night knew of several."""
+        """Return True when one process wrote as several members: in this night's lines, or by the checkpoint of an
+        earlier night."""
         return any(len(names) > 1 for names in self._named.values())
 
     def digest(self) -> Iterator[tuple[str, Segment, str | None]]:
-        """The signs of life of the lines that were ``seen``, each with a stream of its process, and with the member
-        that speaks where several do."""
-        self._settle()
+        """Yield the signs of life as (stream of the process, segment, member); the member is ``None`` for a whole
+        process."""
+        self._take_waiting()
         for process, activity in sorted(self.activity.items()):
             for segment in activity.digest():
                 yield self._stream_of[process], segment, None
@@ -181,20 +180,20 @@ class SourceLog:
 
     @property
     def was_set(self) -> int:
-        """How often the clock was put back."""
-        self._settle()
+        """Return how often the clock was put back."""
+        self._take_waiting()
         return len(self.order.timeline.steps)
 
     def _wait(self, line: _Waiting) -> None:
-        """Let a line wait for its place. Snapshots come last and have theirs: tables are large, and none waits."""
+        """Queue a line. Snapshots come last and are taken at once: their tables are large."""
         if is_snapshot(line.stream):
-            self._settle()
+            self._take_waiting()
             self._take_line(line)
         else:
             self.order.waiting.append(line)
 
-    def _settle(self) -> None:
-        """Take all lines that wait, on the timeline of the source."""
+    def _take_waiting(self) -> None:
+        """Take all queued lines, with their times on the timeline of the source."""
         if not self.order.waiting:
             return
         waiting, begun = self.order.taken()
@@ -205,7 +204,7 @@ class SourceLog:
             self._take_line(self._on_timeline(line, place, starts) if stepped else line)
 
     def _on_timeline(self, line: _Waiting, place: int, starts: Mapping[str, list[tuple[int, int]]]) -> _Waiting:
-        """A line where it belongs; signs of life that may lie on either side of a step lie on the earlier one."""
+        """Return a line with timeline times; signs of life that may be on either side of a step get the earlier one."""
         held = line.held
         if isinstance(held, Segment):
             return line
@@ -233,8 +232,8 @@ class SourceLog:
             self._take(line.held)
 
     def _starts(self, waiting: Sequence[_Waiting], begun: int) -> dict[str, list[tuple[int, int]]]:
-        """The starts of each process of which a file shows behind how many steps of the clock they are: when, by the
-        clock, and that number."""
+        """Return, by process, the starts whose file shows behind how many steps of the clock they are: (reading, that
+        number)."""
         starts: dict[str, list[tuple[int, int]]] = {}
         for place, line in enumerate(waiting, begun):
             if isinstance(line.held, FoldEvent) and _starts_process(line.held):
@@ -244,7 +243,7 @@ class SourceLog:
         return starts
 
     def _moved(self, line: _Waiting, place: int, signs: Signs) -> Signs:
-        """Signs of life on the timeline."""
+        """Return signs of life with timeline times."""
         since = [self.order.on_timeline(line.file, place, time, time)[0] for time in signs.since.tolist()]
         ahead = np.array(since, np.int64) - signs.since
         return Signs(signs.since + ahead, signs.by + ahead, signs.event_ids)
@@ -267,13 +266,13 @@ class SourceLog:
 
     @property
     def given_up(self) -> set[tuple[str, str]]:
-        """The streams and names of tables in snapshots whose entries no later fold will look at."""
-        self._settle()
+        """Return the (stream, table name) pairs in snapshots whose entries no later fold will read."""
+        self._take_waiting()
         readers = self.logs.values() if self._snapshots else ()
         return {table for log in readers if isinstance(log, ReadsSnapshots) for table in log.given_up}
 
     def on(self, event: FoldEvent) -> None:
-        """Take an event of one of :data:`INTERESTING`, in the line that was seen last."""
+        """Take an event of one of :data:`INTERESTING`, from the line that was seen last."""
         speaker = speaker_of(event)
         if speaker is not None:
             self._named.setdefault(process_of(event.stream), set()).add(speaker)
@@ -292,8 +291,8 @@ class SourceLog:
             self.settings.on(event)
 
     def facts(self) -> Iterator[Fact]:
-        """All facts of this source, after its last event."""
-        self._settle()
+        """Yield all facts of this source, after its last event."""
+        self._take_waiting()
         self._incarnations = {process: self._runs_of(process) for process in self.activity}
         speaker = self._speaker()
         readings = [self._reading(speaker), *self._readings_of_members(speaker)]
@@ -301,30 +300,30 @@ class SourceLog:
             yield from (fact for _, fact in reading.facts)
             yield from self.settings.facts(reading.speaker, (fact for _, fact in reading.facts))
         stated = [fact for reading in readings for fact in reading.facts]
-        apart = {process for process in self.members if self._mingled(process)}
+        apart = {process for process in self.members if self._interleaved(process)}
         yield from self.itself.facts(speaker, stated, apart)
         yield from log_quality.clock_steps(self.order.timeline, holes_of(self.activity.values()), speaker, stated)
         yield from self._failures([fact for _, fact in stated])
 
     @property
     def first_seen(self) -> int:
-        """When the first line of the source was written, microseconds UTC; 0 where none was read."""
+        """Return the time of the source's first line in us UTC; 0 if none was read."""
         runs = (run for process in self.activity for run in self._runs_of(process))
         return min((run.first_seen for run in runs), default=0)
 
     def recall_failure(self, protocol: str, error: str) -> None:
-        """A former night could not read a protocol here: it stays so, whatever of it is kept."""
+        """Take a failure of a former night: the protocol stays failed on this source."""
         self.failed[protocol] = error
 
     def _fail(self, take: Callable[[FoldEvent], None], error: Exception) -> None:
-        """What raised is given up with all that its protocol reads here; what all protocols rest on is not."""
+        """Mark the protocol of a failed reader; an error in what all protocols depend on is raised again."""
         protocol = next((PROTOCOL_OF[number] for (number, _), log in self.logs.items() if log.on == take), None)
         if protocol is None:
             raise error
         self.failed[protocol] = error_text(error)
 
     def _failures(self, facts: list[Fact]) -> Iterator[Fact]:
-        """What could not be read, in each group of which the source speaks."""
+        """Yield a fact for each failed protocol in each group that the source has facts about."""
         groups = sorted({fact.replica_group for fact in facts}) or [UNIDENTIFIED]
         for (protocol, error), group in product(sorted(self.failed.items()), groups):
             where = self.cluster, group, self.source_node
@@ -339,20 +338,20 @@ class SourceLog:
         )
 
     def _reading(self, speaker: Speaker) -> "Reading":
-        """What processes say whose lines are one member's."""
-        crowded = {process for process in self.members if self._mingled(process)}
-        crowded.update(log_quality.mixed_processes(speaker))
-        return self._read(speaker, frozenset(self.activity) - crowded)
+        """Return the facts of the processes that write as one member."""
+        mixed = {process for process in self.members if self._interleaved(process)}
+        mixed.update(log_quality.mixed_processes(speaker))
+        return self._read(speaker, frozenset(self.activity) - mixed)
 
-    def _mingled(self, process: str) -> bool:
-        """Whether several members wrote in one life of a process; each of them is read by itself then."""
+    def _interleaved(self, process: str) -> bool:
+        """Return True when several members wrote in one run of a process; each of them is read by itself then."""
         members = self.members.get(process)
-        return members is not None and members.mingled(self._incarnations.get(process, []))
+        return members is not None and members.interleaved(self._incarnations.get(process, []))
 
     def _readings_of_members(self, speaker: Speaker) -> Iterator["Reading"]:
-        """What each member says whose lines stand among another one's."""
+        """Yield the facts of each member whose lines are interleaved with another one's."""
         for process, members in sorted(self.members.items()):
-            for name, log in sorted(members.logs.items()) if self._mingled(process) else ():
+            for name, log in sorted(members.logs.items()) if self._interleaved(process) else ():
                 incarnations = {process: log._runs_of(process)}
                 of_member = replace(speaker, incarnations=incarnations, member=name)
                 yield log._read(of_member, frozenset({process}))
@@ -373,35 +372,36 @@ class SourceLog:
         return Reading(speaker, facts)
 
     def _of_own_lives(self, speaker: Speaker, number: int, stream: str) -> Speaker:
-        """Of several files of one kind in which one member wrote, each tells of those of its lives in which it has
-        lines itself; where each counts as a process of its own, a start in one of them ends the life in another."""
+        """Return the speaker with the process runs that belong to one of several files of the same kind. A member that
+        writes several files gets in each the runs with lines there. Where each file counts as a process of its own, a
+        start in one file ends the run in another."""
         process, beside = process_of(stream), {other for of_fold, other in self.logs if of_fold == number}
         if len(beside) == 1 or speaker.member is not None:
             return speaker
         of_process = [other for other in beside if process_of(other) == process]
         runs = [
-            life
-            for life in speaker.incarnations.get(process, ())
-            if self._wrote_in(life, stream) or not any(self._wrote_in(life, other) for other in of_process)
+            run
+            for run in speaker.incarnations.get(process, ())
+            if self._wrote_in(run, stream) or not any(self._wrote_in(run, other) for other in of_process)
         ]
         itself = self._itself(speaker, number, stream)
         others = {process_of(other) for other in beside if itself and self._itself(speaker, number, other) == itself}
         starts = [run for other in others - {process} for run in speaker.incarnations.get(other, ())]
-        runs = [life.until_start_of(starts) for life in runs]
+        runs = [run.until_start_of(starts) for run in runs]
         return replace(speaker, incarnations={**speaker.incarnations, process: runs})
 
     def _itself(self, speaker: Speaker, number: int, stream: str) -> str | None:
-        """The member that a file speaks for, by its own lines or by what all logs tell together."""
+        """Return the member that a file speaks for, by its own lines or by all logs together; ``None``: unknown."""
         known = speaker.introduced.get(stream)
         return getattr(self.logs[number, stream], "node", None) or (known.member if known else None)
 
-    def _wrote_in(self, life: Incarnation, stream: str) -> bool:
-        """Whether a file may have lines of a life of its process."""
+    def _wrote_in(self, run: Incarnation, stream: str) -> bool:
+        """Return True when a file may have lines of a run of its process."""
         written = self.order.written.get(stream)
-        return written is None or (written.first <= life.last_by and life.first_seen <= written.last_by)
+        return written is None or (written.first <= run.last_by and run.first_seen <= written.last_by)
 
     def _roles_written(self, speaker: Speaker, number: int, scope: str, facts: Sequence[Fact]) -> Iterator[Written]:
-        """How far the files go in which a protocol's log tells roles, where the lives of its process do not say it."""
+        """Yield the extent of the files in which a protocol's roles are logged, where process runs do not show it."""
         process, fold = process_of(scope), FOLDS[number]
         several = sum(process_of(stream) == process for stream in self.order.written) > 1
         if not fold.tells_roles or speaker.member is not None:
@@ -421,7 +421,8 @@ class SourceLog:
                     )
 
     def _note_speaker(self, name: str, event: FoldEvent) -> None:
-        """Take a line of one of several members as its own, too; what was said before the second one is the first's."""
+        """Take a line of one of several members also as its own; earlier lines of the process count as the first
+        member's."""
         process, line = process_of(event.stream), NamedId(event.at, event.by, name, event.event_id)
         members = self.members.get(process)
         if members is None or not members.apart:
@@ -440,7 +441,8 @@ class SourceLog:
         log._take(event)
 
     def _until_now(self, process: str, recalled: "SourceLog | None") -> "SourceLog":
-        """What was said so far; of former nights ``recalled`` knows when this member said it."""
+        """Return a copy of this source as a member's log so far; ``recalled`` has the signs of life of former
+        nights."""
         source = replace(deepcopy(self), members={}, _takers={})
         if recalled is not None:
             source.activity[process].covered = recalled.activity[process].covered
@@ -450,7 +452,7 @@ class SourceLog:
         return SourceLog(self.cluster, self.source_node, self.bound_ms)
 
     def _new_takers(self, kind: str, stream: str) -> Iterator[Callable[[FoldEvent], None]]:
-        """What takes the lines of this kind in this stream, in this order."""
+        """Yield the functions that take lines of this kind in this stream, in order."""
         if kind in _LIFE_KINDS:
             yield self._note_life
         if kind in RHYTHM_KINDS:
@@ -462,7 +464,7 @@ class SourceLog:
         yield from (log.on for log in self._new_readers(kind, stream))
 
     def _new_readers(self, kind: str, stream: str) -> Iterator[ProtocolLog]:
-        """The state machines that read lines of this kind in this stream."""
+        """Yield the state machines that read lines of this kind in this stream."""
         for number in FOLDS_OF.get(kind, ()):
             scope = FOLDS[number].scope(stream)
             if scope is not None:
@@ -505,5 +507,5 @@ class SourceLog:
 
 
 def _starts_process(event: FoldEvent) -> bool:
-    """Whether a process writes such a line when it starts."""
+    """Return True when a process writes such a line at its start."""
     return event.kind in START_KINDS and (event.kind != "CFG_ITEM" or event.setting in START_SETTINGS)

@@ -1,4 +1,4 @@
-"""The facts about the ids of brokers under a controller: what brokers and controllers say of them."""
+"""Facts about the ids of brokers under a controller, by brokers and controllers."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,8 +8,8 @@ from election_replay.election_core.model.facts import Fact
 
 @dataclass(slots=True, unsafe_hash=True)
 class IdentityDecision(Fact):
-    """The controllers decided ``decision`` about the id ``node`` at ``address``, or removed the ids ``members`` (null:
-    the whole set). ``raft_index`` is the entry of their log, where it is printed."""
+    """The controllers decided ``decision`` about the id ``node`` at ``address``, or removed the ids ``members``. Null
+    ``members``: the whole set. ``raft_index`` is the entry of the controllers' log, where it is printed."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("address", "raft_index")
 
@@ -22,8 +22,8 @@ class IdentityDecision(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class IdentityStep(Fact):
-    """A broker's registration reached ``step`` with the id ``node`` and its ``register_code``, ``count`` times from the
-    first to the last; ``code``: with what the controllers refused it."""
+    """A broker's registration reached ``step`` with the id ``node`` and its ``register_code``. It did so ``count``
+    times in a row; ``code`` is the response code with which the controllers refused it."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("code",)
 
@@ -35,8 +35,8 @@ class IdentityStep(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class OwnId(Fact):
-    """One incarnation of a broker under the id ``node``, from the first line that says so to its last sign of life;
-    ``goes_on``: the log ends with it."""
+    """One process run of a broker under the id ``node``, from the first line with it to the last sign of life.
+    ``goes_on``: the log ends with this run."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("address",)
 
@@ -46,8 +46,8 @@ class OwnId(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class IdentityVersion(Fact):
-    """The speaking ``process``, a broker or a controller, knows brokers by their address (RocketMQ 5.0.0 to 5.1.0;
-    ``by_address``) or by a persistent id (later). ``goes_on``: the log ends with a life of which this is so."""
+    """The ``process``, a broker or a controller, knows brokers by address or by a persistent id. ``by_address``:
+    RocketMQ 5.0.0 to 5.1.0; else a later release. ``goes_on``: the log ends with a run of this version."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("process",)
 

@@ -1,4 +1,4 @@
-"""How a broker of the controller mode gets and keeps its id, as brokers and controllers log it.
+"""How a broker in controller mode gets and keeps its id, by the logs of brokers and controllers.
 
 Sources: RocketMQ ``ReplicasManager#register`` (the broker), ``ReplicasInfoManager#getNextBrokerId``,
 ``#applyBrokerId``, ``#registerBroker``, ``#cleanBrokerData`` (the controllers).
@@ -12,8 +12,8 @@ Sources: RocketMQ ``ReplicasManager#register`` (the broker), ``ReplicasInfoManag
 | owns it                       | BRK_REG_APPLIED (id)      | identity     | registers only               |
 | registers its address         | BRK_REG_DONE, or BRK_REG_SEND_ERR | identity | registers only           |
 
-The controllers give nothing away by a proposal: two brokers may be told the same next id, and the second to apply it
-is refused (2014). An answer that is lost costs the id: the broker starts over, and the id stays as a dead replica.
+A proposal reserves nothing: two brokers may be offered the same next id, and the second one to apply it is refused
+(2014). A lost answer costs the id: the broker starts over, and the id stays as a dead replica.
 """
 
 from collections.abc import Callable, Iterator
@@ -54,7 +54,7 @@ _NOT_SUPPORTED, _NOT_REGISTERED, _ID_INVALID = 3, 2010, 2014
 
 @dataclass(slots=True)
 class Step:
-    """One step, or a row of equal refusals from ``first`` to ``last``."""
+    """One step, or a series of equal refusals from ``first`` to ``last``."""
 
     result: str
     first: FoldEvent
@@ -78,7 +78,7 @@ class BrokerLog:
         _BROKER_HANDLERS[event.kind](self, event)
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
-        """What this broker proves about its identity in its broker set."""
+        """Yield what this broker proves about its identity in its broker set."""
         group = speaker.broker_set
         if group is None or not (self.steps or self.says_own_id or self.old):
             return
@@ -95,25 +95,25 @@ class BrokerLog:
         yield from self._versions(emit)
 
     def _own_ids(self, emit: FactWriter) -> Iterator[Fact]:
-        """A life has one id from the first line that says so: the file is read or written once."""
+        """Yield the id of each process run, from its first line with it: the file is read or written once."""
         first: dict[tuple[int, str], FoldEvent] = {}
         for event in self.says_own_id:
             if event.node is not None:
                 first.setdefault((incarnation_at(emit.incarnations, event.at), event.node), event)
         for (number, node), event in sorted(first.items()):
-            life = emit.incarnations[number]
-            during = emit.during(node, event.at, event.by, event.event_id, *_last_sign(life, event))
-            yield OwnId(*during, address=event.address, goes_on=life.goes_on)
+            run = emit.incarnations[number]
+            during = emit.during(node, event.at, event.by, event.event_id, *_last_sign(run, event))
+            yield OwnId(*during, address=event.address, goes_on=run.goes_on)
 
     def _versions(self, emit: FactWriter) -> Iterator[Fact]:
-        """A life has one version, from its first sign of it on."""
+        """Yield the version of each process run, from its first sign of it."""
         first: dict[tuple[int, bool], FoldEvent] = {}
         for old, event in self.old:
             first.setdefault((incarnation_at(emit.incarnations, event.at), old), event)
         for (number, old), event in sorted(first.items()):
-            life = emit.incarnations[number]
-            during = emit.during(None, event.at, event.by, event.event_id, *_last_sign(life, event))
-            yield IdentityVersion(*during, process=BROKER, by_address=old, goes_on=life.goes_on)
+            run = emit.incarnations[number]
+            during = emit.during(None, event.at, event.by, event.event_id, *_last_sign(run, event))
+            yield IdentityVersion(*during, process=BROKER, by_address=old, goes_on=run.goes_on)
 
     # -- one function a line ----------------------------------------------------------------------------------
 
@@ -177,12 +177,12 @@ class BrokerLog:
         self.old.append((False, event))
 
     def _on_synced(self, event: FoldEvent) -> None:
-        """Only 5.1.1 and later print the state that follows."""
+        """Note the version: only 5.1.1 and later print the state at the end of this line."""
         self.old.append((event.value is None, event))
 
 
 def _last_sign(incarnation: Incarnation, event: FoldEvent) -> tuple[int, int]:
-    """The last sign of life of a process that wrote this line, not before and not after a time."""
+    """Return the last sign of life of the process that wrote this line, (earliest, latest) in us."""
     return max(incarnation.last_seen, event.at), max(incarnation.last_by, event.by)
 
 
@@ -203,7 +203,7 @@ _BROKER_HANDLERS: dict[str, Callable[[BrokerLog, FoldEvent], None]] = {
 }
 
 BROKER_KINDS = frozenset(_BROKER_HANDLERS)
-"""The events that the fold of a broker's registration reads."""
+"""The kinds of events that the fold of a broker's registration reads."""
 
 
 @dataclass(slots=True)
@@ -230,7 +230,7 @@ class ControllerLog:
         self.versions[(group, old)] = (first, event)
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
-        """What this controller decided about the identities of each broker set."""
+        """Yield what this controller decided about the identities of each broker set."""
         for event in self.decisions:
             emit = speaker.about(event.replica_group or "", PROTOCOL, stream)
             yield IdentityDecision(
@@ -248,4 +248,4 @@ class ControllerLog:
 
 
 CONTROLLER_KINDS = frozenset({"CTL_EVENT", "JR_EVENT"})
-"""The events that the fold of a controller's decisions reads."""
+"""The kinds of events that the fold of a controller's decisions reads."""

@@ -1,13 +1,12 @@
-"""Whether each broker of a set kept the id that the controllers gave it, and whether it alone had it.
+"""Whether each broker of a set kept the id that the controllers gave it, and no other broker had it.
 
 An id is allocated once: ``nextAssignBrokerId`` only grows, so the larger of two ids is the later one, whatever the
-clocks say. A broker proves who it is by its identity file; the registerCheckCode only guards the allocation itself.
-So a file that is lost makes the same machine a new replica and leaves the old id as a dead one, and a file that is
-copied makes two machines one replica, which the controllers cannot tell from a change of address.
+clocks show. A broker's identity file proves its identity; the registerCheckCode only guards the allocation. So a lost
+file makes the same machine a new replica and leaves the old id as a dead one, and a copied file makes two machines one
+replica, which the controllers cannot tell from a change of address.
 
-A change of address of a known id is normal (containers) and no finding. What the logs cannot show: refusals of
-applyBrokerId and registerBroker have no reason on the controllers, and a proposal that was not committed reads like
-one that was.
+A change of address of a known id is normal (containers) and no finding. The logs cannot show the reason of a refused
+applyBrokerId or registerBroker, and a proposal that was not committed reads like one that was.
 
 Sources: RocketMQ ``ReplicasManager``, ``ReplicasInfoManager``; the design of persistent broker ids and its table of
 compatible versions (rocketmq docs, ``controller/persistent_unique_broker_id``).
@@ -52,7 +51,7 @@ __all__ = ["PROTOCOL", "judge"]
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What a finding of this protocol rests on: from ``begin`` to ``end``, and the lines."""
+    """The time of a finding, from ``begin`` to ``end`` (us), and its lines."""
 
     begin: int
     end: int | None
@@ -60,7 +59,7 @@ class Proof:
 
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
-    """All rows of one broker set."""
+    """Yield all rows of one broker set."""
     group = group_of(facts, clocks)
     decided = _decisions(group)
     resets = [*_lost_files(group, decided), *_lost_answers(group, decided), *_forgotten(group)]
@@ -92,7 +91,7 @@ def _finding(
 
 
 def _echo(finding: Finding, causes: list[Finding]) -> Finding:
-    """The finding as an echo of one about the same id, if there is one."""
+    """Return the finding, implied by one about the same id if there is one."""
     cause = next((other for other in causes if other.nodes == finding.nodes), None)
     return replace(finding, implied_by=cause.finding_id) if cause is not None else finding
 
@@ -106,7 +105,8 @@ def _lines(*found: Fact | None) -> tuple[str, ...]:
 
 
 def _decisions(group: Group) -> list[IdentityDecision]:
-    """The controllers' decisions, each once: JRaft controllers print each on every node, and again at a start."""
+    """Return the controllers' decisions, each once: JRaft controllers print each on every node, and again at a
+    start."""
     once: dict[object, IdentityDecision] = {}
     for fact in group.of(IdentityDecision):
         key: object = fact.since_event if fact.raft_index is None else (fact.raft_index, fact.decision)
@@ -115,7 +115,7 @@ def _decisions(group: Group) -> list[IdentityDecision]:
 
 
 def _applied(decided: list[IdentityDecision]) -> dict[str, list[IdentityDecision]]:
-    """Accepted allocations of each id; a repeated request with the same code is no second one."""
+    """Return the accepted allocations of each id; a repeated request with the same code counts once."""
     found: dict[str, dict[str | None, IdentityDecision]] = {}
     for fact in decided:
         if fact.decision == ID_APPLIED and fact.node is not None:
@@ -124,7 +124,7 @@ def _applied(decided: list[IdentityDecision]) -> dict[str, list[IdentityDecision
 
 
 def _steps(group: Group, *steps: str) -> dict[str, list[IdentityStep]]:
-    """Steps of each broker in program order."""
+    """Return the given steps of each broker in program order."""
     found: dict[str, list[IdentityStep]] = {}
     for fact in group.of(IdentityStep):
         if fact.step in steps:
@@ -133,7 +133,7 @@ def _steps(group: Group, *steps: str) -> dict[str, list[IdentityStep]]:
 
 
 def _cleaned(decided: list[IdentityDecision], node: str | None) -> bool:
-    """Whether an operator removed the id, or the whole set (no ids named)."""
+    """Return True when an operator removed the id, or the whole set (no ids named)."""
     return any(fact.decision == IDS_CLEANED and (not fact.members or node in fact.members) for fact in decided)
 
 
@@ -141,7 +141,7 @@ def _cleaned(decided: list[IdentityDecision], node: str | None) -> bool:
 
 
 def _lost_files(group: Group, decided: list[IdentityDecision]) -> Iterator[Finding]:
-    """``BROKER_IDENTITY_RESET``: a broker that owned an id owns another one later."""
+    """Yield ``BROKER_IDENTITY_RESET``: a broker that owned an id owns another one later."""
     applied = _applied(decided)
     for source, owned in sorted(_steps(group, OWNED).items()):
         for before, after in pairwise(owned):
@@ -162,7 +162,7 @@ def _lost_files(group: Group, decided: list[IdentityDecision]) -> Iterator[Findi
 
 
 def _same_address(group: Group, decided: list[IdentityDecision], known: set[str]) -> Iterator[Finding]:
-    """The same by the controllers' word alone: a second id for an address whose first id was not seen elsewhere."""
+    """Yield resets known from controllers only: a second id for an address whose first id was not seen elsewhere."""
     by_address: dict[str, dict[str, IdentityDecision]] = {}
     for node, accepted in _applied(decided).items():
         for fact in accepted:
@@ -171,7 +171,7 @@ def _same_address(group: Group, decided: list[IdentityDecision], known: set[str]
     moved = {fact.node for fact in decided if fact.decision == ADDRESS_CHANGED}
     for address, ids in sorted(by_address.items()):
         for before, after in pairwise(sorted(ids, key=int)):
-            # An address may be given to another container; then the first broker is heard of under a new one.
+            # An address may go to another container; the first broker then appears under a new one.
             if before in moved or before in known or _cleaned(decided, before):
                 continue
             yield _finding(
@@ -187,7 +187,7 @@ def _same_address(group: Group, decided: list[IdentityDecision], known: set[str]
 
 
 def _lost_answers(group: Group, decided: list[IdentityDecision]) -> Iterator[Finding]:
-    """An allocation that the controllers accepted and the broker gave up: its answer was lost."""
+    """Yield allocations that the controllers accepted and the broker gave up, because the answer was lost."""
     applied = _applied(decided)
     for source, resets in sorted(_steps(group, RESET).items()):
         for reset in resets:
@@ -207,7 +207,7 @@ def _lost_answers(group: Group, decided: list[IdentityDecision]) -> Iterator[Fin
 
 
 def _forgotten(group: Group) -> Iterator[Finding]:
-    """A broker whose id the controllers do not know: refused (2010) again and again, it never serves."""
+    """Yield brokers with an id that the controllers do not know: refused (2010) again and again, they never serve."""
     registered = _steps(group, REGISTERED)
     for source, refusals in sorted(_steps(group, FORGOTTEN).items()):
         for refused in refusals:
@@ -238,7 +238,7 @@ def _id_at(group: Group, source: str, time: int) -> str | None:
 
 
 def _two_at_once(group: Group) -> Iterator[Finding]:
-    """``BROKER_ID_CONFLICT``: two machines that call themselves by one id at once. A copied identity."""
+    """Yield ``BROKER_ID_CONFLICT``: two machines with one id at once, by a copied identity."""
     by_id: dict[str, list[OwnId]] = {}
     for fact in group.of(OwnId):
         by_id.setdefault(fact.node or "", []).append(fact)
@@ -263,7 +263,7 @@ def _two_at_once(group: Group) -> Iterator[Finding]:
 
 
 def _owned_twice(group: Group, decided: list[IdentityDecision]) -> Iterator[Finding]:
-    """Two brokers that were both told by the controllers that one id is theirs, with codes of their own."""
+    """Yield ids that the controllers confirmed to two brokers, each with a code of its own."""
     owners: dict[str, dict[str, IdentityStep]] = {}
     for owned in _steps(group, OWNED).values():
         for fact in owned:
@@ -286,8 +286,8 @@ def _owned_twice(group: Group, decided: list[IdentityDecision]) -> Iterator[Find
 
 
 def _accepted_twice(group: Group, decided: list[IdentityDecision]) -> Iterator[Finding]:
-    """One id that one controller gave to two brokers. A DLedger controller prints what it proposes: the first proposal
-    may have been lost on its way; a JRaft controller prints what is committed. A broker that tries again after a lost
+    """Yield ids that one controller gave to two brokers. A DLedger controller prints what it proposes, and the first
+    proposal may have been lost; a JRaft controller prints what is committed. A broker that tries again after a lost
     answer has the same address and another code."""
     for node, accepted in _applied(decided).items():
         for code, other in combinations(accepted, 2):
@@ -310,7 +310,7 @@ def _accepted_twice(group: Group, decided: list[IdentityDecision]) -> Iterator[F
 
 
 def _back_and_forth(group: Group, decided: list[IdentityDecision]) -> Iterator[Finding]:
-    """One id whose address returns to a former one: two machines that register in turns, or one that moved back."""
+    """Yield ids whose address returns to a former one: two machines that register in turn, or one that moved back."""
     addresses: dict[str, list[IdentityDecision]] = {}
     for fact in decided:
         if fact.decision in (ID_APPLIED, ADDRESS_CHANGED) and fact.node is not None and fact.address is not None:
@@ -334,12 +334,13 @@ def _back_and_forth(group: Group, decided: list[IdentityDecision]) -> Iterator[F
 
 
 def _returns(changes: tuple[IdentityDecision, IdentityDecision, IdentityDecision]) -> bool:
-    """Decisions of two controllers have no common order but their clocks', so one controller must have made them."""
+    """Return True when one controller decided on an address, another, and the first again. Decisions of two controllers
+    have no common order except by their clocks."""
     return changes[0].address == changes[2].address and changes[1].source_node == changes[2].source_node
 
 
 def _of_another(group: Group) -> Iterator[Finding]:
-    """A broker with the identity files of another broker set refuses to register."""
+    """Yield brokers that refuse to register, with the identity files of another broker set."""
     for source, found in sorted(_steps(group, OF_ANOTHER).items()):
         yield _finding(
             group,
@@ -357,7 +358,7 @@ def _of_another(group: Group) -> Iterator[Finding]:
 
 
 def _refused(group: Group, decided: list[IdentityDecision]) -> Iterator[Finding]:
-    """``REGISTER_CODE_MISMATCH``: an id that was applied for belongs to another register code."""
+    """Yield ``REGISTER_CODE_MISMATCH``: an id that was applied for belongs to another register code."""
     applied = _applied(decided)
     for source, refusals in sorted(_steps(group, REFUSED).items()):
         for refused in refusals:
@@ -378,7 +379,7 @@ def _refused(group: Group, decided: list[IdentityDecision]) -> Iterator[Finding]
 
 
 def _versions(group: Group) -> Iterator[Finding]:
-    """``INCOMPATIBLE_VERSIONS``: brokers and controllers of which one side knows persistent ids and one does not."""
+    """Yield ``INCOMPATIBLE_VERSIONS``: brokers and controllers of which only one side knows persistent ids."""
     for source, found in sorted(_steps(group, NOT_SUPPORTED).items()):
         yield _finding(
             group,
@@ -412,7 +413,7 @@ def _versions(group: Group) -> Iterator[Finding]:
 
 
 def _at_once(group: Group, fact: Fact, other: Fact) -> bool:
-    """Whether both lasted at one moment, for every clock inside its bounds."""
+    """Return True when both facts hold at one moment, for every clock inside its bounds."""
     one_end, other_end = until(fact), until(other)
     if one_end is None or other_end is None:
         return False

@@ -1,1 +1,2 @@
-"""Leaders of terms of programs that a table describes, and of HashiCorp's Raft library, which is such a table."""
+"""Leaders by term of programs that a table of texts describes, and of HashiCorp's Raft library, which is such a
+table."""

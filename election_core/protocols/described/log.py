@@ -1,7 +1,5 @@
-"""The log of a program whose lines say little more than its role: who led which term, and who voted for whom.
-
-What a line says of its term holds for the lines behind it that say none, and lead.
-"""
+"""The log of a program whose lines show little more than its role: who led which term, and who voted for whom. A term
+in one line also holds for later lines of a leader that name none."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -20,17 +18,17 @@ ELECTED, LEADER_LOST, QUORUM_LOST = "elected", "leader_lost", "quorum_lost"
 
 @dataclass(slots=True)
 class Member(VotingLog):
-    """What a log says of its writer as member of one group."""
+    """The writer of a log as member of one group."""
 
     raised: list[FoldEvent] = field(default_factory=list)
 
     def on(self, event: FoldEvent) -> None:
-        """Take its next line."""
+        """Take the member's next line."""
         self.node = event.node or self.node
         _MOVES[event.kind.partition("_")[2]](self, event)
 
     def _own_term(self, event: FoldEvent) -> int | None:
-        """The term that a line says of its writer, or the one that an earlier line said."""
+        """Return the writer's term, by this line or an earlier one."""
         if event.term is not None:
             if event.term != self.own_term.term:
                 self.raised.append(event)
@@ -48,7 +46,7 @@ class Member(VotingLog):
         self._own_term(event)
 
     def _leads(self, event: FoldEvent) -> None:
-        """Whoever leads reached the term in which it asked for votes, also where no line says that it won."""
+        """Take the leader's role: it reached the term for which it asked, even if no line shows that it won."""
         if event.term is None and self.open is not None and self.open.term is not None:
             self.own_term.note(self.open.term, event)
         self.takes(event, LEADER, self._own_term(event), self.node, ELECTED)
@@ -59,7 +57,7 @@ class Member(VotingLog):
         self.takes(event, FOLLOWER, self._own_term(event) if event.term is not None else None, event.peer, "told")
 
     def _asks(self, event: FoldEvent) -> None:
-        """A term that is asked for is not reached yet: a round before the election may come to nothing."""
+        """Take a candidacy, whose term is not reached yet: a round before the election may fail."""
         if self.open is not None and self.open.term == event.term:
             self.open.rounds += 1
             return
@@ -79,14 +77,14 @@ class Member(VotingLog):
         self.grant(event, voter, candidate, event.term if event.term is not None else self.own_term.term)
 
     def _lost(self, event: FoldEvent) -> None:
-        """The line may be the first that says whom the member had followed."""
+        """Take the loss of the leader; the line may be the first to name the leader."""
         last = self.last
         if last is not None and last.role == FOLLOWER:
             last.leader = last.leader or event.peer
             self.takes(event, FOLLOWER, last.term, None, LEADER_LOST)
 
     def _alone(self, event: FoldEvent) -> None:
-        """A log may begin in a leadership, which this line ends."""
+        """Take the loss of the majority, which ends a leadership even if the log begins amid it."""
         if not self.steps:
             self.takes(event, LEADER, None, self.node, SEEN)
         if self.role == LEADER:
@@ -108,9 +106,9 @@ _MOVES: dict[str, Callable[[Member, FoldEvent], None]] = {
 }
 KINDS = frozenset(f"TOLD_{move}" for move in _MOVES)
 HASHICORP_KINDS = frozenset(f"HR_{move}" for move in _MOVES)
-"""The kinds of lines that are read, of each protocol."""
+"""The kinds of lines that each of the two protocols reads."""
 _OF_PROCESS = frozenset({"START", "STOP", "NAME"})
-"""Lines that hold for each group of whoever writes them."""
+"""Lines that hold for every group of their writer."""
 
 
 @dataclass(slots=True)
@@ -133,7 +131,7 @@ class DescribedLog:
                 member.on(event)
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
-        """What this log proves about the groups of whoever writes it."""
+        """Yield what this log proves about the groups of its writer."""
         heard = {name: of for name, of in self.members.items() if of.grants or any(s.role != UNKNOWN for s in of.steps)}
         for name, member in sorted(heard.items()):
             node = member.node or speaker.listed.member

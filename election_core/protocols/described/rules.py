@@ -1,8 +1,6 @@
-"""What holds of leaders of terms, whatever program elects them: the rules of the Raft family.
-
-Of a program that somebody describes it is not known whether a majority stands behind its leaders: two at once, of
-whichever terms, are an alarm. Of HashiCorp's library it is known: who is left without a majority commits nothing.
-"""
+"""Rules for leaders by term, whatever program elects them: those of the Raft family. For a program that somebody
+describes it is unknown whether its leaders need a majority: two leaders at once are an alarm, whatever their terms. In
+HashiCorp's library a leader without a majority commits nothing."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,7 +14,7 @@ from election_replay.election_core.protocols.raft_family import rules as raft_fa
 
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
-    """All rows of one group of a program that a table of the settings describes."""
+    """Yield all rows of one group of a program that a table of the settings describes."""
     for row in judge_raft(facts, clocks):
         if isinstance(row, Finding) and row.rule == RuleId.SPLIT_BRAIN_OVERLAP:
             both = row.summary.rpartition("; ")[0]
@@ -26,5 +24,5 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
 
 
 def judge_raft(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
-    """All rows of one group of HashiCorp's Raft library."""
+    """Yield all rows of one group of HashiCorp's Raft library."""
     yield from raft_family.rows_of(group_of(facts, clocks), (), raft_family.end_of_all_logs)

@@ -1,1 +1,1 @@
-"""No protocol of any system: what the logs themselves are worth as witnesses."""
+"""The quality of the logs themselves; not the protocol of any system."""

@@ -1,8 +1,8 @@
-"""One log that was shipped under two folders: it says everything twice, and is to be judged once.
+"""One log shipped under two folders: it shows everything twice, and must be judged once.
 
 A host gets another name, a log folder is restored beside the old one, a collector ships a machine under two names: the
-folders then hold the same lines. Two members never agree like that: what one log says about its own member it says at
-the very second at which the other does, all the way through the time that both cover.
+folders then hold the same lines. The logs of two members never agree like that: for the whole time that both cover,
+each line about the member itself has the same second in both.
 """
 
 from collections.abc import Iterable
@@ -30,11 +30,12 @@ from election_replay.election_core.protocols.log_quality.log import PROTOCOL
 from election_replay.election_core.protocols.raft_family.facts import LeaderKeptRole
 
 ENOUGH = 3
-"""So many facts must begin alike, and none may differ. Fewer could be chance: two processes under one name that were
-started together and told of the same election in the same second."""
+"""This many facts must begin alike, and none may differ. Fewer may be chance: two processes under one name that started
+together and heard of the same election in the same second."""
 
 _START_UP = SILENCE
-"""What a log says that begins in the middle is not the first line about it; a status line comes every few seconds."""
+"""The first lines of a log that begins in the middle need not be the first ones about their subject; a status line
+comes every few seconds."""
 _COUNTS = (
     *(RuleChecked, Committed, KnownCommitted, QuorumLost, LeaderKeptRole, TopicPermission, Alive, Silence),
     *(SettingPrinted, TimeoutConfigured, Written),
@@ -44,34 +45,34 @@ _COUNTS = (
 
 @dataclass(frozen=True)
 class Shipped:
-    """What one folder says about one group, by the beginnings of its facts; microseconds on its own clock."""
+    """The facts of one folder about one group; times in us on its own clock."""
 
     source: str
     facts: tuple[Fact, ...]
 
     @cached_property
     def first(self) -> int:
-        """The first sign of life."""
+        """Return the first sign of life."""
         return min((fact.since for fact in self.facts if isinstance(fact, Alive)), default=0)
 
     @cached_property
     def first_by(self) -> int:
-        """The first sign of life was at this time at the latest."""
+        """Return the latest possible time of the first sign of life."""
         return min((fact.since_by for fact in self.facts if isinstance(fact, Alive)), default=0)
 
     @cached_property
     def last(self) -> int:
-        """The last sign of life."""
+        """Return the last sign of life."""
         alive = (fact for fact in self.facts if isinstance(fact, Alive))
         return max((fact.since if fact.until is None else fact.until for fact in alive), default=0)
 
     @cached_property
     def member(self) -> frozenset[str]:
-        """The names of the member whose log it is."""
+        """Return the names of the member that wrote the log."""
         return frozenset(fact.node for fact in self.facts if isinstance(fact, Role) and fact.node is not None)
 
     def began(self, begin: int, end: int) -> frozenset[tuple[object, ...]]:
-        """What began in ``[begin, end)``, by whatever name the log calls its own member."""
+        """Return the keys of the facts that began in ``[begin, end)``, without the log's name for its own member."""
         selves = self.member | {self.source}
         return frozenset(
             tuple(None if value in selves else value for value in _key(fact))
@@ -81,11 +82,9 @@ class Shipped:
 
 
 def deduplicate_logs(of_group: Iterable[Fact]) -> list[Fact]:
-    """The facts of one group, each log once, and a ``LogCopied`` fact for each folder that holds another one's log.
-
-    Where the copy goes on after its original ends, as after a change of the host's name, its later facts are kept
-    as the original's: it is one log.
-    """
+    """Return the facts of one group with each log once, and a ``LogCopied`` fact for each folder with a copy. Where the
+    copy goes on after its original ends, as after a change of the host's name, its later facts are kept as the
+    original's: it is one log."""
     by_source: dict[str, list[Fact]] = {}
     for fact in of_group:
         by_source.setdefault(fact.source_node, []).append(fact)
@@ -121,7 +120,7 @@ def _copied(original: Shipped, copy: Shipped) -> Fact:
 
 
 def _key(fact: Fact) -> tuple[object, ...]:
-    """What a fact says and when it began."""
+    """Return the content of a fact and its beginning."""
     values = (getattr(fact, name) for name in fact.KNOWN_AT_START)
     return (fact.protocol, fact.kind, fact.node, fact.since, fact.since_by, *values)
 
@@ -136,7 +135,7 @@ def _same_log(log: Shipped, other: Shipped) -> bool:
 
 
 def _joined(original: Shipped, copy: Shipped) -> Shipped:
-    """The original until it ends, the copy from there on."""
+    """Return the facts of the original to its end, and those of the copy from there on."""
     if copy.last <= original.last:
         return original
     going_on = {_key(fact): fact for fact in copy.facts if (fact.until or copy.last) >= original.last}

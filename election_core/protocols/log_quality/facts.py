@@ -1,4 +1,4 @@
-"""The facts about a source itself: its release, its clock, and whom it speaks for."""
+"""Facts about a source itself: its release, its clock, and the member that it speaks for."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,7 +8,7 @@ from election_replay.election_core.model.facts import Fact
 
 @dataclass(slots=True, unsafe_hash=True)
 class Release(Fact):
-    """The process says that it is the ``release`` of the ``system``; without them its log never says one."""
+    """The process says that it is ``release`` of ``system``; both null: its log never names a release."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("system",)
 
@@ -19,7 +19,7 @@ class Release(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class Claim(Fact):
-    """From here on the ``process`` calls itself ``name`` by ``name_kind``, a setting or a kind of name."""
+    """From here on the ``process`` calls itself ``name``; ``name_kind`` is the setting or sort of name."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("process", "name_kind")
 
@@ -31,8 +31,8 @@ class Claim(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class SpeaksFor(Fact):
-    """One incarnation of a process that speaks as the member ``node``, by the protocol ``member_of``; ``goes_on``: the
-    log ends with it."""
+    """A process run that speaks as the member ``node`` of the protocol ``member_of``; ``goes_on``: the log ends with
+    it."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("member_of",)
 
@@ -43,8 +43,8 @@ class SpeaksFor(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class ListedAs(Fact):
-    """The inventory lists the source as ``listed_member`` (null: as some member) of ``listed_group``; ``agrees``: its
-    log says so too."""
+    """The inventory lists the source as ``listed_member`` (null: any member) of ``listed_group``; ``agrees``: so does
+    its log."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("listed_member",)
 
@@ -61,8 +61,7 @@ class PassedOver(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class LogCopied(Fact):
-    """The source holds the same log of ``node`` as the folder ``original``; its facts are counted once, as that
-    folder's."""
+    """The source holds the same log of ``node`` as the folder ``original``, and its facts count as that folder's."""
 
     original: str
     evidence: tuple[str, ...]

@@ -1,8 +1,6 @@
-"""What one source's logs say about themselves: the release that wrote them, the clock, and whom they speak for.
-
-A source is judged in the group of which its process is a member, as the facts of the other protocols show; a name
-server, which is a member of none, and a process whose group nothing tells, only where there is something to say.
-"""
+"""What a source's logs say about themselves: the release that wrote them, the clock, and the member they speak for. A
+source is judged in the group that its process is a member of, by the facts of the other protocols. A name server, which
+is no member, and a process of an unknown group are judged only where there is something to report."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -53,14 +51,15 @@ CLAIMS: Mapping[str, Callable[[FoldEvent], tuple[str | None, str | None]]] = {
     "ZK_START": lambda event: (SERVER, event.node),
     **{kind: _itself(system.member) for kind, system in systems_by_kind(Deed.NAMES_ITSELF).items()},
 }
-"""Lines in which a process names itself, and by what. An etcd member that is added anew gets another id, and a broker
-under controllers may: those are no contradictions."""
+"""Kinds of lines in which a process names itself, with the kind of name. An etcd member that is added again gets
+another id, and a broker under controllers may get one: those are no contradictions, so they are left out."""
 
 MEMBER_NAMES = {DLEDGER_MEMBER, SERVER, *(system.member for system in systems_by_kind(Deed.NAMES_ITSELF).values())}
-"""Names that lines of several members in one log bear: where each is read by itself, none contradicts another."""
+"""Kinds of names that distinguish the members of one log: where each member is read by itself, they do not
+contradict."""
 
 KINDS = frozenset(RELEASE_CLAIMS) | frozenset(CLAIMS)
-"""The events that this fold reads."""
+"""The kinds of events that this fold reads."""
 
 STREAM_OF = {
     BROKER: "broker.log",
@@ -69,14 +68,13 @@ STREAM_OF = {
     ETCD: "etcd.log",
     ZOOKEEPER: "zookeeper.log",
 }
-"""A file of each process."""
+"""A file name of each process."""
 
 OF_MANY_GROUPS = frozenset(spoken.protocol for system in SYSTEMS for spoken in system.protocols if spoken.many_groups)
-"""Protocols of which a process is in thousands of groups: for whom it speaks is told in another one."""
+"""Protocols in which one process is a member of thousands of groups: its identity is reported in another protocol."""
 
 NAMED_BY_OTHERS = frozenset({"controller", "metadata", "order_lock"}) | OF_MANY_GROUPS
-"""Protocols whose members bear a broker id, which ``BROKER_ID_CONFLICT`` judges, or for want of one their folder's
-name."""
+"""Protocols whose members have a broker id, which ``BROKER_ID_CONFLICT`` judges, or else their folder's name."""
 
 
 @dataclass(slots=True)
@@ -103,18 +101,18 @@ class SourcesLog:
             self.claims.append((process, subject, value, event))
 
     def facts(self, speaker: Speaker, stated: list[tuple[str, Fact]], apart: Collection[str] = ()) -> Iterator[Fact]:
-        """What this source is worth. ``stated`` is all that it says otherwise, each fact with its stream; of processes
-        ``apart`` each member is read by itself."""
+        """Yield the facts about this source. ``stated`` are all its other facts, each with its stream. The members of
+        the processes ``apart`` are read by themselves."""
         self.claims = [claim for claim in self.claims if claim[0] not in apart or claim[1] not in MEMBER_NAMES]
-        homes, crowded = _homes(stated), mixed_processes(speaker)
+        homes, mixed = _homes(stated), mixed_processes(speaker)
         spoken = {process_of(stream) for stream, _ in stated} | {process for process, _, _ in self.releases}
         for process in (*STREAM_OF, *sorted(spoken - set(STREAM_OF) - {SNAPSHOTS})):
-            yield from self._of_process(process, homes.get(process), speaker, crowded.get(process, ()))
+            yield from self._of_process(process, homes.get(process), speaker, mixed.get(process, ()))
         yield from _members(speaker, stated)
         yield from _listed(speaker, stated)
 
     def _of_process(
-        self, process: str, home: Alive | None, speaker: Speaker, crowded: Sequence[NamedId]
+        self, process: str, home: Alive | None, speaker: Speaker, mixed: Sequence[NamedId]
     ) -> Iterator[Fact]:
         of_process = [(key[1:], event) for key, event in self.releases.items() if key[0] == process]
         group = _group_of(process, home, speaker)
@@ -131,14 +129,14 @@ class SourcesLog:
                 name=name,
                 evidence=(event.event_id,),
             )
-        yield from _at_once(process, crowded, emit)
+        yield from _interleaved_claims(process, mixed, emit)
 
 
 def clock_steps(
     timeline: Timeline, holes: Sequence[LogGap], speaker: Speaker, stated: list[tuple[str, Fact]]
 ) -> Iterator[Fact]:
-    """Each step of a source's clock, in every group that the source speaks of; and of the ``holes`` in its logs those
-    in which it may have been set forward as far."""
+    """Yield each step of a source's clock, in every group that the source has facts about. Yield also the ``holes`` in
+    its logs in which its clock may have been set forward as far."""
     if not timeline.steps:
         return
     homes, groups = _homes(stated), {fact.replica_group for _, fact in stated}
@@ -165,7 +163,7 @@ def clock_steps(
 
 
 def _homes(stated: Iterable[tuple[str, Fact]]) -> dict[str, Alive]:
-    """The first life of each process as a member of its group."""
+    """Return the first run of each process as a member of its group."""
     homes: dict[str, Alive] = {}
     for stream, fact in stated:
         if isinstance(fact, Alive):
@@ -186,7 +184,8 @@ def _about(speaker: Speaker, process: str, group: str, home: Alive | None) -> Fa
 
 
 def mixed_processes(speaker: Speaker) -> dict[str, tuple[NamedId, ...]]:
-    """The processes whose lines are those of several members and mostly name none, with three lines that prove it."""
+    """Return the processes whose lines are those of several members and mostly unnamed, each with lines that prove
+    it."""
     identity, runs = speaker.identity, speaker.incarnations
     brokers, controllers = runs.get(BROKER, []), runs.get(CONTROLLER, [])
     found = {
@@ -198,10 +197,10 @@ def mixed_processes(speaker: Speaker) -> dict[str, tuple[NamedId, ...]]:
     return {process: lines for process, lines in found.items() if lines}
 
 
-def _at_once(process: str, crowded: Sequence[NamedId], emit: FactWriter) -> Iterator[Fact]:
-    """The names of a process that is several, on ``crowded`` lines; one that changes with a new life is no
+def _interleaved_claims(process: str, mixed: Sequence[NamedId], emit: FactWriter) -> Iterator[Fact]:
+    """Yield the names of a process that is several members; a name that changes with a new process run is no
     contradiction."""
-    for number, line in enumerate(crowded):
+    for number, line in enumerate(mixed):
         yield Claim(
             *emit.during(emit.node_at(line.at), line.at, line.by, line.event_id, ordinal=number),
             process=process,
@@ -212,31 +211,31 @@ def _at_once(process: str, crowded: Sequence[NamedId], emit: FactWriter) -> Iter
 
 
 def _members(speaker: Speaker, stated: list[tuple[str, Fact]]) -> Iterator[Fact]:
-    """The lives of members as whom the source speaks by a name that only one of its group may bear."""
-    for stream, life in stated:
-        if not isinstance(life, Alive) or life.node is None or life.replica_group == UNIDENTIFIED:
+    """Yield the process runs of members under a name that only one member of the group may have."""
+    for stream, run in stated:
+        if not isinstance(run, Alive) or run.node is None or run.replica_group == UNIDENTIFIED:
             continue
-        if life.protocol not in NAMED_BY_OTHERS:
-            emit = speaker.about(life.replica_group, PROTOCOL, stream)
-            end = (life.until, life.until_by, life.until_event)
+        if run.protocol not in NAMED_BY_OTHERS:
+            emit = speaker.about(run.replica_group, PROTOCOL, stream)
+            end = (run.until, run.until_by, run.until_event)
             yield SpeaksFor(
-                *emit.during(life.node, life.since, life.since_by, life.since_event, *end),
-                member_of=life.protocol,
-                evidence=_shown_by(life, stated),
-                goes_on=life.goes_on,
+                *emit.during(run.node, run.since, run.since_by, run.since_event, *end),
+                member_of=run.protocol,
+                evidence=_shown_by(run, stated),
+                goes_on=run.goes_on,
             )
 
 
 def _listed(speaker: Speaker, stated: list[tuple[str, Fact]]) -> Iterator[Fact]:
-    """Whether the log agrees with the inventory, where both say whom it speaks for."""
+    """Yield whether the log agrees with the inventory, where both name a member or group."""
     listed = speaker.listed
     alive = [fact for _, fact in stated if isinstance(fact, Alive) and fact.replica_group != UNIDENTIFIED]
     if not alive or listed.replica_group is None:
         return
-    of_group = [life for life in alive if life.replica_group == listed.replica_group]
-    names = {life.node for life in of_group if life.node is not None}
+    of_group = [run for run in alive if run.replica_group == listed.replica_group]
+    names = {run.node for run in of_group if run.node is not None}
     agrees = bool(of_group) and (listed.member is None or not names or listed.member in names)
-    shown = next((life for life in of_group or alive if life.node is not None), (of_group or alive)[0])
+    shown = next((run for run in of_group or alive if run.node is not None), (of_group or alive)[0])
     emit = speaker.about(shown.replica_group, PROTOCOL, "")
     yield ListedAs(
         *emit.during(shown.node, shown.since, shown.since_by, shown.since_event),
@@ -247,8 +246,8 @@ def _listed(speaker: Speaker, stated: list[tuple[str, Fact]]) -> Iterator[Fact]:
     )
 
 
-def _shown_by(life: Fact, stated: list[tuple[str, Fact]]) -> tuple[str, ...]:
-    """The first line on which what the source says of that group rests."""
-    about = (life.replica_group, life.protocol)
+def _shown_by(run: Fact, stated: list[tuple[str, Fact]]) -> tuple[str, ...]:
+    """Return the id of the first line of the source's facts about that group, if there is one."""
+    about = (run.replica_group, run.protocol)
     lines = (fact.since_event for _, fact in stated if (fact.replica_group, fact.protocol) == about)
     return tuple(line for line in [next((line for line in lines if line), None)] if line)

@@ -1,8 +1,8 @@
-"""Logs of several members in one folder: what breaks a rule there may be the order of two logs, and no member's own.
+"""Logs of several members in one folder: interleaved, they look like one member that breaks ordering rules.
 
-While a source contradicts itself about who it is (``IDENTITY_CONTRADICTION``), rules about one node's own order cannot
-be judged by it: they answer *undecidable*. Members that name themselves in each line are read apart all the same
-(:mod:`election_core.fold.members`). Each wrote by a clock of its own, so each is a source of its own for the judge.
+While a source contradicts itself about its identity (``IDENTITY_CONTRADICTION``), it cannot judge rules about one
+node's own order: they become *undecidable*. Members that name themselves in each line are read separately
+(:mod:`election_core.fold.members`). Each wrote by a clock of its own, so the judge sees each as a source of its own.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,12 +17,12 @@ WHY = "logs of several members in one folder, or a machine that was given to ano
 
 
 def split_members(facts: Iterable[Fact]) -> list[Fact]:
-    """The facts, each member of several in one source as a source of its own."""
+    """Return the facts with each of several members in one source as a source of its own."""
     return [replace(fact, source_node=_own_source(fact)) if fact.speaker else fact for fact in facts]
 
 
 def join_members(rows: Iterable[Row], facts: Iterable[Fact]) -> Iterator[Row]:
-    """The rows with the sources that hold the logs, of facts that :func:`sources_apart` gave."""
+    """Yield the rows with the folders as sources again, after :func:`split_members`."""
     folders = {fact.source_node: _folder(fact) for fact in facts if fact.speaker}
     for row in rows:
         if isinstance(row, RoleInterval | LockHold | MetadataVersion) and row.source_node in folders:
@@ -40,7 +40,7 @@ def _folder(fact: Fact) -> str:
 
 
 def drop_unattributable(facts: Iterable[Fact]) -> list[Fact]:
-    """The facts from which rules follow: of a source of which it is not clear whose log it is, none about its order."""
+    """Return the facts that rules may use: for a source of unclear identity, none about the order of its lines."""
     every = list(facts)
     names: dict[tuple[str, str, str], set[str]] = {}
     for fact in every:

@@ -1,7 +1,5 @@
-"""What limits the verdicts on a group: unknown releases, clocks that were put back, logs of doubtful origin.
-
-Nothing here is an incident of the system. It says how far the logs can be trusted, and why.
-"""
+"""Limits of the verdicts on a group: unknown releases, clocks that were put back, logs of doubtful origin. Nothing here
+is an incident of the system: the findings tell how far the logs can be trusted, and why."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -21,11 +19,11 @@ __all__ = ["PROTOCOL", "judge", "tells_of_two_sources"]
 
 
 Evident = ListedAs | Claim | SpeaksFor
-"""Facts from which it follows for whom a log speaks."""
+"""Facts that show which member a log speaks for."""
 
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
-    """All rows about the sources of one group."""
+    """Yield all rows about the sources of one group."""
     group = group_of(facts, clocks)
     yield from _unknown_releases(group)
     yield from _identities(group)
@@ -35,7 +33,7 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
 
 
 def _unknown_releases(group: Group) -> Iterator[Row]:
-    """``UNKNOWN_VERSION``: nodes that say to be a release whose texts and rules were not read."""
+    """Yield ``UNKNOWN_VERSION`` for nodes with a release whose texts and rules were not read, and its coverage."""
     by_source: dict[str, list[Release]] = {}
     for fact in group.of(Release):
         by_source.setdefault(fact.source_node, []).append(fact)
@@ -80,7 +78,7 @@ def _unknown_release(group: Group, unknown: list[Release]) -> Finding:
 
 
 def _identities(group: Group) -> Iterator[Row]:
-    """``IDENTITY_CONTRADICTION``: logs of which it is not clear for whom they speak."""
+    """Yield ``IDENTITY_CONTRADICTION`` for logs of unclear identity, and its coverage."""
     found = [*_against_inventory(group), *_changed_names(group), *_same_member(group)]
     yield from found
     yield from _copies(group)
@@ -93,7 +91,7 @@ def _identities(group: Group) -> Iterator[Row]:
 
 
 def tells_of_two_sources(row: Row) -> bool:
-    """Whether a row may say that one log stands in two folders: the one that ends later counts."""
+    """Return True when a row may say that two folders hold one log: then the one that ends later counts."""
     return isinstance(row, Finding) and row.rule == RuleId.IDENTITY_CONTRADICTION.value
 
 
@@ -147,7 +145,8 @@ def _changed_names(group: Group) -> Iterator[Finding]:
 
 
 def _same_member(group: Group) -> Iterator[Finding]:
-    """Two folders that speak for one member: at once for sure, or where a clock that was set hides the order."""
+    """Yield pairs of folders that speak for one member: surely at once, or where a clock that was set hides the
+    order."""
     by_member: dict[tuple[str, str], list[SpeaksFor]] = {}
     for fact in group.of(SpeaksFor):
         by_member.setdefault((fact.member_of, fact.node or ""), []).append(fact)
@@ -167,8 +166,8 @@ def _same_member(group: Group) -> Iterator[Finding]:
 
 
 def _one_after_the_other(group: Group, first: SpeaksFor, second: SpeaksFor) -> bool:
-    """Whether one process had ended before the other began, as far as that can be told at all: clocks that were never
-    set tell it but for their bounds."""
+    """Return True when one process had ended before the other began, as far as the clocks tell. Clocks that were never
+    set tell it, apart from their bounds."""
     if not group.clocks.stepped & {first.source_node, second.source_node}:
         return True
     return any(

@@ -1,9 +1,9 @@
-"""What ties the clocks of brokers to those of whoever copies their metadata files: the versions of their tables.
+"""Causal pairs between brokers and the machines that copy their metadata files, by the versions of tables.
 
-A DataVersion bears the time at which it was made, by the clock of the broker that made it. So it was made before any
-copy of a file that shows it, and not long before the last copy of the maker's own file that does not: a broker writes
-its tables to their files when they change, or every few seconds. Copies bear the time of whoever made them, which may
-be the machine itself, or another one.
+A DataVersion holds the time at which it was made, by the clock of the broker that made it. So it was made before any
+copy of a file with it, and not long before the last copy of the maker's own file without it: a broker writes its tables
+to their files when they change, or every few seconds. Copies have the time of the copier, which may be the machine
+itself or another one.
 
 Sources: RocketMQ ``DataVersion#nextVersion``, ``SlaveSynchronize`` (a slave takes the version with the table),
 ``TopicConfigManager``, ``SubscriptionGroupManager`` (written when changed), ``BrokerController`` (offsets are flushed).
@@ -27,16 +27,18 @@ from election_replay.election_core.protocols.metadata.rules import FLUSHES
 WRITTEN_AT_ONCE = frozenset({"topic_config", "subscription_group"})
 
 Made = tuple[str, int, int]
-"""A version that somebody made: the name of its table, the time in ms by its maker's clock, its number."""
+"""A version that a broker made: the table, the time in ms by its maker's clock, the counter."""
 Periods = Mapping[str, Sequence[Fact]]
-"""Facts of one kind by the source whose own log tells them."""
+"""Facts of one kind by their source."""
 
 
 def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
-    """A version is made before it is seen, and its maker's file was seen without it before it can have been written.
+    """Yield pairs of a version's making and its copies.
 
-    A process that ended or did not run meanwhile may not have written it. The maker is the one that served at that time
-    by its own log and has the version in its own file. What two may have made ties nothing.
+    A version is made before it is copied, and a copy of its maker's file without it precedes the latest time at which
+    it was written. A process that ended or was frozen meanwhile may not have written it. The maker is the broker that
+    served at that time by its own log and has the version in its own file; a version that two may have made ties
+    nothing.
     """
     every = list(facts)
     seen = [fact for fact in every if isinstance(fact, VersionSeen)]
@@ -58,11 +60,9 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
 
 
 def _makers(seen: Sequence[VersionSeen], served: Periods, printed: PrintedTimes) -> dict[Made, str]:
-    """Who made each version, as far as one alone can have. A table that nobody changed yet has no number.
-
-    A slave's file has versions of its master. One whose clock is wrong may seem to have served when they were made, but
-    so did the master.
-    """
+    """Return the maker of each version that only one broker can have made. A table that was never changed has no
+    counter. A slave's file has versions of its master. If a slave's clock is wrong, it may seem to have served when
+    they were made, but so did the master."""
     found = {}
     for fact in seen:
         made = _made(fact)
@@ -79,7 +79,7 @@ def _makers(seen: Sequence[VersionSeen], served: Periods, printed: PrintedTimes)
 
 
 def _first_copies(seen: Iterable[VersionSeen], makers: Mapping[Made, str]) -> Iterator[VersionSeen]:
-    """The first copy of each version at each broker."""
+    """Yield the first copy of each version at each broker."""
     known = set()
     for fact in sorted(seen, key=attrgetter("since", "source_node", "table_name")):
         place = (fact.source_node, _made(fact))
@@ -91,8 +91,8 @@ def _first_copies(seen: Iterable[VersionSeen], makers: Mapping[Made, str]) -> It
 def _changes_of_makers(
     seen: Iterable[VersionSeen], makers: Mapping[Made, str], timing: Timing
 ) -> Iterator[tuple[VersionSeen, VersionSeen, int]]:
-    """The last copy of a maker's own file without a version, the first one with it, and in how many microseconds after
-    it was made it must have been written."""
+    """Yield a maker's last copy without a version, its first copy with it, and in how many us it must have been
+    written."""
     place = attrgetter("source_node", "table_name")
     for (source, table), of_table in groupby(sorted(seen, key=attrgetter("source_node", "table_name", "since")), place):
         within = _written_within(table, timing)
@@ -102,10 +102,8 @@ def _changes_of_makers(
 
 
 def _written_within(table: str, timing: Timing) -> int | None:
-    """How long after a change a table is in its file at the latest, in microseconds; ``None``: nobody knows.
-
-    A process may not run for a while without a hole in its log.
-    """
+    """Return how many us after a change a table is in its file at the latest; ``None``: unknown. A process may be
+    frozen for up to ``SILENCE`` without a gap in its log."""
     late = Timeout.FLUSH_TAKES.us + Timeout.SILENCE.us
     if table in WRITTEN_AT_ONCE:
         return late
@@ -122,12 +120,12 @@ def _by_source(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
 
 
 def _during(periods: Iterable[Fact], begin: int, end: int) -> bool:
-    """Whether a time by a source's clock lies within one of its periods."""
+    """Return True when [begin, end] lies within one of a source's periods, by its own clock."""
     return any(period.since_by <= begin and (period.until is None or end <= period.until) for period in periods)
 
 
 def _meets(hole: Fact, begin: Moment, end: Moment) -> bool:
-    """Whether a hole in a source's log lies, in part, between two moments of its clock."""
+    """Return True when a gap in the source's log overlaps the interval [begin, end] of its own clock."""
     return hole.since <= end.by and (hole.until_by is None or begin.at <= hole.until_by)
 
 
@@ -136,12 +134,12 @@ def _made(fact: VersionSeen) -> Made:
 
 
 def _when(fact: VersionSeen, maker: str, printed: PrintedTimes) -> Moment:
-    """When a version was made, as a copy of it tells."""
+    """Return when a version was made, by a copy of it."""
     at = (fact.version_timestamp or 0) * US_PER_MS
     return printed.moment(at, at + US_PER_MS, maker, fact.since_event)
 
 
 def _copied(fact: VersionSeen) -> Moment:
-    """When a file was read at the latest: copies of one round bear the time at which that began."""
+    """Return when a file was read: copies of one round have the time at which the round began."""
     begun = since(fact)
     return replace(begun, by=begun.by + Timeout.COPYING.us, source=copier_of(fact.source_node))

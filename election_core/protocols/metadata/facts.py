@@ -1,4 +1,4 @@
-"""The facts about a broker's metadata: its tables, and who served and took over when."""
+"""Facts about a broker's metadata: its tables, who served, and what was taken over."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,7 +8,7 @@ from election_replay.election_core.model.facts import Fact
 
 @dataclass(slots=True, unsafe_hash=True)
 class VersionSeen(Fact):
-    """The file of the table ``table_name`` bore this DataVersion when it was looked at (null: none)."""
+    """The file of the table ``table_name`` had this DataVersion when it was copied (null: none)."""
 
     BY_COPIER: ClassVar[bool] = True
 
@@ -20,8 +20,7 @@ class VersionSeen(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class TableCopied(Fact):
-    """The table ``table_name`` around a moment at which something happened to its broker; ``names``: those in it, where
-    it has names."""
+    """The table ``table_name`` around an event of its broker; ``names`` are its entries, where it has names."""
 
     BY_COPIER: ClassVar[bool] = True
 
@@ -34,7 +33,7 @@ class TableCopied(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class OffsetCopied(Fact):
-    """One entry of such a table: ``offset`` is the next message of a queue, or of the delay level ``queue_id``."""
+    """One entry of a copied table: ``offset`` is the next message of a queue, or of the delay level ``queue_id``."""
 
     BY_COPIER: ClassVar[bool] = True
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("consumer_group", "topic", "queue_id")
@@ -48,8 +47,8 @@ class OffsetCopied(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class ActedAsMaster(Fact):
-    """The slave at ``address`` had the smallest id of its set and acted; ``peer`` is the smaller id that ended it, if
-    ``end_cause`` says so."""
+    """The slave at ``address`` had the smallest id of its set and acted as master. ``peer`` is the smaller id that
+    ended it, if ``end_cause`` names that cause."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer", "address")
 
@@ -60,8 +59,8 @@ class ActedAsMaster(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class BeganToServe(Fact):
-    """The broker began to serve; ``cause``: what it had done before, null where its log does not say.
-    ``skip_pre_online`` is that setting, as the log shows it."""
+    """The broker began to serve after ``cause`` (null where its log does not show it). ``skip_pre_online`` is that
+    setting, as the log shows it."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("cause",)
 

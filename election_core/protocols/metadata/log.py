@@ -1,13 +1,13 @@
-"""What a broker's logs and the copies of its metadata files say about offsets, topics and groups, as a state machine.
+"""The state machine of a broker's offsets, topics and groups, by its logs and the copies of its metadata files.
 
 Sources: RocketMQ ``BrokerPreOnlineService`` (how a returning master takes over what happened meanwhile),
 ``BrokerController#startService`` and ``#updateMinBroker`` (who serves), ``SlaveSynchronize`` (how slaves copy),
 ``ConsumerOffsetManager`` and ``ScheduleMessageService`` (offsets), ``DataVersion``.
 
-Tables are large and change all the time; a switch is rare. Facts therefore carry the version of every snapshot, but
-its offsets only where something happened to the broker: the last one before and the first two after. When the logs
-come before the snapshots (:meth:`MetadataLog.after_logs`) no other table is held in memory either, and those that are
-older than the logs' end by a day are ``given_up``: no later night looks at them.
+Tables are large and change all the time; a switch is rare. So facts hold the version of every snapshot, but its offsets
+only around events of the broker: the last snapshot before and the first two after. When the logs come before the
+snapshots (:meth:`MetadataLog.after_logs`), no other table is held in memory, and tables more than a day older than the
+logs' end are ``given_up``: no later night reads them.
 """
 
 from bisect import bisect_left, bisect_right
@@ -51,7 +51,7 @@ _BEFORE_SERVING = {
     "PRE_ALONE": ALONE,
     "PRE_NOT_NEEDED": NOT_NEEDED,
 }
-"""How a broker came to serve, by what BrokerPreOnlineService#prepareForBrokerOnline said last."""
+"""How a broker came to serve, by the last line of BrokerPreOnlineService#prepareForBrokerOnline."""
 
 _TAKEN = {
     "PRE_REVERSE_CONSUMER": "consumer_offset",
@@ -60,21 +60,19 @@ _TAKEN = {
 }
 
 AFTER = 2
-"""So many tables after something happened are looked at."""
+"""The number of snapshots after an event that are read."""
 
 
 SETTLES = Timeout.TABLES_SETTLE.us
 
 Table: TypeAlias = tuple[str, str]
-"""The stream of a snapshot, and which table it holds."""
+"""The stream of a snapshot, and the table that it holds."""
 
 
 @dataclass(slots=True)
 class Snapshot:
-    """One metadata file as it was at ``at``; ``entries`` are the events of its offsets.
-
-    ``wanted`` counts for how many more files of its kind, this one included, something has just happened.
-    """
+    """One metadata file as it was at ``at``; ``entries`` are the events of its offsets. ``wanted`` counts the files of
+    its kind, this one included, that still follow an event closely enough to be read."""
 
     key: Table
     head: FoldEvent
@@ -83,12 +81,12 @@ class Snapshot:
 
     @property
     def kind(self) -> str:
-        """Which table it is."""
+        """Return the name of the table."""
         return self.key[1]
 
     @property
     def at(self) -> int:
-        """When it was taken."""
+        """Return when it was taken, in us UTC."""
         return self.head.at
 
 
@@ -113,13 +111,13 @@ class MetadataLog:
         _HANDLERS[event.kind](self, event)
 
     def after_logs(self, incarnations: list[Incarnation]) -> None:
-        """Whatever can have happened is known; what follows are snapshots, each kind in the order of its times."""
+        """Take the end of the logs: all events are known; snapshots follow, each kind in order of time."""
         events = (*self.serving, *self.smallest, *self.before_online)
         self._happened = sorted(_marks(incarnations, []) | {event.at for event in events} | set(self.troubles))
         self._settled = incarnations[-1].last_seen - SETTLES if incarnations else None
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
-        """What this broker proves about its metadata."""
+        """Yield what this broker proves about its metadata."""
         del stream  # logs and snapshots of the broker are one
         if not (self.snapshots or self.smallest or self.before_online):
             return
@@ -159,7 +157,7 @@ class MetadataLog:
         return identity.broker_set or identity.setting("brokerName") or from_file or speaker.broker_set or UNIDENTIFIED
 
     def _node(self, speaker: Speaker, incarnations: list[Incarnation], time: int) -> str:
-        """The member's name: its elected or proposed id, else the id it serves under, else the folder's name."""
+        """Return the member's name: its elected or proposed id, else the id it serves under, else the folder's name."""
         identity = speaker.identity
         member = identity.setting("dLegerSelfId") if identity.setting("enableDLegerCommitLog") == "true" else None
         if found := member or identity.broker_id_at(time, incarnations):
@@ -173,19 +171,20 @@ class MetadataLog:
         return next((event.broker_id for event in self.serving if event.broker_id), None)
 
     def _acting_mode(self, identity: Identity) -> bool:
-        """Whether anything shows the mode of slave acting masters: elsewhere nobody hands over to another."""
+        """Return True when the log shows the mode of slave acting masters: in other modes nobody hands over."""
         return bool(self.smallest or self.before_online) or identity.setting("enableSlaveActingMaster") == "true"
 
     # -- who served ---------------------------------------------------------------------------------------
 
     def _acting(self, emit: FactWriter) -> Iterator[Fact]:
-        """Periods in which this slave had the smallest id (BrokerController#onMinBrokerChange); a master never acts."""
+        """Yield periods in which this slave had the smallest id (BrokerController#onMinBrokerChange); a master never
+        acts."""
         for number, incarnation in enumerate(emit.incarnations):
             begun: FoldEvent | None = None
             for event in (e for e in self.smallest if incarnation_at(emit.incarnations, e.at) == number):
                 node = emit.node_at(event.at)
                 if event.peer == node and node != MASTER_ID:
-                    unseen = begun is not None and event.value_before not in (None, node)  # an end that was not printed
+                    unseen = begun is not None and event.value_before not in (None, node)  # the end was not printed
                     begun = event if unseen else begun or event
                 elif begun is not None and event.peer != node:
                     end = (event.at, max(event.by, begun.at), event.event_id)
@@ -195,12 +194,12 @@ class MetadataLog:
                 yield _period(emit, begun, *_end_of(incarnation))
 
     def _returns(self, emit: FactWriter, identity: Identity) -> Iterator[Fact]:
-        """The moments from which on this broker served, and what it had done before."""
+        """Yield the moments from which on this broker served, with what it had done before."""
         switched_on = {incarnation_at(emit.incarnations, e.at) for e in self.serving if e.kind != "PRE_NOT_NEEDED"}
         for event in self.serving:
             incarnation = incarnation_at(emit.incarnations, event.at)
             if event.kind == "PRE_NOT_NEEDED" and incarnation in switched_on:
-                continue  # its isolation had ended before, another way
+                continue  # a service line of this run shows that it was serving already
             causes = [
                 e
                 for e in self.before_online
@@ -218,10 +217,8 @@ class MetadataLog:
             )
 
     def _reversed(self, emit: FactWriter) -> Iterator[Fact]:
-        """What each reverse sync took over (BrokerPreOnlineService#syncMetadataReverse).
-
-        The line with which one begins may be lost; what was taken over names the member too.
-        """
+        """Yield what each reverse sync took over (BrokerPreOnlineService#syncMetadataReverse). Its first line may be
+        lost; the lines about tables name the member too."""
         current: FoldEvent | None = None
         taken: list[FoldEvent] = []
         for event in [*self.before_online, None]:
@@ -241,7 +238,7 @@ class MetadataLog:
     # -- tables -------------------------------------------------------------------------------------------
 
     def _tables(self, emit: FactWriter, marks: set[int]) -> Iterator[Fact]:
-        """The tables around ``marks``, and the last of each kind that holds names."""
+        """Yield the tables around ``marks``, and the last one of each kind."""
         by_kind: dict[str, list[Snapshot]] = {}
         for snapshot in self.snapshots.values():
             by_kind.setdefault(snapshot.kind, []).append(snapshot)
@@ -286,7 +283,8 @@ class MetadataLog:
             self.smallest.append(event)
 
     def _on_not_needed(self, event: FoldEvent) -> None:
-        """The only replica by its configuration (totalReplicas) is never isolated and writes no "start service"."""
+        """Take a broker that is the only replica by its configuration: it is never isolated and logs no "start
+        service"."""
         self.before_online.append(event)
         self.serving.append(event)
 
@@ -297,7 +295,7 @@ class MetadataLog:
         self.before_online.append(event)
 
     def _on_trouble(self, event: FoldEvent) -> None:
-        """A master that the name servers lost does not stop, and only these lines show it."""
+        """Take a sign that the name servers lost this master: it does not stop, so only these lines show it."""
         self.troubles.append(event.at)
 
     def _on_dropped(self, event: FoldEvent) -> None:
@@ -305,12 +303,12 @@ class MetadataLog:
 
 
 def _explains(claim: FoldEvent, serving: FoldEvent) -> bool:
-    """Whether a line says how the broker came to serve; that it needs no pre-online says so only of itself."""
+    """Return True when a line tells how the broker came to serve; PRE_NOT_NEEDED tells it only about itself."""
     return claim.kind in _BEFORE_SERVING and (claim.kind != "PRE_NOT_NEEDED" or claim is serving)
 
 
 def _table(emit: FactWriter, snapshot: Snapshot) -> Iterator[Fact]:
-    """One fact for each offset of a snapshot, and one for the table itself."""
+    """Yield one fact for the table of a snapshot, and one for each of its offsets."""
     head = snapshot.head
     yield TableCopied(
         *emit.at(head),
@@ -321,7 +319,7 @@ def _table(emit: FactWriter, snapshot: Snapshot) -> Iterator[Fact]:
         counter=head.counter,
     )
     for entry in snapshot.entries:
-        if entry.queue_offset is None:  # nothing follows from an entry without an offset
+        if entry.queue_offset is None:
             continue
         yield OffsetCopied(
             *emit.at(entry),
@@ -334,7 +332,8 @@ def _table(emit: FactWriter, snapshot: Snapshot) -> Iterator[Fact]:
 
 
 def _marks(incarnations: list[Incarnation], periods: list[Fact]) -> set[int]:
-    """When something happened to the broker: it started, fell silent, was last seen, served, acted."""
+    """Return the times in us of the broker's events: starts, silences, last signs of life, serving and acting
+    periods."""
     marks = {
         time
         for incarnation in incarnations
@@ -348,7 +347,7 @@ def _marks(incarnations: list[Incarnation], periods: list[Fact]) -> set[int]:
 
 
 def _end_of(incarnation: Incarnation) -> tuple[tuple[int | None, int | None, str | None], str | None, None]:
-    """How an acting period ends with the life of its process."""
+    """Return how an acting period ends with its process run: (time, latest, line), cause, no peer."""
     if incarnation.stop is not None:
         return (
             (incarnation.stop, max(incarnation.stop, incarnation.last_by), incarnation.stop_event),
@@ -393,7 +392,7 @@ _HANDLERS: dict[str, Callable[[MetadataLog, FoldEvent], None]] = {
 }
 
 ENTRIES = frozenset({"META_SNAPSHOT_OFFSET", "META_SNAPSHOT_DELAY"})
-"""The entries of tables."""
+"""The kinds of events of table entries."""
 
 KINDS = frozenset(_HANDLERS)
-"""The events that the fold reads."""
+"""The kinds of events that the fold reads."""

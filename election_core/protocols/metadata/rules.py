@@ -1,12 +1,12 @@
 """What must become of offsets, topics and groups when an acting master hands over.
 
-While a slave acts, consumers commit to it, and topics and groups are made there. Whoever serves next should go on
-from there. Versions do not tell whether it does: a DataVersion moves only every so many commits, so a complete
-pre-online may take nothing over, and the larger counter may have the smaller offsets. The tables are compared.
+While a slave acts, consumers commit to it, and topics and groups are created there. The broker that serves next should
+go on from there. Versions do not tell whether it does: a DataVersion moves only every so many commits, so a complete
+pre-online may take nothing over, and the larger counter may have the smaller offsets. So the tables are compared.
 
-Only hand-overs from an acting master that lives are judged: a slave that takes over from a dead or lost master has
-its last copy, up to a copying interval old, and that is by design (``SlaveSynchronize``). An offset that goes back
-while nobody hands over is a late commit of a client (``ConsumerOffsetManager#commitOffset`` "less than store").
+Only hand-overs from a living acting master are judged: a slave that takes over from a dead or lost master has its last
+copy, up to a copying interval old, by design (``SlaveSynchronize``). An offset that goes back without a hand-over is a
+client's late commit (``ConsumerOffsetManager#commitOffset`` "less than store").
 
 Sources: RocketMQ ``BrokerPreOnlineService#syncMetadataReverse``, ``#prepareForSlaveOnline``, ``BrokerController#start``
 (skipPreOnline), ``DataVersion#compare``, RIP-32.
@@ -52,12 +52,12 @@ OFFSETS = {"consumer_offset": "Consumer offsets", "delay_offset": "Delay offsets
 NAMES = {"topic_config": "topic", "subscription_group": "consumer group"}
 
 FLUSHES = {"consumer_offset": Timeout.CONSUMER_OFFSET_FLUSH, "delay_offset": Timeout.DELAY_OFFSET_FLUSH}
-"""How often a broker writes its table to the file."""
+"""How often a broker writes each table to its file."""
 SHOWN = 8
-"""So many queues, and so many names, are told one by one."""
+"""At most this many queues, and this many names, are listed."""
 
 _OWN_NAMES = ("%", "rmq_sys_", "RMQ_SYS_", "CID_RMQ_SYS_", "SCHEDULE_TOPIC_XXXX")
-"""Beginnings of names that brokers make for themselves, and make again (TopicValidator#isSystemTopic, MixAll)."""
+"""Beginnings of names that brokers create for themselves, also again (TopicValidator#isSystemTopic, MixAll)."""
 
 _HOW = {
     SKIPPED: "it had skipped pre-online",
@@ -71,10 +71,10 @@ _WITHOUT = {
     ALONE: "with a pre-online that found no other member at the name servers,",
     NOT_NEEDED: "without pre-online, as the only replica by its configuration,",
 }
-"""How a master came back that asked nobody, for a sentence."""
+"""How a master came back without asking anybody, for a sentence."""
 
 Key = tuple[str | None, str | None, int | None]
-"""Topic, consumer group, queue; of a delay level only the level."""
+"""Topic, consumer group, queue; for a delay level only the level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +87,9 @@ class Table:
     offsets: dict[Key, OffsetCopied]
 
     def offset(self, key: Key) -> int | None:
-        """The next message of ``key``; ``None``: not known.
-
-        A delay level without an entry is delivered from its beginning (``ScheduleMessageService#start``). Where a
-        consumer group begins that has no entry for a queue, it decides by itself (``ConsumeFromWhere``).
-        """
+        """Return the next message of ``key``; ``None``: unknown. A delay level without an entry is delivered from its
+        beginning (``ScheduleMessageService#start``). A consumer group without an entry for a queue decides itself where
+        it begins (``ConsumeFromWhere``)."""
         entry = self.offsets.get(key)
         if entry is not None:
             return entry.offset
@@ -101,11 +99,11 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class HandOver:
-    """An acting master (``left``) lives to see one with a smaller id (``node`` at ``source``) take its place.
+    """An acting master (``left``) lives to see a broker with a smaller id (``node`` at ``source``) take its place.
 
-    ``returned`` is where that one began to serve, ``None`` if no line says so; it had never stopped, unless it was
-    ``restarted`` meanwhile. Its process was ``started``, and the one before it had ``died`` (last sign), both
-    microseconds on its own clock. ``reversed`` are its reverse syncs.
+    ``returned`` is where that broker began to serve. It is ``None`` if no line shows it: then the broker had never
+    stopped, unless it was ``restarted`` meanwhile. Its process was ``started``, and the former one ``died`` (last
+    sign), both in us on its own clock. ``reversed`` are its reverse syncs.
     """
 
     group: Group
@@ -120,26 +118,26 @@ class HandOver:
 
     @property
     def name(self) -> str:
-        """Who took over, as a person finds it."""
+        """Return the name of the broker that took over, with its folder where that differs."""
         return name_of(self.node, self.source)
 
     @property
     def left_name(self) -> str:
-        """The acting master, as a person finds it."""
+        """Return the name of the acting master, with its folder where that differs."""
         return name_of(self.left.node, self.left.source_node)
 
     @property
     def taken(self) -> frozenset[str]:
-        """The tables that a reverse sync took over."""
+        """Return the tables that a reverse sync took over."""
         return frozenset(name for fact in self.reversed for name in fact.tables)
 
     @property
     def end(self) -> Moment:
-        """When the acting master heard of it."""
+        """Return when the acting master heard of the hand-over."""
         return until(self.left) or since(self.left)
 
     def finding(self, rule: RuleId, *key: object, **columns: Any) -> Finding:
-        """A finding about it; ``key`` tells it from others of its rule about the same one."""
+        """Return a finding about the hand-over; ``key`` distinguishes it within its rule."""
         left = self.left
         kind, *more = key
         whole = (kind, left.source_node, self.source, left.since, left.until, *more)
@@ -147,7 +145,7 @@ class HandOver:
         return self.group.finding(rule, whole, nodes=nodes, **{"when": self.end.at} | columns)
 
     def how(self, kind: str) -> str:
-        """How the new one came to its table, for a sentence."""
+        """Return how the new master came to its table, for a sentence."""
         if kind in self.taken:
             return "its pre-online had taken over from each member what was not older by its version"
         if self.returned is None:
@@ -157,7 +155,7 @@ class HandOver:
 
 @dataclass(slots=True)
 class Loss:
-    """What went back: the entries before, and what each of them was afterwards (``None``: it had none)."""
+    """Entries that went back: the entry before, the offset afterwards and its entry (``None``: it had none)."""
 
     entries: list[tuple[OffsetCopied, int | None, OffsetCopied | None]] = field(default_factory=list)
     proven: bool = True
@@ -165,18 +163,18 @@ class Loss:
 
     @property
     def size(self) -> int:
-        """By how much, over all queues of which that is known."""
+        """Return by how many messages, over all queues with a known offset."""
         return sum(entry.offset - after for entry, after, _ in self.entries if after is not None)
 
     @property
     def missing(self) -> bool:
-        """Whether the one that took over has no offset of these queues."""
+        """Return True when the new master has no offset of these queues."""
         return all(after is None for _, after, _ in self.entries)
 
 
 @dataclass(slots=True)
 class Verdicts:
-    """How often a rule held, and why it could not be judged."""
+    """How often a rule held or was broken, and why it could not be judged."""
 
     rule: RuleId
     conforms: int = 0
@@ -184,21 +182,21 @@ class Verdicts:
     why: list[str] = field(default_factory=list)
 
     def count(self, certainty: str, why: str, times: int = 1) -> None:
-        """What a finding tells of, or ``times`` of them: broken where it is sure, and undecidable where it is not."""
+        """Count ``times`` a finding: as violated, or as undecidable where it is only possible."""
         if certainty == POSSIBLE:
             self.why += [why] * times
         else:
             self.violates += times
 
     def row(self, group: Group) -> Iterator[RuleCoverage]:
-        """The row of the rule, if it was ever asked."""
+        """Yield the coverage of the rule, if it was judged at all."""
         if self.conforms or self.violates or self.why:
             why = "; ".join(sorted(set(self.why)))
             yield coverage(group, self.rule, self.conforms, self.violates, len(self.why), why)
 
 
 class Tables:
-    """The tables of a group around the moments at which something happened, by broker and kind."""
+    """The copied tables of a group, by broker and kind."""
 
     def __init__(self, group: Group) -> None:
         offsets: dict[tuple[str, str, int], list[OffsetCopied]] = {}
@@ -213,40 +211,39 @@ class Tables:
             self._of.setdefault((copied.source_node, copied.table_name), []).append(table)
 
     def before(self, source: str, kind: str, moment: Moment) -> Table | None:
-        """The last table that is older than ``moment``, whatever the clocks."""
+        """Return the last table that is surely older than ``moment``, or ``None``."""
         older = [table for table in self._of.get((source, kind), []) if self.in_order(table.taken, moment)]
         return older[-1] if older else None
 
     def after(self, source: str, kind: str, moment: Moment) -> Table | None:
-        """The first table that is younger than ``moment``, whatever the clocks."""
+        """Return the first table that is surely younger than ``moment``, or ``None``."""
         return next((table for table in self._of.get((source, kind), []) if self.in_order(moment, table.taken)), None)
 
     def last(self, source: str, kind: str) -> Table | None:
-        """The last table that there is."""
+        """Return the last table, or ``None``."""
         tables = self._of.get((source, kind), [])
         return tables[-1] if tables else None
 
     def seen_after(self, source: str, moment: Moment) -> bool:
-        """Whether anything of the broker was copied after ``moment``; unchanged files need not be copied again."""
+        """Return True when any table of the broker was copied after ``moment``; unchanged files need not be copied
+        again."""
         return any(self.in_order(moment, tables[-1].taken) for (of, _), tables in self._of.items() if of == source)
 
     def _taken(self, copied: TableCopied) -> Moment:
-        """When a file was copied: by the clock of its broker, unless the copier's is known to be another one."""
+        """Return when a file was copied: by the clock of its broker, unless the copier's is known to be another one."""
         taken, source = since(copied), copied.source_node
         return taken if self.clocks.copies_itself(source) else replace(taken, source=copier_of(source))
 
     def in_order(self, earlier: Moment, later: Moment) -> bool:
-        """Whether one surely came before the other.
-
-        On one machine the order of whole seconds is enough; across machines the bounds of the clocks count.
-        """
+        """Return True when ``earlier`` surely came first. On one machine the order of whole seconds is enough; across
+        machines the bounds of the clocks count."""
         if earlier.source == later.source:
             return earlier.at <= later.at
         return self.clocks.elapsed(earlier, later)[0] >= 0
 
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
-    """All rows of one broker set."""
+    """Yield all rows of one broker set."""
     group = group_of(facts, clocks)
     yield from versions(group)
     tables = Tables(group)
@@ -271,7 +268,7 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
 
 
 def versions(group: Group) -> Iterator[MetadataVersion]:
-    """Every version that was seen."""
+    """Yield every version that was seen."""
     for fact in group.of(VersionSeen):
         timestamp = fact.version_timestamp
         yield MetadataVersion(
@@ -288,11 +285,11 @@ def versions(group: Group) -> Iterator[MetadataVersion]:
 
 
 _YEAR_3000 = 32_503_680_000_000
-"""In milliseconds; a version's timestamp beyond it is none."""
+"""In ms; a larger timestamp of a version is invalid."""
 
 
 def hand_overs(group: Group) -> Iterator[HandOver]:
-    """Every end of an acting period by a smaller id, for each broker that bears this id and may be meant."""
+    """Yield every end of an acting period by a smaller id, for each broker that has this id."""
     for left in group.of(ActedAsMaster):
         if left.end_cause != SMALLER_ID or left.peer is None:
             continue
@@ -309,14 +306,14 @@ def hand_overs(group: Group) -> Iterator[HandOver]:
             yield HandOver(group, left, left.peer, source, returned, started, died, restarted, taken)
 
 
-def _meanwhile(left: ActedAsMaster, life: Alive, group: Group) -> bool:
-    """Whether a process may have begun while the other one acted."""
+def _meanwhile(left: ActedAsMaster, run: Alive, group: Group) -> bool:
+    """Return True when a process may have begun during the acting period."""
     end = until(left) or since(left)
-    return group.clocks.elapsed(since(left), since(life))[1] > 0 and group.clocks.elapsed(since(life), end)[1] > 0
+    return group.clocks.elapsed(since(left), since(run))[1] > 0 and group.clocks.elapsed(since(run), end)[1] > 0
 
 
 def _return_within(left: ActedAsMaster, source: str, group: Group) -> BeganToServe | None:
-    """Where the broker began to serve during the acting period."""
+    """Return where the broker began to serve during the acting period, or ``None``."""
     end = until(left) or since(left)
     found = None
     for fact in group.of(BeganToServe):
@@ -330,7 +327,7 @@ def _return_within(left: ActedAsMaster, source: str, group: Group) -> BeganToSer
 
 
 def _life_before(returned: BeganToServe | None, source: str, group: Group) -> tuple[int | None, int | None]:
-    """When the process that returned was started, and when the one before it was last seen."""
+    """Return when the returning process was started, and when the one before it was last seen."""
     if returned is None:
         return None, None
     alive = [fact for fact in group.of(Alive) if fact.source_node == source and fact.since <= returned.since]
@@ -344,10 +341,8 @@ def _life_before(returned: BeganToServe | None, source: str, group: Group) -> tu
 def _lost_offsets(
     hand_over: HandOver, tables: Tables, group: Group, stale: Verdicts, rollback: Verdicts
 ) -> Iterator[tuple[str, Finding | None, Finding]]:
-    """What went back, by the kind of its table: that it was taken over so, if it was, and that it went back.
-
-    Nothing counts as kept where the first copy was taken when consumers may have committed their places again.
-    """
+    """Yield what went back: the kind of table, the finding that it was taken over so (or ``None``), the rollback
+    finding. Nothing counts as kept if the first copy may show offsets that consumers have committed again."""
     for kind in OFFSETS:
         before = _at_the_end(hand_over, tables, kind)
         if before is None:
@@ -373,24 +368,22 @@ def _lost_offsets(
 
 
 def _seen_in_time(hand_over: HandOver, tables: Tables, group: Group, kind: str) -> bool:
-    """Whether copies show with which offsets the new one began, before it wrote those that were committed to it."""
+    """Return True when copies show the offsets with which the new master began, before it wrote new commits."""
     _, exact = _stored(hand_over, tables, kind)
     if exact and _takes_nothing(hand_over):
         return True
     after = _first_after(hand_over, tables, group, kind)
     begin = since(hand_over.returned) if hand_over.returned is not None else hand_over.end
     flush = group.timing.us(FLUSHES[kind]) + Timeout.FLUSH_TAKES.us
-    # One that never stopped shows nothing before its first writing since; that one tells the least of what came then.
+    # A master that never stopped shows nothing before its first flush after the hand-over.
     wait = flush if hand_over.returned is not None else 2 * flush
     return after is not None and group.clocks.elapsed(begin, after.taken)[0] <= wait
 
 
 def _at_the_end(hand_over: HandOver, tables: Tables, kind: str) -> Table | None:
-    """The acting master's table when it handed over.
-
-    A copy taken later still shows it, as long as its version was made before the end and is not that of the new
-    master: copying a table from the master copies its version (SlaveSynchronize#syncConsumerOffset).
-    """
+    """Return the acting master's table when it handed over. A later copy still shows it if its version was made before
+    the end and is not the new master's: copying a table from the master copies its version
+    (SlaveSynchronize#syncConsumerOffset)."""
     source, end = hand_over.left.source_node, hand_over.end
     earlier, later = tables.before(source, kind, end), tables.after(source, kind, Moment(end.by, end.by, end.source))
     if (
@@ -407,7 +400,7 @@ def _at_the_end(hand_over: HandOver, tables: Tables, kind: str) -> Table | None:
 
 
 def _losses(hand_over: HandOver, tables: Tables, group: Group, kind: str, before: Table) -> list[Loss] | None:
-    """What went back, for each topic and group (or all delay levels together); ``None``: it cannot be known."""
+    """Return what went back, by topic and group (all delay levels together); ``None``: it cannot be known."""
     after = _first_after(hand_over, tables, group, kind)
     stored, exact = _stored(hand_over, tables, kind)
     if after is None and not (stored is not None and exact and _takes_nothing(hand_over)):
@@ -431,14 +424,15 @@ def _losses(hand_over: HandOver, tables: Tables, group: Group, kind: str, before
 
 
 def _began_with(hand_over: HandOver, kind: str, behind: bool, exact: bool) -> bool:
-    """Whether the stored table tells where the new one began: it took nothing over, or is seen not to have."""
+    """Return True when the stored table shows where the new master began: it took nothing over, or its copy shows
+    that."""
     if kind in hand_over.taken:
         return False
     return exact if behind else _takes_nothing(hand_over)
 
 
 def _lowest(key: Key, tables: Iterable[Table | None]) -> tuple[int, Table] | None:
-    """The least offset that the tables hold for ``key``, and the table that holds it."""
+    """Return the least offset of the tables for ``key``, with its table."""
     known = ((table.offset(key), table) for table in tables if table is not None)
     return min(
         ((offset, table) for offset, table in known if offset is not None), key=lambda pair: pair[0], default=None
@@ -446,21 +440,19 @@ def _lowest(key: Key, tables: Iterable[Table | None]) -> tuple[int, Table] | Non
 
 
 def _takes_nothing(hand_over: HandOver) -> bool:
-    """Whether the log shows that the new one cannot have taken anything over."""
+    """Return True when the log shows that the new master cannot have taken anything over."""
     if hand_over.returned is None:
         return not hand_over.restarted
     return hand_over.returned.cause in {*_WITHOUT, NO_MASTER}
 
 
 def _first_after(hand_over: HandOver, tables: Tables, group: Group, kind: str) -> Table | None:
-    """The first table of the one that took over. One that never stopped must have written its file since.
-
-    A copy of the second in which one began to serve that took nothing over shows what it began with on either side of
-    that line.
-    """
+    """Return the first table of the new master. One that never stopped must have written its file since the hand-over.
+    If it took nothing over, a copy of the second in which it began to serve shows what it began with, on either side of
+    that line."""
     if hand_over.returned is not None:
         served = hand_over.returned.since
-        if not _takes_nothing(hand_over):  # the collector's clock counts copies
+        if not _takes_nothing(hand_over):  # copies have the time of the collector's clock
             served = hand_over.returned.since_by + hand_over.returned.bound_ms * US_PER_MS
         return tables.after(hand_over.source, kind, Moment(served, served, hand_over.source))
     end, wait = hand_over.end, group.timing.us(FLUSHES[kind]) + Timeout.FLUSH_TAKES.us
@@ -468,11 +460,11 @@ def _first_after(hand_over: HandOver, tables: Tables, group: Group, kind: str) -
 
 
 def _stored(hand_over: HandOver, tables: Tables, kind: str) -> tuple[Table | None, bool]:
-    """The table with which the new one began, and whether that is certain.
+    """Return the table with which the new master began, and whether that is certain.
 
     It begins with its own file, as its last process left it (ConfigManager#load). A copy from before the death of that
-    process may be older than the file. One that never stopped goes on with its own table, of which only a copy from the
-    time of the other's acting tells anything.
+    process may be older than the file. A master that never stopped goes on with its own table, of which only a copy
+    from the acting period tells anything.
     """
     if hand_over.returned is None:
         found = tables.before(hand_over.source, kind, hand_over.end)
@@ -519,8 +511,8 @@ def _offset_finding(hand_over: HandOver, kind: str, loss: Loss, rule: RuleId) ->
 
 
 def _then(loss: Loss, repeated: str) -> str:
-    """What consumers do then. One without an offset is told 0 while the broker has that message in memory, else none
-    (``ConsumerManageProcessor#queryConsumerOffset``)."""
+    """Return what consumers do then. One without an offset gets 0 while the broker has that message in memory, else
+    none (``ConsumerManageProcessor#queryConsumerOffset``)."""
     if loss.missing:
         return "Its consumers begin at the first message or, by their own setting (consumeFromWhere), at the last one"
     return f"{_so_many_messages(loss.size)} may be {repeated} again"
@@ -530,7 +522,8 @@ def _then(loss: Loss, repeated: str) -> str:
 
 
 def _by_version(hand_over: HandOver, tables: Tables, stale: Verdicts) -> Iterator[tuple[str, Finding]]:
-    """By its kind: a table of the acting master is taken over if its version is not smaller than the own one."""
+    """Yield findings by table: an acting master's table is taken over only if its version is not smaller than the own
+    one."""
     taken: set[str] = set()
     for fact in hand_over.reversed:
         if fact.address is not None and fact.address == hand_over.left.address:
@@ -542,7 +535,8 @@ def _by_version(hand_over: HandOver, tables: Tables, stale: Verdicts) -> Iterato
 def _sync_by_version(
     hand_over: HandOver, tables: Tables, stale: Verdicts, sync: ReverseSynced, kind: str, replaced: bool
 ) -> Iterator[tuple[str, Finding]]:
-    """While it acts, a slave copies nothing, so its versions only grow: two copies bound the one that was read."""
+    """Yield the finding of one reverse sync, if the version that was read is smaller. A slave copies nothing while it
+    acts, so its versions only grow: two copies bound the version that was read."""
     left = hand_over.left
     held, exact = _stored(hand_over, tables, kind)
     least, most = (look(left.source_node, kind, since(sync)) for look in (tables.before, tables.after))
@@ -564,8 +558,8 @@ def _sync_by_version(
 
 
 def _made_while_acting(clocks: Clocks, hand_over: HandOver, table: Table, before: Table | None) -> bool:
-    """Whether a copy, perhaps from after the hand-over, shows a version that the acting master had of itself: it was
-    made in its time, or is the one that it had before. Later the version may be that of the new master."""
+    """Return True when a copy shows a version that the acting master made, or had before it acted. A copy after the
+    hand-over may have the new master's version."""
     if before is not None and before.version == table.version:
         return True
     made_ms = table.version[1]
@@ -594,7 +588,8 @@ def _older_finding(hand_over: HandOver, kind: str, held: Table, read: Table) -> 
 
 
 def _lost_names(hand_over: HandOver, tables: Tables, group: Group, rollback: Verdicts) -> Iterator[Finding]:
-    """Topics and groups made on the acting master: a reverse sync does not take them over."""
+    """Yield topics and groups created on the acting master and missing later: a reverse sync does not take them
+    over."""
     left = hand_over.left
     for kind, noun in NAMES.items():
         at_end = tables.before(left.source_node, kind, hand_over.end)
@@ -644,8 +639,9 @@ def _name_finding(
 
 
 def _skipped(hand_over: HandOver, group: Group, *, lost: bool, verdicts: Verdicts) -> Iterator[Finding]:
-    """A broker served although another one acted, and had asked nobody: skipPreOnline, totalReplicas=1
-    (BrokerController#start), or name servers that did not show the other one (BrokerPreOnlineService)."""
+    """Yield ``PRE_ONLINE_SKIPPED``: a broker served while another one acted, without asking it. Reasons: skipPreOnline,
+    totalReplicas=1 (BrokerController#start), or name servers that did not show the other one
+    (BrokerPreOnlineService)."""
     left, returned = hand_over.left, hand_over.returned
     if returned is None:
         return

@@ -1,1 +1,1 @@
-"""Order locks of RocketMQ: ``log`` folds each broker's lock table, ``rules`` judges who held what at once."""
+"""Order locks of RocketMQ: ``log`` folds each broker's lock table, ``rules`` finds locks with two holders."""

@@ -1,4 +1,4 @@
-"""The facts about order locks: what a broker says of its lock table."""
+"""Facts about order locks, by a broker's log of its lock table."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,11 +8,11 @@ from election_replay.election_core.model.facts import Fact
 
 @dataclass(slots=True, unsafe_hash=True)
 class LockHeld(Fact):
-    """``client`` held the lock of ``queue_id`` of ``topic`` for ``consumer_group`` at broker ``node``, surely until
-    ``sure_until``; ``cause`` began and ``end_cause`` ended it.
+    """``client`` held the lock of ``queue_id`` of ``topic`` for ``consumer_group`` at broker ``node``.
 
-    ``strict``: in strict mode, then ``needed`` of ``replicas`` configured ones must grant (all three are null where the
-    log does not show them); ``silent_peers``: addresses of peers that did not answer the request.
+    It surely lived until ``sure_until``; ``cause`` began and ``end_cause`` ended it. ``strict``: the broker is in
+    strict mode, in which ``needed`` of the ``replicas`` configured must grant; all three are null where the log does
+    not show them. ``silent_peers``: addresses of peers that did not answer the request.
     """
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("client", "cause", "consumer_group", "topic", "queue_id")
@@ -33,7 +33,8 @@ class LockHeld(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class LockGivenUp(Fact):
-    """``client`` told broker ``node`` that it gives the queue's lock back; ``found``: what the broker found."""
+    """``client`` told broker ``node`` that it gives the queue's lock back; ``found`` is the state that the broker
+    found."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("client", "consumer_group", "topic", "queue_id")
 
@@ -46,7 +47,7 @@ class LockGivenUp(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class LockLate(Fact):
-    """``client`` wanted to give back a lock that had expired and gone to ``holder``, another client."""
+    """``client`` wanted to give back a lock that had expired and that another client, ``holder``, had taken."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("client", "holder", "consumer_group", "topic", "queue_id")
 

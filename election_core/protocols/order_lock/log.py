@@ -45,13 +45,13 @@ RELEASED, EXPIRED, PROCESS_ENDED, UNSEEN = "released", "expired", "process_ended
 _MODE, _REPLICAS, _MEMBERS = "lockInStrictMode", "totalReplicas", "enableSlaveActingMaster"
 
 Queue = tuple[str, str, str, int]
-"""Broker set, consumer group, topic, number of the queue."""
+"""Broker set, consumer group, topic, queue number."""
 
 
 @dataclass(slots=True)
 class Entry:
-    """One entry of the table: ``sign`` is the last moment at which it was printed as not expired, ``sure`` the last
-    one at which it cannot have been."""
+    """One entry of the table; times in us. ``sign`` is the last moment at which a line showed it alive, ``sure`` the
+    last one at which it cannot have expired."""
 
     queue: Queue
     client: str
@@ -63,7 +63,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """How one life of the broker grants locks; ``None``: its log does not show it."""
+    """How one process run of the broker grants locks; ``None``: its log does not show it."""
 
     strict: bool | None
     needed: int | None
@@ -88,14 +88,14 @@ class LockLog:
             self.settings.append(event)
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
-        """What this broker proves about the locks of its broker set."""
+        """Yield what this broker proves about the locks of its broker set."""
         incarnations = speaker.incarnations.get(BROKER, [])
         if not self.lines or not incarnations:
             return
         emit_about = _writers(speaker, stream, incarnations)
         self.peer_errors.sort(key=attrgetter("at"))
         groups = sorted({line.replica_group for line in self.lines if line.replica_group})
-        if not groups:  # a line that names no broker set is of no queue
+        if not groups:  # a line without a broker set names no queue
             return
         least_life = min(emit_about(group).timing.shortest_us(Timeout.LOCK_LIFE) for group in groups)
         yield from self._holds(incarnations, emit_about, least_life)
@@ -119,11 +119,9 @@ class LockLog:
         return found
 
     def mode(self, number: int, incarnations: list[Incarnation]) -> Mode:
-        """The mode of one life: its configuration dump, or lines that only the strict mode prints.
-
-        A broker knows whom to ask only with slave acting master; without it it asks nobody, or itself under a former
-        id and counts twice, so that its quorum says nothing (``BrokerController#syncBrokerMemberGroup``).
-        """
+        """Return the mode of one process run, by its configuration dump or by lines that only strict mode prints. A
+        broker knows its peers only with slave acting master. Without it the broker asks nobody, or itself under a
+        former id and counts twice, so that its quorum proves nothing (``BrokerController#syncBrokerMemberGroup``)."""
         settings = {
             event.setting: event.value
             for event in self.settings
@@ -141,7 +139,7 @@ class LockLog:
         return Mode(True, needed if knows_peers else None, replicas)
 
     def silent_peers(self, start: FoldEvent) -> list[FoldEvent]:
-        """The first failure of each peer right after a lock was granted here."""
+        """Return the first failure of each peer right after a lock was granted here."""
         found: dict[str, FoldEvent] = {}
         first = bisect_left(self.peer_errors, start.at, key=attrgetter("at"))
         last = bisect_right(self.peer_errors, start.by + Timeout.LOCK_PEERS_ANSWER.us, key=attrgetter("at"))
@@ -164,7 +162,7 @@ def _writers(speaker: Speaker, stream: str, incarnations: list[Incarnation]) -> 
 
 
 def _queue_of(event: FoldEvent) -> Queue | None:
-    """The queue that a line is about; ``None`` where it names none, or not all of its name."""
+    """Return the queue that a line is about; ``None`` where it does not name one completely."""
     if not (event.replica_group and event.topic) or event.consumer_group is None or event.queue_id is None:
         return None
     return event.replica_group, event.consumer_group, event.topic, event.queue_id
@@ -172,8 +170,8 @@ def _queue_of(event: FoldEvent) -> Queue | None:
 
 @dataclass(slots=True)
 class Table:
-    """The lock table of one broker through all its lives. A lock is taken to live ``lock_life`` at least; whether a
-    line shows that it does not, ``expires_early`` says."""
+    """The lock table of one broker through all its process runs. A lock is assumed to live ``lock_life`` us at least;
+    ``expires_early``: a line shows that it lives shorter."""
 
     log: LockLog
     incarnations: list[Incarnation]
@@ -186,7 +184,7 @@ class Table:
     mode: Mode = field(default_factory=lambda: Mode(None, None))
 
     def take(self, event: FoldEvent) -> Iterator[Fact]:
-        """The next line: entries end and begin."""
+        """Take the next line, and yield the entries that it ends."""
         if event.consumer_group is None or event.client_id is None:
             return
         if incarnation_at(self.incarnations, event.at) != self.number:
@@ -200,28 +198,28 @@ class Table:
             yield from QUEUE_KINDS[event.kind](self, queue, event)
 
     def close(self) -> Iterator[Fact]:
-        """The process ended, or the log did: nothing says what became of the entries."""
+        """Yield the entries at the end of a process or of the log: nothing tells what became of them."""
         for entry in self.entries.values():
-            life = self.incarnations[self.number]
-            if life.next_start is None and life.stop is None:
+            run = self.incarnations[self.number]
+            if run.next_start is None and run.stop is None:
                 yield self._hold(entry, None, None, None, None)
                 continue
             # The landing keeps a sign of life every 10 s: the process may have lived that much longer.
-            ended = max(life.stop if life.stop is not None else life.last_seen, entry.start.at)
-            by = max(min(ended + SILENCE, life.next_start or ended + SILENCE), ended)
-            yield self._hold(entry, ended, by, life.stop_event or life.next_start_event, PROCESS_ENDED)
+            ended = max(run.stop if run.stop is not None else run.last_seen, entry.start.at)
+            by = max(min(ended + SILENCE, run.next_start or ended + SILENCE), ended)
+            yield self._hold(entry, ended, by, run.stop_event or run.next_start_event, PROCESS_ENDED)
         self.entries.clear()
         self.taken.clear()
 
     # -- one function a line ----------------------------------------------------------------------------------
 
     def on_new(self, queue: Queue, event: FoldEvent) -> Iterator[Fact]:
-        """No entry was there: if one is known, the line of its end is lost."""
+        """Take a grant without a former entry: if one is known, the line of its end is lost."""
         yield from self._end_unseen(queue, event)
         self._begin(queue, event.client_id or "", event, NEW)
 
     def on_taken(self, queue: Queue, event: FoldEvent) -> Iterator[Fact]:
-        """The entry of the old client, perhaps of the same one, was not renewed for a minute."""
+        """Take a grant over an expired entry, of another client or of the same one."""
         entry = self.entries.get(queue)
         if entry is not None and entry.client == event.peer_client_id:
             del self.entries[queue]
@@ -234,7 +232,7 @@ class Table:
         self._begin(queue, event.client_id or "", event, TAKEN)
 
     def on_refused(self, queue: Queue, event: FoldEvent) -> Iterator[Fact]:
-        """Another client holds the lock and it is not expired: a sign of life of that lock."""
+        """Take a refusal because another client's lock is not expired: a sign of life of that lock."""
         holder = event.peer_client_id
         if holder is None:
             return
@@ -247,7 +245,7 @@ class Table:
         self._begin(queue, holder, event, SEEN)
 
     def on_released(self, queue: Queue, event: FoldEvent) -> Iterator[Fact]:
-        """The own entry was removed; whether it had expired before is not said."""
+        """Take the removal of a client's own entry, which may have expired before."""
         entry = self.entries.get(queue)
         if entry is not None and entry.client == event.client_id:
             del self.entries[queue]
@@ -257,12 +255,12 @@ class Table:
         yield self._given_up(queue, event, RELEASED)
 
     def on_release_none(self, queue: Queue, event: FoldEvent) -> Iterator[Fact]:
-        """Nobody has an entry."""
+        """Take a release without any entry."""
         yield from self._end_unseen(queue, event)
         yield self._given_up(queue, event, "none")
 
     def on_release_refused(self, queue: Queue, event: FoldEvent) -> Iterator[Fact]:
-        """Another client has the entry, perhaps an expired one: no sign of life of that lock."""
+        """Take a release while another client has the entry, perhaps an expired one: no sign of life of that lock."""
         old, taken_event = self.taken.get(queue, (None, ""))
         if old is not None and old == event.client_id:
             group, consumers, topic, number = queue
@@ -278,7 +276,7 @@ class Table:
         yield self._given_up(queue, event, "refused")
 
     def on_no_group(self, event: FoldEvent) -> Iterator[Fact]:
-        """The process never had a table of this group: entries that are known ended with another process."""
+        """Take a release without a table of the group: known entries ended with another process."""
         for queue in [queue for queue in self.entries if queue[1] == event.consumer_group]:
             yield from self._end_unseen(queue, event)
         for member in event.members or ():
@@ -345,10 +343,10 @@ QUEUE_KINDS: dict[str, Callable[[Table, Queue, FoldEvent], Iterator[Fact]]] = {
     "LOCK_RELEASE_NONE": Table.on_release_none,
     "LOCK_RELEASE_REFUSED": Table.on_release_refused,
 }
-"""What each line about one queue does to the table."""
+"""The effect of each kind of line about one queue."""
 
 PEER_KINDS = frozenset({"LOCK_PEER_ERR", "LOCK_WAIT_ERR", "LOCK_RELEASE_PEER_ERR"})
-"""Lines that only the strict mode prints."""
+"""Kinds of lines that only strict mode prints."""
 
 KINDS = frozenset(QUEUE_KINDS) | PEER_KINDS | {NO_GROUP} | {"CFG_ITEM", "CFG_REPLACE"}
-"""The events that the fold of lock lines reads."""
+"""The kinds of events that the fold reads."""

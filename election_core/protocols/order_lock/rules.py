@@ -1,21 +1,21 @@
-"""Who held the lock of one queue at two brokers of a broker set at once.
+"""Locks of one queue held by two clients at two brokers of a broker set at once.
 
-Every broker of a set keeps a table of its own and answers lock requests whatever its role is. With
-``lockInStrictMode=false`` one broker's grant is enough; with ``true`` a majority of the *configured*
-``totalReplicas`` must grant. A grant that missed the majority is not undone: it stays in the tables that gave it for
-up to a minute, and its line reads like any other. So a hold is counted by its grants, never by lines.
+Every broker of a set keeps a lock table of its own and answers lock requests whatever its role is. With
+``lockInStrictMode=false`` one broker's grant is enough; with ``true`` a majority of the *configured* ``totalReplicas``
+must grant. A grant that missed the majority is not undone: it stays in its table for up to a minute, and its line reads
+like any other. So a hold is counted by its grants, never by lines.
 
-What the brokers' logs cannot show, whatever the rules:
+The brokers' logs cannot show:
 
-* a renewal. More than 60 s after the grant of a lock it may live or may have expired, except where another client is
-  refused because of it;
+* a renewal: more than 60 s after its grant a lock may live or may have expired, except where another client is refused
+  because of it;
 * the answer that a client got in strict mode, and which broker it had asked;
-* what a client did with its lock: whether it read messages after its lock was gone, or had given the queue up
-  without a word to this broker;
-* the property ``rocketmq.broker.rebalance.lockMaxLiveTime``, if somebody made the 60 s longer. That they are shorter
-  shows where a lock expires earlier; no lock of that broker is then sure to live after its line.
+* what a client did with its lock: whether it read messages after the lock was gone, or gave the queue up without
+  telling this broker;
+* the property ``rocketmq.broker.rebalance.lockMaxLiveTime``, if somebody made the 60 s longer. A lock that expires
+  earlier shows that they are shorter; no lock of that broker surely lives after its line then.
 
-So two holders at once are definite or possible, never proven: only clocks order what two brokers granted.
+So two holders at once are definite or possible, never proven: only clocks order the grants of two brokers.
 
 Sources: RocketMQ ``RebalanceLockManager``, ``AdminBrokerProcessor#lockBatchMQ``, RIP-32 (``lockInStrictMode``).
 """
@@ -47,10 +47,8 @@ Key = tuple[str, str, int]
 @dataclass(frozen=True, slots=True)
 class Hold:
     """A client's lock at one broker: surely alive from ``begin`` to ``sure``, perhaps until ``end`` (``None``: open).
-
-    Both ends take into account what the client did elsewhere. ``present``: the log proves that the entry stood in
-    the table until ``end``.
-    """
+    ``sure`` and ``end`` account for what the client did at other brokers. ``present``: the log proves that the entry
+    was in the table until ``end``."""
 
     fact: LockHeld
     key: Key
@@ -65,21 +63,19 @@ class Hold:
 
     @property
     def name(self) -> str:
-        """The broker, as a person finds it."""
+        """Return the broker's name, with its folder where that differs."""
         return name_of(self.broker, self.source)
 
     @property
-    def settled(self) -> Moment:
-        """The moment from which on the lock surely lived."""
+    def surely_begun(self) -> Moment:
+        """Return the moment from which on the lock surely lived."""
         return Moment(self.begin.by, self.begin.by, self.source)
 
 
 @dataclass(frozen=True, slots=True)
 class Double:
-    """Two clients with a sufficient number of grants each at once, for ``least`` to ``most`` microseconds.
-
-    ``shown``: the logs show that both entries stood in their tables; otherwise nothing can be said.
-    """
+    """Two clients that each have enough grants of one queue at once, for ``least`` to ``most`` us. ``shown``: the logs
+    show that both entries were in their tables; otherwise nothing is reported."""
 
     first: Hold
     second: Hold
@@ -91,7 +87,7 @@ class Double:
 
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
-    """All rows of one broker set."""
+    """Yield all rows of one broker set."""
     if not any(isinstance(fact, LockHeld) for fact in facts):
         return
     group = group_of(facts, clocks)
@@ -115,7 +111,8 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
 
 
 def _entries(group: Group) -> Iterator[Hold]:
-    """The entries of all tables; brokers whose log does not show the mode share that of the others of their set."""
+    """Yield the entries of all tables; brokers whose log does not show the mode get the mode of the others of their
+    set."""
     modes = {(fact.strict, fact.needed) for fact in group.of(LockHeld) if fact.strict is not None}
     strict = {mode for mode, _ in modes}
     quorums = {needed for _, needed in modes if needed is not None}
@@ -128,7 +125,7 @@ def _entries(group: Group) -> Iterator[Hold]:
             fact = replace(fact, needed=next(iter(quorums)))
         end = until(fact) or ends.get(fact.source_node)
         sure = fact.sure_until
-        if end is not None:  # the table ends with its process, which may have died after its last line
+        if end is not None:  # the table vanishes with its process, which may have died after its last line
             sure = max(min(sure, end.at), fact.since)
         yield Hold(
             fact=fact,
@@ -145,10 +142,10 @@ def _entries(group: Group) -> Iterator[Hold]:
 
 
 def _ends_of_logs(group: Group) -> dict[str, Moment]:
-    """The last signs of processes whose logs stop well before the logs of their set do: the process ended."""
+    """Return the last signs of processes whose logs stop well before the logs of their set: those processes ended."""
     last: dict[str, int] = {}
-    for life in group.of(Alive):
-        last[life.source_node] = max(last.get(life.source_node, 0), life.since if life.until is None else life.until)
+    for run in group.of(Alive):
+        last[run.source_node] = max(last.get(run.source_node, 0), run.since if run.until is None else run.until)
     seen = {source: Moment(at, at + SILENCE, source) for source, at in last.items()}
     return {
         source: moment for source, moment in seen.items() if group.clocks.elapsed(moment, group.end)[0] >= SILENT_END
@@ -156,7 +153,8 @@ def _ends_of_logs(group: Group) -> dict[str, Moment]:
 
 
 def _as_clients_know(group: Group, entries: list[Hold]) -> list[Hold]:
-    """Entries as holds of their clients: given up or moved elsewhere, or lost while the broker was frozen."""
+    """Return the entries as their clients see them: shortened where a client gave the lock up, moved, or could not
+    renew it."""
     given_up: dict[tuple[Key, str], list[Moment]] = {}
     for fact in group.of(LockGivenUp):
         key = (fact.consumer_group, fact.topic, fact.queue_id)
@@ -174,7 +172,7 @@ def _as_clients_know(group: Group, entries: list[Hold]) -> list[Hold]:
 
 
 class OtherBrokers:
-    """What a client did with one queue at the brokers of a set: finds what it did next at the others."""
+    """A client's actions on one queue at all brokers of a set, to find its next action at another broker."""
 
     def __init__(self, moments: Iterable[Moment], clocks: Clocks) -> None:
         self._clocks = clocks
@@ -186,10 +184,8 @@ class OtherBrokers:
         )
 
     def after(self, begin: Moment) -> Iterator[Moment]:
-        """Of every other broker the moments after ``begin``, and perhaps some before, up to the first that surely is.
-
-        Those that begin before the end of that one come too; what is still later is not the next.
-        """
+        """Yield, for every other broker, the moments after ``begin`` up to the first that is surely after it. Some
+        moments before ``begin`` may come too, and those that may precede the end of that first one."""
         for source, moments in self._by_source.items():
             if source == begin.source:
                 continue
@@ -215,27 +211,27 @@ def _as_client_knows(
 ) -> Hold:
     who, sure, end = (hold.key, hold.client), hold.sure.at, hold.end
     for other in given_up[who].after(hold.begin) if who in given_up else ():
-        # A client that gives a queue back at one broker holds it no more, whatever the tables of others say.
+        # A client that gives a queue back at one broker no longer holds it, whatever other tables contain.
         if group.clocks.elapsed(hold.begin, other)[1] > 0:
             sure = min(sure, _on_clock_of(group, hold.source, other).at)
         if group.clocks.elapsed(hold.begin, other)[0] > 0:
             end = _earlier(end, _on_clock_of(group, hold.source, other))
     for other in moved[who].after(hold.begin) if hold.needed == 1 else ():
-        # A client asks one broker of a set only, except that a quorum asks all: what it holds it holds there now.
+        # Without a quorum a client asks only one broker of a set, so its lock is now there.
         if group.clocks.elapsed(hold.begin, other)[0] > 0:
             sure = min(sure, _on_clock_of(group, hold.source, other).at)
             end = _earlier(end, _on_clock_of(group, hold.source, other))
     holes = frozen.get(hold.source, [])
     number = bisect_left(holes, hold.begin.at)
     if number < len(holes):
-        # Nobody can renew at a frozen broker, and after a while without the client stops believing.
+        # A frozen broker renews nothing, and a client drops a lock that was not renewed for a while.
         sure = min(sure, holes[number] + group.timing.shortest_us(Timeout.LOCK_CLIENT_LIFE))
     sure = max(sure, hold.begin.at)
     return replace(hold, sure=Moment(sure, sure, hold.source), end=end)
 
 
 def _on_clock_of(group: Group, source: str, moment: Moment) -> Moment:
-    """A moment of another machine on the clock of ``source``, as an interval."""
+    """Return a moment of another machine as an interval on the clock of ``source``."""
     early = moment.at - group.clocks.most_ahead(moment.source, source)
     late = moment.by + group.clocks.most_ahead(source, moment.source)
     return Moment(max(early, 0), min(late, UNBOUNDED), source, moment.event_id)
@@ -246,7 +242,7 @@ def _earlier(moment: Moment | None, other: Moment) -> Moment:
 
 
 def lock_holds(group: Group, entries: list[Hold]) -> Iterator[LockHold]:
-    """One row for each entry of each table."""
+    """Yield one row for each entry of each table."""
     others = _by_client(entries, group.clocks)
     for hold in entries:
         fact = hold.fact
@@ -274,7 +270,7 @@ def lock_holds(group: Group, entries: list[Hold]) -> Iterator[LockHold]:
 
 
 def _by_key(holds: Iterable[Hold]) -> dict[Key, list[Hold]]:
-    """Holds of each queue, by their beginning."""
+    """Return the holds of each queue by their beginning."""
     found: dict[Key, list[Hold]] = {}
     for hold in sorted(holds, key=lambda hold: (hold.begin, hold.source)):
         found.setdefault(hold.key, []).append(hold)
@@ -282,7 +278,7 @@ def _by_key(holds: Iterable[Hold]) -> dict[Key, list[Hold]]:
 
 
 class Entries:
-    """The entries of one client for one queue in all tables, by their beginning: finds those alive at a moment."""
+    """The entries of one client for one queue in all tables, to find those alive at a moment."""
 
     def __init__(self, holds: Iterable[Hold], clocks: Clocks) -> None:
         self._holds = sorted(holds, key=_begins)
@@ -290,7 +286,7 @@ class Entries:
         self._apart = clocks.widest + Timeout.LOCK_ONE_REQUEST.us
 
     def about(self, moment: Moment) -> Iterator[Hold]:
-        """Those that may have been alive at ``moment`` or begun about then, and perhaps some others."""
+        """Yield the entries that may have been alive or begun at about ``moment``, and perhaps some others."""
         for number in reversed(range(bisect_right(self._holds, moment.at + self._apart, key=_begins))):
             if self._sure[number] < moment.at - self._apart:
                 break
@@ -308,9 +304,9 @@ def _by_client(entries: Iterable[Hold], clocks: Clocks) -> dict[tuple[Key, str],
     return {who: Entries(holds, clocks) for who, holds in found.items()}
 
 
-def _near(group: Group, holds: list[Hold]) -> Iterator[tuple[Hold, Hold]]:
-    """Pairs of holds at different brokers, by their beginning, of which the second begins before or soon after the
-    first one's end. The clocks' bounds keep this from growing with the square of a long log."""
+def _pairs_near_in_time(group: Group, holds: list[Hold]) -> Iterator[tuple[Hold, Hold]]:
+    """Yield pairs of holds at different brokers of which the second begins before, or soon after, the first one's end.
+    The bounds of the clocks keep this from growing with the square of a long log."""
     sources = {hold.source for hold in holds}
     apart = max(group.clocks.most_ahead(earlier, later) for earlier in sources for later in sources)
     apart += group.timing.us(Timeout.LOCK_LIFE)
@@ -323,10 +319,8 @@ def _near(group: Group, holds: list[Hold]) -> Iterator[tuple[Hold, Hold]]:
 
 
 def _grants(group: Group, hold: Hold, entries: Entries) -> set[str]:
-    """The brokers that, as far as logs show, had an entry of the same client when this one was made.
-
-    Peers are asked at once and waited for a few seconds; an older entry is renewed without a line.
-    """
+    """Return the brokers that, by their logs, had an entry of the same client when this one was made. Peers are asked
+    at once and waited for a few seconds; an older entry is renewed without a line."""
     return {
         other.source
         for other in entries.about(hold.begin)
@@ -341,10 +335,8 @@ def _grants(group: Group, hold: Hold, entries: Entries) -> set[str]:
 
 
 def _sure(group: Group, hold: Hold, other: Hold) -> bool:
-    """Whether both locks lived at one moment, for every clock inside its bounds.
-
-    Either the later one was granted while the other one surely lived, or their sure times overlap.
-    """
+    """Return True when both locks lived at one moment, for every clock inside its bounds. Either the later one was
+    granted while the other one surely lived, or their sure times overlap."""
     return _granted_within(group, hold, other) or _granted_within(group, other, hold) or _least(group, hold, other) > 0
 
 
@@ -355,12 +347,12 @@ def _granted_within(group: Group, alive: Hold, later: Hold) -> bool:
 
 
 def _least(group: Group, hold: Hold, other: Hold) -> int:
-    """The least time for which both surely lived at once, as far as the logs go."""
+    """Return the least time in us for which both locks lived at once, as far as the logs go."""
     spans = (
-        group.clocks.elapsed(hold.settled, other.sure)[0],
-        group.clocks.elapsed(other.settled, hold.sure)[0],
-        group.clocks.elapsed(hold.settled, group.end)[0],
-        group.clocks.elapsed(other.settled, group.end)[0],
+        group.clocks.elapsed(hold.surely_begun, other.sure)[0],
+        group.clocks.elapsed(other.surely_begun, hold.sure)[0],
+        group.clocks.elapsed(hold.surely_begun, group.end)[0],
+        group.clocks.elapsed(other.surely_begun, group.end)[0],
         hold.sure.at - hold.begin.by,
         other.sure.at - other.begin.by,
     )
@@ -368,7 +360,7 @@ def _least(group: Group, hold: Hold, other: Hold) -> int:
 
 
 def _most(group: Group, hold: Hold, other: Hold) -> int:
-    """The most time for which both can have lived at once."""
+    """Return the most time in us for which both locks can have lived at once."""
     one_end, other_end = hold.end or group.end, other.end or group.end
     spans = (
         group.clocks.elapsed(hold.begin, other_end)[1],
@@ -380,19 +372,17 @@ def _most(group: Group, hold: Hold, other: Hold) -> int:
 
 
 def double_holds(group: Group, holds: list[Hold], partial: set[LockHeld]) -> Iterator[Double]:
-    """Pairs of clients that each had, or may have had, enough grants of one queue at once.
-
-    Entries that missed the quorum are no holds (``partial``). Intervals of time that meet pairwise meet all: it is
-    enough that every two grants of both clients overlap.
-    """
+    """Yield pairs of clients that each had, or may have had, enough grants of one queue at once. Entries that missed
+    the quorum (``partial``) are no holds. Intervals that overlap pairwise have a common moment, so it is enough to test
+    every two grants of both clients."""
     for of_queue in _by_key(holds).values():
-        for first, second in _near(group, of_queue):
+        for first, second in _pairs_near_in_time(group, of_queue):
             if first.client != second.client and not {first.fact, second.fact} & partial:
                 yield from _double(group, of_queue, first, second)
 
 
 def _double(group: Group, of_queue: list[Hold], first: Hold, second: Hold) -> Iterator[Double]:
-    """The double hold of which ``first`` and ``second`` are the earliest grants of each side."""
+    """Yield the double hold of which ``first`` and ``second`` are the earliest grants of each client."""
     if not _overlap(group, first, second):
         return
     sides = (_enough(group, of_queue, first), _enough(group, of_queue, second))
@@ -403,7 +393,7 @@ def _double(group: Group, of_queue: list[Hold], first: Hold, second: Hold) -> It
         return
     perhaps = next((a + b for a, b in product(*sides) if _all(_overlap, group, a + b)), None)
     grants = perhaps or (first, second)
-    # Without a later sign of the first entry nothing says that it was not released: lines can be missing.
+    # Without a later sign of the first entry it may have been released in a missing line.
     unreleased = (
         first.present and first.end is not None and group.clocks.elapsed(second.begin, first.end)[0] > -_blur(second)
     )
@@ -412,12 +402,12 @@ def _double(group: Group, of_queue: list[Hold], first: Hold, second: Hold) -> It
 
 
 def _blur(hold: Hold) -> int:
-    """How exactly the beginning of a hold is known."""
+    """Return how exactly the beginning of a hold is known, in us."""
     return hold.begin.by - hold.begin.at
 
 
 def _enough(group: Group, of_queue: list[Hold], hold: Hold) -> list[tuple[Hold, ...]]:
-    """Sets of grants of one client, of which this one is the first, that make a hold; none without a known quorum."""
+    """Return the sets of grants of one client that make a hold and begin with this one; none without a known quorum."""
     if hold.needed is None:
         return []
     if hold.needed == 1:
@@ -435,7 +425,7 @@ def _enough(group: Group, of_queue: list[Hold], hold: Hold) -> list[tuple[Hold, 
 
 
 def _all(overlap: Callable[[Group, Hold, Hold], bool], group: Group, grants: tuple[Hold, ...]) -> bool:
-    """Whether every two grants were at once; two of one table never are, whatever their seconds."""
+    """Return True when every two grants overlap; two entries of one table never do, even within one second."""
     return all(a.source != b.source and overlap(group, a, b) for a, b in combinations(grants, 2))
 
 
@@ -448,7 +438,7 @@ def _shortest(measure: Callable[[Group, Hold, Hold], int], group: Group, grants:
 
 
 def _episodes(doubles: Iterable[Double]) -> Iterator[list[Double]]:
-    """Doubles of the same clients at the same brokers, at about the same time and equally certain."""
+    """Yield double holds of the same clients at the same brokers, at about the same time and equally certain."""
     episodes: dict[tuple[str, ...], list[list[Double]]] = {}
     for double in sorted(doubles, key=lambda d: (d.second.begin, d.first.key)):
         first, second = double.first, double.second
@@ -463,7 +453,7 @@ def _episodes(doubles: Iterable[Double]) -> Iterator[list[Double]]:
 
 
 def _double_findings(group: Group, doubles: list[Double]) -> Iterator[Finding]:
-    """``LOCK_DOUBLE_HOLD``: what is only possible echoes what is certain between the same two clients."""
+    """Yield ``LOCK_DOUBLE_HOLD``; a possible one is implied by a definite one between the same two clients."""
     causes: dict[tuple[str, ...], Finding] = {}
     shown = [double for double in doubles if double.shown]
     episodes = sorted(_episodes(shown), key=lambda ds: (ds[0].certainty != DEFINITE, ds[0].second.begin))
@@ -500,12 +490,12 @@ def _double_finding(group: Group, episode: list[Double]) -> Finding:
 
 
 def _duration(least: int, most: int) -> str:
-    """Whole seconds often leave nothing as the least: then only the most says something."""
+    """Return the duration as a phrase; with whole seconds the least is often zero, then only the most is given."""
     return between(least, most) if least else f"up to {between(most, most)}"
 
 
 def _end_of(episode: list[Double]) -> int | None:
-    """When the last queue had one holder again, as far as that is known."""
+    """Return the time (us UTC) at which every queue had a single holder again; None while one is still shared."""
     ends = [min((end.at for end in (d.first.end, d.second.end) if end is not None), default=None) for d in episode]
     known = [end for end in ends if end is not None]
     return max(known) if len(known) == len(ends) else None
@@ -517,7 +507,7 @@ def _where(double: Double, client: str) -> str:
 
 
 def _queues(keys: Iterable[Key]) -> str:
-    """``queues 0, 2 of OrderEvents``."""
+    """Return queues as a phrase: ``OrderEvents queues 0, 2``."""
     by_topic: dict[str, set[int]] = {}
     for _, topic, queue in keys:
         by_topic.setdefault(topic, set()).add(queue)
@@ -536,10 +526,8 @@ def _evidence(holds: Iterable[Hold]) -> Iterator[str | None]:
 
 
 def _without_quorum(group: Group, partial: list[Hold]) -> Iterator[Finding]:
-    """``LOCK_WITHOUT_QUORUM``: grants of the strict mode that peers' errors prove to have missed the quorum.
-
-    The client was told that it holds nothing, so no rule is broken; but the entry is not undone and refuses others.
-    """
+    """Yield ``LOCK_WITHOUT_QUORUM``: grants in strict mode that missed the quorum, as peers' errors prove. The client
+    was told that it holds nothing, so no rule is broken; but the entry stays and refuses others."""
     missed: dict[tuple[str, str, str], list[Hold]] = {}
     for hold in partial:
         missed.setdefault((hold.key[0], hold.client, hold.source), []).append(hold)
@@ -561,7 +549,8 @@ def _without_quorum(group: Group, partial: list[Hold]) -> Iterator[Finding]:
 
 
 def _missed_quorum(group: Group, hold: Hold, by_client: dict[tuple[Key, str], Entries]) -> bool:
-    """Of the ``totalReplicas`` (or all brokers that speak, if more) those that did not answer cannot have granted."""
+    """Return True when too few replicas can have granted, given the peers that did not answer. Replicas are the
+    configured ``totalReplicas``, or all brokers with logs if those are more."""
     if not hold.fact.strict or hold.needed is None or not hold.fact.silent_peers:
         return False
     speaking = len({fact.source_node for fact in group.of(Alive)})
@@ -574,14 +563,12 @@ def _missed_quorum(group: Group, hold: Hold, by_client: dict[tuple[Key, str], En
 
 
 def _risks(group: Group, entries: list[Hold], doubles: list[Finding]) -> Iterator[Finding]:
-    """``LOCK_NON_STRICT_RISK``: the locks of a lost table went to another client at another broker.
-
-    An echo where the same two brokers did grant one queue to two clients. A client that takes its own lock again at
-    another broker stays its one holder.
-    """
+    """Yield ``LOCK_NON_STRICT_RISK``: locks of a lost table that went to another client at another broker. It is
+    implied by a double hold between the same two brokers. A client that takes its own lock again at another broker
+    stays the only holder."""
     moves: dict[tuple[str, str], list[tuple[Hold, Hold]]] = {}
     for of_queue in _by_key(hold for hold in entries if hold.fact.strict is False).values():
-        for first, second in _near(group, of_queue):
+        for first, second in _pairs_near_in_time(group, of_queue):
             if _moved_early(group, first, second):
                 moves.setdefault((first.source, second.source), []).append((first, second))
     for pair in sorted(moves):
@@ -590,7 +577,8 @@ def _risks(group: Group, entries: list[Hold], doubles: list[Finding]) -> Iterato
 
 
 def _moved_early(group: Group, first: Hold, second: Hold) -> bool:
-    """The second broker granted to another client while the first one's may still have believed in its lost lock."""
+    """Return True when the second broker granted the lock while the first client may still have believed in its lost
+    one."""
     if first.client == second.client or first.fact.end_cause not in (PROCESS_ENDED, None) or first.end is None:
         return False
     gone = group.clocks.elapsed(first.end, second.begin)
@@ -637,17 +625,20 @@ def _risk(group: Group, episode: list[tuple[Hold, Hold]], doubles: list[Finding]
 
 
 def _risk_coverage(group: Group, entries: list[Hold], holds: list[Hold], risks: Sequence[Finding]) -> RuleCoverage:
-    """Queues whose locks stood in one table at a time, the findings, and queues of which nothing says it."""
+    """Return the coverage: queues with locks in one table at a time, findings, and queues of which no line tells."""
     by_queue = _by_key(hold for hold in entries if hold.fact.strict is False)
     known = _by_key(hold for hold in holds if hold.fact.strict is False)
     early = {
         key
         for key, some in by_queue.items()
-        for earlier, later in _near(group, some)
+        for earlier, later in _pairs_near_in_time(group, some)
         if _moved_early(group, earlier, later)
     }
     perhaps = {
-        key for key, some in known.items() for earlier, later in _near(group, some) if _overlap(group, earlier, later)
+        key
+        for key, some in known.items()
+        for earlier, later in _pairs_near_in_time(group, some)
+        if _overlap(group, earlier, later)
     }
     return counted(
         group,
@@ -663,7 +654,8 @@ def _risk_coverage(group: Group, entries: list[Hold], holds: list[Hold], risks: 
 
 
 def _late(group: Group) -> Iterator[Finding]:
-    """``LOCK_USED_AFTER_EXPIRY``: a client counted a queue as its own after its expired lock had gone to another."""
+    """Yield ``LOCK_USED_AFTER_EXPIRY``: a client counted a queue as its own after another one had taken the expired
+    lock."""
     late: dict[tuple[str, str, str, str], list[LockLate]] = {}
     for fact in group.of(LockLate):
         who = (fact.consumer_group, fact.client, fact.holder or "another client", fact.source_node)

@@ -1,1 +1,1 @@
-"""How brokers answer those who write."""
+"""How brokers answer writes."""

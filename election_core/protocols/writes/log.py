@@ -1,14 +1,14 @@
-"""Writes that a broker had stored and answered when nobody waited for the answer any more.
+"""Writes that a broker stored and answered when the client no longer waited.
 
     a put that took 2.6 s    [==========]
-    answers to writers                      x      x         the connection was closed: the writer had given up
+    answers to writers                      x      x         the connection was closed: the client had given up
     an episode               |<----------------->|
 
-A broker without processor, disk or memory to work with, or with slow slaves, keeps its role and its connections for
-long; those who write see it fail. An answer that refuses a write makes no episode: a leader without a majority gives it
-late too; how many of them came in one is told with it. Nor does what a process answers that did not run and goes on:
-``LOG_GAP`` tells that. Sources: RocketMQ ``NettyRemotingAbstract#writeResponse``,
-``DefaultMessageStore#asyncPutMessage`` (a put of more than 500 ms is told).
+A broker without CPU, disk or memory to work with, or with slow slaves, keeps its role and its connections for long,
+while clients see their writes fail. A late answer that refuses a write makes no episode, since a leader without a
+majority sends it too; episodes count such answers. Late answers after a freeze make no episode either: ``LOG_GAP``
+reports that. Sources: RocketMQ ``NettyRemotingAbstract#writeResponse``, ``DefaultMessageStore#asyncPutMessage`` (a put
+of more than 500 ms is logged).
 """
 
 from bisect import bisect_left, bisect_right
@@ -29,21 +29,19 @@ PROTOCOL = "writes"
 UNANSWERED, SLOW = "BRK_WRITE_UNANSWERED", "STORE_PUT_SLOW"
 DISK, APPEND, TRANSFER, ACKS = "STORE_DISK_FULL", "DL_APPEND_FAILED", "DL_TRANSFER_REQ", "HA_ACK_TIMEOUT"
 KINDS = frozenset({UNANSWERED, SLOW, DISK, APPEND, TRANSFER, ACKS})
-"""The events that this fold reads."""
+"""The kinds of events that this fold reads."""
 
 _STORED = frozenset({0, 10, 11, 12})
 """``SUCCESS``, ``FLUSH_DISK_TIMEOUT``, ``SLAVE_NOT_AVAILABLE``, ``FLUSH_SLAVE_TIMEOUT`` (``ResponseCode``): the message
 is in the broker's log."""
 _UNCONFIRMED = _STORED - {0}
-"""Those of them that say that the flush, or the slaves, did not come in time."""
+"""The codes of :data:`_STORED` for a flush, or slaves, that did not confirm in time."""
 
 
 @dataclass(slots=True)
 class Episode:
-    """Lines that follow each other closely, from ``begin`` to ``last``: ``count`` answers in vain, and slow puts.
-
-    ``begin`` is when the first put of them began, or the first answer was given.
-    """
+    """Lines that follow each other closely, from ``begin`` to ``last``: ``count`` late answers, and slow puts.
+    ``begin`` is when the first put began or the first answer was given."""
 
     begin: int
     begin_by: int
@@ -54,11 +52,11 @@ class Episode:
     slowest: FoldEvent | None = None
 
     def goes_on_with(self, other: "Episode") -> bool:
-        """Whether an episode that begins no earlier is part of this one: it is not surely later than that."""
+        """Return True when an episode that begins no earlier is not surely later than this one."""
         return other.begin - self.last.by <= Timeout.WRITE_EPISODE.us
 
-    def with_(self, other: "Episode") -> None:
-        """Take an episode in that begins no earlier."""
+    def absorb(self, other: "Episode") -> None:
+        """Merge an episode that begins no earlier into this one."""
         self.count += other.count
         self.unconfirmed += other.unconfirmed
         self.last = max(self.last, other.last, key=_when)
@@ -70,8 +68,9 @@ def _when(event: FoldEvent) -> tuple[int, str]:
     return event.at, event.event_id
 
 
-def _of(event: FoldEvent) -> Episode | None:
-    """The episode of one line, if it tells one. A put that took longer than a whole episode waited for something."""
+def _episode_of(event: FoldEvent) -> Episode | None:
+    """Return the episode of one line; ``None`` if it makes none. A put longer than a whole episode waited for something
+    else."""
     if event.kind == UNANSWERED and event.code not in _STORED:
         return None
     if event.kind == SLOW:
@@ -86,7 +85,7 @@ def _joined(episodes: Iterable[Episode]) -> list[Episode]:
     joined: list[Episode] = []
     for episode in sorted(episodes, key=lambda known: (known.begin, known.begin_event)):
         if joined and joined[-1].goes_on_with(episode):
-            joined[-1].with_(episode)
+            joined[-1].absorb(episode)
         else:
             joined.append(replace(episode))
     return joined
@@ -94,7 +93,7 @@ def _joined(episodes: Iterable[Episode]) -> list[Episode]:
 
 @dataclass(slots=True)
 class Refused:
-    """A time in which a broker refused writes: its lines from the ``first`` to the ``last``, and where it ended."""
+    """A time in which a broker refused writes: its ``first`` and ``last`` line, and the line that ended it, if any."""
 
     why: Refusal
     first: FoldEvent
@@ -104,13 +103,13 @@ class Refused:
     asked: FoldEvent | None = None
 
     def goes_on_with(self, event: FoldEvent) -> bool:
-        """Whether a line of the same kind belongs to this time."""
+        """Return True when a line of the same kind belongs to this time."""
         return event.kind == self.last.kind and event.at - self.last.by <= Timeout.WRITE_EPISODE.us
 
 
 @dataclass(slots=True)
 class WritesLog:
-    """The state machine of one broker's answers to writes, whose kinds of lines come from several files."""
+    """The state machine of one broker's answers to writes; its kinds of lines come from several files."""
 
     episodes: list[Episode] = field(default_factory=list)
     refusals: list[int] = field(default_factory=list)
@@ -129,21 +128,21 @@ class WritesLog:
             self._on_answer(event)
 
     def _on_disk(self, event: FoldEvent) -> None:
-        """The disk became too full for writes (``DefaultMessageStore#isSpaceToDelete``), or is so no more."""
-        full = [spell for spell in self.refused if spell.why == Refusal.DISK_FULL and spell.end is None]
+        """Take a line that the disk is too full for writes, or no longer (``DefaultMessageStore#isSpaceToDelete``)."""
+        full = [refusal for refusal in self.refused if refusal.why == Refusal.DISK_FULL and refusal.end is None]
         if event.flag is False:
-            for spell in full:
-                spell.end = event
+            for refusal in full:
+                refusal.end = event
         elif full:
             full[0].last, full[0].count = event, full[0].count + 1
         else:
             self.refused.append(Refused(Refusal.DISK_FULL, event, event))
 
     def _on_failed(self, event: FoldEvent) -> None:
-        """A write failed: a leader that hands over refuses all (``DLedgerServer#handleAppend``), and who waits for
-        acknowledgements in vain tells its client so."""
+        """Take a failed write, by a leader that hands over (``DLedgerServer#handleAppend``) or for want of
+        acknowledgements."""
         why = Refusal.UNACKNOWLEDGED if event.kind == ACKS else Refusal.TRANSFERRING
-        last = next((spell for spell in reversed(self.refused) if spell.why == why), None)
+        last = next((refusal for refusal in reversed(self.refused) if refusal.why == why), None)
         if last is not None and last.goes_on_with(event):
             last.last, last.count = event, last.count + 1
         elif event.kind == ACKS or (self._asked is not None and event.at - self._asked.by <= Timeout.WRITE_EPISODE.us):
@@ -151,39 +150,37 @@ class WritesLog:
             self.refused.append(Refused(why, event, event, asked=asked))
 
     def _on_answer(self, event: FoldEvent) -> None:
-        line = _of(event)
+        line = _episode_of(event)
         if line is None:
             if event.kind == UNANSWERED:
                 self.refusals.append(event.at)
             return
         last = self.episodes[-1] if self.episodes else None
         if last is not None and last.begin <= line.begin and last.goes_on_with(line):
-            last.with_(line)
+            last.absorb(line)
         else:
             self.episodes.append(line)
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[AnsweredTooLate | RefusedWrites]:
-        """The episodes in which answers found nobody, and the times in which it refused writes.
-
-        Who waits for acknowledgements says that they did not come when it has waited for them in vain.
-        """
+        """Yield the episodes of late answers, and the times in which the broker refused writes. A refusal for want of
+        acknowledgements is logged after the wait for them, so it begins that much earlier."""
         group = speaker.broker_set
         if group is None:
             return
         incarnations = speaker.incarnations.get(BROKER, [])
         emit = speaker.about(group, PROTOCOL, stream, lambda time: speaker.broker_id_at(time, incarnations))
         acknowledged_in = speaker.timing_of(group).us(Timeout.CONTROLLER_ACK)
-        for spell in self.refused:
-            last = spell.end or (spell.last if spell.why != Refusal.DISK_FULL else None)
+        for refusal in self.refused:
+            last = refusal.end or (refusal.last if refusal.why != Refusal.DISK_FULL else None)
             ends = (last.at, last.by, last.event_id) if last is not None else (None, None, None)
-            first, waited = spell.first, acknowledged_in if spell.why == Refusal.UNACKNOWLEDGED else 0
+            first, waited = refusal.first, acknowledged_in if refusal.why == Refusal.UNACKNOWLEDGED else 0
             begin = first.at - waited, first.by - waited, first.event_id
             yield RefusedWrites(
                 *emit.during(emit.node_at(first.at), *begin, *ends),
-                why=spell.why.value,
-                count=spell.count,
-                peer=spell.asked.peer if spell.asked is not None else None,
-                evidence=(spell.asked.event_id,) if spell.asked is not None else (),
+                why=refusal.why.value,
+                count=refusal.count,
+                peer=refusal.asked.peer if refusal.asked is not None else None,
+                evidence=(refusal.asked.event_id,) if refusal.asked is not None else (),
             )
         refusals = sorted(self.refusals)
         for episode in _joined(self.episodes):
@@ -201,8 +198,8 @@ class WritesLog:
 
 
 def _after_a_hole(episode: Episode, incarnations: Iterable[Incarnation]) -> bool:
-    """Whether the process did not run, or said nothing, just before an episode or when it began; where its log begins
-    amid its run, that may be."""
+    """Return True when the process was frozen or silent just before an episode or at its beginning. Where its log
+    begins amid its run, that may be."""
     holes = [(hole.begin, hole.end) for run in incarnations for hole in run.silences]
     holes += [(episode.begin, run.first_seen) for run in incarnations if run.start is None]
     return any(begin <= episode.begin <= end + Timeout.WRITE_EPISODE.us for begin, end in holes)

@@ -1,8 +1,5 @@
-"""What the answers of brokers to writes show: a broker that is too slow, and whose role nobody takes.
-
-That is no election's fault, and none follows from it: heartbeats and registrations are small and get through. It is
-told because those who write see the same as in a time without a leader.
-"""
+"""Brokers that answer writes too slowly, and keep their role. No election is at fault, and none follows: heartbeats and
+registrations are small and get through. It is reported because clients see the same as in a time without a leader."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -25,7 +22,7 @@ __all__ = ["PROTOCOL", "judge", "of_leaders"]
 
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
-    """All rows of one broker set."""
+    """Yield all rows of one broker set."""
     group = group_of(facts, clocks)
     every = list(group.of(AnsweredTooLate))
     found = [fact for fact in every if _says_something(group, fact)]
@@ -38,11 +35,8 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
 
 
 def _refused(group: Group, fact: RefusedWrites) -> Iterator[Finding]:
-    """``WRITES_REFUSED`` by one fact; a single late acknowledgement is none.
-
-    That a disk is full is told once, and so is that it is not: beyond the end of the file that tells it nothing is
-    known.
-    """
+    """Yield ``WRITES_REFUSED`` for one fact; a single late acknowledgement is none. A full disk is logged once, and so
+    is its end: nothing is known beyond the end of the file that logs it."""
     end = until(fact)
     least, _ = group.clocks.elapsed(since(fact), end or group.written.get(fact.source_node, group.end))
     _, most = group.clocks.elapsed(since(fact), end or group.end)
@@ -62,7 +56,7 @@ def _refused(group: Group, fact: RefusedWrites) -> Iterator[Finding]:
 
 
 def of_leaders(rows: Iterable[Row]) -> Iterator[Row]:
-    """The rows of a group, of all its protocols; a refusal of writes by a follower is no outage: no client asks it."""
+    """Yield a group's rows; a refusal of writes by a follower becomes information, since no client writes to it."""
     every = list(rows)
     roles = [row for row in every if isinstance(row, RoleInterval)]
     for row in every:
@@ -77,7 +71,7 @@ def _of_a_broker(finding: Finding) -> bool:
 
 
 def _followed(refused: Finding, roles: Iterable[RoleInterval]) -> bool:
-    """Whether a member was a follower for the whole time of a finding, by its own log."""
+    """Return True when a member was a follower for the whole time of a finding, by its own log."""
     begin = refused.start_time
     end = begin if refused.end_time is None else refused.end_time
     return any(
@@ -91,7 +85,7 @@ def _followed(refused: Finding, roles: Iterable[RoleInterval]) -> bool:
 
 
 def _says_something(group: Group, fact: AnsweredTooLate) -> bool:
-    """Whether it shows a slow broker: one answer that finds nobody is that of a client that just left."""
+    """Return True when a fact shows a slow broker; a single answer may have missed a client that just left."""
     return fact.slowest_ms is not None or (fact.count > 1 and _lasted(group, fact)[1] >= Timeout.BLURRED_END.us)
 
 

@@ -1,4 +1,4 @@
-"""What is told of the lines of programs that a table describes: those of the settings, and HashiCorp's Raft library."""
+"""Notices of programs that a table describes: those of the settings, and HashiCorp's Raft library."""
 
 _SENTENCES = {
     "ASKS": "asks for votes[ for term {term}]",

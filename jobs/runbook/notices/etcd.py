@@ -1,4 +1,4 @@
-"""What is told of etcd's lines."""
+"""Notices of etcd's lines."""
 
 ALWAYS = {
     "ETCD_VERSION": "release {value} runs",

@@ -1,4 +1,4 @@
-"""What is told of Kafka's lines: the metadata quorum, controllers and brokers."""
+"""Notices of Kafka's lines: the metadata quorum, controllers and brokers."""
 
 ALWAYS = {
     "KAFKA_VERSION": "release {value} starts",

@@ -1,4 +1,4 @@
-"""What is told of Redis' lines: servers, sentinels and nodes of a cluster."""
+"""Notices of Redis' lines: servers, sentinels and nodes of a cluster."""
 
 ALWAYS = {
     "RD_VERSION": "release {value} starts",

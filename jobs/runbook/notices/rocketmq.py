@@ -1,4 +1,4 @@
-"""What is told of RocketMQ's lines: brokers, controllers and name servers."""
+"""Notices of RocketMQ's lines: brokers, controllers and name servers."""
 
 ALWAYS = {
     "BRK_CTL_NONE": "reaches none of its controllers[ {value}]",

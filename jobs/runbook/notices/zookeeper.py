@@ -1,4 +1,4 @@
-"""What is told of ZooKeeper's lines."""
+"""Notices of ZooKeeper's lines."""
 
 ALWAYS = {
     "ZK_VERSION": "release {value} runs",

@@ -109,7 +109,7 @@ ONE_CLOCK = {
     "protocols/order_lock/rules.py": {
         "after": "moments of one broker",
         "_earlier": "moments on the clock of one broker",
-        "_near": "widened by how far the clocks can be apart",
+        "_pairs_near_in_time": "widened by how far the clocks can be apart",
         "_least": "the two ends of one hold, of each of two",
         "_episodes": "grants of one broker, by which they are grouped",
         "_close_together": "grants of one broker, by which they are grouped",
