@@ -1,1 +1,1 @@
-"""From one node's own lines to facts: whose they are, when its process ran, which roles it had."""
+"""From one node's own lines to facts: its identity, its process runs and its roles."""

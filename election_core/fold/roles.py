@@ -63,7 +63,7 @@ def spans(steps: Sequence[Step], incarnations: Sequence[Incarnation], first_role
     every_incarnation = list(incarnations)
     by_incarnation: dict[int, list[Step]] = {}
     for step in steps:
-        # A role first seen in a later line began somewhere before it, but in the life of that line.
+        # A role first seen in a later line began at some time before it, in the same process run.
         number = incarnation_at(every_incarnation, max(step.at, step.by - 1))
         start = every_incarnation[number].start if every_incarnation else None
         begun = step.at if start is None else max(step.at, min(start, step.by))

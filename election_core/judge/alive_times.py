@@ -1,4 +1,4 @@
-"""When the members of a group were up, by what their processes logged."""
+"""When the members of a group were up, by the lines of their processes."""
 
 from bisect import bisect_left
 from itertools import accumulate

@@ -134,7 +134,7 @@ class Clocks:
         ahead, behind = self._most(before.end, after.begin), self._most(after.end, before.begin)
         least, most = _between(before, after, ahead, behind)
         if self._segments.of_one_clock(before.begin, after.begin):
-            # What lies before a step is not after what lies behind it.
+            # Program order holds across steps of one clock.
             least = max(least, 0) if before.end < after.begin else least
             most = min(most, 0) if after.end < before.begin else most
         return least, most

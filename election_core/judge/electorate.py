@@ -113,16 +113,16 @@ class Electorates:
         return Voters(part.names, part.least, max(least, min(part.most, known.least)))
 
     def _in_force(self, led: Led, moment: Moment) -> list[Electorate]:
-        """All electorates that may have been in force when a leader led: an empty one where no line says."""
+        """Return all electorates that may have been in force at a moment of a leadership; an empty one where no line
+        shows it."""
         if self._groups or self._changed(led, moment):
             return [()]
         return list(self._listed(led, moment)) if self._lists else [self._counted(led)]
 
     def _changed(self, led: Led, moment: Moment) -> bool:
-        """Whether others may vote at a moment than when a leader began, and counted its supporters.
-
-        Its own log tells each change; of one that others tell only what surely came later says more.
-        """
+        """Return True when the voters may have changed between a leader's beginning, when it counted its supporters,
+        and a moment. The leader's own log shows each change; of changes in other logs only those surely after its
+        beginning count."""
         before = self._clocks.surely_before
         return any(
             not before(moment, change)
@@ -141,11 +141,11 @@ class Electorates:
                 around.append(fact)
         for fact in (*before[-1:], *around):
             yield tuple(Voters.listed(names) for names in (fact.voters, fact.voters_before) if names)
-        if not before:  # its log begins later
+        if not before:  # the leader's log begins later
             by_others = next(iter(self._lists)) if len(self._lists) == 1 else ()
             yield tuple(Voters.listed(names) for names in by_others if names)
         elif not self._followers.get((led.node, led.term), set()) <= self._named_by(led.source):
-            yield ()  # somebody follows whom no list names: a line is missing
+            yield ()  # no list names one of its followers: a line about voters is missing
 
     def _named_by(self, source: str) -> set[str]:
         lists = [(fact.voters, fact.voters_before, fact.learners) for fact in self._stated.get(source, ())]
@@ -176,5 +176,5 @@ def _bounds(fact: VotersStated) -> bool:
 
 
 def _says_nothing(fact: VotersStated) -> bool:
-    """Others vote from here on, and no line says who."""
+    """Return True when the voters changed and no line shows to whom."""
     return fact.voters is None and fact.groups is None and not _bounds(fact)

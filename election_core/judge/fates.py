@@ -1,12 +1,12 @@
-"""What had become of a leader when the next one began, or when nobody followed it: each by its own proof.
+"""Fates: the state of a leader when the next one began, or when nobody followed it.
 
-    old leader    [======= lost ----- gives up or ends]        what was it between these two?
+    old leader    [======= lost ----- gives up or ends]        what was its state between these two?
     its own log   |||||||||                      |||||        frozen: its rhythm stops before it is lost
                   ||||||||||||||||||||||||||||||||||||        awake: it writes on while it is lost
-    new leader                 [begin ========                 what it was is said of this moment
+    new leader                 [begin ========                the state is that at this moment
 
-Frozen, dead, cut off and overloaded look alike to the others. What the leader was is told by its own log and by what
-became of the others; where they do not tell, it is not known.
+Frozen, dead, cut-off and overloaded leaders look alike to the others. The state is known from the leader's own log and
+from what happened to the others; where these do not show it, it is UNKNOWN.
 """
 
 from collections.abc import Iterator
@@ -52,10 +52,10 @@ BY_MAJORITY = frozenset({"raft", "dledger", "zab", "kraft"})
 QUORUM_LOST, TOPPLED = "quorum_lost", "larger_term"
 """How a leader ends its role that no majority answers, or that hears of a larger term."""
 AWAKE_ROUNDS = 3
-"""A leader that asked so often in vain before it gave up ran meanwhile: one that wakes gives up sooner."""
+"""A leader that asked this often in vain before it gave up ran meanwhile: one that wakes gives up sooner."""
 _HANDED_OVER = frozenset({TRANSFER, PREFERRED})
 AT_REQUEST = frozenset({"user_request", "takeover"})
-"""Why a term begins whose leader an operator chose: nobody tells the one before it (Redis)."""
+"""Begin causes of a term whose leader an operator chose: nobody tells the former leader (Redis)."""
 _ENDED = {
     DIED: Standing.DIED,
     STOPPED: Standing.STOPPED,
@@ -63,12 +63,12 @@ _ENDED = {
     ENDED_ITSELF: Standing.ENDED_ITSELF,
     SILENT: Standing.SILENT,
 }
-"""What a leader was whose role ended with its process."""
+"""The state of a leader whose role ended with its process, by end cause."""
 
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """Who led next, and since when; of whom only others speak ``tenure`` is ``None``."""
+    """The next leader and its beginning, whether or not its own log shows it."""
 
     leader: str
     term: int
@@ -76,12 +76,12 @@ class Following:
 
 
 def following_of(after: Tenure | None) -> Following | None:
-    """A tenure as the one that follows another."""
+    """Return a tenure as the one that follows another; ``None`` for ``None``."""
     return None if after is None else Following(after.node, after.term, after.begin)
 
 
 class Fates:
-    """What had become of the leaders of a group. Make it by ``group.once(Fates)``."""
+    """The fates of a group's leaders. Make it by ``group.once(Fates)``."""
 
     def __init__(self, group: Group) -> None:
         self._group = group
@@ -104,7 +104,7 @@ class Fates:
         self._left = {fact.until_event for fact in group.of(QuorumLost) if fact.closed}
 
     def standing(self, before: Tenure, following: Following | None) -> Standing:
-        """What a leader was when the ``following`` one began; ``None``: when nobody led after it."""
+        """Return the state of a leader when the ``following`` one began; ``None``: when nobody led after it."""
         target = self._group.end if following is None else following.begin
         if before.end_cause in _ENDED and not self._surely_led_on(before, target):
             return _ENDED[before.end_cause]
@@ -114,7 +114,7 @@ class Fates:
         return self._seen_by_others(before, following, lost)
 
     def _seen_by_others(self, before: Tenure, following: Following | None, lost: QuorumLoss) -> Standing:
-        """What a leader was when it was lost, by its own log beside those of the others."""
+        """Return the state of a leader when it was lost, by its own log beside those of the others."""
         if self._disk_hung(before, lost.latest):
             return Standing.OVERLOADED
         hole = self._hole(before, lost.latest) if (lost.rounds or 0) < AWAKE_ROUNDS else None
@@ -135,26 +135,26 @@ class Fates:
         return Standing.REACHABLE if self._heard_at_once(before, following, hole) else Standing.UNKNOWN
 
     def fate(self, before: Tenure, following: Following | None) -> Fate:
-        """The same as what findings call it; who handed over was asked to."""
+        """Return the fate of a leader for findings; a leader that handed over counts as stopped."""
         if before.end_cause in _HANDED_OVER:
             return Fate.STOPPED
         return FATE_OF.get(self.standing(before, following), Fate.UNKNOWN)
 
     def while_leading(self, tenure: Tenure, moment: Moment) -> Fate:
-        """What became of a leader that lost its majority and led on with it again."""
+        """Return the fate of a leader that lost its majority at ``moment`` and led on later: FROZEN or UNKNOWN."""
         return Fate.UNKNOWN if self.asleep(tenure, moment) is None else Fate.FROZEN
 
     def led_on(self, before: Tenure, moment: Moment) -> bool:
-        """Whether a leader gave up so long after a moment that it had not heard of the next one."""
+        """Return True when a leader gave up so long after a moment that it cannot have heard of the next one then."""
         return self._elapsed(moment, before.end)[0] > Timeout.ON_ITS_WAY.us
 
     def _surely_led_on(self, before: Tenure, moment: Moment) -> bool:
-        """Whether the last sign of a leader surely came after a moment."""
+        """Return True when the last sign of a leader surely came after a moment."""
         last_sign = Moment(before.end.at, before.end.at, before.end.source, before.end.event_id)
         return self._elapsed(moment, last_sign)[0] > 0
 
     def _lost(self, before: Tenure, target: Moment) -> QuorumLoss:
-        """When a leader lost its majority, or when those who watch it heard of it last before the next one began."""
+        """Return when a leader lost its majority, or when others last heard of it before the next one began."""
         lost = None if self._majorities is None else self._majorities.lost(before, target)
         if lost is not None:
             return lost
@@ -173,12 +173,12 @@ class Fates:
         return QuorumLoss(last, last)
 
     def asleep(self, before: Tenure, moment: Moment) -> LogGap | None:
-        """The hole in a leader's log over a moment, in which its process did not run."""
+        """Return the gap in a leader's log around a moment in which its process did not run; else ``None``."""
         hole = self._hole(before, moment)
         return hole if hole is not None and self._stands(hole, moment) else None
 
     def _hole(self, before: Tenure, moment: Moment) -> LogGap | None:
-        """The hole in a leader's log over a moment, if the log has a rhythm."""
+        """Return the gap in a leader's log around a moment, if the log has a rhythm; else ``None``."""
         for hole in before.silences:
             over = self._elapsed(hole.begin, moment)[1] >= 0 and self._elapsed(moment, hole.end)[0] > 0
             if over and self._rhythms.stopped(before.source, hole):
@@ -186,7 +186,7 @@ class Fates:
         return None
 
     def _disk_hung(self, before: Tenure, moment: Moment) -> bool:
-        """Whether a leader waited for its disk when it was lost, and its role ended while it still waited: it ran."""
+        """Return True when a leader waited for its disk when it was lost, and until its role ended: its process ran."""
         return any(
             fact.source_node == before.source
             and self._elapsed(since(fact), moment)[1] >= 0
@@ -196,15 +196,17 @@ class Fates:
         )
 
     def _stands(self, hole: LogGap, moment: Moment) -> bool:
-        """Whether a hole lasted beyond a moment by messages, where clocks were set: else its own may have passed it."""
+        """Return True when a gap surely lasted beyond a moment, even if the leader's clock was set forward in it."""
         clocks = self._group.clocks
         return not clocks.stepped or clocks.surely_before_though_set(moment, hole.end, hole.end)
 
     def _heard_at_once(self, before: Tenure, following: Following, hole: LogGap | None) -> bool:
-        """Whether a leader's role ended as the next one began, by somebody else's word: its own log alone tells when it
-        heard of it, which may be long after it began; and where lines are missing, no line tells when the role ended.
-        And no hole lets it have slept then, be it in a log without a rhythm, which proves no freeze. Who hands over
-        runs."""
+        """Return True when a leader's role ended as the next one began, by another member's log, and it was awake.
+
+        Its own log alone shows when it heard of the next one, which may be long after that began; where lines are
+        missing, no line shows when the role ended. Even a gap without a rhythm, which proves no freeze, may hide that
+        it slept. A leader that hands over runs.
+        """
         own_word = following.begin.source == before.source and following.leader != before.node
         untold = before.end.by - before.end.at > Timeout.ON_ITS_WAY.us
         if (own_word or untold) and before.end_cause not in _HANDED_OVER:
@@ -220,13 +222,13 @@ class Fates:
         return at_once and (before.end_cause in _HANDED_OVER or not slept)
 
     def _woke(self, before: Tenure, following: Following | None, lost: QuorumLoss) -> bool:
-        """Whether the role of a leader ended as its process went on."""
+        """Return True when the role of a leader ended as its process went on after a freeze."""
         late = before.end_cause == QUORUM_LOST and self._gave_up_late(before, lost.latest)
         return late or (following is not None and self._woke_at_its_end(before, following))
 
     def _woke_at_its_end(self, before: Tenure, following: Following) -> bool:
-        """Whether a leader did not run when the next one began, and its role ended as it went on; or whether it was
-        elected again just then, by those who had taken it for dead."""
+        """Return True when a leader was frozen as the next one began, and its role ended as it went on. It also holds
+        if the leader was elected again just then, by members that had taken it for dead."""
         again = self._majorities is None and following.leader == before.node
         return any(
             self._elapsed(hole.end, before.end)[0] < Timeout.ON_ITS_WAY.us
@@ -240,10 +242,8 @@ class Fates:
         return over and self._stands(hole, moment)
 
     def _gave_up_late(self, before: Tenure, lost: Moment) -> bool:
-        """Whether a leader gave up with the first line after a hole, later than one does that runs without a majority.
-
-        A log without a rhythm shows no freeze otherwise.
-        """
+        """Return True when a leader gave up with the first line after a gap, later than one that runs without a
+        majority does. A log without a rhythm shows no freeze otherwise."""
         limit = leads_on(self._group.protocol, self._group.timing)
         if limit is None or self._elapsed(lost, before.end)[0] <= limit:
             return False
@@ -251,12 +251,12 @@ class Fates:
         return any(self._elapsed(lost, hole.begin)[0] <= limit for hole in holes)
 
     def _members_died(self, before: Tenure, lost: QuorumLoss) -> bool:
-        """Whether those of the others whose processes had ended alone took the majority away."""
+        """Return True when members whose processes had ended took the majority away by themselves."""
         ended = {left.member for left in lost.left if left.ended}
         return bool(ended) and lost.sure and self._group.electorates.lost(before, lost.latest, ended)
 
     def toppled_by(self, before: Tenure, following: Following | None) -> TermRaised | None:
-        """The larger term with which a leader gave up, unless it is that of the next election and its winner."""
+        """Return the larger term with which a leader gave up; ``None`` if it is the next election's, by its winner."""
         raised = self._raised.get((before.source, before.end.event_id))
         if raised is None or raised.peer is None:
             return None
@@ -266,11 +266,9 @@ class Fates:
     # -- cut off ------------------------------------------------------------------------------------------------
 
     def _cut_off(self, before: Tenure, following: Following, lost: QuorumLoss) -> bool:
-        """Whether a leader ran and was not reached, while the others reached each other.
-
-        Where members elect, others elected another one without it. A broker that no controller heard of says that it
-        reached none, and the others reached them.
-        """
+        """Return True when a leader ran and was not reached, while the others reached each other. Where members elect,
+        the others elected another one without it. A broker under controllers logs that it reached none, while the
+        others reached them."""
         unreached = [fact for fact in self._group.of(Unreached) if self._over(fact, lost, before, following)]
         if unreached:
             speaking = {fact.source_node for fact in unreached}
@@ -280,7 +278,7 @@ class Fates:
             return False
         led_on = self._elapsed(following.begin, before.end)
         if before.end_cause == QUORUM_LOST and self._majorities is not None:
-            in_vain = lost.rounds is None or lost.rounds > 1  # one that wakes asks once, and gives up
+            in_vain = lost.rounds is None or lost.rounds > 1  # a leader that wakes asks once, and gives up
             late = -Timeout.ON_ITS_WAY.us < led_on[1] < UNBOUNDED
             alone = self._group.protocol not in BY_TIMER or self._not_heard_again(before, following)
             return late and in_vain and alone and not (self._was_left(before) or self._heard_as_it_gave_up(before))
@@ -288,15 +286,16 @@ class Fates:
         return led_on[0] > Timeout.ON_ITS_WAY.us and ran
 
     def _wrote_on(self, before: Tenure, moment: Moment) -> bool:
-        """Whether no hole in a leader's log lasts from a moment to its end: a process that wakes ends its role too."""
+        """Return True when no gap in a leader's log lasts from a moment to its end: a process that wakes ends its role
+        too."""
         return not any(
             self._elapsed(hole.begin, moment)[1] >= 0 and self._elapsed(hole.end, before.end)[0] < Timeout.ON_ITS_WAY.us
             for hole in before.silences
         )
 
     def _not_heard_again(self, before: Tenure, following: Following) -> bool:
-        """Whether a leader that gave up heard of the next one only later, although it ran then: it asked, or followed
-        nobody. One that wakes hears of it at once."""
+        """Return True when a leader that gave up heard of the next one only later, although it ran by then. It asked
+        for votes or followed nobody. A leader that wakes hears of the next one at once."""
         over = max(before.end, following.begin, key=lambda moment: moment.at)
         widest = self._group.clocks.widest
         near = self._followed.between(before.source, before.end.at - widest, over.by + Timeout.ON_ITS_WAY.us + widest)
@@ -306,16 +305,14 @@ class Fates:
         )
 
     def _heard_as_it_gave_up(self, before: Tenure) -> bool:
-        """Whether messages reached a leader just as it gave up: it was not cut off then, and may have slept."""
+        """Return True when messages reached a leader just as it gave up: it was not cut off then, and may have been
+        frozen."""
         over = before.end.by + Timeout.ON_ITS_WAY.us
         return bool(self._reached.between(before.source, before.end.at, over))
 
     def _shown_awake(self, before: Tenure, lost: QuorumLoss, following: Following) -> bool:
-        """Whether a leader whose log is quiet wrote a line while it was lost.
-
-        One that is frozen leads on by its log for as long, and is told of the next one when it goes on: what it writes
-        then shows nothing.
-        """
+        """Return True when a leader with a quiet log wrote a line while it was lost. A frozen leader leads on by its
+        log for as long, and hears of the next one when it goes on: lines from then on prove nothing."""
         if before.source not in self._quiet:
             return True
         over, margin = (following.begin, 0) if self._majorities is None else (before.end, Timeout.ON_ITS_WAY.us)
@@ -324,21 +321,19 @@ class Fates:
         return any(self._elapsed(lost.latest, line)[0] > 0 and self._elapsed(line, over)[0] > margin for line in near)
 
     def _was_left(self, before: Tenure) -> bool:
-        """Whether a leader heard that others closed their connections to it: who is frozen for short hears it too."""
+        """Return True when a leader saw others close their connections: one that was frozen briefly sees that too."""
         return before.end.event_id in self._left
 
     def _over(self, fact: Unreached, lost: QuorumLoss, before: Tenure, following: Following) -> bool:
-        """Whether a broker reached no controller while its set's master was lost to them."""
+        """Return True when a broker reached no controller while its set's master was lost to them."""
         end = until(fact) or since(fact)
         begun = self._elapsed(since(fact), following.begin)[1] > 0
         return begun and self._elapsed(lost.earliest, end)[1] > 0 and self._elapsed(before.begin, end)[1] > 0
 
 
 def stood_alone(group: Group, before: Tenure, raised: TermRaised, clock: str) -> str:
-    """Who came with the larger term that ended a leadership, and since when it had followed nobody, as a sentence.
-
-    Whoever sends it may only pass it on: it comes from who asked for votes in it.
-    """
+    """Return which member came with the larger term that ended a tenure, and since when it had no leader, as a
+    sentence. The sender of the term may only pass it on: it comes from the member that asked for votes in it."""
     peer = raised.peer or ""
     rounds = [fact for fact in group.of(Candidacy) if fact.term is not None and before.term < fact.term <= raised.term]
     askers = {fact.node for fact in rounds if fact.term == raised.term and fact.node is not None} - {before.node}
@@ -365,12 +360,12 @@ def stood_alone(group: Group, before: Tenure, raised: TermRaised, clock: str) ->
 
 
 def _with_leader(role: Role) -> bool:
-    """Whether a member knows a leader in a role, be it itself."""
+    """Return True when a member has a leader in a role, including itself."""
     return role.role == LEADER or (role.role == FOLLOWER and role.leader is not None)
 
 
 def with_former(group: Group, rows: Iterator[Term]) -> Iterator[Term]:
-    """The rows of a group's terms, each with who led before it and what had become of that one."""
+    """Yield the rows of a group's terms, each with its former leader and the state of that leader."""
     every = list(rows)
     led = sorted((row for row in every if row.leader is not None), key=lambda row: (row.term, row.start_time))
     in_turn = sorted(group.tenures, key=lambda tenure: tenure.begin)

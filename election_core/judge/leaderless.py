@@ -417,7 +417,7 @@ class _LeadersWithoutLog:
     def __init__(self, group: Group, roles: Iterable[tuple[int, Role]]) -> None:
         self._clocks = group.clocks
         self._roles = sorted(roles, key=itemgetter(0))
-        # For each role when the first of it and of those behind it began.
+        # For each index, the earliest beginning of the roles from there on.
         self._earliest = list(accumulate((role.since for _, role in reversed(self._roles)), min))[::-1]
 
     def meanwhile(self, before: Tenure, target: Moment) -> bool:

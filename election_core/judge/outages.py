@@ -1,4 +1,5 @@
-"""What every finding of an outage says: how grave it is, who led before it and after it, and when somebody served."""
+"""The common parts of findings about outages: severity, leaders before and after, and when clients were served
+again."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -15,19 +16,15 @@ from election_replay.election_core.model.timing import Timeout
 
 
 def severity_of(least: int, *, planned: bool = False) -> str:
-    """How grave it is that nobody could write for so long at least, in microseconds: by the length, not by the office.
-
-    What was ``planned``, or ends with all of a group, is worth knowing and no alarm, unless it is long.
-    """
+    """Return the severity of a time of at least ``least`` us in which nobody could write: by its length. A ``planned``
+    outage, or one that ends with the whole group, is information unless it is long."""
     tolerated = Timeout.LONG_OUTAGE if planned else Timeout.MAX_INFO_GAP
     return INFO if least < tolerated.us else WARNING
 
 
 def outage(group: Group, rule: RuleId, key: tuple[object, ...], lasted: tuple[int, int], **columns: Any) -> Finding:
-    """``LEADERLESS`` or its like: for some time, microseconds, least and most, nobody was there.
-
-    It is as grave as it was long at least, and sure if that is long enough to be noticed, unless ``columns`` tell more.
-    """
+    """Return a finding about an outage of (least, most) us, such as ``LEADERLESS``. Its severity follows its least
+    length, and it is definite if that is long enough to be noticed, unless ``columns`` say otherwise."""
     least, _ = lasted
     by_length = {
         "severity": severity_of(least),
@@ -51,9 +48,9 @@ _REFUSED = {
     Refusal.SILENT: "printed nothing for {lasted} and kept its role: it was frozen and took no writes, or its log lost "
     "lines",
 }
-"""What who holds the role did, for how long, and why; ``peer`` is who was to take over."""
+"""What the holder of the role did, for how long, and why; ``peer`` is the member that was to take over."""
 _UNCOUNTED = frozenset({Refusal.DISK_FULL, Refusal.DISK_HANGS, Refusal.STOOD_STILL, Refusal.SILENT})
-"""Reasons that are printed whether or not somebody writes."""
+"""Reasons that are logged whether or not a client writes."""
 
 
 def writes_refused(
@@ -65,8 +62,8 @@ def writes_refused(
     when: tuple[int, int | None],
     **columns: Any,
 ) -> Iterator[Finding]:
-    """``WRITES_REFUSED``: ``who`` holds the role took no writes for a second or more, or to the end of the logs, by
-    these ``facts``, which tell of one reason."""
+    """Yield ``WRITES_REFUSED``: ``who``, the holder of the role, took no writes for a second or more, or to the end of
+    logs. ``facts`` have one reason; ``lasted`` is (least, most) in us."""
     least, most = max(lasted[0], 0), lasted[1]
     if least < Timeout.MIN_REPORTED.us and when[1] is not None:
         return
@@ -79,7 +76,7 @@ def writes_refused(
 
 
 def change_of(group: Group, before: Tenure, after: Tenure | None, served: Moment) -> dict[str, Any]:
-    """Who led before an outage, and ``after`` it, and when that one ``served``."""
+    """Return the columns about the leaders before and ``after`` an outage, and when the latter ``served``."""
     fate = group.once(Fates).fate(before, following_of(after))
     return {
         "former_leader": before.node,

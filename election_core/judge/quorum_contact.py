@@ -236,7 +236,7 @@ class QuorumTracker:
         rounds = next((loss.rounds for loss in found if loss.rounds is not None), None)
         gone = self._lost_before_it_ended(tenure, self._still_voting(tenure, first.latest, left))
         lost = self._not_before_a_commit(tenure, QuorumLoss(earliest, first.latest, gone, rounds), target)
-        if lost is not None and elapsed(lost.earliest, lost.latest)[1] < 0:  # a commit came after the logged loss
+        if lost is not None and elapsed(lost.earliest, lost.latest)[1] < 0:  # the logged loss was regained
             return replace(lost, latest=lost.earliest)
         return lost
 

@@ -1,4 +1,4 @@
-"""Members and durations in the words of a sentence."""
+"""Phrases for members, counts and durations in sentences."""
 
 from collections.abc import Iterable
 

@@ -1,1 +1,1 @@
-"""What all rooms speak of: events, facts, rows, the catalogue of rules, and quorum arithmetic."""
+"""Shared data types: events, facts, rows, the catalogue of rules, and quorum arithmetic."""

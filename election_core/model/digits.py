@@ -1,4 +1,4 @@
-"""Whole numbers as logs print them."""
+"""Whole numbers as printed in logs."""
 
 LONGEST = 19
 LARGEST = 2**63 - 1

@@ -101,7 +101,7 @@ class Scope(StrEnum):
     """For whom there was no leader, in a finding about a time without one."""
 
     NO_LEADER = "no_leader"
-    """Nobody served anybody."""
+    """Nobody served any client."""
     NO_MAJORITY = "no_majority"
     """A leader led on without the majority that it needs, and could commit nothing."""
     READS_ONLY = "reads_only"

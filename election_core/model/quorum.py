@@ -57,7 +57,7 @@ class Voters:
         """Return WON if a majority is ``there``, LOST if too many are ``gone`` for one, else UNKNOWN."""
         if self.most is None or max(self.least, len(self.names)) > self.most:
             return UNKNOWN
-        # The more voters there are, the more of them may be left, and the more have to be there.
+        # With ``most`` voters the largest number may be left, and the largest number is needed.
         if not is_majority(self.most - len(self.names & gone), self.most):
             return LOST
         return WON if is_majority(len(self.names & there), self.most) else UNKNOWN

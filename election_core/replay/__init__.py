@@ -1,1 +1,1 @@
-"""The front door: sources into facts, groups into rows, and what one night leaves for the next."""
+"""Entry points: sources to facts, groups to rows, and the checkpoints that one night leaves for the next."""

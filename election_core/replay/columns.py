@@ -1,4 +1,4 @@
-"""Columns of Arrow as Python values."""
+"""Arrow columns as Python values."""
 
 import pyarrow as pa
 

@@ -143,7 +143,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
         facts=(*_kinds_in(raft_family_facts), *_kinds_in(dledger_facts)),
         judge=dledger.judge,
         causal_pairs=dledger_causality.causal_pairs,
-        ties_others=True,  # what holds of leaders and followers in it holds in every Raft
+        ties_others=True,  # its pairs of leaders and followers hold in every Raft
         periodic=dledger_log.PERIODIC,
     ),
     Protocol(

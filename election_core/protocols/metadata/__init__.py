@@ -1,1 +1,1 @@
-"""Metadata: what a broker keeps beside the messages, and what becomes of it when another one serves."""
+"""Metadata: what a broker keeps beside the messages, and whether it survives a hand-over."""

@@ -118,7 +118,7 @@ class MetadataLog:
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """Yield what this broker proves about its metadata."""
-        del stream  # logs and snapshots of the broker are one
+        del stream  # one state machine reads all logs and snapshots of the broker
         if not (self.snapshots or self.smallest or self.before_online):
             return
         incarnations = speaker.incarnations.get(BROKER, [])
@@ -199,7 +199,7 @@ class MetadataLog:
         for event in self.serving:
             incarnation = incarnation_at(emit.incarnations, event.at)
             if event.kind == "PRE_NOT_NEEDED" and incarnation in switched_on:
-                continue  # a service line of this run shows that it was serving already
+                continue  # another line of this run shows when its isolation ended
             causes = [
                 e
                 for e in self.before_online

@@ -1,4 +1,4 @@
-"""One broker's table of order locks, as its log shows it.
+"""One broker's table of order locks, by its log.
 
 Source: RocketMQ ``RebalanceLockManager`` (the table, per consumer group and queue) and
 ``AdminBrokerProcessor#lockBatchMQ`` (the quorum of the strict mode).
@@ -7,18 +7,18 @@ Source: RocketMQ ``RebalanceLockManager`` (the table, per consumer group and que
 |-----------------------|--------------------------------|-------------------|--------------------|
 | lock                  | held by the same, not expired  | renewed           | **nothing**        |
 | lock                  | no entry                       | granted           | LOCK_NEW           |
-| lock                  | expired, whoever held it       | granted           | LOCK_TAKEN_EXPIRED |
+| lock                  | expired, of any client         | granted           | LOCK_TAKEN_EXPIRED |
 | lock                  | held by another, not expired   | refused           | LOCK_REFUSED       |
 | unlock                | own entry, also an expired one | removed           | LOCK_RELEASED      |
 | unlock                | another's entry                | kept              | LOCK_RELEASE_REFUSED |
 | unlock                | no entry                       | nothing           | LOCK_RELEASE_NONE  |
 | unlock                | no table of the consumer group | nothing           | LOCK_RELEASE_NO_GROUP |
 
-Clients renew every 20 s without a line, an expiry prints nothing, and the whole table vanishes with the process. A
-lock lives 60 s from its last renewal (``rocketmq.broker.rebalance.lockMaxLiveTime``, a system property that no log
-shows; a log where locks expire earlier shows that somebody made it shorter). So what is certain is: a lock lived for
-60 s after it was granted, and up to every later moment at which another client was refused because of it, since its
-own client would have taken an expired lock with a line. A refusal says nothing about the time after it.
+Clients renew every 20 s without a line, an expiry prints nothing, and the whole table vanishes with the process. A lock
+lives 60 s from its last renewal (``rocketmq.broker.rebalance.lockMaxLiveTime``, a system property that no log shows; a
+lock that expires earlier shows that somebody made it shorter). So a lock surely lived for 60 s after its grant, and up
+to every later moment at which another client was refused because of it: its own client would have taken an expired lock
+with a line. A refusal proves nothing about the time after it.
 """
 
 from bisect import bisect_left, bisect_right
@@ -107,7 +107,7 @@ class LockLog:
     def _holds(
         self, incarnations: list[Incarnation], emit_about: Callable[[str], FactWriter], least_life: int
     ) -> list[Fact]:
-        # The lines went from lock.log to filter.log with an upgrade, thus with a new life; inside one, the order of
+        # An upgrade moved the lines from lock.log to filter.log, so with a new process run; within a run the order of
         # the file holds.
         lines = sorted(self.lines, key=lambda event: incarnation_at(incarnations, event.at))
         for lock_life in (least_life, 0):
@@ -204,7 +204,7 @@ class Table:
             if run.next_start is None and run.stop is None:
                 yield self._hold(entry, None, None, None, None)
                 continue
-            # The landing keeps a sign of life every 10 s: the process may have lived that much longer.
+            # The landing keeps a sign of life every 10 s: the process may have run for as much longer.
             ended = max(run.stop if run.stop is not None else run.last_seen, entry.start.at)
             by = max(min(ended + SILENCE, run.next_start or ended + SILENCE), ended)
             yield self._hold(entry, ended, by, run.stop_event or run.next_start_event, PROCESS_ENDED)
