@@ -16,8 +16,8 @@ class Clocks:
         return end.at - begin.by - BLUR, end.by - begin.at + BLUR
 
 
-def lock(begin: int, settled: int, sure: int) -> Any:
-    moments = {"begin": begin, "settled": settled, "sure": sure}
+def lock(begin: int, surely_begun: int, sure: int) -> Any:
+    moments = {"begin": begin, "surely_begun": surely_begun, "sure": sure}
     return SimpleNamespace(**{name: Moment(at, at + 1, "n1") for name, at in moments.items()})
 
 
