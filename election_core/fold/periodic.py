@@ -16,15 +16,15 @@ class Periodic:
     """How a protocol reads a kind of periodic lines.
 
     ``says`` returns all that it reads of a line, from the fields ``reads``, except for the time and the field
-    ``counts``: a number of which only the last growth matters. ``settles``: for this many us after the first line of a
-    run all its lines are kept, since its content may not be final. ``rhythm``: such lines come every few seconds while
-    the process runs.
+    ``counts``: a number of which only the last growth matters. All lines within ``unstable_for_us`` after the first one
+    of a run are kept, since its content may not be final. ``rhythm``: such lines come every few seconds while the
+    process runs.
     """
 
     says: Callable[[FoldEvent], Hashable]
     reads: tuple[str, ...] = ()
     counts: str | None = None
-    settles: int = 0
+    unstable_for_us: int = 0
     rhythm: bool = False
 
     def count(self, event: FoldEvent) -> int | None:

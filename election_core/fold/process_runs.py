@@ -306,7 +306,7 @@ class Activity:
                 yield hole
 
 
-def holes_of(activities: Iterable[Activity]) -> list[LogGap]:
+def gaps_of(activities: Iterable[Activity]) -> list[LogGap]:
     """Return the times in which no process of a machine wrote anything."""
     pieces = _merged([piece for activity in activities for piece in activity._pieces()])
     return [_hole(*pair) for pair in pairwise(pieces) if pair[1].first - pair[0].last >= SILENCE]

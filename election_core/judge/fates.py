@@ -29,7 +29,7 @@ from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import SILENT, Group, LogGap, Tenure, since, until
 from election_replay.election_core.judge.quorum_contact import BY_TIMER, QuorumLoss, QuorumTracker
 from election_replay.election_core.judge.rhythm import Rhythms
-from election_replay.election_core.judge.silent_logs import leads_on
+from election_replay.election_core.judge.silent_logs import max_time_without_quorum
 from election_replay.election_core.judge.wording import between, name_of
 from election_replay.election_core.model.facts import (
     Candidacy,
@@ -244,7 +244,7 @@ class Fates:
     def _gave_up_late(self, before: Tenure, lost: Moment) -> bool:
         """Return True when a leader gave up with the first line after a gap, later than one that runs without a
         majority does. A log without a rhythm shows no freeze otherwise."""
-        limit = leads_on(self._group.protocol, self._group.timing)
+        limit = max_time_without_quorum(self._group.protocol, self._group.timing)
         if limit is None or self._elapsed(lost, before.end)[0] <= limit:
             return False
         holes = (hole for hole in before.silences if self._elapsed(hole.end, before.end)[0] < Timeout.ON_ITS_WAY.us)
@@ -331,7 +331,7 @@ class Fates:
         return begun and self._elapsed(lost.earliest, end)[1] > 0 and self._elapsed(before.begin, end)[1] > 0
 
 
-def stood_alone(group: Group, before: Tenure, raised: TermRaised, clock: str) -> str:
+def who_toppled(group: Group, before: Tenure, raised: TermRaised, clock: str) -> str:
     """Return which member came with the larger term that ended a tenure, and since when it had no leader, as a
     sentence. The sender of the term may only pass it on: it comes from the member that asked for votes in it."""
     peer = raised.peer or ""

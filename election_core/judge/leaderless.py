@@ -31,9 +31,9 @@ from election_replay.election_core.fold.roles import (
 from election_replay.election_core.judge.alive_times import AliveTimes
 from election_replay.election_core.judge.by_time import ByTime
 from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Moment
-from election_replay.election_core.judge.fates import BY_MAJORITY, Fates, following_of, stood_alone
+from election_replay.election_core.judge.fates import BY_MAJORITY, Fates, following_of, who_toppled
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
-from election_replay.election_core.judge.led_between import in_turn, nobody_led, silent_between
+from election_replay.election_core.judge.led_between import nobody_led, silent_between, tenures_in_order
 from election_replay.election_core.judge.loss_words import away, how_ended, lost_before
 from election_replay.election_core.judge.outages import change_of, outage, severity_of
 from election_replay.election_core.judge.quorum_contact import FollowerLost, QuorumLoss, QuorumTracker, closings
@@ -104,7 +104,7 @@ def gaps(
     """
     service = Service(group)
     # Tenures are ordered by term, since clocks of different machines do not order them.
-    tenures = in_turn(group)
+    tenures = tenures_in_order(group)
     begun = [not n or service.begun(tenure) is not None for n, tenure in enumerate(tenures)]
     ordered = [tenure for tenure, serves in zip(tenures, begun, strict=True) if serves]
     unserved = [tenure for tenure, serves in zip(tenures, begun, strict=True) if not serves]
@@ -520,7 +520,7 @@ def _what_followed(group: Group, gap: Gap, clock: str) -> str:
             then += f" and served clients {between(*serves_after)} later"
     then += _failed_elections(gap, clock)
     raised = group.once(Fates).toppled_by(gap.before, following_of(gap.after))
-    return then if raised is None else f"{then}. {stood_alone(group, gap.before, raised, clock)}"
+    return then if raised is None else f"{then}. {who_toppled(group, gap.before, raised, clock)}"
 
 
 _HELD_UP = {Fate.FROZEN: "was frozen", Fate.OVERLOADED: "waited for its disk"}

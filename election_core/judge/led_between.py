@@ -106,7 +106,7 @@ def _begins_before(group: Group, source: str, begin: Moment) -> bool:
     return first is not None and group.clocks.elapsed(first, begin)[0] >= -Timeout.MAX_INFO_GAP.us
 
 
-def in_turn(group: Group) -> Sequence[Tenure]:
+def tenures_in_order(group: Group) -> Sequence[Tenure]:
     """Return the tenures by term; where terms went back, tenures that surely began earlier come first."""
     if not any(group.of(TermWentBack)):
         return group.tenures

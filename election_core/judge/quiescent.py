@@ -41,7 +41,7 @@ def quiescent_since(facts: Iterable[Fact], begun: int = 0) -> int | None:
     shortly before its logs end. The last line of a process is an event where it is well before the last line of the
     group."""
     of_group = list(facts)
-    ends = [fact.until for fact in of_group if fact.moves and fact.until is not None]
+    ends = [fact.until for fact in of_group if fact.end_provisional and fact.until is not None]
     if not ends:
         return None
     end, since = max(ends), begun
@@ -52,11 +52,11 @@ def quiescent_since(facts: Iterable[Fact], begun: int = 0) -> int | None:
 
 def _last_change(fact: Fact, end: int) -> int:
     """Return the last moment of a fact in us, but for an end that the next line of its log moves."""
-    if fact.grows:
+    if fact.value_provisional:
         return 0
     if fact.until is None or fact.until_by is None or isinstance(fact, Written):
         return fact.since_by
-    if fact.moves and end - fact.until < LAGGING:
+    if fact.end_provisional and end - fact.until < LAGGING:
         return fact.since_by
     return max(fact.since_by, fact.until_by)
 
@@ -66,7 +66,7 @@ def may_be_quiescent(facts: Iterable[Fact]) -> bool:
     newest: dict[str, int] = {}
     growing: list[Committed] = []
     for fact in facts:
-        if isinstance(fact, Committed) and fact.grows:
+        if isinstance(fact, Committed) and fact.value_provisional:
             growing.append(fact)
         if isinstance(fact, Role) and fact.term is not None:
             newest[fact.protocol] = max(newest.get(fact.protocol, 0), fact.term)
@@ -79,11 +79,11 @@ def ended(facts: Iterable[Fact], end: int) -> list[Fact]:
 
 
 def _ended(fact: Fact, end: int) -> Fact | None:
-    if fact.grows and fact.since > end:
+    if fact.value_provisional and fact.since > end:
         # The leader commits something by then; which entries, and what its followers know of them, does not matter.
         at_end = {"since": end, "since_by": end, "since_event": None, "from_index": None, "to_index": None}
         return replace(fact, **at_end) if isinstance(fact, Committed) else None  # type: ignore[arg-type]
-    if not fact.moves or fact.until is None or fact.until_by is None or fact.until <= end:
+    if not fact.end_provisional or fact.until is None or fact.until_by is None or fact.until <= end:
         return fact
     until_by = end + fact.until_by - fact.until
     shown = replace(fact, until=end, until_by=until_by, until_event=None)

@@ -450,7 +450,7 @@ class _QuietGaps:
         majority."""
         shown = [self._clocks.shown_by(hole.source_node, moment) for moment in ends]
         known = [(at, by) for at, by in shown if at is not None and by is not None]
-        limit = leads_on(hole.protocol, self._timing)
+        limit = max_time_without_quorum(hole.protocol, self._timing)
         if not ends or limit is None or not known:
             return hole if ends else None
         since = max(hole.since, min(known)[0] - limit)
@@ -461,7 +461,7 @@ class _QuietGaps:
     def _majority_left_early(self, hole: Silence, led: Role) -> Moment | None:
         """Return when a majority had left a leader so long before its log goes on that a running one would have logged
         it."""
-        limit = leads_on(hole.protocol, self._timing)
+        limit = max_time_without_quorum(hole.protocol, self._timing)
         if limit is None or hole.until is None or hole.until_by is None:
             return None
         end = Moment(hole.until, hole.until_by, hole.source_node)
@@ -483,8 +483,8 @@ class _QuietGaps:
         return None
 
 
-def leads_on(protocol: str, timing: Timing) -> int | None:
-    """Return how long, in us, a running leader leads on without a majority; ``None``: not known for this protocol."""
+def max_time_without_quorum(protocol: str, timing: Timing) -> int | None:
+    """Return how long, in us, a running leader leads on without a majority; ``None``: unknown for this protocol."""
     limits = _MAX_TIME_WITHOUT_QUORUM.get(protocol)
     return None if limits is None else sum(times * timing.us(each) for each, times in limits.items())
 

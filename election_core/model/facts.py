@@ -61,12 +61,12 @@ class Fact:
         return bool(getattr(self, "goes_on", False))
 
     @property
-    def moves(self) -> bool:
+    def end_provisional(self) -> bool:
         """Return True when the next line of the log moves the fact's end, as long as its process runs."""
         return self.is_open and self.until is not None
 
     @property
-    def grows(self) -> bool:
+    def value_provisional(self) -> bool:
         """Return True when the next line of the log may add to the fact, so that it changes as a whole."""
         return self.is_open and self.until is None
 

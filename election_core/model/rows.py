@@ -268,7 +268,7 @@ KEYS: dict[type[Row], tuple[str, ...]] = {
 """The columns that identify a row of each table."""
 
 
-def settled(rows: Iterable[Row]) -> Iterator[Row]:
+def deduplicated(rows: Iterable[Row]) -> Iterator[Row]:
     """Yield the rows as tables can hold them: one per key, and none that ends before it begins. Lost lines, clocks that
     were put back, and mixed logs of two members can produce such rows; findings report those causes. Of rows with one
     key the longest is kept."""

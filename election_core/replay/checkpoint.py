@@ -53,10 +53,10 @@ class _Row:
 
 @dataclass(slots=True)
 class _Run:
-    """Periodic lines of one kind with the same content; all lines up to the first at ``settled`` or later are kept."""
+    """Periodic lines of one kind with the same content; all are kept up to the first at ``stable_from`` or later."""
 
     saying: Hashable
-    settled: int | None
+    stable_from: int | None
     count: int | None
     last: _Row
     grew: tuple[_Row, ...] = ()
@@ -164,13 +164,14 @@ class CheckpointWriter:
             if run is not None:
                 self._end_runs()
             self._keep(row)
-            self._runs[event.kind] = _Run(saying, time + periodic.settles if periodic.settles else None, count, row)
+            stable_from = time + periodic.unstable_for_us if periodic.unstable_for_us else None
+            self._runs[event.kind] = _Run(saying, stable_from, count, row)
             return
         if run.count is not None and count is not None and count > run.count:
             run.grew = (run.last, row)
-        if run.settled is not None:
+        if run.stable_from is not None:
             self._keep(row)
-            run.settled = run.settled if time < run.settled else None
+            run.stable_from = run.stable_from if time < run.stable_from else None
         run.count, run.last = count, row
 
     def _end_runs(self) -> None:

@@ -18,12 +18,12 @@ from election_replay.election_core.judge.quiescent import (
     quiescent_since,
 )
 from election_replay.election_core.model.facts import Fact, Silence
-from election_replay.election_core.model.rows import Election, Finding, RoleInterval, Row, Term, settled
+from election_replay.election_core.model.rows import Election, Finding, RoleInterval, Row, Term, deduplicated
 from election_replay.election_core.protocols.log_quality import duplicate_logs, mixed_logs
 from election_replay.election_core.protocols.log_quality import rules as log_quality
 from election_replay.election_core.protocols.log_quality.facts import PassedOver
 from election_replay.election_core.protocols.log_quality.log import OF_MANY_GROUPS
-from election_replay.election_core.protocols.writes.rules import of_leaders
+from election_replay.election_core.protocols.writes.rules import downgrade_refusals_of_followers
 from election_replay.election_core.replay.failures import FAULT, error_text, failed, not_judged
 from election_replay.election_core.replay.proofs import ends_of, events_of
 from election_replay.election_core.replay.registry import PROTOCOLS, Judge
@@ -73,7 +73,7 @@ def as_ended(facts: Iterable[Fact]) -> tuple[list[Row], dict[str, int]]:
         duplicate_logs.deduplicate_logs(mixed_logs.split_members(facts)), key=lambda fact: fact.protocol
     )
     in_order = _InCommonTime.of(by_protocol)
-    rows: Iterable[Row] = of_leaders(in_order.rows())
+    rows: Iterable[Row] = downgrade_refusals_of_followers(in_order.rows())
     rows = consistent(with_roots(rows), in_order.facts, in_order.clocks)
     return [*mixed_logs.join_members(rows, by_protocol)], in_order.times
 
@@ -144,13 +144,13 @@ class _InCommonTime:
                 yield from _rows_of(protocol, list(of_protocol), self.clocks)
         speaking = [fact for fact in self.facts if fact.protocol != FAULT]
         if speaking and at_home:  # clocks and log quality are reported once, in the process's own group
-            yield from settled(wrong_clocks(speaking, self.clocks, log_quality.PROTOCOL))
+            yield from deduplicated(wrong_clocks(speaking, self.clocks, log_quality.PROTOCOL))
 
 
 def _rows_of(protocol: str, facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """Yield the rows of one protocol, or the finding that its rules failed."""
     try:
-        yield from [*settled(JUDGES[protocol](facts, clocks))]
+        yield from [*deduplicated(JUDGES[protocol](facts, clocks))]
     except Exception as error:  # noqa: BLE001 - a fault in one protocol must not silence the others
         first, since = facts[0], min(fact.since for fact in facts)
         bound_ms = max(fact.bound_ms for fact in facts)

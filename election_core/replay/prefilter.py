@@ -118,11 +118,12 @@ def _repeat(rows: pa.RecordBatch, kinds: pa.DictionaryArray, at: Numbers, runs: 
     says_else[order] = ~first & _differs(rows, order)
     says_else[np.unique(kind, return_index=True)[1]] = True  # its content before the batch is unknown
     order, first = _grouped(kind, runs + np.cumsum(says_else))
-    settles = np.array([PERIODIC[name].settles if name in PERIODIC else 0 for name in kinds.dictionary.to_pylist()])
+    named = kinds.dictionary.to_pylist()
+    unstable_for = np.array([PERIODIC[name].unstable_for_us if name in PERIODIC else 0 for name in named])
     since = at[order][first][np.cumsum(first) - 1]
-    unsettled = np.append(0, at[order][:-1]) - since < settles[kind[order]]
+    unstable = np.append(0, at[order][:-1]) - since < unstable_for[kind[order]]
     last = np.append(first[1:], True)
-    needed = first | last | unsettled
+    needed = first | last | unstable
     for name in _COUNTS.intersection(rows.schema.names):
         needed |= _last_growth(rows.column(name).take(pa.array(order)), first)
     repeat = np.empty(len(kind), bool)

@@ -36,7 +36,7 @@ from election_replay.election_core.fold.process_runs import (
     Segment,
     Signs,
     Start,
-    holes_of,
+    gaps_of,
 )
 from election_replay.election_core.fold.program_order import ProgramOrder
 from election_replay.election_core.fold.settings import AS_DURATION, PrintedSettings
@@ -302,7 +302,7 @@ class SourceLog:
         stated = [fact for reading in readings for fact in reading.facts]
         apart = {process for process in self.members if self._interleaved(process)}
         yield from self.itself.facts(speaker, stated, apart)
-        yield from log_quality.clock_steps(self.order.timeline, holes_of(self.activity.values()), speaker, stated)
+        yield from log_quality.clock_steps(self.order.timeline, gaps_of(self.activity.values()), speaker, stated)
         yield from self._failures([fact for _, fact in stated])
 
     @property

@@ -25,7 +25,7 @@ from election_replay.election_core.judge.availability import common_coverage
 from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
 from election_replay.election_core.judge.leaderless import MAX_INFO_GAP, MIN_REPORTED, Gap, began_early, gaps
-from election_replay.election_core.judge.led_between import in_turn, not_shown
+from election_replay.election_core.judge.led_between import not_shown, tenures_in_order
 from election_replay.election_core.judge.limits import log_gaps
 from election_replay.election_core.judge.outages import change_of, outage, severity_of
 from election_replay.election_core.judge.overlap import overlaps
@@ -143,7 +143,7 @@ def _as_served(group: Group) -> Group:
     begins = {(each.source, each.begin) for each in group.tenures if (each.source, each.begin.event_id) in ends}
     served: list[Tenure] = []
     last: str | None = None
-    for tenure in in_turn(group):
+    for tenure in tenures_in_order(group):
         found = _served(group, tenure, begins, again=tenure.node == last)
         served += [] if found is None else [found]
         last = tenure.node

@@ -822,7 +822,7 @@ PERIODIC: Mapping[str, Periodic] = {
             says=lambda event: (event.node, event.replica_group, event.role, event.term, event.committed is None),
             reads=("node", "replica_group", "role", "term", "committed"),
             counts="committed",
-            settles=Timeout.STATUS_SETTLES.us + REORDERED,
+            unstable_for_us=Timeout.STATUS_SETTLES.us + REORDERED,
             rhythm=True,
         ),
     ),

@@ -18,7 +18,7 @@ from election_replay.election_core.model.timing import US_PER_MS, Timeout
 from election_replay.election_core.protocols.writes.facts import AnsweredTooLate
 from election_replay.election_core.protocols.writes.log import PROTOCOL
 
-__all__ = ["PROTOCOL", "judge", "of_leaders"]
+__all__ = ["PROTOCOL", "downgrade_refusals_of_followers", "judge"]
 
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
@@ -55,7 +55,7 @@ def _refused(group: Group, fact: RefusedWrites) -> Iterator[Finding]:
     )
 
 
-def of_leaders(rows: Iterable[Row]) -> Iterator[Row]:
+def downgrade_refusals_of_followers(rows: Iterable[Row]) -> Iterator[Row]:
     """Yield a group's rows; a refusal of writes by a follower becomes information, since no client writes to it."""
     every = list(rows)
     roles = [row for row in every if isinstance(row, RoleInterval)]

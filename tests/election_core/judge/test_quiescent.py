@@ -62,9 +62,9 @@ def gone_on(facts: list[Fact], more: int, chance: random.Random) -> list[Fact]:
     found = []
     for fact in facts:
         end = more // 2 if stops[fact.source_node] else more + chance.randint(0, 3 * SECOND)
-        if fact.moves and fact.until is not None and fact.until_by is not None:
+        if fact.end_provisional and fact.until is not None and fact.until_by is not None:
             found.append(replace(fact, until=fact.until + end, until_by=fact.until_by + end))
-        elif isinstance(fact, Committed | KnownCommitted) and fact.grows:
+        elif isinstance(fact, Committed | KnownCommitted) and fact.value_provisional:
             found.append(grown(fact, fact.since + end, (fact.to_index or 0) + end // SECOND))
         else:
             found.append(fact)

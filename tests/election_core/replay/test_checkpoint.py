@@ -10,7 +10,7 @@ from election_replay.election_core.replay.source_fold import SourceLog
 
 SECOND = 1_000_000
 STATUS = "DL_STATUS"
-SETTLES = PERIODIC[STATUS].settles // SECOND
+SETTLES = PERIODIC[STATUS].unstable_for_us // SECOND
 
 
 def event(second: int, kind: str, node: str | None, stream: str = "broker_default.log") -> FoldEvent:

@@ -20,7 +20,7 @@ from election_replay.election_core.model.rows import (
     Row,
     SyncStateSet,
     Term,
-    settled,
+    deduplicated,
 )
 from election_replay.election_core.protocols.metadata.facts import VersionSeen
 from election_replay.schemas import TABLES
@@ -61,11 +61,11 @@ def term(**values: object) -> Term:
 
 def test_of_rows_with_one_key_the_longest_stands_for_all() -> None:
     rows = [term(end_time=150), term(end_time=None), term(end_time=180), term(term=2)]
-    assert list(settled(rows)) == [term(end_time=None), term(term=2)]
+    assert list(deduplicated(rows)) == [term(end_time=None), term(term=2)]
 
 
 def test_nothing_ends_before_it_begins() -> None:
-    assert list(settled([term(end_time=50)])) == [term(end_time=100)]
+    assert list(deduplicated([term(end_time=50)])) == [term(end_time=100)]
 
 
 @pytest.mark.parametrize("run", RUNS)
