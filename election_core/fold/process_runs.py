@@ -258,7 +258,7 @@ class Activity:
         self.markers.append((start, name))
 
     def ends_before_starts_after(self, time: int) -> None:
-        """Drop the first start after ``time``, and all signs of life from it on: they belong to another process."""
+        """Drop everything from the first start after ``time`` on: it belongs to another process."""
         start = min((start.at for start, _ in self.markers if start.at > time), default=None)
         if start is not None:
             self.markers = [(marker, name) for marker, name in self.markers if marker.at < start]

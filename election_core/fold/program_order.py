@@ -56,8 +56,9 @@ class FileClock:
 
     A line is known by its ``place`` among all lines of the source. ``bursts`` are lower lines too close together to
     show a step, such as old lines of frozen threads: they belong behind a step only if another file shows one. At the
-    end of a file a burst is a step, since a process that was frozen goes on with new lines too. So is a burst after
-    ``STEPPED_LINES`` ``moments``, a few seconds apart, at which the file had lines: the process was not frozen.
+    end of a file a burst is a step, since a process that was frozen goes on with new lines too. So is a burst with
+    times before the last ``moments`` at which the file had lines, a few seconds apart: the process was not frozen
+    since.
     """
 
     high: int | None = None
@@ -150,8 +151,8 @@ class Timeline:
 
 
 def one_after_the_other(files: Sequence[Sequence[ClockStep]]) -> tuple[list[ClockStep], list[list[int]]]:
-    """Return the steps of a machine's clock, each once, and for each file the number of them behind each of its own
-    steps. Each of ``files`` lists its steps in order; the file with the most steps comes first. A file that is silent
+    """Return the steps of a machine's clock, each once, and for each file how many of them have passed after each of
+    its own. Each of ``files`` lists its steps in order; the file with the most steps comes first. A file that is silent
     between two steps shows a single one, from before the first to behind the second."""
     known: list[ClockStep] = []
     behind: list[list[int]] = [[] for _ in files]
@@ -181,7 +182,7 @@ def _same(step: ClockStep, known: Sequence[ClockStep], done: int) -> tuple[int |
 
 
 def _inserted(step: ClockStep, known: list[ClockStep], done: int, behind: list[list[int]]) -> int:
-    """Insert a step that no other file shows, and return how many steps are before its end."""
+    """Insert a step that no other file shows, and return how many steps have passed after it."""
     place = next((place for place in range(done, len(known)) if known[place].before_by > step.before_by), len(known))
     known.insert(place, step)
     for of_file in behind:
@@ -199,7 +200,7 @@ def _sharpen(known: list[ClockStep], step: ClockStep, first: int, last: int) -> 
 
 def _place_burst(place: int, step: ClockStep, known: list[ClockStep], places: list[int], behind: list[int]) -> None:
     """Move a burst that begins at ``place`` behind the step that another file shows there, if there is one. ``places``
-    are the places of the file's steps, ``behind`` the number of known steps behind each of them."""
+    are the places of the file's steps, ``behind`` how many known steps have passed after each of them."""
     passed = bisect_right(places, place)
     done = behind[passed - 1] if passed else 0
     first, last = _same(step, known[: behind[passed] - 1 if passed < len(behind) else None], done)

@@ -156,8 +156,9 @@ class QuorumLost(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class Committed(Fact):
-    """As leader of ``term`` a node's commit index last grew in ``[since, since_by]``, ``from_index`` ``to_index``.
-    Indexes count entries (null where they do not matter). ``goes_on``: the node still leads at the end of its log."""
+    """As leader of ``term`` a node's commit index last grew in ``[since, since_by]``, from ``from_index`` to
+    ``to_index``. Indexes count entries (null where they do not matter). ``goes_on``: the node still leads at the end of
+    its log."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
