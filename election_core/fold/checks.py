@@ -47,8 +47,7 @@ class Checked:
                 self.violations.append((verdict, event))
 
     def tallied(self, emit: FactWriter, node: str | None) -> Iterator[RuleChecked]:
-        """Yield the count of each verdict of each rule, dated to the begin of the last run, whose end moves with every
-        line."""
+        """Yield the count of each verdict, dated to the begin of the last run, since its end moves."""
         begun = emit.incarnations[-1].first_seen if emit.incarnations else 0
         for verdict, count in sorted(self.counts.items(), key=_in_words):
             yield RuleChecked(

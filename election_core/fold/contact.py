@@ -18,8 +18,8 @@ class Contact:
     heard: int | None = None
 
     def fact(self, emit: FactWriter, before_us: int, *, closed: bool) -> ContactLost:
-        """Return the loss as a fact: the peer was last heard at most ``before_us`` before it; ``closed``: the peer
-        closed it."""
+        """Return the loss as a fact: ``peer`` was heard at most ``before_us`` earlier; ``closed``: the peer closed
+        it."""
         again = (None, None) if self.again is None else (self.again.at, self.again.by)
         lost = self.lost
         since = lost.at - before_us if self.heard is None else max(lost.at - before_us, min(self.heard, lost.at))

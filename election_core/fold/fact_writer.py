@@ -40,8 +40,7 @@ class Speaker:
         return self.identity.broker_id_at(time, incarnations) or self.listed.member
 
     def timing_of(self, group: str) -> Timing:
-        """Return the time-outs of this source in a group, as far as its own log and the pipeline's settings give
-        them."""
+        """Return the time-outs of this source in a group, as far as its log and the pipeline's settings give them."""
         configured = configured_of(self.timing_rules, self.cluster, group)
         return Timing({self.source_node: self.settings}, configured)
 
@@ -93,8 +92,7 @@ class FactWriter:
 
     @property
     def timing(self) -> Timing:
-        """Return the time-outs of this source in this group, as far as its own log and the pipeline's settings give
-        them."""
+        """Return the time-outs of this source in this group, as far as known."""
         return self.speaker.timing_of(self.group)
 
     def at(self, noted: Timestamped, until: Timestamped | None = None, ordinal: int = 0) -> FactHeader:
@@ -120,8 +118,7 @@ class FactWriter:
         until_event: str | None = None,
         ordinal: int = 0,
     ) -> FactHeader:
-        """Return the header of a fact with explicit times; an end before its beginning, by a clock step, is moved to
-        it."""
+        """Return the header of a fact with explicit times; an end before its beginning is moved to it."""
         if until is not None and until_by is not None and until_by < until:
             until_by = until
         speaker, by = self.speaker, max(since, since_by)

@@ -73,13 +73,11 @@ NAMES_BROKER_SET = frozenset(
 NAMES_BROKER_ID = frozenset({"BRK_REG_APPLIED", "BRK_ROLE_DONE", "BRK_SLAVE_BEGIN"})
 """Kinds of lines in which a broker in controller mode names its own persistent id."""
 TAKES_ROLE = frozenset({"BRK_MASTER_BEGIN", "BRK_SLAVE_BEGIN"})
-"""Kinds of lines in which a broker in controller mode takes a role: a master names its own address, a slave its
-master's."""
+"""Kinds of lines with a broker's role in controller mode: a master names its address, a slave its master's."""
 NAMES_CONTROLLER = frozenset({"JR_NODE_LEADER", "JR_STARTED"})
 """Kinds of lines in which a controller on JRaft names itself."""
 NAMES_CONFIGURED_ID = frozenset({"BRK_SERVICE_OFF", "BRK_SERVICE_ON", "BRK_SERVICE_ON_MIN", "PRE_NOT_NEEDED"})
-"""Kinds of lines in which a broker names itself by its configured id; an elected broker has another id while it is
-master."""
+"""Kinds of lines with a broker's configured id; an elected broker has another id while it is master."""
 ELECTED_MODE_SETTINGS = ("enableControllerMode", "enableDLegerCommitLog")
 """Settings of a broker whose master is elected, by controllers or by DLedger."""
 IDENTITY_KINDS = (
@@ -98,8 +96,7 @@ class NamedId(NamedTuple):
 
 @dataclass(slots=True)
 class Identity:
-    """What a source says about itself: broker set, ids of broker and controller, addresses, roles over time,
-    settings."""
+    """What a source says about itself: broker set, ids, addresses, roles over time, settings."""
 
     broker_set: str | None = None
     ids: list[NamedId] = field(default_factory=list)
@@ -128,8 +125,7 @@ class Identity:
             self.settings[event.setting] = event
 
     def setting(self, name: str) -> str | None:
-        """Return the last value of a setting; ``None`` where the log does not show it, which does not imply the
-        default."""
+        """Return the last value of a setting; ``None``: not in the log, which does not imply the default."""
         found = self.settings.get(name)
         return found.value if found is not None else None
 

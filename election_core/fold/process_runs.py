@@ -34,8 +34,7 @@ UNSETTLED = LATE + _BEFORE_MARKER + Timeout.SETTLES.us
 
 FIRST_KINDS = kinds_that(Deed.FIRST_LINE)
 LAST_START_KINDS = frozenset({"BRK_BOOT", "CTL_BOOT", "NS_BOOT"}) | kinds_that(Deed.STARTED)
-"""The last lines of a start: any start line after one of them belongs to the next start, even if the first lines of
-that start are lost."""
+"""The last lines of a start: any later start line belongs to the next start, even if its first lines are lost."""
 START_KINDS = LAST_START_KINDS.union(
     FIRST_KINDS,
     kinds_that(Deed.STARTS),
@@ -158,8 +157,7 @@ Numbers: TypeAlias = npt.NDArray[np.int64]
 
 
 class Signs(NamedTuple):
-    """Lines of one file, each later than the one before it and with an equally wide stamp: their earliest and latest
-    times (us) and their ids."""
+    """Lines of one file, each later than the one before: earliest and latest times (us) and ids."""
 
     since: Numbers
     by: Numbers
@@ -171,8 +169,8 @@ class Signs(NamedTuple):
 
 
 class Start(NamedTuple):
-    """The start of a process in ``[at, by]``, by the line ``event_id``; its first lines are at most ``words`` us
-    older."""
+    """The start of a process in ``[at, by]``, by the line ``event_id``; its first lines are ``words`` us older at
+    most."""
 
     at: int
     by: int
@@ -245,8 +243,7 @@ class Activity:
         return sorted(start.at for start, _ in self.markers)
 
     def _pieces(self) -> list[Segment]:
-        """Return all signs of life, in order and disjoint; ``quiet`` lines keep only the gaps that :meth:`digest`
-        keeps."""
+        """Return all signs of life, in order and disjoint; ``quiet`` lines keep only gaps that :meth:`digest` keeps."""
         if self.quiet:
             last = max([*(int(signs.since[-1]) for signs in self.quiet), *(segment.last for segment in self.segments)])
             self.segments += _condensed(self.quiet, self._begins(), last - UNSETTLED, self.shortest)
@@ -389,8 +386,7 @@ def _merged(segments: Iterable[Segment]) -> list[Segment]:
 
 
 def _condensed(quiet: Sequence[Signs], begins: Sequence[int], settled: int, shortest: int) -> Iterator[Segment]:
-    """Yield quiet lines as segments. A gap is kept where it is ``shortest`` or longer, where a run may begin after it,
-    and from ``settled`` on."""
+    """Yield quiet lines as segments, with gaps that are long, that may precede a run, or from ``settled`` on."""
     since, by = np.concatenate([signs.since for signs in quiet]), np.concatenate([signs.by for signs in quiet])
     event_ids = pa.concat_arrays([signs.event_ids for signs in quiet])
     gaps = np.diff(since, prepend=since[0])
@@ -408,8 +404,7 @@ def _condensed(quiet: Sequence[Signs], begins: Sequence[int], settled: int, shor
 
 
 def _joined(segment: Segment, other: Segment) -> Segment:
-    """Return two segments as one. Of several first or last lines in one moment the smallest id is kept, for stable
-    results."""
+    """Return two segments as one; of several lines in one moment the smallest id is kept, for stable results."""
     if segment.first == other.first:
         first_by = min(segment.first_by, other.first_by)
         first_event = _smaller(segment.first_event, other.first_event)

@@ -18,8 +18,7 @@ from election_replay.election_core.fold.process_runs import REORDERED, STEPPED_F
 from election_replay.election_core.model.timing import US_PER_MS, Timeout
 
 STEPPED_LINES = 3
-"""The number of lines that must go on from the earlier time to show a step. A single old line was begun by its thread
-before the process was frozen."""
+"""Lines that must go on from the earlier time to show a step: a frozen thread may write a single old line."""
 ONE_STEP = Timeout.ONE_STEP.us
 ONE_PROCESS = Timeout.BEFORE_MARKER.us
 """Lines of one start in several files are no further apart than this many us."""
@@ -40,8 +39,7 @@ class ClockStep:
 
     @property
     def size(self) -> int:
-        """Return by how many us the timeline goes ahead: whole ms, so that all behind the step comes after all before
-        it."""
+        """Return by how many us the timeline goes ahead: whole ms, so that lines behind the step come later."""
         return (self.before_by - self.after) // US_PER_MS * US_PER_MS + US_PER_MS
 
     @property
@@ -170,8 +168,7 @@ def one_after_the_other(files: Sequence[Sequence[ClockStep]]) -> tuple[list[Cloc
 
 
 def _same(step: ClockStep, known: Sequence[ClockStep], done: int) -> tuple[int | None, int]:
-    """Return the range (first, last) of known steps that a step equals, behind the first ``done``; (None, done):
-    none."""
+    """Return the range (first, last) of known steps behind ``done`` that a step equals; (None, done): none."""
     for first in range(done, len(known)):
         if abs(known[first].before_by - step.before_by) > ONE_STEP:
             continue

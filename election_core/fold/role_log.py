@@ -39,8 +39,7 @@ class RoleLog:
             self.fresh = False
 
     def stands(self, event: FoldEvent, term: int | None, cause: str | None, since: FoldEvent | None = None) -> Campaign:
-        """Note that the member is a candidate from this line, or from the earlier line ``since``; return the
-        campaign."""
+        """Note that the member is a candidate from this line, or from ``since`` on; return the campaign."""
         first = since or event
         self.open = Campaign(self.node, term, first.at, first.by, first.event_id, cause, rounds=1)
         self.campaigns.append(self.open)

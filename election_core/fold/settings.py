@@ -27,7 +27,7 @@ class PrintedSettings:
     first: dict[tuple[str, int], FoldEvent] = field(default_factory=dict)
 
     def on(self, event: FoldEvent) -> None:
-        """Take an event with a ``setting`` or of :data:`AS_DURATION`; values that are no positive number are
+        """Take an event with a ``setting`` or of :data:`AS_DURATION`; other values than positive numbers are
         ignored."""
         name, value = event.setting, event.value
         if name is None:

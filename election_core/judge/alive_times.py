@@ -20,8 +20,7 @@ class AliveTimes:
         self._last = list(accumulate((last for _, last in self._times), max))
 
     def somebody_up(self, begin: Moment, end: Moment) -> bool:
-        """Return True when a member was up for at least ``MIN_REPORTED`` between two moments, clocks being within their
-        bounds."""
+        """Return True when a member was up for at least ``MIN_REPORTED`` us between two moments."""
         since_us, until_us = begin.by, end.at
         number = bisect_left(self._times, (until_us,))
         while number and self._last[number - 1] - since_us >= Timeout.MIN_REPORTED.us:

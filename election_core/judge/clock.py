@@ -145,8 +145,7 @@ class Clocks:
         return least > -UNBOUNDED or most < UNBOUNDED
 
     def never_set(self, source: str) -> bool:
-        """Return True when no step of a clock is known: what is surely before one of its readings is before all later
-        ones."""
+        """Return True when no step of a clock is known, so that its readings are in the order of its log."""
         return source in self._never_set
 
     def near_step(self, moment: Moment) -> bool:
@@ -171,8 +170,7 @@ class Clocks:
         return False
 
     def placed(self, moment: Moment) -> bool:
-        """Return True when the common time of a moment is known: its clock keeps its bound there, or messages tell its
-        offset."""
+        """Return True when the common time of a moment is known, by its clock's bound or by messages."""
         span = self._segments.span(moment)
         return all(number not in self._wrong or _known(*self._bounds_of(number)) for number in {span.begin, span.end})
 
@@ -214,7 +212,7 @@ class Clocks:
         return most if most >= UNBOUNDED else most + segment.ahead - other.ahead + early + late
 
     def shown_by(self, source: str, moment: Moment) -> tuple[int | None, int | None]:
-        """Return the (earliest, latest) reading in us of a source's clock at a moment of another clock; ``None``: no
+        """Return the (earliest, latest) reading in us of a source's clock at another clock's moment; ``None``: no
         bound."""
         early: list[int | None] = []
         late: list[int | None] = []
@@ -277,8 +275,7 @@ class Clocks:
     # -- common time -----------------------------------------------------------------------------------------------
 
     def in_common_time(self) -> "tuple[Clocks, CommonTime]":
-        """Return these clocks after all moments are corrected to common time, and the :class:`CommonTime` that corrects
-        them."""
+        """Return these clocks with all moments corrected to common time, and the correction."""
         by = dict.fromkeys(self._segments.numbers, 0)
         for clock in self._clocks:
             by |= self._corrections(self._segments.of(clock))
@@ -394,8 +391,7 @@ class Clocks:
         return tuple(found.values())
 
     def _blamed(self) -> dict[str, list[tuple[int, tuple[str, ...], tuple[str, ...]]]]:
-        """Return {source: [(contradiction in us, sources that may be wrong instead, event ids)]} of the clocks to
-        blame."""
+        """Return {source: [(contradiction in us, sources that may be wrong instead, event ids)]} of wrong clocks."""
         source_of = self._source_of(self._clocks)
         blamed: dict[str, list[tuple[int, tuple[str, ...], tuple[str, ...]]]] = {}
         for first, second, by, evidence in self._contradictions():
@@ -411,8 +407,7 @@ class Clocks:
         return {segment.number: clock for clock in clocks for segment in self._segments.of(clock)}
 
     def _contradictions(self) -> Iterator[tuple[int, int, int, tuple[str, ...]]]:
-        """Yield (segment, segment, least excess in us, event ids) for pairs that are further apart than their bounds
-        allow."""
+        """Yield (segment, segment, least excess in us, event ids) of pairs further apart than their bounds allow."""
         for (a, b), most in sorted(self._proven.items()):
             if a != b and most < -(self._segments.bound(a) + self._segments.bound(b)):
                 yield a, b, -most, self._edges[a, b].evidence if (a, b) in self._edges else ()
@@ -449,8 +444,7 @@ class Clocks:
         return bool(fits) and all(fits)
 
     def _all_bounds(self, doubted: list[int]) -> dict[tuple[int, int], int]:
-        """Return shortest paths over messages, program order and the configured bounds of all segments but the
-        ``doubted``."""
+        """Return shortest paths over messages, program order and the bounds of all but the ``doubted`` segments."""
         edges = {pair: Edge(most, ()) for pair, most in self._proven.items() if pair[0] != pair[1]}
         for number in self._segments.numbers:
             if number not in doubted and self._segments.known(number):

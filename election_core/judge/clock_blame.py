@@ -27,21 +27,18 @@ class Corroboration(Protocol):
     """What messages show about a segment before and after another one contradicted it."""
 
     def compared(self, number: int, third: int, other: int) -> bool:
-        """Return True when a message compares ``number`` with ``third`` at or after the time ``other`` contradicts
-        ``number``."""
+        """Return True when a message compares ``number`` with ``third`` once ``other`` contradicts ``number``."""
 
     def was_right(self, other: int, number: int) -> bool:
-        """Return True when the clock of ``other`` seemed right before it contradicted ``number``: either may have been
-        set then."""
+        """Return True when the clock of ``other`` seemed right before it contradicted ``number``."""
 
     def may_be_set_forward(self, number: int, other: int, by: int) -> bool:
-        """Return True when log gaps leave room for a forward step of ``by`` us before ``other`` contradicts
+        """Return True when log gaps have room for a forward step of ``by`` us before ``other`` contradicts
         ``number``."""
 
 
 def copier_of(source: str) -> str:
-    """Return the name of the clock by which the metadata files of ``source`` were copied: its own, or another
-    machine's."""
+    """Return the name of the clock by which the metadata files of ``source`` were copied."""
     return source + _COPIER
 
 

@@ -91,8 +91,8 @@ class Segments:
         return self._rows[source]
 
     def _owner(self, number: int) -> str:
-        """Return the source that a segment's clock belongs to: a source does not contradict the clock that copied its
-        files."""
+        """Return the source of a segment's clock, also for the clock that copied its files: the two never
+        contradict."""
         return owner_of(self._all[number].source)
 
     def bound(self, number: int) -> int:
@@ -165,14 +165,13 @@ class Segments:
         return not_to_trust(clock_of, bounds, self.edges(), was_set, self)
 
     def compared(self, number: int, third: int, other: int) -> bool:
-        """Return True when a message compares ``number`` with ``third`` at or after the time ``other`` contradicts
-        ``number``."""
+        """Return True when a message compares ``number`` with ``third`` once ``other`` contradicts ``number``."""
         first = self._contradicted_at(number, [other])
         compared = (each.at(number) for each in self._placed if {each.cause, each.effect} == {number, third})
         return first == UNBOUNDED or max(compared, default=-UNBOUNDED) >= first
 
     def was_right(self, other: int, number: int) -> bool:
-        """Return True when the clock of ``other`` was put back, or agreed with another clock before it contradicted
+        """Return True when the clock of ``other`` was put back, or agreed with another before contradicting
         ``number``."""
         first = self._contradicted_at(other, [number])
         row = (segment.number for segment in self._rows[self._all[other].source] if segment.number <= other)
@@ -184,15 +183,13 @@ class Segments:
         return abs(placed.most) <= self.bound(placed.cause) + self.bound(placed.effect) + AGREE_US
 
     def may_be_set_forward(self, number: int, other: int, by: int) -> bool:
-        """Return True when log gaps leave room for a forward step of ``by`` us before ``other`` contradicts
-        ``number``."""
+        """Return True when log gaps have room for a step of ``by`` us before ``other`` contradicts ``number``."""
         segment, first = self._all[number], self._contradicted_at(number, [other])
         holes = (hole for hole in self._holes.get(segment.source, ()) if segment.first <= hole[1] <= first)
         return sum(end - begin for begin, end in holes) >= by - self.bound(number) - self.bound(other) - AGREE_US
 
     def _contradicted_at(self, number: int, others: Collection[int]) -> int:
-        """Return the earliest moment, by the clock of ``number``, at which a message contradicts its bounds; else
-        UNBOUNDED."""
+        """Return the earliest moment at which a message contradicts the bounds of ``number``; else UNBOUNDED."""
         return min((placed.moment(number).at for placed in self._contradicting(number, others)), default=UNBOUNDED)
 
     def _contradicting(self, number: int, others: Collection[int]) -> Iterator[Placed]:
@@ -320,8 +317,7 @@ class Segments:
                 yield Jump(self._all[number].source, -min(around).most, or_else, min(around).evidence)
 
     def _regions(self, number: int, choice: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Yield the ranges of moments of a segment in which its clock was set: each between two messages that
-        contradict."""
+        """Yield the ranges of a segment in which its clock was set: each between two contradicting messages."""
         rest = without(self.edges(), choice)
         aside = set(choice) - {number}
         of_segment = [placed for placed in self._of_segment(number) if not aside & {placed.cause, placed.effect}]
@@ -345,8 +341,7 @@ class Segments:
         return sorted(of_segment, key=lambda placed: (placed.at(number), placed))
 
     def _in_log_gap(self, number: int, region: tuple[int, int], at_least: int) -> tuple[int, int]:
-        """Return the only log gap in ``region`` that has room for a forward step of ``at_least`` us, else
-        ``region``."""
+        """Return the only log gap in ``region`` with room for a forward step of ``at_least`` us, else ``region``."""
         holes = [
             (begin, end)
             for begin, end in self._holes.get(self._all[number].source, ())
@@ -366,8 +361,7 @@ class Segments:
         return edges
 
     def _cut_before_steps(self) -> None:
-        """Cut behind the last message that shows a clock to be right, where a later step back implies a forward step
-        before it."""
+        """Cut behind the last message that shows a clock right, where a step back implies a forward step before it."""
         for step in self.steps:
             sides = self._sides(step)
             if sides is None or step.size <= 2 * self._bounds[step.source] + SLACK_US:
@@ -389,8 +383,7 @@ class Segments:
                 self._cut(before, [self._in_log_gap(before, (since, self._all[before].last), size)])
 
     def _still_wrong_after(self, step: Step, since: int, sides: tuple[int, int], within: set[int]) -> bool:
-        """Return True when a clock shows less behind a step than when it was right, and no clock without steps denies
-        that."""
+        """Return True when a clock shows less behind a step than when it was right, and no unset clock denies it."""
         before, after = sides
         went_on = step.at + 1 - self._all[after].ahead - since + self._all[before].ahead
         if went_on >= -2 * self._bounds[step.source] - SLACK_US:
@@ -450,8 +443,7 @@ class Segments:
             self._widen_region(source, step, following, shown, self._skipped_us(step, following, proven))
 
     def _step_is_located(self, first: int | None, second: int | None) -> bool:
-        """Return True when the clock was set forward between two segments in a log gap: time and size of the step are
-        known."""
+        """Return True when a clock was set forward in a log gap between two segments: time and size are known."""
         if first is None or second is None:
             return False
         sides = list(pairwise(self._all[first : second + 1]))
@@ -554,8 +546,7 @@ class Segments:
         return [step for step, side in sides if side is not None and before <= side[0] and side[1] <= after]
 
     def put_back_before(self, number: int) -> int:
-        """Return how far, at least, lines show a clock to be put back where a segment begins, in us; 0: no line shows
-        it."""
+        """Return how far, at least, lines show a clock put back where a segment begins, in us; 0: no line does."""
         row = self._rows[self._all[number].source]
         place = next(place for place, segment in enumerate(row) if segment.number == number)
         return sum(step.size for step in self._printed_between(row[place - 1].number, number)) if place else 0

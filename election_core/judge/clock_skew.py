@@ -26,8 +26,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def wrong_clocks(
     facts: Sequence[Fact], clocks: Clocks, protocol: str
 ) -> Iterator[Finding | ClockOffset | RuleCoverage]:
-    """Yield a finding and its offsets for each clock that was set or exceeds its bound, and the coverage of the
-    rule."""
+    """Yield a finding and offsets for each clock that was set or exceeds its bound, and the rule's coverage."""
     any_fact = facts[0]
     nowhere = Moment(0, 0, any_fact.source_node)
     about = (any_fact.cluster, any_fact.replica_group, protocol, list(facts), clocks)

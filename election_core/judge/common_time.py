@@ -89,8 +89,7 @@ R = TypeVar("R", bound=RoleInterval | Term | Election)
 
 
 def as_logged(row: R, source: str | None, clocks: ReadsClocks) -> R:
-    """Return a row with the readings of its source's clock where they differ; a role also gets its added
-    uncertainty."""
+    """Return a row with its clock's readings where they differ; a role also gets its added uncertainty."""
     if source is None:
         return row
     begin = Moment(row.start_time, row.start_time, source)

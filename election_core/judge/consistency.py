@@ -65,8 +65,7 @@ _SINCE, _SINCE_BY, _BOUND_MS = attrgetter("since"), attrgetter("since_by"), attr
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """An impossible combination of rows: ``says`` is a clause, ``at`` its time in us, ``finding`` the finding at
-    fault."""
+    """An impossible combination of rows: ``says`` is a clause, ``at`` its time in us, ``finding`` the one at fault."""
 
     protocol: str
     says: str
@@ -139,8 +138,7 @@ class Verdict:
         return Moment(at, at, source)
 
     def around_step(self, before: RoleInterval, after: RoleInterval) -> bool:
-        """Return True when a role ended, or the next one of its log began, near a step of its clock: then only lines
-        order them."""
+        """Return True when a role ended, or the next one began, near a step of the clock: only lines order them."""
         source = before.source_node or ""
         ended = Moment(before.end_time or before.start_time, before.end_time or before.start_time, source)
         return any(map(self.clocks.near_step, (ended, _begin_of(after, source))))
@@ -364,8 +362,7 @@ _SHARE = re.compile(r"(?:(\d+) min )?([\d.]+) s of (?:that|it)\b")
 
 
 def _shares(finding: Finding) -> Iterator[Contradiction]:
-    """Yield findings whose summary names a part of their duration that is longer than it; parts are rounded to 0.1 s or
-    1 s."""
+    """Yield findings whose summary names a part of their duration that is longer than it, beyond rounding."""
     most = finding.duration_max_ms if finding.duration_max_ms is not None else finding.overlap_max_ms
     for found in _SHARE.finditer(finding.summary) if most is not None else ():
         share = (int(found[1] or 0) * 60 + float(found[2])) * SECOND

@@ -61,8 +61,7 @@ def sure_and_possible(found: Iterable[Finding], rule: RuleId) -> tuple[int, int]
 
 
 def same_term_coverage(group: Group, found: Sequence[Finding]) -> RuleCoverage:
-    """Return the coverage of ``SPLIT_BRAIN_SAME_TERM``: one check per term with one leader, and per pair that shared a
-    term."""
+    """Return the coverage: one check per term with a single leader, and per pair that shared a term."""
     led = {tenure.term for tenure in group.tenures}
     split = [finding for finding in found if finding.rule == RuleId.SPLIT_BRAIN_SAME_TERM]
     once = led.difference(*(finding.terms for finding in split))

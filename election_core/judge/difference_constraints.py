@@ -11,8 +11,7 @@ UNBOUNDED = 1 << 60
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edge:
-    """An upper bound: the offset of one segment exceeds that of another by ``most`` us at most. ``evidence``: event
-    ids."""
+    """An upper bound: one segment's offset exceeds another's by at most ``most`` us. ``evidence``: event ids."""
 
     most: int
     evidence: tuple[str, ...]

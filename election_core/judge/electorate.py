@@ -73,8 +73,7 @@ class Electorates:
         self._sizes = {(fact.voters_least, fact.voters_most) for fact in every if fact.term is None and _bounds(fact)}
 
     def lost(self, led: Led, moment: Moment, gone: Set[str]) -> bool:
-        """Return True when a leader surely had no quorum at a moment, ``gone`` being members that no longer followed
-        it."""
+        """Return True when a leader surely had no quorum at a moment, after the members ``gone`` left it."""
         return all(decide(electorate, frozenset(), gone) == LOST for electorate in self._in_force(led, moment))
 
     def may_be_lost(self, led: Led, moment: Moment, gone: Set[str]) -> bool:
@@ -93,8 +92,7 @@ class Electorates:
         return frozenset(self._known.get((led.node, led.term), ())) | {led.node}
 
     def votes(self, led: Led, moment: Moment, name: str) -> bool:
-        """Return True when a member may vote at a moment: some list that may be in force includes it or is
-        incomplete."""
+        """Return True when a member may vote at a moment: a list that may be in force includes it or is incomplete."""
         return any(
             not electorate or any(not _leaves_out(part, name) for part in electorate)
             for electorate in self._in_force(led, moment)
@@ -113,8 +111,7 @@ class Electorates:
         return Voters(part.names, part.least, max(least, min(part.most, known.least)))
 
     def _in_force(self, led: Led, moment: Moment) -> list[Electorate]:
-        """Return all electorates that may have been in force at a moment of a leadership; an empty one where no line
-        shows it."""
+        """Return all electorates that may have been in force; an empty one where no line shows it."""
         if self._groups or self._changed(led, moment):
             return [()]
         return list(self._listed(led, moment)) if self._lists else [self._counted(led)]

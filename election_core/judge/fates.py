@@ -286,8 +286,7 @@ class Fates:
         return led_on[0] > Timeout.ON_ITS_WAY.us and ran
 
     def _wrote_on(self, before: Tenure, moment: Moment) -> bool:
-        """Return True when no gap in a leader's log lasts from a moment to its end: a process that wakes ends its role
-        too."""
+        """Return True when no gap lasts from a moment to a leader's end: a process that wakes ends its role too."""
         return not any(
             self._elapsed(hole.begin, moment)[1] >= 0 and self._elapsed(hole.end, before.end)[0] < Timeout.ON_ITS_WAY.us
             for hole in before.silences
@@ -305,8 +304,7 @@ class Fates:
         )
 
     def _heard_as_it_gave_up(self, before: Tenure) -> bool:
-        """Return True when messages reached a leader just as it gave up: it was not cut off then, and may have been
-        frozen."""
+        """Return True when messages reached a leader just as it gave up: it was frozen perhaps, but not cut off."""
         over = before.end.by + Timeout.ON_ITS_WAY.us
         return bool(self._reached.between(before.source, before.end.at, over))
 

@@ -239,8 +239,7 @@ class _Ends:
         return _End(earliest, latest, end.tenure, lost)
 
     def _missed(self, end: _End) -> bool:
-        """Return True when only some followers missed a leader, and others, whose logs are missing, may have followed
-        it longer."""
+        """Return True when only some followers missed a leader, and members without logs may have followed longer."""
         if not end.missed or self._majorities is None or self._majorities.closed(end.latest):
             return False
         return not self._majorities.abandoned(end.tenure, end.latest)
@@ -350,8 +349,7 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: ByTime[M
 
 
 def _followed_again(group: Group, tenure: Tenure, moment: Moment) -> bool:
-    """Return True when the member that heard of a leader last at ``moment`` followed it again before its tenure
-    ended."""
+    """Return True when the member that last heard of a leader at ``moment`` followed it again in its tenure."""
     over = Moment(tenure.end.by, tenure.end.by, tenure.source)
     return any(
         role.role == FOLLOWER
@@ -510,8 +508,7 @@ def _how_it_ended(group: Group, gap: Gap, died: str) -> str:
 
 
 def _what_followed(group: Group, gap: Gap, clock: str) -> str:
-    """Return who led after a gap, who was elected in it without serving, and who toppled the former leader, as a
-    clause."""
+    """Return who led after a gap, who was elected in vain, and who toppled the former leader, as a clause."""
     then = "to the end of the logs"
     if gap.after is not None:
         then = f"until {gap.after.name} led {clock} {gap.after.term}"

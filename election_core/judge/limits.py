@@ -53,8 +53,7 @@ def _silences(group: Group) -> Iterator[Silence]:
 
 
 def _holes(group: Group) -> Iterator[Silence]:
-    """Yield the silences of logs that otherwise have lines all the time; one that a clock set forward skipped is
-    none."""
+    """Yield the silences of logs that have a rhythm, except those that a clock set forward only skipped."""
     rhythms = group.once(Rhythms)
     for hole in _silences(group):
         gap, end = gap_of(hole), until(hole)

@@ -37,8 +37,7 @@ def lost_before(group: Group, leader: Tenure, lost: QuorumLoss) -> list[Follower
 
 
 def how_ended(tenure: Tenure, died: str) -> str:
-    """Return how a tenure ended, as a predicate; ``died`` is the predicate for an end that only the next start
-    proves."""
+    """Return how a tenure ended, as a predicate; ``died`` is that of an end that only the next start proves."""
     if tenure.open:
         return "was not heard from again"
     words = {

@@ -82,8 +82,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Where a moment lies: not before reading ``at`` of segment ``begin``, and not after reading ``by`` of segment
-    ``end``."""
+    """The place of a moment: from reading ``at`` of segment ``begin`` to reading ``by`` of segment ``end``."""
 
     begin: int
     at: int

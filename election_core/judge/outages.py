@@ -1,5 +1,4 @@
-"""The common parts of findings about outages: severity, leaders before and after, and when clients were served
-again."""
+"""The common parts of findings about outages: severity, leaders before and after, time of service."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

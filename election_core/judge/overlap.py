@@ -43,8 +43,7 @@ class Overlap:
 
     @property
     def certainty(self) -> str:
-        """POSSIBLE where the stale leader's log is silent and shows no role later: its process may have been
-        restarted."""
+        """POSSIBLE if the stale leader's log is silent and shows no role later: it may have been restarted."""
         return POSSIBLE if self.frozen and self.stale.ends_with_its_process else DEFINITE
 
 

@@ -111,8 +111,7 @@ class LaterTerms:
         )
 
     def _of_larger(self, source: str, count: int) -> list[Moment]:
-        """Return the beginnings that matter of a source's first ``count`` leaderships: one, or all where its clock was
-        set."""
+        """Return the beginnings to test of a source's first ``count`` tenures: one, or all if its clock was set."""
         return self._begins[source][max(count - 1, 0) if self._clocks.never_set(source) else 0 : count]
 
 
@@ -159,8 +158,7 @@ class QuorumTracker:
             self._committed.setdefault((grown.source_node, grown.term), []).append(grown)
 
     def _deaths(self) -> Iterator[tuple[str, Moment, tuple[Moment, Role]]]:
-        """Yield (source, time down, (end of the role before it, role DOWN)) for each role that a member's end cut
-        off."""
+        """Yield (source, time down, (end of the role before it, role DOWN)) for each process that ended."""
         for source in self._sources:
             for last, down in pairwise(self._group.roles_of(source, UNBOUNDED)):
                 end = until(last)
@@ -197,8 +195,7 @@ class QuorumTracker:
         return not unknown or self._group.clocks.elapsed(ended, moment)[1] >= 0
 
     def lost(self, tenure: Tenure, target: Moment) -> QuorumLoss | None:
-        """Return when a leader lost its majority before ``target``, the beginning of the next tenure; ``None``: no line
-        tells."""
+        """Return when a leader lost its majority before ``target``, where the next one begins; ``None``: unknown."""
         votes = self._group.electorates.votes
         left = [member for member in self._departed(tenure) if votes(tenure, member.latest, member.member)]
         left.sort(key=lambda loss: loss.member)
@@ -292,8 +289,7 @@ class QuorumTracker:
         )
 
     def _by_followers(self, tenure: Tenure, target: Moment, left: Sequence[FollowerLost]) -> QuorumLoss | None:
-        """Return when followers' losses took a leader's majority away; ``None`` where they did not, or not before
-        ``target``."""
+        """Return when losing followers cost a leader its majority; ``None``: it did not, or not before ``target``."""
         elapsed = self._group.clocks.elapsed
         lost, may_be_lost = self._group.electorates.lost, self._group.electorates.may_be_lost
         by_latest = sorted(left, key=lambda member: -elapsed(member.latest, target)[0])
@@ -330,8 +326,7 @@ class QuorumTracker:
                 yield from self._ended_meanwhile(source, tenure)
 
     def _ended_meanwhile(self, source: str, tenure: Tenure) -> Iterator[FollowerLost]:
-        """Yield a member without a follower's role whose process ended while the leader led: lines about its role may
-        be lost."""
+        """Yield a member whose process ended while the leader led: lines about its following may be lost."""
         elapsed, widest = self._group.clocks.elapsed, self._group.clocks.widest
         for end, down in self._ended.between(source, tenure.begin.by - widest, tenure.end.by):
             again = until(down)
@@ -340,8 +335,7 @@ class QuorumTracker:
                 yield FollowerLost(name, end, self._closed_after(name, end) or end, ended=True)
 
     def _closed_after(self, member: str, end: Moment) -> Moment | None:
-        """Return when the last connection to a member was closed between its last line and its next start; else
-        ``None``."""
+        """Return when a member's last connection was closed between its last line and next start, or ``None``."""
         surely_before, last_line = self._group.clocks.surely_before, Moment(end.at, end.at, end.source)
         started = Moment(end.by, end.by, end.source)
         widest = self._group.clocks.widest
@@ -467,8 +461,7 @@ class QuorumTracker:
         return self._group.electorates.lost(tenure, last, {absence.left.member for absence in away})
 
     def _interruption(self, tenure: Tenure, away: Sequence[FollowerAbsence]) -> Interruption | None:
-        """Return the time in which enough of these members were away: from the last that left to the first that came
-        back."""
+        """Return the time in which enough members were away: from the last that left to the first that returned."""
         elapsed = self._group.clocks.elapsed
         best: Interruption | None = None
         for some in self._smallest_blocking_sets(tenure, away):
@@ -516,8 +509,7 @@ class QuorumTracker:
         return QuorumLoss(since(last), since(last), rounds=last.rounds, closed=last.closed)
 
     def _not_before_a_commit(self, tenure: Tenure, lost: QuorumLoss, target: Moment) -> QuorumLoss | None:
-        """Return the loss, not earlier than the leader's last commit, which needed a majority; ``None``: a commit
-        excludes it."""
+        """Return the loss, moved behind the leader's last commit; ``None``: a commit excludes it."""
         elapsed = self._group.clocks.elapsed
         for grown in self._commits(tenure):
             if grown.since_by < tenure.begin.at or grown.since > tenure.end.by:

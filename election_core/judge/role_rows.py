@@ -39,8 +39,7 @@ def role_intervals(group: Group) -> Iterator[RoleInterval]:
 
 
 def hearsay(group: Group) -> Iterator[RoleInterval]:
-    """Yield leaders known only from their followers, because no log of that time is there; ``source_node`` is
-    ``None``."""
+    """Yield leaders known only from their followers, with ``source_node`` ``None``: their logs are missing."""
     by_itself: dict[tuple[str | None, str], list[Role]] = {}
     for role in group.roles:
         if role.role != UNKNOWN:

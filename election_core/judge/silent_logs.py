@@ -71,8 +71,7 @@ class LastSign:
 
 @dataclass(frozen=True, slots=True, order=True)
 class ProcessRun:
-    """One run of a process without a line about its end: its first line, and its last one in ``[last, last_by]``
-    (us)."""
+    """One run of a process without a line about its end: its first line, its last one in ``[last, last_by]`` (us)."""
 
     first: int
     last: int
@@ -153,8 +152,7 @@ class _Starts(NamedTuple):
         )
 
     def again(self, run: ProcessRun) -> int | None:
-        """Return when the process of a run started again, as a member of another group or in another source's log; else
-        ``None``."""
+        """Return when the run's process started again in another group, or in another source's log; or ``None``."""
         begin = bisect_left(self.downs, (run.last,))
         end = bisect_left(self.downs, (max(run.last_by, run.last + 1),))
         later = bisect_right(self.elsewhere, run.last_by)
@@ -231,8 +229,7 @@ def _may_be_of_next_run(source: str, loss: Loss, following: int, clocks: Clocks)
 def _possible_losses(
     of_log: _Losses, source: str, last_line: int, following: int | None, clocks: Clocks
 ) -> Sequence[Loss]:
-    """Return the losses of one log that may lie between a process's last line and its next start; all if a clock was
-    set."""
+    """Return one log's losses between a process's last line and its next start; all if a clock was set."""
     losses = of_log.every
     if not (clocks.never_set(source) and clocks.never_set(losses[0].source_node)):
         return losses
@@ -260,8 +257,7 @@ def _of_this_run(losses: Iterable[Loss], following: int | None) -> Iterator[Loss
 
 
 def _replaced_at(led: Sequence[tuple[Role, int]], heard: "_Heard", run: ProcessRun, clocks: Clocks) -> int | None:
-    """Return the earliest time in us, on its own clock, at which a leader was replaced after its last line; else
-    ``None``."""
+    """Return the earliest time in us, on its own clock, at which a leader was replaced; ``None``: it was not."""
     source = heard.source
     open_ended = [
         (role, term)
@@ -337,8 +333,7 @@ class _LastSigns(NamedTuple):
         return cls(sorted(by_run, key=attrgetter("last")), by_run)
 
     def after(self, end: int) -> LastSign:
-        """Return the last sign of the run whose last role ended at ``end`` (us); ``end`` itself where no later sign is
-        known."""
+        """Return the last sign of the run whose last role ended at ``end`` (us); ``end`` if no later one is known."""
         number = bisect_right(self.runs, end, key=attrgetter("last"))
         run = self.runs[number - 1] if number else None
         return self.signs[run] if run is not None and end < max(run.last_by, run.last + 1) else LastSign(end)
@@ -446,8 +441,7 @@ class _QuietGaps:
         return self._since(hole, [*ends, *([left] if left is not None else [])])
 
     def _since(self, hole: Silence, ends: Sequence[Moment]) -> Silence | None:
-        """Return the gap from the first of ``ends`` on, less the time for which a leader leads on without a
-        majority."""
+        """Return the gap from the first of ``ends`` on, less the time that a leader has without a majority."""
         shown = [self._clocks.shown_by(hole.source_node, moment) for moment in ends]
         known = [(at, by) for at, by in shown if at is not None and by is not None]
         limit = max_time_without_quorum(hole.protocol, self._timing)
@@ -459,8 +453,7 @@ class _QuietGaps:
         )
 
     def _majority_left_early(self, hole: Silence, led: Role) -> Moment | None:
-        """Return when a majority had left a leader so long before its log goes on that a running one would have logged
-        it."""
+        """Return when a majority had left a leader, if so early that a running one would have logged it."""
         limit = max_time_without_quorum(hole.protocol, self._timing)
         if limit is None or hole.until is None or hole.until_by is None:
             return None

@@ -103,8 +103,7 @@ def _end(campaign: Candidacy) -> int:
 
 
 def _last_before(group: Group, tenure: Tenure, in_terms: Sequence[Tenure]) -> Tenure | None:
-    """Return the last tenure before another one, or ``None``: terms order tenures, and clocks only those of one
-    term."""
+    """Return the tenure before another one, or ``None``: by term, and by clocks only within one term."""
     in_term = slice(
         bisect_left(in_terms, tenure.term, key=attrgetter("term")),
         bisect_right(in_terms, tenure.term, key=attrgetter("term")),

@@ -99,8 +99,7 @@ TWO_LEADERS = frozenset(
         RuleId.IDENTITY_CONTRADICTION,
     }
 )
-"""Rules whose findings say that two members led at once, that one led in place of another, or that it is unclear who
-led."""
+"""Rules about two leaders at once, one in place of another, or a leader of unclear identity."""
 
 WENT_BACK = frozenset(
     {RuleId.TERM_REGRESSION, RuleId.EPOCH_REGRESSION, RuleId.BROKER_IDENTITY_RESET, RuleId.IDENTITY_CONTRADICTION}

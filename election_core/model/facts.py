@@ -170,8 +170,7 @@ class Committed(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class LeaderLog(Fact):
-    """The log of ``node`` ended at entry ``to_index`` when it was first seen as leader of ``term``, or as its
-    candidate."""
+    """The log of ``node`` ended at entry ``to_index`` when it became leader of ``term``, or its candidate."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
 
@@ -301,8 +300,7 @@ class RefusedWrites(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class MessageSent(Fact):
-    """``node`` sent ``peer`` a ``message`` of the election or round ``term``, with these ``ids``; it may not have
-    arrived."""
+    """``node`` sent ``peer`` a ``message`` of the election or round ``term``; it may not have arrived."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer", "message")
 
@@ -353,8 +351,7 @@ class LogEndedEarlier(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class RuleChecked(Fact):
-    """The ``rule`` was checked ``count`` times on this node's own lines with one ``verdict``. ``why`` is the reason of
-    an undecidable verdict."""
+    """The ``rule`` was checked ``count`` times on the node's lines with one ``verdict``; ``why``: if undecidable."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("rule",)
 
@@ -397,8 +394,7 @@ class SettingPrinted(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class TimeoutConfigured(Fact):
-    """The pipeline's settings give the group this ``value`` in ms for the :class:`~election_core.model.timing.Timeout`
-    ``name``."""
+    """The pipeline's settings give the group's time-out ``name`` this ``value`` in ms."""
 
     name: str
     value: int

@@ -91,8 +91,7 @@ Electorate = tuple[Voters | Groups, ...]
 
 
 def decide(electorate: Electorate, there: Set[str], gone: Set[str]) -> str:
-    """Return WON if a quorum is ``there``, LOST if too many are ``gone`` for one, else UNKNOWN; other members may be
-    either."""
+    """Return WON if a quorum is ``there``, LOST if too many are ``gone`` for one, else UNKNOWN."""
     answers = [voters.decide(there, gone) for voters in electorate]
     if LOST in answers:
         return LOST

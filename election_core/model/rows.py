@@ -59,8 +59,7 @@ class Term:
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class Election:
-    """The rounds of one candidate in one term, or one decision of a controller; ``term`` is ``None`` where it is not
-    logged."""
+    """The rounds of one candidate in one term (``None``: not logged), or one decision of a controller."""
 
     cluster: str
     replica_group: str

@@ -2,6 +2,5 @@
 
 
 def is_larger(term: int | None, other: int | None) -> bool:
-    """Return True when ``term`` is known to be the larger one; an unknown term proves nothing, and zero is an ordinary
-    term."""
+    """Return True when ``term`` is known to be larger; an unknown term proves nothing, and zero is a term."""
     return term is not None and other is not None and term > other

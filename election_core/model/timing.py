@@ -646,8 +646,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class TimingRule:
-    """Times in ms for groups whose cluster and name match the patterns (``*`` matches all), where their logs print
-    none."""
+    """Times in ms for groups whose cluster and name match the patterns (``*`` matches all), unless printed."""
 
     cluster: str
     replica_group: str

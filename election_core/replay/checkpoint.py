@@ -35,8 +35,7 @@ LIVED = "LIVED"
 ``event_time`` (``event_id``), the last in ``[until, until_by]`` (``until_event``). ``count``: how often the clock was
 put back."""
 FAILED = "FAILED"
-"""The kind of a row for a failed source, or for the failed protocol ``node`` of it, with the error ``value``; it stays
-failed under these rules."""
+"""The kind of a row for a failed source, or its failed protocol ``node``, with the error ``value``."""
 
 FROM_CHECKPOINT = "from_checkpoint"
 """The column that is true for rows of a checkpoint and false for new events."""

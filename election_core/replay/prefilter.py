@@ -132,8 +132,7 @@ def _repeat(rows: pa.RecordBatch, kinds: pa.DictionaryArray, at: Numbers, runs: 
 
 
 def _grouped(kind: Numbers, runs: Numbers) -> tuple[Numbers, Flags]:
-    """Return an order that puts the rows of one kind and run together, and flags for the first row of each such
-    group."""
+    """Return an order that groups the rows of one kind and run, and flags for the first row of each group."""
     order = np.lexsort((kind, runs))
     later = (np.diff(runs[order]) != 0) | (np.diff(kind[order]) != 0)
     return order, np.append(True, later)

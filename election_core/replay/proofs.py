@@ -26,8 +26,7 @@ class Proof:
 
 
 def proofs(facts: Sequence[Fact], rows: Iterable[Row], common: Mapping[str, int] | None = None) -> Iterator[Proof]:
-    """Yield the proofs of all findings of a group, each event of a finding once; ``common`` maps events to common
-    times."""
+    """Yield the proofs of all findings of a group; ``common`` maps events to their common times."""
     rows = list(rows)
     findings = [row for row in rows if isinstance(row, Finding)]
     named = {event_id for finding in findings for event_id in finding.evidence}

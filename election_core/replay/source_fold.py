@@ -81,8 +81,7 @@ class Members:
         self._turns.append(line)
 
     def interleaved(self, incarnations: list[Incarnation]) -> bool:
-        """Return True when several members wrote in one process run; a new name after a start is one machine that
-        changed it."""
+        """Return True when several members wrote in one process run; a start may change the name of one machine."""
         return bool(interleaved_names(self._turns, incarnations))
 
     @property
@@ -93,8 +92,7 @@ class Members:
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """An item of a source that waits, in file order: a line, its event, signs of life, or a segment of former
-    nights."""
+    """An item of a source that waits: a line, its event, signs of life, or a segment of former nights."""
 
     stream: str
     file: int
@@ -147,8 +145,7 @@ class SourceLog:
         self._wait(_Waiting(stream, self.order.file, held=signs, member=speaker))
 
     def recall_line(self, stream: str, time: int, by: int, event_id: str, file: str) -> bool:
-        """Take a line of a former night, of which :meth:`recall_segment` gives the signs of life; otherwise as
-        :meth:`seen`."""
+        """Take a line of a former night, whose signs of life :meth:`recall_segment` gives; else as :meth:`seen`."""
         steady = self.order.seen(stream, file, time, by, event_id, self.order.place)
         self._wait(_Waiting(stream, self.order.file, time, by, event_id, recalled=steady))
         return steady
@@ -162,13 +159,11 @@ class SourceLog:
 
     @property
     def several(self) -> bool:
-        """Return True when one process wrote as several members: in this night's lines, or by the checkpoint of an
-        earlier night."""
+        """Return True when one process wrote as several members, by this night's lines or a former checkpoint."""
         return any(len(names) > 1 for names in self._named.values())
 
     def digest(self) -> Iterator[tuple[str, Segment, str | None]]:
-        """Yield the signs of life as (stream of the process, segment, member); the member is ``None`` for a whole
-        process."""
+        """Yield the signs of life as (stream, segment, member); the member is ``None`` for a whole process."""
         self._take_waiting()
         for process, activity in sorted(self.activity.items()):
             for segment in activity.digest():
@@ -232,8 +227,7 @@ class SourceLog:
             self._take(line.held)
 
     def _starts(self, waiting: Sequence[_Waiting], begun: int) -> dict[str, list[tuple[int, int]]]:
-        """Return, by process, the starts whose file shows behind how many steps of the clock they are: (reading, that
-        number)."""
+        """Return, by process, the starts with a known number of clock steps before them: (reading, number)."""
         starts: dict[str, list[tuple[int, int]]] = {}
         for place, line in enumerate(waiting, begun):
             if isinstance(line.held, FoldEvent) and _starts_process(line.held):
@@ -421,8 +415,7 @@ class SourceLog:
                     )
 
     def _note_speaker(self, name: str, event: FoldEvent) -> None:
-        """Take a line of one of several members also as its own; earlier lines of the process count as the first
-        member's."""
+        """Take a line of one of several members also as its own; earlier lines count as the first member's."""
         process, line = process_of(event.stream), NamedId(event.at, event.by, name, event.event_id)
         members = self.members.get(process)
         if members is None or not members.apart:
@@ -441,8 +434,7 @@ class SourceLog:
         log._take(event)
 
     def _until_now(self, process: str, recalled: "SourceLog | None") -> "SourceLog":
-        """Return a copy of this source as a member's log so far; ``recalled`` has the signs of life of former
-        nights."""
+        """Return a copy of this source as a member's log so far; ``recalled`` holds former signs of life."""
         source = replace(deepcopy(self), members={}, _takers={})
         if recalled is not None:
             source.activity[process].covered = recalled.activity[process].covered

@@ -105,8 +105,7 @@ def _lines(*found: Fact | None) -> tuple[str, ...]:
 
 
 def _decisions(group: Group) -> list[IdentityDecision]:
-    """Return the controllers' decisions, each once: JRaft controllers print each on every node, and again at a
-    start."""
+    """Return the controllers' decisions, each once: JRaft controllers repeat them on every node and at starts."""
     once: dict[object, IdentityDecision] = {}
     for fact in group.of(IdentityDecision):
         key: object = fact.since_event if fact.raft_index is None else (fact.raft_index, fact.decision)

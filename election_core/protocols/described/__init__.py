@@ -1,2 +1,1 @@
-"""Leaders by term of programs that a table of texts describes, and of HashiCorp's Raft library, which is such a
-table."""
+"""Leaders by term of programs that a table of texts describes, including HashiCorp's Raft library."""

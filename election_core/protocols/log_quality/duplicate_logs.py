@@ -34,8 +34,7 @@ ENOUGH = 3
 together and heard of the same election in the same second."""
 
 _START_UP = SILENCE
-"""The first lines of a log that begins in the middle need not be the first ones about their subject; a status line
-comes every few seconds."""
+"""A log that begins in the middle is compared only after this time: a status line comes every few seconds."""
 _COUNTS = (
     *(RuleChecked, Committed, KnownCommitted, QuorumLost, LeaderKeptRole, TopicPermission, Alive, Silence),
     *(SettingPrinted, TimeoutConfigured, Written),

@@ -31,8 +31,7 @@ class Claim(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class SpeaksFor(Fact):
-    """A process run that speaks as the member ``node`` of the protocol ``member_of``; ``goes_on``: the log ends with
-    it."""
+    """A process run as member ``node`` of the protocol ``member_of``; ``goes_on``: the log ends with it."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("member_of",)
 
@@ -43,8 +42,8 @@ class SpeaksFor(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class ListedAs(Fact):
-    """The inventory lists the source as ``listed_member`` (null: any member) of ``listed_group``; ``agrees``: so does
-    its log."""
+    """The inventory lists the source as ``listed_member`` (null: any) of ``listed_group``; ``agrees``: so does its
+    log."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("listed_member",)
 

@@ -55,8 +55,7 @@ CLAIMS: Mapping[str, Callable[[FoldEvent], tuple[str | None, str | None]]] = {
 another id, and a broker under controllers may get one: those are no contradictions, so they are left out."""
 
 MEMBER_NAMES = {DLEDGER_MEMBER, SERVER, *(system.member for system in systems_by_kind(Deed.NAMES_ITSELF).values())}
-"""Kinds of names that distinguish the members of one log: where each member is read by itself, they do not
-contradict."""
+"""Kinds of names by which members of one log are separated; between separated members they may differ."""
 
 KINDS = frozenset(RELEASE_CLAIMS) | frozenset(CLAIMS)
 """The kinds of events that this fold reads."""
@@ -184,8 +183,7 @@ def _about(speaker: Speaker, process: str, group: str, home: Alive | None) -> Fa
 
 
 def mixed_processes(speaker: Speaker) -> dict[str, tuple[NamedId, ...]]:
-    """Return the processes whose lines are those of several members and mostly unnamed, each with lines that prove
-    it."""
+    """Return the processes whose lines are several members', mostly unnamed, with lines that prove it."""
     identity, runs = speaker.identity, speaker.incarnations
     brokers, controllers = runs.get(BROKER, []), runs.get(CONTROLLER, [])
     found = {
@@ -198,8 +196,7 @@ def mixed_processes(speaker: Speaker) -> dict[str, tuple[NamedId, ...]]:
 
 
 def _interleaved_claims(process: str, mixed: Sequence[NamedId], emit: FactWriter) -> Iterator[Fact]:
-    """Yield the names of a process that is several members; a name that changes with a new process run is no
-    contradiction."""
+    """Yield the names of a process that is several members; a new name after a start is no contradiction."""
     for number, line in enumerate(mixed):
         yield Claim(
             *emit.during(emit.node_at(line.at), line.at, line.by, line.event_id, ordinal=number),

@@ -145,8 +145,7 @@ def _changed_names(group: Group) -> Iterator[Finding]:
 
 
 def _same_member(group: Group) -> Iterator[Finding]:
-    """Yield pairs of folders that speak for one member: surely at once, or where a clock that was set hides the
-    order."""
+    """Yield pairs of folders that speak for one member: surely at once, or where a set clock hides the order."""
     by_member: dict[tuple[str, str], list[SpeaksFor]] = {}
     for fact in group.of(SpeaksFor):
         by_member.setdefault((fact.member_of, fact.node or ""), []).append(fact)

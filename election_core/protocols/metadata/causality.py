@@ -91,8 +91,7 @@ def _first_copies(seen: Iterable[VersionSeen], makers: Mapping[Made, str]) -> It
 def _changes_of_makers(
     seen: Iterable[VersionSeen], makers: Mapping[Made, str], timing: Timing
 ) -> Iterator[tuple[VersionSeen, VersionSeen, int]]:
-    """Yield a maker's last copy without a version, its first copy with it, and in how many us it must have been
-    written."""
+    """Yield a maker's last copy without a version, its first one with it, and the time in us to write it."""
     place = attrgetter("source_node", "table_name")
     for (source, table), of_table in groupby(sorted(seen, key=attrgetter("source_node", "table_name", "since")), place):
         within = _written_within(table, timing)

@@ -59,8 +59,7 @@ class ActedAsMaster(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class BeganToServe(Fact):
-    """The broker began to serve after ``cause`` (null where its log does not show it). ``skip_pre_online`` is that
-    setting, as the log shows it."""
+    """The broker began to serve after ``cause`` (null: not logged); ``skip_pre_online`` is that setting."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("cause",)
 

@@ -177,8 +177,7 @@ class MetadataLog:
     # -- who served ---------------------------------------------------------------------------------------
 
     def _acting(self, emit: FactWriter) -> Iterator[Fact]:
-        """Yield periods in which this slave had the smallest id (BrokerController#onMinBrokerChange); a master never
-        acts."""
+        """Yield periods in which this slave had the smallest id (BrokerController#onMinBrokerChange)."""
         for number, incarnation in enumerate(emit.incarnations):
             begun: FoldEvent | None = None
             for event in (e for e in self.smallest if incarnation_at(emit.incarnations, e.at) == number):
@@ -283,8 +282,7 @@ class MetadataLog:
             self.smallest.append(event)
 
     def _on_not_needed(self, event: FoldEvent) -> None:
-        """Take a broker that is the only replica by its configuration: it is never isolated and logs no "start
-        service"."""
+        """Take a broker that is the only replica by configuration: it is never isolated, so it logs no service."""
         self.before_online.append(event)
         self.serving.append(event)
 
@@ -332,8 +330,7 @@ def _table(emit: FactWriter, snapshot: Snapshot) -> Iterator[Fact]:
 
 
 def _marks(incarnations: list[Incarnation], periods: list[Fact]) -> set[int]:
-    """Return the times in us of the broker's events: starts, silences, last signs of life, serving and acting
-    periods."""
+    """Return the times in us of the broker's events: starts, silences, last signs, serving and acting."""
     marks = {
         time
         for incarnation in incarnations

@@ -225,8 +225,7 @@ class Tables:
         return tables[-1] if tables else None
 
     def seen_after(self, source: str, moment: Moment) -> bool:
-        """Return True when any table of the broker was copied after ``moment``; unchanged files need not be copied
-        again."""
+        """Return True when any table of the broker was copied after ``moment``: unchanged files may not be."""
         return any(self.in_order(moment, tables[-1].taken) for (of, _), tables in self._of.items() if of == source)
 
     def _taken(self, copied: TableCopied) -> Moment:
@@ -424,8 +423,7 @@ def _losses(hand_over: HandOver, tables: Tables, group: Group, kind: str, before
 
 
 def _began_with(hand_over: HandOver, kind: str, behind: bool, exact: bool) -> bool:
-    """Return True when the stored table shows where the new master began: it took nothing over, or its copy shows
-    that."""
+    """Return True when the stored table shows where the new master began."""
     if kind in hand_over.taken:
         return False
     return exact if behind else _takes_nothing(hand_over)
@@ -522,8 +520,7 @@ def _then(loss: Loss, repeated: str) -> str:
 
 
 def _by_version(hand_over: HandOver, tables: Tables, stale: Verdicts) -> Iterator[tuple[str, Finding]]:
-    """Yield findings by table: an acting master's table is taken over only if its version is not smaller than the own
-    one."""
+    """Yield findings by table: a table is taken over only if its version is not smaller than the own one."""
     taken: set[str] = set()
     for fact in hand_over.reversed:
         if fact.address is not None and fact.address == hand_over.left.address:
@@ -588,8 +585,7 @@ def _older_finding(hand_over: HandOver, kind: str, held: Table, read: Table) -> 
 
 
 def _lost_names(hand_over: HandOver, tables: Tables, group: Group, rollback: Verdicts) -> Iterator[Finding]:
-    """Yield topics and groups created on the acting master and missing later: a reverse sync does not take them
-    over."""
+    """Yield topics and groups created on the acting master and missing later: no reverse sync takes them."""
     left = hand_over.left
     for kind, noun in NAMES.items():
         at_end = tables.before(left.source_node, kind, hand_over.end)

@@ -33,8 +33,7 @@ class LockHeld(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class LockGivenUp(Fact):
-    """``client`` told broker ``node`` that it gives the queue's lock back; ``found`` is the state that the broker
-    found."""
+    """``client`` told broker ``node`` that it gives the queue's lock back; the broker ``found`` this."""
 
     KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("client", "consumer_group", "topic", "queue_id")
 

@@ -111,8 +111,7 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
 
 
 def _entries(group: Group) -> Iterator[Hold]:
-    """Yield the entries of all tables; brokers whose log does not show the mode get the mode of the others of their
-    set."""
+    """Yield the entries of all tables; brokers whose log does not show the mode get that of their set."""
     modes = {(fact.strict, fact.needed) for fact in group.of(LockHeld) if fact.strict is not None}
     strict = {mode for mode, _ in modes}
     quorums = {needed for _, needed in modes if needed is not None}
@@ -153,8 +152,7 @@ def _ends_of_logs(group: Group) -> dict[str, Moment]:
 
 
 def _as_clients_know(group: Group, entries: list[Hold]) -> list[Hold]:
-    """Return the entries as their clients see them: shortened where a client gave the lock up, moved, or could not
-    renew it."""
+    """Return the entries, shortened where a client gave the lock up, moved, or could not renew it."""
     given_up: dict[tuple[Key, str], list[Moment]] = {}
     for fact in group.of(LockGivenUp):
         key = (fact.consumer_group, fact.topic, fact.queue_id)
@@ -577,8 +575,7 @@ def _risks(group: Group, entries: list[Hold], doubles: list[Finding]) -> Iterato
 
 
 def _moved_early(group: Group, first: Hold, second: Hold) -> bool:
-    """Return True when the second broker granted the lock while the first client may still have believed in its lost
-    one."""
+    """Return True when a lock was granted anew while the first client may still have believed in its lost one."""
     if first.client == second.client or first.fact.end_cause not in (PROCESS_ENDED, None) or first.end is None:
         return False
     gone = group.clocks.elapsed(first.end, second.begin)
@@ -654,8 +651,7 @@ def _risk_coverage(group: Group, entries: list[Hold], holds: list[Hold], risks: 
 
 
 def _late(group: Group) -> Iterator[Finding]:
-    """Yield ``LOCK_USED_AFTER_EXPIRY``: a client counted a queue as its own after another one had taken the expired
-    lock."""
+    """Yield ``LOCK_USED_AFTER_EXPIRY``: a client counted a queue as its own after another had taken the lock."""
     late: dict[tuple[str, str, str, str], list[LockLate]] = {}
     for fact in group.of(LockLate):
         who = (fact.consumer_group, fact.client, fact.holder or "another client", fact.source_node)

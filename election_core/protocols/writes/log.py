@@ -32,8 +32,8 @@ KINDS = frozenset({UNANSWERED, SLOW, DISK, APPEND, TRANSFER, ACKS})
 """The kinds of events that this fold reads."""
 
 _STORED = frozenset({0, 10, 11, 12})
-"""``SUCCESS``, ``FLUSH_DISK_TIMEOUT``, ``SLAVE_NOT_AVAILABLE``, ``FLUSH_SLAVE_TIMEOUT`` (``ResponseCode``): the message
-is in the broker's log."""
+"""Codes of a stored message: SUCCESS, FLUSH_DISK_TIMEOUT, SLAVE_NOT_AVAILABLE, FLUSH_SLAVE_TIMEOUT
+(``ResponseCode``)."""
 _UNCONFIRMED = _STORED - {0}
 """The codes of :data:`_STORED` for a flush, or slaves, that did not confirm in time."""
 
@@ -69,8 +69,7 @@ def _when(event: FoldEvent) -> tuple[int, str]:
 
 
 def _episode_of(event: FoldEvent) -> Episode | None:
-    """Return the episode of one line; ``None`` if it makes none. A put longer than a whole episode waited for something
-    else."""
+    """Return the episode of one line, or ``None``. A put longer than a whole episode waited for something else."""
     if event.kind == UNANSWERED and event.code not in _STORED:
         return None
     if event.kind == SLOW:
@@ -139,8 +138,8 @@ class WritesLog:
             self.refused.append(Refused(Refusal.DISK_FULL, event, event))
 
     def _on_failed(self, event: FoldEvent) -> None:
-        """Take a failed write, by a leader that hands over (``DLedgerServer#handleAppend``) or for want of
-        acknowledgements."""
+        """Take a failed write: the leader hands over (``DLedgerServer#handleAppend``), or acknowledgements are
+        missing."""
         why = Refusal.UNACKNOWLEDGED if event.kind == ACKS else Refusal.TRANSFERRING
         last = next((refusal for refusal in reversed(self.refused) if refusal.why == why), None)
         if last is not None and last.goes_on_with(event):
