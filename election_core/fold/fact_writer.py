@@ -152,7 +152,7 @@ class FactWriter:
     def silences(self) -> Iterator[Silence]:
         """Yield the silences inside the runs of the process."""
         for run in self.incarnations:
-            for hole in run.silences:
-                end = (hole.end, hole.end_by, hole.end_event)
-                node = self.node_at(hole.begin)
-                yield Silence(*self.during(node, hole.begin, hole.begin_by, hole.begin_event, *end))
+            for gap in run.silences:
+                end = (gap.end, gap.end_by, gap.end_event)
+                node = self.node_at(gap.begin)
+                yield Silence(*self.during(node, gap.begin, gap.begin_by, gap.begin_event, *end))

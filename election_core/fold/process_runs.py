@@ -294,22 +294,22 @@ class Activity:
             bisect_right(segments, run.last_seen, key=_first),
         )
         pairs = pairwise(segments[begin:end] if self.shortest < SILENCE else ())
-        holes = [_hole(*pair) for pair in pairs if pair[1].first - pair[0].last >= self.shortest]
-        silent = sum(hole.end - hole.begin for hole in holes)
-        for hole in holes:
-            length = hole.end - hole.begin
+        gaps = [_gap(*pair) for pair in pairs if pair[1].first - pair[0].last >= self.shortest]
+        silent = sum(gap.end - gap.begin for gap in gaps)
+        for gap in gaps:
+            length = gap.end - gap.begin
             beside = run.last_seen - run.first_seen - length
             if length < SILENCE <= beside and 2 * (silent - length) <= beside:
-                yield hole
+                yield gap
 
 
 def gaps_of(activities: Iterable[Activity]) -> list[LogGap]:
     """Return the times in which no process of a machine wrote anything."""
     pieces = _merged([piece for activity in activities for piece in activity._pieces()])
-    return [_hole(*pair) for pair in pairwise(pieces) if pair[1].first - pair[0].last >= SILENCE]
+    return [_gap(*pair) for pair in pairwise(pieces) if pair[1].first - pair[0].last >= SILENCE]
 
 
-def _hole(before: Segment, after: Segment) -> LogGap:
+def _gap(before: Segment, after: Segment) -> LogGap:
     return LogGap(*before[2:4], *after[:2], before.last_event, after.first_event)
 
 
@@ -330,7 +330,7 @@ def _incarnation(
     stopped = bisect_left(stops, (since,))
     stop = stops[stopped] if stopped < len(stops) and stops[stopped][0] < until else None
     silences = tuple(
-        _hole(before, following) for before, following in pairwise(lived) if following.first - before.last >= SILENCE
+        _gap(before, following) for before, following in pairwise(lived) if following.first - before.last >= SILENCE
     )
     return Incarnation(
         start=start.at if start else None,

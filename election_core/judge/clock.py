@@ -92,7 +92,7 @@ class Clocks:
 
     ``bounds_us`` maps each source to its configured bound. ``messages`` are causal pairs between sources; a pair may
     name the clock of the machine that copied a source's files (:func:`copier_of`), which has the bound of that source.
-    ``steps`` are the places where a source's own lines show that its clock was put back. ``holes`` maps a source to the
+    ``steps`` are the places where a source's own lines show that its clock was put back. ``gaps`` maps a source to the
     gaps (begin, end) in its log: a clock may have been set forward there.
     """
 
@@ -101,14 +101,14 @@ class Clocks:
         bounds_us: Mapping[str, int],
         messages: Iterable[Message],
         steps: Iterable[Step] = (),
-        holes: Mapping[str, Sequence[tuple[int, int]]] | None = None,
+        gaps: Mapping[str, Sequence[tuple[int, int]]] | None = None,
     ) -> None:
         self._messages = tuple(messages)
         clocks = {moment.source for message in self._messages for moment in (message.cause, message.effect)}
         bounds_us = {**bounds_us, **{clock: bounds_us[owner_of(clock)] for clock in clocks}}
         self._clocks = sorted(bounds_us)
         self._sources = [clock for clock in self._clocks if not is_copier(clock)]
-        self._segments = Segments(bounds_us, self._messages, steps, holes or {})
+        self._segments = Segments(bounds_us, self._messages, steps, gaps or {})
         self._edges = self._segments.edges()
         self._proven = shortest_paths(self._segments.numbers, self._edges)
         doubted = self._doubted()

@@ -57,9 +57,9 @@ class Segments:
         bounds_us: Mapping[str, int],
         messages: Iterable[Message],
         steps: Iterable[Step],
-        holes: Mapping[str, Sequence[tuple[int, int]]],
+        gaps: Mapping[str, Sequence[tuple[int, int]]],
     ) -> None:
-        self._bounds, self._holes = bounds_us, holes
+        self._bounds, self._gaps = bounds_us, gaps
         self._messages = sorted(message for message in messages if message.cause.source != message.effect.source)
         self._compared = {end.source for message in self._messages for end in (message.cause, message.effect)}
         self.steps = tuple(sorted(step for step in set(steps) if step.source in bounds_us))
@@ -185,8 +185,8 @@ class Segments:
     def may_be_set_forward(self, number: int, other: int, by: int) -> bool:
         """Return True when log gaps have room for a step of ``by`` us before ``other`` contradicts ``number``."""
         segment, first = self._all[number], self._contradicted_at(number, [other])
-        holes = (hole for hole in self._holes.get(segment.source, ()) if segment.first <= hole[1] <= first)
-        return sum(end - begin for begin, end in holes) >= by - self.bound(number) - self.bound(other) - AGREE_US
+        gaps = (gap for gap in self._gaps.get(segment.source, ()) if segment.first <= gap[1] <= first)
+        return sum(end - begin for begin, end in gaps) >= by - self.bound(number) - self.bound(other) - AGREE_US
 
     def _contradicted_at(self, number: int, others: Collection[int]) -> int:
         """Return the earliest moment at which a message contradicts the bounds of ``number``; else UNBOUNDED."""
@@ -342,12 +342,12 @@ class Segments:
 
     def _in_log_gap(self, number: int, region: tuple[int, int], at_least: int) -> tuple[int, int]:
         """Return the only log gap in ``region`` with room for a forward step of ``at_least`` us, else ``region``."""
-        holes = [
+        gaps = [
             (begin, end)
-            for begin, end in self._holes.get(self._all[number].source, ())
+            for begin, end in self._gaps.get(self._all[number].source, ())
             if begin <= region[1] and region[0] <= end and end - begin >= at_least - SLACK_US
         ]
-        return (holes[0][1], holes[0][0]) if len(holes) == 1 and at_least >= Timeout.SILENCE.us else region
+        return (gaps[0][1], gaps[0][0]) if len(gaps) == 1 and at_least >= Timeout.SILENCE.us else region
 
     def program_order_edges(self) -> Edges:
         """Return the bounds that follow from program order: what is before a step came before what is behind it."""

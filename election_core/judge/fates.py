@@ -117,8 +117,8 @@ class Fates:
         """Return the state of a leader when it was lost, by its own log beside those of the others."""
         if self._disk_hung(before, lost.latest):
             return Standing.OVERLOADED
-        hole = self._hole(before, lost.latest) if (lost.rounds or 0) < AWAKE_ROUNDS else None
-        if hole is not None and self._stands(hole, lost.latest):
+        gap = self._gap(before, lost.latest) if (lost.rounds or 0) < AWAKE_ROUNDS else None
+        if gap is not None and self._stands(gap, lost.latest):
             return Standing.FROZEN
         if self._woke(before, following, lost):
             return Standing.FROZEN
@@ -126,13 +126,13 @@ class Fates:
             return Standing.MEMBERS_DIED
         if before.end_cause == TOPPLED and self.toppled_by(before, following) is not None:
             return Standing.TOPPLED
-        if following is not None and hole is None and self._cut_off(before, following, lost):
+        if following is not None and gap is None and self._cut_off(before, following, lost):
             return Standing.CUT_OFF
         if before.end_cause == QUORUM_LOST:
             return Standing.WITHOUT_QUORUM
         if following is None or before.end_cause is None:
             return Standing.UNKNOWN
-        return Standing.REACHABLE if self._heard_at_once(before, following, hole) else Standing.UNKNOWN
+        return Standing.REACHABLE if self._heard_at_once(before, following, gap) else Standing.UNKNOWN
 
     def fate(self, before: Tenure, following: Following | None) -> Fate:
         """Return the fate of a leader for findings; a leader that handed over counts as stopped."""
@@ -174,15 +174,15 @@ class Fates:
 
     def asleep(self, before: Tenure, moment: Moment) -> LogGap | None:
         """Return the gap in a leader's log around a moment in which its process did not run; else ``None``."""
-        hole = self._hole(before, moment)
-        return hole if hole is not None and self._stands(hole, moment) else None
+        gap = self._gap(before, moment)
+        return gap if gap is not None and self._stands(gap, moment) else None
 
-    def _hole(self, before: Tenure, moment: Moment) -> LogGap | None:
+    def _gap(self, before: Tenure, moment: Moment) -> LogGap | None:
         """Return the gap in a leader's log around a moment, if the log has a rhythm; else ``None``."""
-        for hole in before.silences:
-            over = self._elapsed(hole.begin, moment)[1] >= 0 and self._elapsed(moment, hole.end)[0] > 0
-            if over and self._rhythms.stopped(before.source, hole):
-                return hole
+        for gap in before.silences:
+            over = self._elapsed(gap.begin, moment)[1] >= 0 and self._elapsed(moment, gap.end)[0] > 0
+            if over and self._rhythms.stopped(before.source, gap):
+                return gap
         return None
 
     def _disk_hung(self, before: Tenure, moment: Moment) -> bool:
@@ -195,12 +195,12 @@ class Fates:
             for fact in self._hung
         )
 
-    def _stands(self, hole: LogGap, moment: Moment) -> bool:
+    def _stands(self, gap: LogGap, moment: Moment) -> bool:
         """Return True when a gap surely lasted beyond a moment, even if the leader's clock was set forward in it."""
         clocks = self._group.clocks
-        return not clocks.stepped or clocks.surely_before_though_set(moment, hole.end, hole.end)
+        return not clocks.stepped or clocks.surely_before_though_set(moment, gap.end, gap.end)
 
-    def _heard_at_once(self, before: Tenure, following: Following, hole: LogGap | None) -> bool:
+    def _heard_at_once(self, before: Tenure, following: Following, gap: LogGap | None) -> bool:
         """Return True when a leader's role ended as the next one began, by another member's log, and it was awake.
 
         Its own log alone shows when it heard of the next one, which may be long after that began; where lines are
@@ -211,11 +211,11 @@ class Fates:
         untold = before.end.by - before.end.at > Timeout.ON_ITS_WAY.us
         if (own_word or untold) and before.end_cause not in _HANDED_OVER:
             return False
-        slept = hole is not None or any(
-            self._elapsed(before.end, gap.end)[0] <= 0
-            and self._elapsed(gap.begin, following.begin)[1] >= 0
-            and self._elapsed(following.begin, gap.end)[1] >= 0
-            for gap in before.silences
+        slept = gap is not None or any(
+            self._elapsed(before.end, silence.end)[0] <= 0
+            and self._elapsed(silence.begin, following.begin)[1] >= 0
+            and self._elapsed(following.begin, silence.end)[1] >= 0
+            for silence in before.silences
         )
         least, most = self._elapsed(following.begin, before.end)
         at_once = least <= Timeout.ON_ITS_WAY.us and -most <= Timeout.ON_ITS_WAY.us
@@ -231,15 +231,15 @@ class Fates:
         if the leader was elected again just then, by members that had taken it for dead."""
         again = self._majorities is None and following.leader == before.node
         return any(
-            self._elapsed(hole.end, before.end)[0] < Timeout.ON_ITS_WAY.us
-            and (not self._group.clocks.stepped if again else self._surely_in(following.begin, hole))
-            and self._rhythms.stopped(before.source, hole)
-            for hole in before.silences
+            self._elapsed(gap.end, before.end)[0] < Timeout.ON_ITS_WAY.us
+            and (not self._group.clocks.stepped if again else self._surely_in(following.begin, gap))
+            and self._rhythms.stopped(before.source, gap)
+            for gap in before.silences
         )
 
-    def _surely_in(self, moment: Moment, hole: LogGap) -> bool:
-        over = self._elapsed(hole.begin, moment)[0] > 0 and self._elapsed(moment, hole.end)[0] > 0
-        return over and self._stands(hole, moment)
+    def _surely_in(self, moment: Moment, gap: LogGap) -> bool:
+        over = self._elapsed(gap.begin, moment)[0] > 0 and self._elapsed(moment, gap.end)[0] > 0
+        return over and self._stands(gap, moment)
 
     def _gave_up_late(self, before: Tenure, lost: Moment) -> bool:
         """Return True when a leader gave up with the first line after a gap, later than one that runs without a
@@ -247,8 +247,8 @@ class Fates:
         limit = max_time_without_quorum(self._group.protocol, self._group.timing)
         if limit is None or self._elapsed(lost, before.end)[0] <= limit:
             return False
-        holes = (hole for hole in before.silences if self._elapsed(hole.end, before.end)[0] < Timeout.ON_ITS_WAY.us)
-        return any(self._elapsed(lost, hole.begin)[0] <= limit for hole in holes)
+        gaps = (gap for gap in before.silences if self._elapsed(gap.end, before.end)[0] < Timeout.ON_ITS_WAY.us)
+        return any(self._elapsed(lost, gap.begin)[0] <= limit for gap in gaps)
 
     def _members_died(self, before: Tenure, lost: QuorumLoss) -> bool:
         """Return True when members whose processes had ended took the majority away by themselves."""
@@ -288,8 +288,8 @@ class Fates:
     def _wrote_on(self, before: Tenure, moment: Moment) -> bool:
         """Return True when no gap lasts from a moment to a leader's end: a process that wakes ends its role too."""
         return not any(
-            self._elapsed(hole.begin, moment)[1] >= 0 and self._elapsed(hole.end, before.end)[0] < Timeout.ON_ITS_WAY.us
-            for hole in before.silences
+            self._elapsed(gap.begin, moment)[1] >= 0 and self._elapsed(gap.end, before.end)[0] < Timeout.ON_ITS_WAY.us
+            for gap in before.silences
         )
 
     def _not_heard_again(self, before: Tenure, following: Following) -> bool:

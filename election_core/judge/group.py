@@ -334,12 +334,12 @@ def _closed_if_silent(role: Role, group: Group) -> Role:
 
 
 def _tenures(group: Group) -> Iterator[Tenure]:
-    holes: dict[str, list[LogGap]] = {}
+    gaps: dict[str, list[LogGap]] = {}
     for fact in group.of(Silence):
         end = until(fact)
         if end is not None:
-            holes.setdefault(fact.source_node, []).append(LogGap(since(fact), end, fact.noticed))
-    for of_source in holes.values():
+            gaps.setdefault(fact.source_node, []).append(LogGap(since(fact), end, fact.noticed))
+    for of_source in gaps.values():
         of_source.sort()
     for role in group.roles:
         if role.role != LEADER or role.term is None:
@@ -349,7 +349,7 @@ def _tenures(group: Group) -> Iterator[Tenure]:
         end = until(role) or _last_seen(group, role.source_node) or since(role)
         if end.at < role.since:
             end = since(role)
-        of_source = holes.get(role.source_node, [])
+        of_source = gaps.get(role.source_node, [])
         inside = slice(
             bisect_left(of_source, role.since, key=attrgetter("begin.by")),
             bisect_left(of_source, end.by, key=attrgetter("begin.at")),

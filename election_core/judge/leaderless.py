@@ -249,8 +249,8 @@ class _Ends:
         if tenure.end_cause in (None, SILENT):
             return inf
         widest = self._group.clocks.widest
-        holes = (hole.end.by + widest for hole in tenure.silences)
-        return max(tenure.end.by + 2 * widest, max(holes, default=0))
+        log_gaps = (log_gap.end.by + widest for log_gap in tenure.silences)
+        return max(tenure.end.by + 2 * widest, max(log_gaps, default=0))
 
     def _finalize(self, number: int, end: _End) -> None:
         for final, source, time in (
@@ -316,10 +316,10 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: ByTime[M
     leader's log just stops and nobody missed the leader then, only its log ended: it may have led on."""
     clocks = group.clocks
     end = tenure.end
-    for hole in tenure.silences:
-        blurred = max(hole.end.width, target.width)
-        if clocks.elapsed(hole.begin, target)[0] > 0 and clocks.elapsed(target, hole.end)[0] > -blurred:
-            end = Moment(hole.begin.at, (hole.begin if hole.noticed else hole.end).by, hole.begin.source)
+    for log_gap in tenure.silences:
+        blurred = max(log_gap.end.width, target.width)
+        if clocks.elapsed(log_gap.begin, target)[0] > 0 and clocks.elapsed(target, log_gap.end)[0] > -blurred:
+            end = Moment(log_gap.begin.at, (log_gap.begin if log_gap.noticed else log_gap.end).by, log_gap.begin.source)
     log_stops = end is tenure.end and tenure.end_cause in (None, SILENT)
     said_itself = end is tenure.end and tenure.end_cause not in (None, SILENT, DIED)
     if said_itself or (not log_stops and end.by - end.at <= Timeout.BLURRED_END.us):
@@ -571,8 +571,8 @@ def interrupted(group: Group, majorities: QuorumTracker, title: str, clock: str)
 def _was_silent(group: Group, gap: Gap) -> bool:
     """Return True when the leader's log is silent to the end of the gap, and perhaps beyond."""
     elapsed = group.clocks.elapsed
-    holes = gap.before.silences if gap.after is not None else ()
-    return any(elapsed(hole.begin, gap.end)[0] > 0 and elapsed(gap.end, hole.end)[1] > 0 for hole in holes)
+    log_gaps = gap.before.silences if gap.after is not None else ()
+    return any(elapsed(log_gap.begin, gap.end)[0] > 0 and elapsed(gap.end, log_gap.end)[1] > 0 for log_gap in log_gaps)
 
 
 def _how_lost(group: Group, gap: Gap, lost: QuorumLoss, how: str, *, stepped_down: bool) -> str:

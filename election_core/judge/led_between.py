@@ -124,10 +124,10 @@ def silent_between(group: Group, begin: Moment, end: Moment) -> int:
     have skipped that time, so the time did not surely pass."""
     if begin.source != end.source:
         return 0
-    holes = group.once(_holes).between(begin.source, begin.at, end.by)
-    inside = (hole for hole in holes if hole.until is not None and begin.at <= hole.since and hole.until <= end.by)
-    return sum((hole.until or hole.since) - hole.since_by for hole in inside)
+    gaps = group.once(_gaps).between(begin.source, begin.at, end.by)
+    inside = (gap for gap in gaps if gap.until is not None and begin.at <= gap.since and gap.until <= end.by)
+    return sum((gap.until or gap.since) - gap.since_by for gap in inside)
 
 
-def _holes(group: Group) -> ByTime[Silence]:
-    return ByTime((hole.source_node, until(hole) or since(hole), hole) for hole in group.of(Silence))
+def _gaps(group: Group) -> ByTime[Silence]:
+    return ByTime((gap.source_node, until(gap) or since(gap), gap) for gap in group.of(Silence))

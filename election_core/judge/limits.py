@@ -17,19 +17,19 @@ from election_replay.election_core.model.timing import SECOND, Timeout
 
 def log_gaps(group: Group) -> Iterator[Finding]:
     """Yield a ``LOG_GAP`` finding for each gap in the logs of members."""
-    for hole in _holes(group):
-        if hole.until is None:
+    for silence in _gaps(group):
+        if silence.until is None:
             continue
         yield group.finding(
             RuleId.LOG_GAP,
-            (hole.source_node, hole.since // SECOND),
+            (silence.source_node, silence.since // SECOND),
             severity=INFO,
-            nodes=(hole.who,),
-            when=(hole.since, hole.until),
-            summary=f"The logs of {hole.who} ({hole.source_node}) are silent for "
-            f"{seconds(hole.until - hole.since)}: frozen, or its lines were lost.",
-            evidence=tuple(e for e in (hole.since_event, hole.until_event) if e),
-            lasted=(hole.until - hole.since_by, (hole.until_by or hole.until) - hole.since),
+            nodes=(silence.who,),
+            when=(silence.since, silence.until),
+            summary=f"The logs of {silence.who} ({silence.source_node}) are silent for "
+            f"{seconds(silence.until - silence.since)}: frozen, or its lines were lost.",
+            evidence=tuple(e for e in (silence.since_event, silence.until_event) if e),
+            lasted=(silence.until - silence.since_by, (silence.until_by or silence.until) - silence.since),
         )
 
 
@@ -37,8 +37,8 @@ def log_gap_coverage(group: Group) -> RuleCoverage:
     """Return the coverage of ``LOG_GAP``: one check per gap, and one per member whose log has none. A member is
     undecidable when its log has silences, but no rhythm that would make them gaps."""
     found = list(log_gaps(group))
-    silent = {hole.source_node for hole in _silences(group)}
-    untold = len(silent - {hole.source_node for hole in _holes(group)})
+    silent = {silence.source_node for silence in _silences(group)}
+    untold = len(silent - {silence.source_node for silence in _gaps(group)})
     speaking = {fact.source_node for fact in group.of(Alive)}
     checked = len(speaking - silent) + len(found) + untold
     return counted(group, RuleId.LOG_GAP, found, checked, _NO_RHYTHM, untold=untold)
@@ -49,15 +49,15 @@ _NO_RHYTHM = "the lines of a log come as things happen, or are a part of it: its
 
 def _silences(group: Group) -> Iterator[Silence]:
     """Yield the closed silences of the group, but those while a process starts."""
-    return (hole for hole in group.of(Silence) if hole.until is not None and not starting(group, hole))
+    return (silence for silence in group.of(Silence) if silence.until is not None and not starting(group, silence))
 
 
-def _holes(group: Group) -> Iterator[Silence]:
+def _gaps(group: Group) -> Iterator[Silence]:
     """Yield the silences of logs that have a rhythm, except those that a clock set forward only skipped."""
     rhythms = group.once(Rhythms)
-    for hole in _silences(group):
-        gap, end = gap_of(hole), until(hole)
-        if gap is None or end is None or not rhythms.stopped(hole.source_node, gap):
+    for silence in _silences(group):
+        gap, end = gap_of(silence), until(silence)
+        if gap is None or end is None or not rhythms.stopped(silence.source_node, gap):
             continue
-        if group.clocks.elapsed(since(hole), end)[0] >= Timeout.SEGMENT_GAP.us:
-            yield hole
+        if group.clocks.elapsed(since(silence), end)[0] >= Timeout.SEGMENT_GAP.us:
+            yield silence

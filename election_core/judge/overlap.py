@@ -78,10 +78,10 @@ def at_once(clocks: Clocks, tenure: Tenure, other: Tenure) -> tuple[int, int]:
 
 def _asleep(clocks: Clocks, stale: Tenure, newer: Tenure) -> int:
     total = 0
-    for hole in stale.silences:
-        _, from_begin = clocks.elapsed(newer.begin, hole.end)
+    for gap in stale.silences:
+        _, from_begin = clocks.elapsed(newer.begin, gap.end)
         if from_begin > 0:
-            total += min(from_begin, hole.length)
+            total += min(from_begin, gap.length)
     return total
 
 

@@ -515,10 +515,8 @@ class QuorumTracker:
             if grown.since_by < tenure.begin.at or grown.since > tenure.end.by:
                 continue  # of another leadership of the same term
             # A commit logged around a freeze was made before the freeze.
-            asleep = (
-                hole for hole in tenure.silences if grown.since <= hole.begin.by and hole.end.at <= grown.since_by
-            )
-            by = min((hole.begin.by for hole in asleep), default=grown.since_by)
+            asleep = (gap for gap in tenure.silences if grown.since <= gap.begin.by and gap.end.at <= grown.since_by)
+            by = min((gap.begin.by for gap in asleep), default=grown.since_by)
             last = Moment(grown.since, by, grown.source_node, grown.since_event)
             if elapsed(lost.latest, last)[0] > 0:
                 return None

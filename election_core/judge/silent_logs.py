@@ -85,9 +85,9 @@ def extend_liveness(facts: Iterable[Fact], clocks: Clocks, electorates: Electora
     if not quiet_sources:
         return every
     last_signs = {source: _LastSigns.of(_last_signs(every, source, clocks)) for source in quiet_sources}
-    holes = _QuietGaps(every, clocks, electorates)
+    gaps = _QuietGaps(every, clocks, electorates)
     known = (
-        holes.frozen(fact) if isinstance(fact, Silence) and fact.source_node in last_signs else fact for fact in every
+        gaps.frozen(fact) if isinstance(fact, Silence) and fact.source_node in last_signs else fact for fact in every
     )
     return [
         _extended(fact, last_signs[fact.source_node]) if fact.source_node in last_signs else fact
@@ -414,52 +414,52 @@ class _QuietGaps:
         for role in sorted(following, key=lambda role: (role.since, role.ordinal)):
             self._following.setdefault((role.leader, role.term), []).append(role)
 
-    def frozen(self, hole: Silence) -> Silence | None:
+    def frozen(self, gap: Silence) -> Silence | None:
         """Return the part of a gap in which its process did not run; ``None`` where nothing shows that it stood still.
         A gap is dropped where the process noticed a stall in it: the noticed one tells the time better."""
-        others = self._noticed.between(hole.source_node, hole.since - 1, hole.until or UNBOUNDED)
-        if not hole.noticed and any(_begins_in(other, hole) for other in others):
+        others = self._noticed.between(gap.source_node, gap.since - 1, gap.until or UNBOUNDED)
+        if not gap.noticed and any(_begins_in(other, gap) for other in others):
             return None
-        if hole.noticed and hole.until is not None and hole.until - hole.since >= SILENCE:
-            return hole
-        if not hole.noticed and hole.protocol in _CHECK_QUORUM_OPTIONAL and not self._checks_quorum:
+        if gap.noticed and gap.until is not None and gap.until - gap.since >= SILENCE:
+            return gap
+        if not gap.noticed and gap.protocol in _CHECK_QUORUM_OPTIONAL and not self._checks_quorum:
             return None
-        over = hole.until is not None and hole.until_by is not None
-        end, widest = _after(hole), self._clocks.widest
+        over = gap.until is not None and gap.until_by is not None
+        end, widest = _after(gap), self._clocks.widest
         lasting = end.at - end.width - 1 if over else -UNBOUNDED
-        leaderships = self._led_of.between(hole.source_node, lasting, hole.since_by)
-        led = [(role, term) for role, term in leaderships if _within(hole, role)]
+        leaderships = self._led_of.between(gap.source_node, lasting, gap.since_by)
+        led = [(role, term) for role, term in leaderships if _within(gap, role)]
         if not led:
             return None
         role, term = max(led, key=lambda pair: pair[1])
-        near = self._led.between("", hole.since - widest, end.by + widest)
-        later = [other for other, number in near if other.source_node != hole.source_node and number > term]
-        if hole.noticed:
-            return hole if any(_may_begin_in(other, hole, self._clocks) for other in later) else None
-        ends = [_begin(other) for other in later if _during(other, hole, self._clocks)]
-        left = self._majority_left_early(hole, role)
-        return self._since(hole, [*ends, *([left] if left is not None else [])])
+        near = self._led.between("", gap.since - widest, end.by + widest)
+        later = [other for other, number in near if other.source_node != gap.source_node and number > term]
+        if gap.noticed:
+            return gap if any(_may_begin_in(other, gap, self._clocks) for other in later) else None
+        ends = [_begin(other) for other in later if _during(other, gap, self._clocks)]
+        left = self._majority_left_early(gap, role)
+        return self._since(gap, [*ends, *([left] if left is not None else [])])
 
-    def _since(self, hole: Silence, ends: Sequence[Moment]) -> Silence | None:
+    def _since(self, gap: Silence, ends: Sequence[Moment]) -> Silence | None:
         """Return the gap from the first of ``ends`` on, less the time that a leader has without a majority."""
-        shown = [self._clocks.shown_by(hole.source_node, moment) for moment in ends]
+        shown = [self._clocks.shown_by(gap.source_node, moment) for moment in ends]
         known = [(at, by) for at, by in shown if at is not None and by is not None]
-        limit = max_time_without_quorum(hole.protocol, self._timing)
+        limit = max_time_without_quorum(gap.protocol, self._timing)
         if not ends or limit is None or not known:
-            return hole if ends else None
-        since = max(hole.since, min(known)[0] - limit)
+            return gap if ends else None
+        since = max(gap.since, min(known)[0] - limit)
         return replace(
-            hole, since=since, since_by=max(hole.since_by, min(since + hole.since_by - hole.since, min(known)[1]))
+            gap, since=since, since_by=max(gap.since_by, min(since + gap.since_by - gap.since, min(known)[1]))
         )
 
-    def _majority_left_early(self, hole: Silence, led: Role) -> Moment | None:
+    def _majority_left_early(self, gap: Silence, led: Role) -> Moment | None:
         """Return when a majority had left a leader, if so early that a running one would have logged it."""
-        limit = max_time_without_quorum(hole.protocol, self._timing)
-        if limit is None or hole.until is None or hole.until_by is None:
+        limit = max_time_without_quorum(gap.protocol, self._timing)
+        if limit is None or gap.until is None or gap.until_by is None:
             return None
-        end = Moment(hole.until, hole.until_by, hole.source_node)
+        end = Moment(gap.until, gap.until_by, gap.source_node)
         others = self._following.get((led.node, led.term), [])
-        last = {role.source_node: role for role in others if role.source_node != hole.source_node}
+        last = {role.source_node: role for role in others if role.source_node != gap.source_node}
         ends = [
             (Moment(role.until, role.until_by, role.source_node), role.who)
             for role in last.values()
@@ -486,8 +486,8 @@ def _begin(fact: Fact) -> Moment:
     return Moment(fact.since, fact.since_by, fact.source_node)
 
 
-def _after(hole: Silence) -> Moment:
-    return Moment(hole.until or hole.since, hole.until_by or hole.since_by, hole.source_node)
+def _after(gap: Silence) -> Moment:
+    return Moment(gap.until or gap.since, gap.until_by or gap.since_by, gap.source_node)
 
 
 def _lasts(role: Role) -> Moment:
@@ -495,9 +495,9 @@ def _lasts(role: Role) -> Moment:
     return Moment(role.since, UNBOUNDED if role.until_by is None else role.until or UNBOUNDED, role.source_node)
 
 
-def _may_begin_in(role: Role, hole: Silence, clocks: Clocks) -> bool:
+def _may_begin_in(role: Role, gap: Silence, clocks: Clocks) -> bool:
     """Return True when a role may have begun in a gap."""
-    begin, before, after = _begin(role), _begin(hole), _after(hole)
+    begin, before, after = _begin(role), _begin(gap), _after(gap)
     return clocks.elapsed(before, begin)[1] > 0 and clocks.elapsed(begin, after)[1] > 0
 
 
@@ -514,7 +514,7 @@ def _within(inner: Fact, outer: Fact) -> bool:
     return begins and inner.until - (inner.until_by - inner.until) <= outer.until
 
 
-def _during(role: Role, hole: Silence, clocks: Clocks) -> bool:
+def _during(role: Role, gap: Silence, clocks: Clocks) -> bool:
     """Return True when a role surely began in a gap, and the gap lasted on for longer than ``FROZEN``."""
-    begin, before, after = _begin(role), _begin(hole), _after(hole)
+    begin, before, after = _begin(role), _begin(gap), _after(gap)
     return clocks.elapsed(before, begin)[0] > 0 and clocks.elapsed(begin, after)[0] > Timeout.FROZEN.us

@@ -87,13 +87,13 @@ def _causal_pairs(facts: list[Fact]) -> Iterator[Message]:
             yield from protocol.causal_pairs(facts)
 
 
-def _holes(facts: Iterable[Fact]) -> dict[str, list[tuple[int, int]]]:
+def _gaps(facts: Iterable[Fact]) -> dict[str, list[tuple[int, int]]]:
     """Return the gaps (begin, end) in each source's log, in us."""
-    holes: dict[str, set[tuple[int, int]]] = {}
+    gaps: dict[str, set[tuple[int, int]]] = {}
     for fact in facts:
         if isinstance(fact, Silence | PassedOver) and fact.until is not None:
-            holes.setdefault(fact.source_node, set()).add((fact.since_by, fact.until))
-    return {source: sorted(of_source) for source, of_source in holes.items()}
+            gaps.setdefault(fact.source_node, set()).add((fact.since_by, fact.until))
+    return {source: sorted(of_source) for source, of_source in gaps.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class _InCommonTime:
     def of(cls, facts: list[Fact]) -> "_InCommonTime":
         """Return facts as they were logged, in common time."""
         bounds = {fact.source_node: fact.bound_ms * 1000 for fact in facts}
-        clocks = Clocks(bounds, [*_causal_pairs(facts)], stepped(facts), _holes(facts))
+        clocks = Clocks(bounds, [*_causal_pairs(facts)], stepped(facts), _gaps(facts))
         if not clocks.wrong:
             return cls(facts, clocks)
         clocks, common = clocks.in_common_time()

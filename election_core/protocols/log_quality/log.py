@@ -132,9 +132,9 @@ class SourcesLog:
 
 
 def clock_steps(
-    timeline: Timeline, holes: Sequence[LogGap], speaker: Speaker, stated: list[tuple[str, Fact]]
+    timeline: Timeline, gaps: Sequence[LogGap], speaker: Speaker, stated: list[tuple[str, Fact]]
 ) -> Iterator[Fact]:
-    """Yield each step of a source's clock, in every group that the source has facts about. Yield also the ``holes`` in
+    """Yield each step of a source's clock, in every group that the source has facts about. Yield also the ``gaps`` in
     its logs in which its clock may have been set forward as far."""
     if not timeline.steps:
         return
@@ -154,10 +154,10 @@ def clock_steps(
                 evidence=(step.before, step.event_id),
             )
     least = min(step.size for step in timeline.steps) // 2
-    for hole in holes:
-        if hole.end_by - hole.begin >= least:
+    for gap in gaps:
+        if gap.end_by - gap.begin >= least:
             for group in sorted(groups | home_groups):
-                first, last = (hole.begin, hole.begin_by, hole.begin_event), (hole.end, hole.end_by, hole.end_event)
+                first, last = (gap.begin, gap.begin_by, gap.begin_event), (gap.end, gap.end_by, gap.end_event)
                 yield PassedOver(*_about(speaker, BROKER, group, None).during(None, *first, *last))
 
 

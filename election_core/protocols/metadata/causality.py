@@ -54,8 +54,8 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
         source = after.source_node
         made = _when(after, source, printed)
         written = replace(made, at=made.at + within, by=made.by + within)
-        holes = silences.get(source, ())
-        if _during(served[source], made.at, written.by) and not any(_meets(hole, made, written) for hole in holes):
+        gaps = silences.get(source, ())
+        if _during(served[source], made.at, written.by) and not any(_meets(gap, made, written) for gap in gaps):
             yield Message(replace(since(before), source=copier_of(source)), written)
 
 
@@ -123,9 +123,9 @@ def _during(periods: Iterable[Fact], begin: int, end: int) -> bool:
     return any(period.since_by <= begin and (period.until is None or end <= period.until) for period in periods)
 
 
-def _meets(hole: Fact, begin: Moment, end: Moment) -> bool:
+def _meets(gap: Fact, begin: Moment, end: Moment) -> bool:
     """Return True when a gap in the source's log overlaps the interval [begin, end] of its own clock."""
-    return hole.since <= end.by and (hole.until_by is None or begin.at <= hole.until_by)
+    return gap.since <= end.by and (gap.until_by is None or begin.at <= gap.until_by)
 
 
 def _made(fact: VersionSeen) -> Made:

@@ -337,7 +337,7 @@ def _marks(incarnations: list[Incarnation], periods: list[Fact]) -> set[int]:
         for time in (
             incarnation.first_seen,
             incarnation.last_seen,
-            *(t for hole in incarnation.silences for t in (hole.begin, hole.end)),
+            *(t for gap in incarnation.silences for t in (gap.begin, gap.end)),
         )
     }
     return marks | {time for fact in periods for time in (fact.since, fact.until) if time is not None}

@@ -161,12 +161,12 @@ def _as_clients_know(group: Group, entries: list[Hold]) -> list[Hold]:
     for hold in entries:
         moved.setdefault((hold.key, hold.client), []).append(hold.begin)
     frozen: dict[str, list[int]] = {}
-    for hole in group.of(Silence):
-        frozen.setdefault(hole.source_node, []).append(hole.since)
+    for gap in group.of(Silence):
+        frozen.setdefault(gap.source_node, []).append(gap.since)
     gone = {who: OtherBrokers(moments, group.clocks) for who, moments in given_up.items()}
     went = {who: OtherBrokers(moments, group.clocks) for who, moments in moved.items()}
-    holes = {source: sorted(moments) for source, moments in frozen.items()}
-    return [_as_client_knows(group, hold, gone, went, holes) for hold in entries]
+    gaps = {source: sorted(moments) for source, moments in frozen.items()}
+    return [_as_client_knows(group, hold, gone, went, gaps) for hold in entries]
 
 
 class OtherBrokers:
@@ -219,11 +219,11 @@ def _as_client_knows(
         if group.clocks.elapsed(hold.begin, other)[0] > 0:
             sure = min(sure, _on_clock_of(group, hold.source, other).at)
             end = _earlier(end, _on_clock_of(group, hold.source, other))
-    holes = frozen.get(hold.source, [])
-    number = bisect_left(holes, hold.begin.at)
-    if number < len(holes):
+    gaps = frozen.get(hold.source, [])
+    number = bisect_left(gaps, hold.begin.at)
+    if number < len(gaps):
         # A frozen broker renews nothing, and a client drops a lock that was not renewed for a while.
-        sure = min(sure, holes[number] + group.timing.shortest_us(Timeout.LOCK_CLIENT_LIFE))
+        sure = min(sure, gaps[number] + group.timing.shortest_us(Timeout.LOCK_CLIENT_LIFE))
     sure = max(sure, hold.begin.at)
     return replace(hold, sure=Moment(sure, sure, hold.source), end=end)
 

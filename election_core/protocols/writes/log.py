@@ -183,7 +183,7 @@ class WritesLog:
             )
         refusals = sorted(self.refusals)
         for episode in _joined(self.episodes):
-            if episode.count and not _after_a_hole(episode, incarnations):
+            if episode.count and not _after_a_gap(episode, incarnations):
                 last = episode.last
                 during = (episode.begin, episode.begin_by, episode.begin_event, last.at, last.by, last.event_id)
                 yield AnsweredTooLate(
@@ -196,9 +196,9 @@ class WritesLog:
                 )
 
 
-def _after_a_hole(episode: Episode, incarnations: Iterable[Incarnation]) -> bool:
+def _after_a_gap(episode: Episode, incarnations: Iterable[Incarnation]) -> bool:
     """Return True when the process was frozen or silent just before an episode or at its beginning. Where its log
     begins amid its run, that may be."""
-    holes = [(hole.begin, hole.end) for run in incarnations for hole in run.silences]
-    holes += [(episode.begin, run.first_seen) for run in incarnations if run.start is None]
-    return any(begin <= episode.begin <= end + Timeout.WRITE_EPISODE.us for begin, end in holes)
+    gaps = [(gap.begin, gap.end) for run in incarnations for gap in run.silences]
+    gaps += [(episode.begin, run.first_seen) for run in incarnations if run.start is None]
+    return any(begin <= episode.begin <= end + Timeout.WRITE_EPISODE.us for begin, end in gaps)
