@@ -8,6 +8,7 @@ import shutil
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 
 from election_replay.election_core.model.inventory import Inventory, InventoryRow
@@ -44,13 +45,16 @@ class Looked:
         return tuple(file for landing in self.landings for file in landing.unread)
 
 
-def look(engine: Engine, folder: str, warehouse: Warehouse, config: Config, scratch: Path) -> Looked:
-    """Land and judge what lies in ``folder``, or in an archive; archives are unpacked into ``scratch``.
+def look(
+    engine: Engine, folder: str, warehouse: Warehouse, config: Config, scratch: Path, day: date | None = None
+) -> Looked:
+    """Land and judge what lies in ``folder``, or in an archive; archives are unpacked into ``scratch``. ``day`` is that
+    of the last lines of logs whose times do not tell it.
 
     Raises :class:`~jobs.JobError` when there is nothing that can be read or understood.
     """
     skipped: list[Skipped] = []
-    layouts = list(layouts_in(Path(folder), scratch / "unpacked", config, skipped))
+    layouts = list(layouts_in(Path(folder), scratch / "unpacked", config, skipped, day))
     parts = [
         part for number, layout in enumerate(layouts) for part in read_backwards(layout, scratch / f"turned-{number}")
     ]
@@ -71,14 +75,16 @@ def replay_with_kin(engine: Engine, warehouse: Warehouse, inventory: Inventory) 
     return replay(engine, warehouse, replace(inventory, listed=listed), settings="the defaults")
 
 
-def layouts_in(folder: Path, unpacked: Path, config: Config, skipped: list[Skipped]) -> Iterator[InferredLayout]:
+def layouts_in(
+    folder: Path, unpacked: Path, config: Config, skipped: list[Skipped], day: date | None = None
+) -> Iterator[InferredLayout]:
     """What lies in a folder itself, and what lies in its archives."""
     roots = [alone(folder, unpacked)] if folder.is_file() and not is_archive(folder.name) else []
     roots += [folder] if folder.is_dir() else []
     if unpack_all(folder, unpacked, skipped.append) and unpacked.is_dir():
         roots.append(unpacked)
     exports = [(root, unpacked.with_name(f"exports-{number}")) for number, root in enumerate(roots)]
-    reread = {root: write_exports(str(root), into) for root, into in exports}
+    reread = {root: write_exports(str(root), into, day) for root, into in exports}
     written = {into: reread[root] for root, into in exports if reread[root]}
     roots += written
     cluster = stem(folder.resolve().name) or "logs"

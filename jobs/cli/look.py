@@ -16,11 +16,13 @@ import click
 from election_replay.jobs import JobError
 from election_replay.jobs.cli.ending import leave
 from election_replay.jobs.cli.log import log_event
-from election_replay.jobs.cli.options import config_option
+from election_replay.jobs.cli.options import config_option, day
 from election_replay.jobs.cli.output import as_json, more, print_line, write_file
 from election_replay.jobs.cli.stages import PRELOAD
 
 if TYPE_CHECKING:
+    from datetime import date as Day
+
     from election_replay.jobs.engines.engine import Engine
     from election_replay.jobs.landing.landing_zone import Skipped
     from election_replay.jobs.look import Looked
@@ -54,6 +56,7 @@ STORIES = 4
     metavar="CONDITION",
     help="End with exit code 5 where a finding holds: severities or rules, with a least length if wanted.",
 )
+@click.option("--date", metavar="DAY", help="Day of the last line, for logs whose times have no year or no day.")
 @click.option("--share", metavar="DIR", help="Write the smallest redacted folder with the same verdict there.")
 @config_option()
 def look(
@@ -62,6 +65,7 @@ def look(
     junit: str | None,
     sarif: str | None,
     fail_on: str | None,
+    date: str | None,
     share: str | None,
     config: str | None,
 ) -> None:
@@ -76,6 +80,7 @@ def look(
       election-replay look ~/Downloads/broker-logs
       election-replay look logs.zip --keep incident-4711
       xclip -o | election-replay look -
+      election-replay look zookeeper.out --date 2026-11-25
       election-replay look logs --junit verdict.xml --fail-on "critical or LEADERLESS > 5 s"
     """
     from election_replay.jobs.engines.local_engine import LocalEngine
@@ -84,13 +89,14 @@ def look(
     from election_replay.jobs.warehouse.warehouse import Warehouse
 
     began = time.monotonic()
+    last = day(date)
     settings = in_force(config, None).config if config else Config()
     with (
         tempfile.TemporaryDirectory(prefix="election-replay-look-") as scratch,
         closing(LocalEngine(preload=PRELOAD)) as engine,
     ):
         tables = Warehouse(kept_in(keep) if keep else f"{scratch}/warehouse")
-        done = looked_into(engine, folder, tables, settings, Path(scratch))
+        done = looked_into(engine, folder, tables, settings, Path(scratch), last)
         published = printed(done, tables, keep, f"Looked into {folder} in", began)
         if share:
             from election_replay.jobs.share import share as shared
@@ -100,7 +106,9 @@ def look(
     leave(failed=bool(done.replay.held), unread=bool(done.unread), found=found)
 
 
-def looked_into(engine: "Engine", folder: str, tables: "Warehouse", settings: "Config", scratch: Path) -> "Looked":
+def looked_into(
+    engine: "Engine", folder: str, tables: "Warehouse", settings: "Config", scratch: Path, last: "Day | None" = None
+) -> "Looked":
     """What a look at a folder, or at what comes on the standard input, came to."""
     from election_replay.jobs.landing.pasted import write_pasted
     from election_replay.jobs.look import look as look_job
@@ -108,18 +116,18 @@ def looked_into(engine: "Engine", folder: str, tables: "Warehouse", settings: "C
     pasted = folder == "-"
     place = str(write_pasted(standard_input(), scratch / PASTED)) if pasted else folder
     try:
-        return look_job(engine, place, tables, settings, scratch)
+        return look_job(engine, place, tables, settings, scratch, last)
     except JobError as error:
         lines = (str(line).replace(place, PASTED_FROM) if pasted else line for line in error.args)
         raise JobError(*lines) from None
 
 
 def printed(done: "Looked", tables: "Warehouse", keep: str | None, title: str, began: float) -> "Published":
-    """Print what was assumed, what was not understood, and the verdict; what is published now."""
+    """Print the verdict, what was not understood, and what was assumed; what is published now."""
     from election_replay.jobs.reading.published import Published
 
     published = Published(tables, place=keep or KEPT)
-    parts = assumptions(done, published), not_understood(done.skipped), verdict(published), further(published, keep)
+    parts = verdict(published, done.skipped), assumptions(done, published), further(published, keep)
     for line in chain(*parts):
         print_line(line)
     seconds = time.monotonic() - began
@@ -181,6 +189,7 @@ def assumptions(done: "Looked", published: "Published") -> Iterator[str]:
     ):
         heard[row["cluster"], row["source_node"]].append(f"{row['node']} of {row['replica_group']}")
     inside = inside_envelopes(published)
+    yield ""
     yield "Assumed"
     cluster = None
     for node in done.assumed[:NODES_SHOWN]:
@@ -200,6 +209,9 @@ def assumptions(done: "Looked", published: "Published") -> Iterator[str]:
     zones = zones_of(published)
     if zones:
         yield f"  Times: {', '.join(zones)}, as these systems write them unless they are told otherwise (--config)"
+    if harmless := sum(file.harmless for file in done.skipped):
+        are = "other file is no log" if harmless == 1 else "other files are not logs"
+        yield f"  {harmless:,} {are} of interest, by {'its name' if harmless == 1 else 'their names'}"
 
 
 def namesakes(heard: Mapping[tuple[str, str], list[str]]) -> Iterator[str]:
@@ -247,37 +259,37 @@ def zones_of(published: "Published") -> list[str]:
 
 
 def not_understood(skipped: "Iterable[Skipped]") -> Iterator[str]:
-    """What nobody read: first what may be missed by it."""
-    every = list(skipped)
-    missed = [file for file in every if not file.harmless]
+    """The files that nobody read and that may be missed."""
+    missed = [file for file in skipped if not file.harmless]
     if missed:
         yield "Not read or not understood"
         yield from (f"  {file.path}  {file.reason}" for file in missed[:SHOWN])
         yield from more(len(missed) - SHOWN, "files")
-    if rest := len(every) - len(missed):
-        yield f"  {rest:,} other files are not logs of interest, by their names"
 
 
-def verdict(published: "Published") -> Iterator[str]:
-    """Findings, then the story of the groups that have the gravest."""
-    from election_replay.jobs.cli.summary import findings, misunderstood, numbers, unreadable, without_role
+def verdict(published: "Published", skipped: "Iterable[Skipped]") -> Iterator[str]:
+    """Findings, each with the next step, and what nobody read; then the story of the groups that have the gravest."""
+    from election_replay.jobs.cli import summary
     from election_replay.jobs.reading.incident import incident
     from election_replay.jobs.showing.incident_text import story_lines
 
+    listed = summary.worst(published, lesser=True)
+    told = {row["finding_id"] for row in listed[: summary.SHOWN]}
     yield "Found"
-    yield from numbers(published)
-    yield from findings(published, lesser=True)
-    yield from misunderstood(published)
-    yield from unreadable(published)
+    yield from summary.findings(published, listed)
+    yield from summary.numbers(published)
+    yield from summary.misunderstood(published)
+    yield from summary.unreadable(published)
+    yield from not_understood(skipped)
     groups = groups_by_gravity(published)
     shown = [group for group in groups if group.grave][:STORIES] or groups[:STORIES]
     for concerned in shown:
         yield ""
         yield f"{concerned.cluster} / {concerned.group}"
-        yield from story_lines(incident(published, concerned.cluster, concerned.group, story_alone=True))
+        yield from story_lines(incident(published, concerned.cluster, concerned.group, story_alone=True), told=told)
     left = len(groups) - len(shown)
     yield from more(left, f"group{'s' if left > 1 else ''}; `incident` tells the story of each")
-    yield from without_role(published)
+    yield from summary.without_role(published)
 
 
 class Group(NamedTuple):

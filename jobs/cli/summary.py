@@ -9,7 +9,7 @@ from election_replay.jobs.cli.output import more
 from election_replay.jobs.reading.misunderstood import misunderstood as not_understood
 from election_replay.jobs.reading.next_steps import steps_of, with_warehouse
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.reading.words import SEVERITIES, clock, listed, paragraph, surely
+from election_replay.jobs.reading.words import SEVERITIES, Row, clock, listed, paragraph, surely
 from election_replay.schemas.landed_files import NOT_UNDERSTOOD
 
 ALL_FINDINGS = "SELECT cluster, replica_group, severity, rule, summary FROM findings ORDER BY start_time"
@@ -25,7 +25,7 @@ def summary(published: Published, warehouse: str) -> Iterator[str]:
     yield ""
     yield f"Published: run {published.run['run_id']}"
     yield from numbers(published)
-    yield from findings(published)
+    yield from findings(published, worst(published))
     yield from misunderstood(published)
     yield from unreadable(published)
     if not published.rows("SELECT 1 FROM role_intervals UNION ALL SELECT 1 FROM terms LIMIT 1"):
@@ -66,17 +66,12 @@ def following(grave: list[str], count: int) -> str:
     return f"  (+{count} that follow{'s' if count == 1 else ''} from it)" if count else ""
 
 
-def findings(published: Published, *, lesser: bool = False) -> Iterator[str]:
-    """Findings by severity, and the worst of them; what follows from another one is named there if it is critical.
+def worst(published: Published, *, lesser: bool = False) -> list[Row]:
+    """The findings that are listed, those that are critical first, without those that follow from another one.
 
-    ``lesser``: where all are information, that is shown.
+    ``lesser``: where all are information, these.
     """
-    counts = {
-        row["severity"]: row["n"]
-        for row in published.rows("SELECT severity, count(*) AS n FROM findings GROUP BY severity")
-    }
-    yield "  findings: " + ", ".join(f"{counts.get(severity, 0):,} {severity}" for severity in SEVERITIES)
-    worst = published.rows(
+    return published.rows(
         "WITH RECURSIVE following AS (SELECT implied_by AS root_id, finding_id FROM findings "
         "WHERE implied_by IS NOT NULL UNION SELECT following.root_id, echo.finding_id "
         "FROM findings AS echo JOIN following ON echo.implied_by = following.finding_id) "
@@ -86,12 +81,23 @@ def findings(published: Published, *, lesser: bool = False) -> Iterator[str]:
         "(SELECT count(*) FROM following WHERE root_id = root.finding_id) AS echoes, "
         "(SELECT list(rule ORDER BY start_time, rule) FROM following JOIN findings USING (finding_id) "
         "WHERE root_id = root.finding_id AND severity = 'critical') AS grave_echoes "
-        "FROM findings AS root WHERE implied_by IS NULL AND (severity <> 'info' OR ?) "
+        "FROM findings AS root WHERE implied_by IS NULL "
+        "AND (severity <> 'info' OR (? AND NOT EXISTS (FROM findings WHERE severity <> 'info'))) "
         "ORDER BY severity = 'critical' DESC, cluster, replica_group, start_time, finding_id",
-        [lesser and counts.keys() <= {"info"}],
+        [lesser],
     )
+
+
+def findings(published: Published, listed_first: list[Row]) -> Iterator[str]:
+    """Findings by severity, and the first of those listed; what follows from another one is named there if it is
+    critical."""
+    counts = {
+        row["severity"]: row["n"]
+        for row in published.rows("SELECT severity, count(*) AS n FROM findings GROUP BY severity")
+    }
+    yield "  findings: " + ", ".join(f"{counts.get(severity, 0):,} {severity}" for severity in SEVERITIES)
     advised = set[tuple[str, ...]]()
-    for row in worst[:SHOWN]:
+    for row in listed_first[:SHOWN]:
         follow = following(row["grave_echoes"] or [], row["echoes"])
         began = f"  {row['began']}" if row["began"] else ""
         yield f"    {surely(row)} {row['rule']}  {row['cluster']} / {row['replica_group']}{began}{follow}"
@@ -101,8 +107,8 @@ def findings(published: Published, *, lesser: bool = False) -> Iterator[str]:
             if of_group not in advised:
                 yield f"             {step.heading}: {step.text}: {step.command}"
             advised.add(of_group)
-    if len(worst) > SHOWN:
-        yield f"    and {len(worst) - SHOWN:,} more"
+    if len(listed_first) > SHOWN:
+        yield f"    and {len(listed_first) - SHOWN:,} more"
 
 
 def misunderstood(published: Published) -> Iterator[str]:

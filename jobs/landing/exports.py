@@ -10,6 +10,7 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping
+from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -53,14 +54,15 @@ _GLUED = re.compile(r'(?<=\})[ \t]*(?=\{"(?:level|ts|time|log|timestamp|@timesta
 _ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d.*(?:Z|[+-]\d\d:?\d\d)\Z")
 
 
-def write_exports(root: str, into: Path) -> dict[str, str | None]:
+def write_exports(root: str, into: Path, day: date | None = None) -> dict[str, str | None]:
     """Write the exports below ``root``, copies of screens, texts of several members, and logs whose times have no year
-    or no day anew into a folder; their paths, and what is assumed of each."""
+    or no day anew into a folder; their paths, and what is assumed of each. ``day`` is that of the last lines, if it is
+    known."""
     zone = open_landing(root)
     found: dict[str, str | None] = {}
     for entry in list(zone.walk(lambda _: None)):
         if entry.link is None and is_text(entry.path) and entry.size and not is_archive(entry.path):
-            parts, assumed = parts_of_export(entry, zone)
+            parts, assumed = parts_of_export(entry, zone, day)
             for place, lines in parts:
                 target = into / PurePosixPath(unpacked(entry.path)).parent / place
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -70,12 +72,14 @@ def write_exports(root: str, into: Path) -> dict[str, str | None]:
     return found
 
 
-def parts_of_export(entry: Entry, zone: LandingZone) -> tuple[list[tuple[str, list[str]]], list[str]]:
+def parts_of_export(
+    entry: Entry, zone: LandingZone, day: date | None = None
+) -> tuple[list[tuple[str, list[str]]], list[str]]:
     """The lines that a file holds, if they have to be written anew: in one file, or one for each member of which they
     are; and what is assumed of them."""
     name = PurePosixPath(unpacked(entry.path)).name
     beginning = head(zone, entry.path, entry.size, LOOKED_AT).data.decode("utf-8", "replace").removeprefix("\ufeff")
-    lines, _ = as_written(beginning, entry.modified)
+    lines, _ = as_written(beginning, entry.modified, day)
     if lines is None and not is_json(beginning) and not members_of(beginning.splitlines(), name):
         return [], []
     blocks = Blocks(zone, entry.path, entry.size)
@@ -86,7 +90,7 @@ def parts_of_export(entry: Entry, zone: LandingZone) -> tuple[list[tuple[str, li
         if size > LARGEST:
             return [], []
     text = (b"".join(data) + blocks.rest).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
-    lines, assumed = as_written(text, entry.modified)
+    lines, assumed = as_written(text, entry.modified, day)
     if lines is None and is_json(beginning):
         return [], []
     lines = text.splitlines() if lines is None else lines
@@ -96,7 +100,7 @@ def parts_of_export(entry: Entry, zone: LandingZone) -> tuple[list[tuple[str, li
     return members or [(name, lines)], assumed
 
 
-def as_written(text: str, modified: int | None) -> tuple[list[str] | None, list[str]]:
+def as_written(text: str, modified: int | None, day: date | None = None) -> tuple[list[str] | None, list[str]]:
     """The lines that a system wrote, where they stand otherwise in a text, and what is assumed of them."""
     beginning = text[:LOOKED_AT]
     if is_json(beginning):
@@ -115,7 +119,7 @@ def as_written(text: str, modified: int | None) -> tuple[list[str] | None, list[
         lines, changed = [part for line in lines for part in _GLUED.split(line)], True
     for lacks, dated in ((without_year, with_years), (without_day, with_days)):
         if lacks(sample):
-            lines, how = dated(lines, modified)
+            lines, how = dated(lines, modified, day)
             assumed.append(how)
     return (lines if changed or assumed else None), assumed
 

@@ -6,12 +6,13 @@ look writes them with the rest.
     15:54:38,102 INFO  [QuorumPeer[myid=1]/0.0.0.0:2181:QuorumPeer@784] - LEADING
 
 No line tells the year. The last time of a file is in the year, or on the day, in which that makes it no later than the
-file itself; every other one is where it is nearest to the line before it.
+file itself, or than the end of the day that somebody gives; every other one is where it is nearest to the line before
+it.
 """
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from election_replay.election_core.dialects.stamps import MONTHS
 
@@ -39,9 +40,18 @@ def without_year(lines: Sequence[str]) -> bool:
     return bool(found) and 2 * len(found) > len([line for line in lines if _DATED.search(line[:200])])
 
 
-def with_years(lines: Sequence[str], modified: int | None) -> tuple[list[str], str]:
-    """The lines with years, and in words which; ``modified`` is when the file was written last, in microseconds UTC."""
-    latest = datetime.fromtimestamp((modified or 0) / 1_000_000, UTC)
+def latest_of(modified: int | None, day: date | None) -> tuple[datetime, str]:
+    """When the last line of a file was written at the latest, and in words why; ``modified`` is when the file was
+    written last, in microseconds UTC, ``day`` the day that somebody gives instead."""
+    if day is not None:
+        return datetime(day.year, day.month, day.day, 23, 59, 59, tzinfo=UTC), f"since --date says {day}"
+    written = datetime.fromtimestamp((modified or 0) / 1_000_000, UTC)
+    return written, f"since the file was written last on {written:%Y-%m-%d} (--date changes that)"
+
+
+def with_years(lines: Sequence[str], modified: int | None, day: date | None = None) -> tuple[list[str], str]:
+    """The lines with years, and in words which; the arguments are those of :func:`latest_of`."""
+    latest, since = latest_of(modified, day)
     times = [_time_of(line) for line in lines]
     years = _years(times, latest)
     letter = "X" if any(map(_OF_SENTINEL.search, lines)) else "C"
@@ -51,7 +61,7 @@ def with_years(lines: Sequence[str], modified: int | None) -> tuple[list[str], s
     ]
     first, last = min(years, default=latest.year), max(years, default=latest.year)
     named = f"{first}" if first == last else f"{first} to {last}"
-    return dated, f"its times have no year: taken for {named}, since the file was written last on {latest:%Y-%m-%d}"
+    return dated, f"its times have no year: taken for {named}, {since}"
 
 
 Time = tuple[int, int, str]
@@ -101,9 +111,9 @@ def without_day(lines: Sequence[str]) -> bool:
     return 2 * len(found) > len(lines) and not any(_DATED.search(line[:40]) for line in lines)
 
 
-def with_days(lines: Sequence[str], modified: int | None) -> tuple[list[str], str]:
-    """The lines with days, and in words which; ``modified`` is when the file was written last, in microseconds UTC."""
-    written = datetime.fromtimestamp((modified or 0) / 1_000_000, UTC)
+def with_days(lines: Sequence[str], modified: int | None, day: date | None = None) -> tuple[list[str], str]:
+    """The lines with days, and in words which; the arguments are those of :func:`latest_of`."""
+    written, since = latest_of(modified, day)
     turns, turn, before = [], 0, None
     clocks = [_CLOCK.match(line) for line in lines]
     for found in clocks:
@@ -116,15 +126,12 @@ def with_days(lines: Sequence[str], modified: int | None) -> tuple[list[str], st
     last = written - timedelta(days=clock > (f"{written:%H}", f"{written:%M}", f"{written:%S}"))
     days = [last + timedelta(days=turn - newest) for turn in turns]
     dated = [
-        f"{line[: found.start(3)]}{day:%Y-%m-%d} {line[found.start(3) :]}" if found else line
-        for line, found, day in zip(lines, clocks, days, strict=True)
+        f"{line[: found.start(3)]}{on:%Y-%m-%d} {line[found.start(3) :]}" if found else line
+        for line, found, on in zip(lines, clocks, days, strict=True)
     ]
     first = f"{min(days):%Y-%m-%d}"
     named = first if first == f"{last:%Y-%m-%d}" else f"{first} to {last:%Y-%m-%d}"
-    return (
-        dated,
-        f"its times have no day: taken for {named}, by when the file was written last (`touch -d` changes that)",
-    )
+    return dated, f"its times have no day: taken for {named}, {since}"
 
 
 def _dated(line: str, year: int, letter: str) -> str:

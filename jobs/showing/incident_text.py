@@ -1,7 +1,7 @@
 """An incident as text for a terminal, without colour, and as wide as that."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from textwrap import wrap
 
@@ -82,16 +82,29 @@ def text(incident: Incident) -> Iterator[str]:
     yield from paragraph(f"From run {incident.run_id}. {times}")
 
 
-def story_lines(incident: Incident, *, by_host: bool = False) -> Iterator[str]:
-    """Who led, why that changed, what went wrong; ``by_host`` where the lanes below say which id each host has."""
+def story_lines(incident: Incident, *, by_host: bool = False, told: Collection[str] = frozenset()) -> Iterator[str]:
+    """Who led, why that changed, what went wrong; ``by_host`` where the lanes below say which id each host has.
+
+    ``told`` are the findings that stand above the story already: they are named in it.
+    """
     lines = story_by_host(incident) if by_host else story(incident)
     many_days = incident.begin.date() != incident.end.date()
     for entry in lines:
         moment = f"  {entry.at:%Y-%m-%d} {clock(entry.at)}  " if many_days else f"  {clock(entry.at)}  "
         moment += "  " * entry.depth
-        yield from paragraph(f"{grave(entry)}{entry.sentence}", moment, " " * len(moment))
+        finding = entry.finding
+        above = finding is not None and finding["finding_id"] in told
+        words = named_again(finding) if finding is not None and above else entry.sentence
+        yield from paragraph(f"{grave(entry)}{words}", moment, " " * len(moment))
     for sentence in (*beyond(incident), *damage(incident), *outcome(incident)):
         yield from paragraph(incident.by_host(sentence) if by_host else sentence, "  ", "    ")
+
+
+def named_again(finding: Row) -> str:
+    """A finding that is told above, in its place in time."""
+    end = finding["end_time"]
+    until = f" to {clock(end)}" if end and end > finding["start_time"] else ""
+    return f"{finding['rule']}{until}, as told above."
 
 
 def grave(entry: StoryEntry) -> str:

@@ -336,6 +336,31 @@ def test_no_command_names_a_warehouse_that_is_gone(
     assert str(tmp_path) not in shown
 
 
+def test_the_first_screen_says_each_thing_once_and_the_gravest_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], corpora: Path
+) -> None:
+    flat(corpora / "etcd/kill-leader-34", tmp_path / "mailed")
+    (tmp_path / "mailed/readme.pdf").write_bytes(b"%PDF")
+    assert main(["look", str(tmp_path / "mailed")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["Found", "  findings: 0 critical, 1 warning, 0 info"]
+    assert lines[2].startswith("    warning (definite) LEADERLESS")
+    said = " ".join(" ".join(lines).split())
+    assert said.count("No leader for ") == said.count("Check first: ") == 1
+    assert "WARNING (definite): LEADERLESS to 09:" in said
+    assert said.index("Check first") < said.index("becomes leader") < said.index("Assumed")
+    assert "1 other file is no log of interest, by its name" in said
+
+
+def test_times_of_day_are_of_the_day_that_is_given(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = "10:00:{:02d},102 INFO  [QuorumPeer[myid=1]/0.0.0.0:2181:QuorumPeer@784] - LOOKING\n"
+    (tmp_path / "zookeeper.out").write_text("".join(map(line.format, range(30))))
+    assert main(["look", str(tmp_path), "--date", "2026-02-28"]) == 0
+    assert "taken for 2026-02-28, since --date says 2026-02-28" in capsys.readouterr().out
+    assert main(["look", str(tmp_path), "--date", "yesterday"]) == 1
+    assert "is no day: write it like" in capsys.readouterr().err
+
+
 LIKE_THE_LOGGERS = "".join(f"[Sun Mar 1 12:00:{at:02d} 2026] raft: 1 became leader at term 2\n" for at in range(30))
 NOT_UNDERSTOOD_BY_ITSELF = {
     "broker.log": ("it was written in another code\n" * 30).encode("utf-16-le"),

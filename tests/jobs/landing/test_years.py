@@ -1,6 +1,6 @@
 """Times without a year get the one that makes the newest of them no later than the file."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -87,3 +87,14 @@ def test_times_of_day_get_the_day_of_the_file(clocks: list[str], modified: str, 
     assert dated == [f"{day} {line}" for day, line in zip(days, lines, strict=True)]
     assert how.startswith(f"its times have no day: taken for {min(days)}")
     assert not without_day(dated)
+
+
+def test_the_day_that_is_given_dates_the_last_line() -> None:
+    clocked = [CLOCKED.format(clock) for clock in ("23:59:59", "00:00:01")]
+    dated, how = with_days(clocked, 0, date(2026, 3, 2))
+    assert [line[:10] for line in dated] == ["2026-03-01", "2026-03-02"]
+    assert "2026-03-01 to 2026-03-02" in how
+    assert "--date says 2026-03-02" in how
+    years, how = with_years([SYSLOG.format("Dec 31"), SYSLOG.format("Jan  1")], 0, date(2026, 1, 5))
+    assert [line[:4] for line in years] == ["2025", "2026"]
+    assert "--date" in how
