@@ -5,10 +5,11 @@ be read or understood.
 """
 
 import shutil
-from collections import Counter
-from collections.abc import Collection, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from itertools import chain
 from pathlib import Path
 
 from election_replay.election_core.model.inventory import Inventory, InventoryRow
@@ -19,8 +20,10 @@ from election_replay.jobs.landing.archives import NOT_UNPACKED, PACKED, Bounds, 
 from election_replay.jobs.landing.exports import write_exports
 from election_replay.jobs.landing.inferred_layout import Assumed, InferredLayout, infer_layout
 from election_replay.jobs.landing.landing_zone import Skip, Skipped, open_landing
+from election_replay.jobs.landing.listing import LogFile
+from election_replay.jobs.landing.regrouping import clusters_in, in_clusters, members_apart
 from election_replay.jobs.landing.reversed_files import read_backwards
-from election_replay.jobs.reading.kinship import groups_by_kinship
+from election_replay.jobs.reading.kinship import groups_by_kinship, lines_spoken, namesakes, sources_of_several
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.replay import Replay, replay
 from election_replay.jobs.settings.config import Config
@@ -58,11 +61,44 @@ def look(
     parts = [
         part for number, layout in enumerate(layouts) for part in read_backwards(layout, scratch / f"turned-{number}")
     ]
-    landings = [land(engine, part.files, part.root, warehouse, config) for part in parts if part.files]
-    done = replay_with_kin(engine, warehouse, config.inventoried())
+    landings, done = landed_and_judged(engine, parts, warehouse, config)
+    apart = told_apart(parts, Published(warehouse), scratch / "apart") if done.run_id else []
+    if apart:
+        warehouse.clear()
+        parts = apart
+        landings, done = landed_and_judged(engine, parts, warehouse, config)
     skipped += [item for layout in layouts for item in layout.unknown]
-    assumed = [item for layout in layouts for item in layout.assumed]
+    assumed = [item for part in parts for item in part.assumed]
     return Looked(parts, assumed, landings, done, skipped, [file for part in parts for file in part.read_otherwise])
+
+
+def landed_and_judged(
+    engine: Engine, parts: Sequence[InferredLayout], warehouse: Warehouse, config: Config
+) -> tuple[list[Landing], Replay]:
+    """Land files into a new warehouse, and judge them."""
+    landings = [land(engine, part.files, part.root, warehouse, config) for part in parts if part.files]
+    return landings, replay_with_kin(engine, warehouse, config.inventoried())
+
+
+def told_apart(parts: Sequence[InferredLayout], published: Published, into: Path) -> list[InferredLayout]:
+    """The same files with members and clusters told apart that stood together, if their lines say that they did."""
+    several = sources_of_several(published)
+
+    def speakers(file: LogFile) -> list[tuple[int, str]]:
+        source = file.cluster, file.source_node
+        return lines_spoken(published, source, file.path, several[source]) if source in several else []
+
+    found = [
+        part for number, layout in enumerate(parts) for part in members_apart(layout, speakers, into / str(number))
+    ]
+    nodes: dict[str, set[str]] = defaultdict(set)
+    for file in chain.from_iterable(part.files for part in found):
+        nodes[file.cluster].add(file.source_node)
+    words = {name: clusters_in([*same.values()], sorted(nodes[name])) for name, same in namesakes(published).items()}
+    clusters = {(name, node): word or name for name, of in words.items() for node, word in of.items()}
+    if [part.files for part in found] == [part.files for part in parts] and not clusters:
+        return []
+    return [in_clusters(part, clusters) for part in found]
 
 
 def replay_with_kin(engine: Engine, warehouse: Warehouse, inventory: Inventory) -> Replay:

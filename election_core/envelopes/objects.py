@@ -192,7 +192,7 @@ SHAPES = (
             *("content.message", "LogMessage", "LogEntry", "_msg"),
         ),
         node=(
-            *("pod_name", "pod", "PodName", "container_name", "_container_name", "host.name", "hostname", "host"),
+            *(*POD, "pod_name", "pod", "PodName", "container_name", "_container_name", "host.name", "hostname", "host"),
             *("node", "_HOSTNAME", "instance", "content.host"),
         ),
         program=("container_name", "container", "program", "ident", "SYSLOG_IDENTIFIER", "appname", "tag"),

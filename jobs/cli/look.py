@@ -4,7 +4,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
@@ -205,7 +205,7 @@ def assumptions(done: "Looked", published: "Published") -> Iterator[str]:
         yield f"    {node.node}: {files}, by {node.by}; {says if signs or of_others else 'no role in its logs'}"
     yield from more(len(done.assumed) - NODES_SHOWN, "nodes")
     yield from otherwise(done)
-    yield from namesakes(heard)
+    yield from same_members(published)
     zones = zones_of(published)
     if zones:
         yield f"  Times: {', '.join(zones)}, as these systems write them unless they are told otherwise (--config)"
@@ -214,17 +214,15 @@ def assumptions(done: "Looked", published: "Published") -> Iterator[str]:
         yield f"  {harmless:,} {are} of interest, by {'its name' if harmless == 1 else 'their names'}"
 
 
-def namesakes(heard: Mapping[tuple[str, str], list[str]]) -> Iterator[str]:
+def same_members(published: "Published") -> Iterator[str]:
     """Which nodes say that they are the same member: two clusters may have members with the same ids."""
+    from election_replay.jobs.reading.kinship import namesakes
     from election_replay.jobs.reading.words import some
 
-    nodes: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for (cluster, node), signs in sorted(heard.items()):
-        for sign in signs:
-            nodes[cluster, sign].append(node)
-    found = {tuple(names): sign for (_, sign), names in nodes.items() if len(names) > 1}
-    for names, sign in sorted(found.items())[:NODES_SHOWN]:
-        yield f"  {some(list(names))} say that they are {sign}: if they are of two clusters, look at each by itself"
+    for members in namesakes(published).values():
+        alike = {tuple(nodes): f"{node} of {group}" for (group, node), nodes in members.items()}
+        for nodes, sign in sorted(alike.items())[:NODES_SHOWN]:
+            yield f"  {some(list(nodes))} say that they are {sign}: if they are of two clusters, look at each by itself"
 
 
 def otherwise(done: "Looked") -> Iterator[str]:
@@ -274,7 +272,7 @@ def verdict(published: "Published", skipped: "Iterable[Skipped]") -> Iterator[st
     from election_replay.jobs.showing.incident_text import story_lines
 
     listed = summary.worst(published, lesser=True)
-    told = {row["finding_id"] for row in listed[: summary.SHOWN]}
+    above = {row["finding_id"] for row in listed[: summary.SHOWN]}
     yield "Found"
     yield from summary.findings(published, listed)
     yield from summary.numbers(published)
@@ -286,7 +284,7 @@ def verdict(published: "Published", skipped: "Iterable[Skipped]") -> Iterator[st
     for concerned in shown:
         yield ""
         yield f"{concerned.cluster} / {concerned.group}"
-        yield from story_lines(incident(published, concerned.cluster, concerned.group, story_alone=True), told=told)
+        yield from story_lines(incident(published, concerned.cluster, concerned.group, story_alone=True), above=above)
     left = len(groups) - len(shown)
     yield from more(left, f"group{'s' if left > 1 else ''}; `incident` tells the story of each")
     yield from summary.without_role(published)

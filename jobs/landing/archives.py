@@ -5,6 +5,7 @@ archive may hold are passed over and told. So is a member that cannot be written
 would come to more bytes or members than are allowed is told too, and a file that says it is an archive and is none.
 """
 
+import io
 import lzma
 import os
 import shutil
@@ -13,6 +14,8 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from email import message_from_binary_file
+from email.policy import default
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple
@@ -20,7 +23,8 @@ from typing import IO, NamedTuple
 from election_replay.jobs.landing.landing_zone import Skip, Skipped, printable
 
 TARS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
-PACKED = (".zip", *TARS)
+LETTER = ".eml"
+PACKED = (".zip", *TARS, LETTER)
 """How the names of archives end."""
 
 NOT_UNPACKED = (".7z", ".rar", ".tar.zst", ".cab")
@@ -114,7 +118,9 @@ def unpack(archive: Path, shown: str, into: Path, bounds: Bounds, skip: Skip, de
 
 def members(archive: Path, bounds: Bounds) -> Iterator[Member]:
     """What an archive holds. Raises :class:`TooMuchError`, and one of :data:`BROKEN` where it is damaged."""
-    for member in in_zip(archive) if zipfile.is_zipfile(archive) else in_tar(archive):
+    is_mail = archive.name.removesuffix(".packed").lower().endswith(LETTER)
+    found = in_mail(archive) if is_mail else in_zip(archive) if zipfile.is_zipfile(archive) else in_tar(archive)
+    for member in found:
         bounds.members -= 1
         if bounds.members < 0:
             raise TooMuchError(f"{MOST_MEMBERS:,} members")
@@ -127,6 +133,19 @@ def in_zip(archive: Path) -> Iterator[Member]:
         for info in packed.infolist():
             plain = (info.external_attr >> 16) & 0o170000 in (0, 0o100000)
             yield Member(info.filename, partial(packed.open, info) if plain else None, info.is_dir())
+
+
+def in_mail(archive: Path) -> Iterator[Member]:
+    """What a mail holds: its text, as a page where that is all there is, and what is attached."""
+    with archive.open("rb") as file:
+        letter = message_from_binary_file(file, policy=default)
+    body = letter.get_body(("plain", "html"))
+    for part in letter.walk():
+        name = part.get_filename()
+        if (name or part is body) and not part.is_multipart():
+            content = part.get_payload(decode=True)
+            text = content if isinstance(content, bytes) else b""
+            yield Member(name or f"mail.{part.get_content_subtype()}.txt", partial(io.BytesIO, text))
 
 
 def in_tar(archive: Path) -> Iterator[Member]:

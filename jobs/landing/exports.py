@@ -6,6 +6,7 @@ one object that holds all lines.
 """
 
 import csv
+import html
 import io
 import json
 import re
@@ -23,6 +24,7 @@ from election_replay.jobs.landing.blocks import Blocks, head
 from election_replay.jobs.landing.copied import is_page, text_of_page, unbroken, width
 from election_replay.jobs.landing.landing_zone import Entry, LandingZone, is_text, open_landing
 from election_replay.jobs.landing.pasted import members_of
+from election_replay.jobs.landing.reversed_files import stamp
 from election_replay.jobs.landing.years import with_days, with_years, without_day, without_year
 
 LOOKED_AT = 1 << 18
@@ -117,6 +119,9 @@ def as_written(text: str, modified: int | None, day: date | None = None) -> tupl
         sample = lines[:SAMPLE]
     if _GLUED.search(beginning):
         lines, changed = [part for line in lines for part in _GLUED.split(line)], True
+    stamped = [line for line in sample if stamp(line) is not None]
+    if len(stamped) > SEVERAL and all(line.endswith(",") for line in stamped):
+        lines, changed = [line.removesuffix(",") for line in lines], True
     for lacks, dated in ((without_year, with_years), (without_day, with_days)):
         if lacks(sample):
             lines, how = dated(lines, modified, day)
@@ -178,7 +183,16 @@ def lines_of_json(text: str) -> list[str] | None:
         except (ValueError, RecursionError):
             break
         found += objects_in(value)
+    if any(len(texts_in(row)) > 1 for row in found):  # messages of a chat
+        return [line for row in found for line in texts_in(row) or [as_line(row)]]
     return [as_line(row) for row in found] if any(map(holds_a_line, found[:SEVERAL])) else None
+
+
+def texts_in(row: Mapping[str, Any]) -> list[str]:
+    """The lines that somebody pasted into a message: several of them say when they were written."""
+    text = next((value for name in TEXTS if isinstance(value := row.get(name), str)), "")
+    lines = html.unescape(text).splitlines()
+    return lines if sum(stamp(line) is not None for line in lines) > 1 else []
 
 
 def holds_a_line(row: Mapping[str, Any]) -> bool:

@@ -8,7 +8,7 @@ and said: what the logs themselves tell of their members is heard later, by the 
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -49,6 +49,8 @@ _PROCESS = re.compile(
     rf"(?P<node>(?P<log>{_SYSTEMS})[-_.]?(?:[a-z]+[-_.]?)*\d{{1,5}}|(?P<redis>redis|sentinel|valkey)[-_.].+)\.log"
 )
 """``redis-master.log``, ``sentinel_26379.log``, ``kafka-broker-2.log``: all of the name is the process's."""
+_MEMBER = re.compile(r"(?<!\d)\d{1,3}\Z")
+"""The number of a member at the end of its name; a longer one is a port, which hosts have in common."""
 _RESTART = re.compile(r"\d{1,4}\.log")
 """A file of one life of a container: the kubelet counts its restarts, and the folder is the container's."""
 _PREVIOUS = re.compile(
@@ -67,6 +69,9 @@ ALONE = "nothing tells its files apart"
 CONSOLE = ".out"
 """How the name of a console ends."""
 
+
+SEVERAL_LOGS = frozenset(dialect.system for name, dialect in STREAMS.items() if not set(name) & set("*?["))
+"""The systems whose processes write several logs, each under a name of its own: what others hold nobody needs."""
 
 REASONS = 12
 """Files of which the reason is told where none is understood."""
@@ -165,13 +170,14 @@ def understood(folder: Sequence[Entry], zone: LandingZone, config: Config, unkno
 
 
 def of_other_system(entry: Entry, zone: LandingZone, config: Config, by_name: Collection[str]) -> _Found | None:
-    """A log beside those whose names are known, of a system that none of them is of: theirs have names of their own."""
-    if not stream_of(PurePosixPath(entry.path).name).endswith((".log", CONSOLE)):
+    """A log beside those whose names are known, of another system than those of which each log has a name."""
+    if not stream_of(PurePosixPath(entry.path).name).endswith((".log", ".txt", CONSOLE)):
         return None
     data, problem, _ = head(zone, entry.path, entry.size, looked_at(PurePosixPath(entry.path).name))
     file = LogFile(entry.path, "", "", entry.size, entry.modified)
     name = None if problem else head_found(file, data, config).dialect
-    return known_by_lines(entry, zone, config, []) if name and NAMED[name].system not in by_name else None
+    system = NAMED[name].system if name else None
+    return known_by_lines(entry, zone, config, []) if system and system not in SEVERAL_LOGS & {*by_name} else None
 
 
 def without_life(stream: str, beside: Collection[str]) -> str:
@@ -272,12 +278,10 @@ def named(root: str, cluster: str, found: Sequence[_Found], unknown: list[Skippe
     above = shared[-1] if shared else ""
     found = [replace(item, folders=item.folders[len(shared) :]) for item in found]
     split: dict[str, list[_Found]] = defaultdict(list)
-    if holds_clusters(found):
-        for item in found:
-            deep = len(item.folders) > 1
-            split[item.folders[0] if deep else cluster].append(replace(item, folders=item.folders[deep:]))
-    else:
-        split[cluster] = list(found)
+    deep, of_members = holds_clusters(found), folders_of_members(found)
+    for item in found:
+        below = len(item.folders) > 1 if deep else item.folders[:1] in of_members
+        split[item.folders[0] if below else cluster].append(replace(item, folders=item.folders[below:]))
     layout = InferredLayout(root, [], [], unknown)
     for name, of_name in sorted(split.items()):
         by_node = defaultdict(list)
@@ -303,6 +307,16 @@ def holds_clusters(found: Iterable[_Found]) -> bool:
         if len(file.folders) > 1:
             places[file.folders[0], f"{file.node_name} {stream_of(file.known_as)}"].add(file.folders[1])
     return any(len(below) > 1 for below in places.values())
+
+
+def folders_of_members(found: Iterable[_Found]) -> set[tuple[str, ...]]:
+    """The folders that are clusters since they hold, side by side, the logs of members that another one has too."""
+    names: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for file in found:
+        if len(file.folders) == 1 and _MEMBER.search(file.node_name):
+            names[file.folders].add(file.node_name)
+    twice = {name for name, count in Counter(name for of in names.values() for name in of).items() if count > 1}
+    return {folder for folder, of in names.items() if len(of & twice) > 1}
 
 
 def assign(

@@ -12,16 +12,19 @@ from pathlib import Path
 
 from election_replay.jobs.landing.reversed_files import stamp
 
+_PROMPT = r"(?:\[?\w+@[\w.-]{1,80}[: ][^#$\n]{0,80}[#$] |[$#>] ?)?"
 _NAME = r"[A-Za-z0-9][\w.@/-]{0,80}"
 _HEADINGS = tuple(
     re.compile(expression, re.IGNORECASE)
     for expression in (
         rf"==+> ?(?P<node>/?{_NAME}) ?<==+",
         rf"([=*#~_-])\1+\s*(?:(?:node|member|server|pod|host|broker)[ :=]+)?(?P<node>/?{_NAME}):?\s*\1\1+",
-        rf"(?:[$#>] ?)?(?:sudo )?(?:kubectl|oc|docker|podman|nerdctl|crictl)\b.*? logs?(?: -\S+(?: \S+)?)*? "
+        rf"{_PROMPT}(?:sudo )?(?:kubectl|oc|docker|podman|nerdctl|crictl)\b.*? logs?(?: -\S+(?: \S+)?)*? "
         rf"(?P<node>{_NAME}).*",
+        rf"{_PROMPT}ssh (?:\S+@)?(?P<node>{_NAME})\b.*",
         r"\[?\w+@(?P<node>[A-Za-z0-9][\w.-]{0,80})[: ].*[#$] .+",
-        rf"(?:[$#>] ?)?ssh (?:\S+@)?(?P<node>{_NAME})\b.*",
+        r"(?:zk|zookeeper|etcd|redis|kafka|node|member|server|pod|host|broker|container) ?[:=] ?"
+        r"(?P<node>[A-Za-z][\w.@/-]{0,80}\d)",
         rf"(?:logs? (?:of|from|on) )(?:node |member |server |pod )?[`*_\"']*(?P<node>{_NAME}?)[`*_\"']*:?",
         rf"[#*_`=-]*\s*(?:(?:node|member|server|pod|host|broker|master)[ :=]+)?[`*_\"']*(?P<node>{_NAME}?)[`*_\"']*\s*"
         r"(?:\((?:leader|follower|master|slave|observer|learner)\))?\s*[`*_]*:[`*_]*",
@@ -31,10 +34,16 @@ _HEADINGS = tuple(
 """What says whose lines follow; the whole line."""
 
 _QUOTED = re.compile(r"^(?:\s*[>|] ?)+")
+_SUMMARY = re.compile(r"(?i)<summary>(.{1,120}?)(?:</summary>|\Z)")
+_TAG = re.compile(r"<[^<>]{1,80}>")
 _NO_NODE = frozenset(
-    {"logs", "log", "output", "error", "errors", "result", "note", "edit", "update", "and", "here", "then", "thanks"}
+    {
+        *("logs", "log", "output", "error", "errors", "result", "note", "edit", "update", "and", "here", "then"),
+        *("thanks", "of", "from", "on", "the", "full", "relevant", "details", "etcd", "zookeeper", "redis", "kafka"),
+        *("node", "member", "server", "pod", "host", "broker", "container", "leader", "follower", "master", "slave"),
+    }
 )
-"""Words before a colon that name nobody."""
+"""Words before a colon, or in what a folded part of an issue is called, that name nobody."""
 
 
 _LOG_FILE = re.compile(r"\.(?:log|out|txt)(?:\.\d+)?\Z")
@@ -55,6 +64,9 @@ def parted(lines: Iterable[str]) -> list[tuple[str, list[str]]]:
 def heading(line: str) -> str | None:
     """The node whose lines follow, if a line says that."""
     text = _QUOTED.sub("", line).strip()
+    if summary := _SUMMARY.search(text):
+        text = " ".join(word for word in _TAG.sub(" ", summary[1]).split() if word.lower().strip(":") not in _NO_NODE)
+        text = f"{text.rstrip(':')}:"
     if not text or len(text) > 200 or stamp(text) is not None:
         return None
     for expression in _HEADINGS:

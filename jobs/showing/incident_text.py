@@ -82,19 +82,18 @@ def text(incident: Incident) -> Iterator[str]:
     yield from paragraph(f"From run {incident.run_id}. {times}")
 
 
-def story_lines(incident: Incident, *, by_host: bool = False, told: Collection[str] = frozenset()) -> Iterator[str]:
+def story_lines(incident: Incident, *, by_host: bool = False, above: Collection[str] = frozenset()) -> Iterator[str]:
     """Who led, why that changed, what went wrong; ``by_host`` where the lanes below say which id each host has.
 
-    ``told`` are the findings that stand above the story already: they are named in it.
+    ``above`` are the findings that stand above the story already: they are named in it.
     """
     lines = story_by_host(incident) if by_host else story(incident)
     many_days = incident.begin.date() != incident.end.date()
     for entry in lines:
         moment = f"  {entry.at:%Y-%m-%d} {clock(entry.at)}  " if many_days else f"  {clock(entry.at)}  "
         moment += "  " * entry.depth
-        finding = entry.finding
-        above = finding is not None and finding["finding_id"] in told
-        words = named_again(finding) if finding is not None and above else entry.sentence
+        again = entry.finding is not None and entry.finding["finding_id"] in above
+        words = named_again(entry.finding) if entry.finding is not None and again else entry.sentence
         yield from paragraph(f"{grave(entry)}{words}", moment, " " * len(moment))
     for sentence in (*beyond(incident), *damage(incident), *outcome(incident)):
         yield from paragraph(incident.by_host(sentence) if by_host else sentence, "  ", "    ")

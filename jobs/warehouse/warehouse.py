@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -72,6 +73,13 @@ class Warehouse:
         self._newest: dict[str, DeltaTable] = {}
         self._datasets: dict[str, tuple[int, ds.Dataset]] = {}
         self._pinned: set[str] | None = None
+
+    def clear(self) -> None:
+        """Remove all tables of a local warehouse that is being made."""
+        shutil.rmtree(self.root.removeprefix("file://"), ignore_errors=True)
+        self._newest.clear()
+        self._datasets.clear()
+        self._settled = None
 
     def location(self, table: str) -> str:
         """Return the path or URI of ``table``."""

@@ -15,9 +15,9 @@ import pytest
 
 from election_replay.jobs import JobError
 from election_replay.jobs.cli.app import main
-from election_replay.jobs.cli.look import namesakes
 from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.landing.inferred_layout import infer_layout
+from election_replay.jobs.landing.regrouping import SEPARATE, clusters_in
 from election_replay.jobs.look import Looked, look
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.settings.config import Config
@@ -230,8 +230,16 @@ def test_logs_of_another_system_beside_those_with_known_names_are_read(tmp_path:
     (tmp_path / "mailed").mkdir()
     votes = Path(__file__).parents[1] / "mailed/zk-follower-loses-leader"
     shutil.copy(next(votes.iterdir()), tmp_path / "mailed/zoo-0.log")
-    (tmp_path / "mailed/saved.log").write_text(leads(1))  # of the same system, and no name of its logs
+    (tmp_path / "mailed/saved.log").write_text(leads(1))  # of the same system, each of whose logs has its name
     assert assumed(tmp_path, "broker.log") == {("mailed", "mailed", 1), ("mailed", "zoo-0", 1)}
+
+
+def test_a_log_of_any_name_beside_the_only_log_of_its_system_is_read(tmp_path: Path) -> None:
+    (tmp_path / "mailed").mkdir()
+    line = "1:X 26 Nov 2026 13:28:51.543 # +switch-master mymaster 10.0.0.1 6379 10.0.0.2 6379\n"
+    for name in ("redis-server.log", "monday.log"):
+        (tmp_path / "mailed" / name).write_text(line)
+    assert ("mailed", "monday", 1) in assumed(tmp_path)
 
 
 def test_the_log_of_a_container_that_ran_before_is_of_the_same_node(tmp_path: Path) -> None:
@@ -393,11 +401,51 @@ def test_a_file_that_is_not_understood_has_the_reason_that_inspect_has(
         assert "\\n" not in err, folder
 
 
-def test_nodes_with_one_name_are_told_to_be_of_two_clusters_perhaps() -> None:
-    heard = {
-        ("c", "prod-1"): ["1 of zookeeper"],
-        ("c", "stage-1"): ["1 of zookeeper"],
-        ("c", "prod-2"): ["2 of zookeeper"],
-    }
-    wanted = "  prod-1, stage-1 say that they are 1 of zookeeper: if they are of two clusters, look at each by itself"
-    assert list(namesakes(heard)) == [wanted]
+@pytest.mark.parametrize(
+    ("same", "words"),
+    [
+        ([("prod-zk1", "stage-zk1"), ("prod-zk2", "stage-zk2")], {"prod", "stage"}),
+        ([("east-1", "west-1"), ("east-2", "west-2")], {"east", "west"}),
+        ([("n0", "n0b"), ("n1", "n1b")], {"", "b"}),
+        ([("a", "twin")], set()),
+        ([("zk1", "zk1.new"), ("old.zk2", "zk2")], set()),
+    ],
+)
+def test_clusters_are_told_from_names_that_differ_by_the_same_words(
+    same: list[tuple[str, str]], words: set[str]
+) -> None:
+    assert {*clusters_in(same, [name for names in same for name in names]).values()} == words
+
+
+def test_two_clusters_with_the_same_ids_side_by_side_are_two(local: LocalEngine, corpora: Path, tmp_path: Path) -> None:
+    for cluster, run in (("prod", "kill-leader-384"), ("stage", "isolate-leader-380")):
+        as_laid_out(corpora / "zookeeper" / run, tmp_path / "laid-out" / cluster)
+        for node, path in logs_of(corpora / "zookeeper" / run):
+            name = f"{node}{path.name[path.name.index('.') :]}"
+            for target in (tmp_path / f"flat/{cluster}-{name}", tmp_path / f"folders/{cluster}/{name}"):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, target)
+    wanted = told(local, tmp_path / "laid-out", tmp_path / "w0")[1]
+    for layout in ("flat", "folders"):
+        looked, found = told(local, tmp_path / layout, tmp_path / f"w-{layout}")
+        assert {one.cluster for one in looked.assumed} == {"prod", "stage"}
+        assert found == wanted
+
+
+def test_members_one_behind_the_other_in_one_file_are_two(local: LocalEngine, corpora: Path, tmp_path: Path) -> None:
+    run = corpora / "etcd/isolate-leader-34"
+    nodes = dict(logs_of(run))
+    for name in ("apart", "together", "folder"):
+        (tmp_path / name / "etc").mkdir(parents=True)
+    (tmp_path / "together/etcd.log").write_bytes(b"".join(path.read_bytes() for path in nodes.values()))
+    for node, path in nodes.items():
+        shutil.copy(path, tmp_path / "apart" / f"{node}.log")
+        shutil.copy(path, tmp_path / "folder/etc" / f"e-{node[-1]}.log")
+    (tmp_path / "folder/etc").rename(tmp_path / "folder/stores")
+    (tmp_path / "folder/more").mkdir()
+    shutil.copy(next((corpora / "zookeeper/healthy-380/nodes/zk1/logs").glob("*.log")), tmp_path / "folder/more/zk.log")
+    wanted = told(local, tmp_path / "apart", tmp_path / "w0")[1]
+    looked, found = told(local, tmp_path / "together", tmp_path / "w1")
+    assert found == wanted
+    assert [how for _, how in looked.read_otherwise] == [SEPARATE.format(3)]
+    assert {*wanted} <= {*told(local, tmp_path / "folder", tmp_path / "w2")[1]}

@@ -148,3 +148,17 @@ def test_logs_below_headings_in_one_file_are_read_apart(heading: str, tmp_path: 
 def test_a_line_like_a_heading_in_one_log_is_none(tmp_path: Path) -> None:
     lines = [f"[2026-03-01 10:00:0{at},000] INFO members\nnode{at}:\n" for at in range(5)]
     assert written(tmp_path, "".join(lines), "server.log") is None
+
+
+def test_what_was_pasted_into_messages_of_a_chat_is_lines(tmp_path: Path) -> None:
+    pasted = "of zk3:\n```" + "\n".join(f"2026-03-01 10:00:0{second} INFO main - a &lt;b&gt;" for second in range(4))
+    messages = [{"type": "message", "ts": "1763717000.000100", "text": pasted}, {"type": "message", "text": "thanks"}]
+    found = written(tmp_path, json.dumps(messages, indent=4))
+    assert found is not None
+    assert found[2] == "2026-03-01 10:00:01 INFO main - a <b>"
+
+
+def test_commas_behind_all_lines_are_taken_off(tmp_path: Path) -> None:
+    lines = [f"1:X 12 Nov 2019 04:25:{second:02d}.916 # +new-epoch {second}" for second in range(30)]
+    assert written(tmp_path, "".join(f"{line},\n" for line in lines), "redis.log") == lines
+    assert written(tmp_path, "".join(f"{line}\n" for line in lines), "redis.log") is None

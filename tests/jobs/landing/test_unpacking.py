@@ -5,6 +5,8 @@ import shutil
 import tarfile
 import zipfile
 from dataclasses import replace
+from email.message import EmailMessage
+from email.policy import SMTP
 from pathlib import Path
 
 import pytest
@@ -148,3 +150,22 @@ def test_an_archive_in_archives_is_unpacked_but_not_without_end(tmp_path: Path) 
     skipped: list[Skipped] = []
     unpack(tmp_path / "outer.zip", "outer.zip", tmp_path / "into", replace(ROOM), skipped.append)
     assert [one.reason for one in skipped] == ["an archive in 3 archives"]
+
+
+@pytest.mark.parametrize("page", [False, True])
+def test_a_mail_holds_its_text_and_what_is_attached(page: bool, tmp_path: Path) -> None:
+    mail = EmailMessage(policy=SMTP)
+    mail["Subject"] = "no leader"
+    mail.set_content(
+        "<pre>voters=(1) é</pre>" if page else "voters=(1) é", "html" if page else "plain", cte="quoted-printable"
+    )
+    if not page:
+        mail.add_alternative("<p>voters=(1)</p>", "html")
+    mail.add_attachment(b"attached\n", "text", "plain", filename="etcd.log")
+    (tmp_path / "mail.eml").write_bytes(mail.as_bytes())
+    skipped: list[Skipped] = []
+    unpack(tmp_path / "mail.eml", "mail.eml", tmp_path / "into", replace(ROOM), skipped.append)
+    found = {path.name: path.read_text(encoding="utf-8").strip() for path in (tmp_path / "into").iterdir()}
+    text = {"mail.html.txt": "<pre>voters=(1) é</pre>"} if page else {"mail.plain.txt": "voters=(1) é"}
+    assert found == {"etcd.log": "attached", **text}
+    assert not skipped

@@ -1,0 +1,154 @@
+"""Whose lines are whose, by what a first look at them tells: two clusters in one folder may have members of the same
+ids, and one file may hold the logs of several members, one behind the other.
+
+Clusters are told apart where the names of files differ by the same words wherever two of them are the same member:
+``prod-zk1``, ``prod-zk2`` and ``stage-zk1``, ``stage-zk2``. Members in one file are told apart where time goes back
+between lines of one and lines of another.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import takewhile
+from pathlib import Path, PurePosixPath
+
+from election_replay.election_core.model.streams import unpacked
+from election_replay.jobs.landing.blocks import Blocks
+from election_replay.jobs.landing.inferred_layout import Assumed, InferredLayout, stem
+from election_replay.jobs.landing.landing_zone import open_landing
+from election_replay.jobs.landing.listing import LogFile
+from election_replay.jobs.landing.reversed_files import LARGEST, stamp
+
+Source = tuple[str, str]
+"""A cluster, and a node as it is called there."""
+
+SEPARATE = "it holds the logs of {} members, one behind the other: each is read apart"
+_SEPARATORS = "-_.@+ "
+_FIRST_WORD = re.compile(rf"[^{_SEPARATORS}]+(?=[{_SEPARATORS}])")
+
+
+def clusters_in(namesakes: Sequence[Sequence[str]], names: Sequence[str]) -> dict[str, str]:
+    """Which cluster each of ``names`` is of, in a word, where ``namesakes`` are those of one member each; nothing where
+    the names do not say it."""
+    if len(namesakes) < 2:
+        return {}
+    for turned in (str, _backwards):
+        words = {frozenset(_differences([turned(name) for name in same])) for same in namesakes}
+        found = {name: _word_of(turned(name), next(iter(words))) for name in names}
+        if len(words) == 1 and None not in found.values():
+            return _in_words({name: turned(word or "") for name, word in found.items()})
+    return {}
+
+
+def _backwards(name: str) -> str:
+    return name[::-1]
+
+
+def _differences(names: Sequence[str]) -> list[str]:
+    """The beginnings of names whose ends are the same."""
+    alike = takewhile(lambda letters: len({*letters}) == 1, zip(*map(reversed, names), strict=False))
+    end = len(list(alike))
+    return [name[: len(name) - end] for name in names]
+
+
+def _word_of(name: str, words: frozenset[str]) -> str | None:
+    """Which of some words a name begins with: the longest."""
+    return max((word for word in words if name.startswith(word)), key=len, default=None)
+
+
+def _in_words(found: Mapping[str, str]) -> dict[str, str]:
+    """The same with whole words: ``east`` and ``west`` differ by two letters."""
+    whole = {name: word[0] if (word := _FIRST_WORD.match(name)) else "" for name in found}
+    alike = len({*zip(found.values(), whole.values(), strict=True)}) == len({*found.values()}) == len({*whole.values()})
+    return whole if alike else {name: word.strip(_SEPARATORS) for name, word in found.items()}
+
+
+def in_clusters(layout: InferredLayout, clusters: Mapping[Source, str]) -> InferredLayout:
+    """The files of a layout in the clusters that their nodes are of."""
+    files = [
+        replace(file, cluster=clusters.get((file.cluster, file.source_node), file.cluster)) for file in layout.files
+    ]
+    assumed = [replace(node, cluster=clusters.get((node.cluster, node.node), node.cluster)) for node in layout.assumed]
+    return replace(layout, files=files, assumed=sorted(assumed, key=by_cluster))
+
+
+def by_cluster(node: Assumed) -> Source:
+    """Cluster and node."""
+    return node.cluster, node.node
+
+
+Speakers = Callable[[LogFile], Sequence[tuple[int, str]]]
+"""The numbers of lines of a file in which members speak, and the members."""
+
+
+def members_apart(layout: InferredLayout, speakers: Speakers, into: Path) -> Iterator[InferredLayout]:
+    """A layout, and the logs of members that stood in one file, each written into the folder ``into``."""
+    kept, written = [], InferredLayout(str(into), [], [])
+    speaking = {file.path: speakers(file) for file in layout.files}
+    of_streams = streams_apart(layout.files, speaking)
+    for file in layout.files:
+        parts = parts_of(file, layout, speaking[file.path])
+        if not parts:
+            apart = of_streams.get((file.cluster, file.source_node, file.stream))
+            kept.append(replace(file, source_node=apart) if apart else file)
+            continue
+        for number, lines in enumerate(parts, 1):
+            node = f"{file.source_node}-part-{number}"
+            path = f"{node}/{PurePosixPath(unpacked(file.path)).name}"
+            (into / path).parent.mkdir(parents=True, exist_ok=True)
+            (into / path).write_bytes(text := b"".join(lines))
+            name = unpacked(file.known_as) or PurePosixPath(path).name
+            written.files.append(replace(file, path=path, source_node=node, size=len(text), known_as=name))
+            written.assumed.append(Assumed(file.cluster, node, 1, f"the members that {file.path} names"))
+        written.read_otherwise.append((file.path, SEPARATE.format(len(parts))))
+    files = Counter((file.cluster, file.source_node) for file in kept)
+    assumed = [replace(node, files=files.pop((node.cluster, node.node), 0)) for node in layout.assumed]
+    assumed += [Assumed(*node, count, "the member that speaks there") for node, count in files.items()]
+    yield replace(layout, files=kept, assumed=sorted((node for node in assumed if node.files), key=by_cluster))
+    if written.files:
+        yield written
+
+
+def streams_apart(
+    files: Sequence[LogFile], speaking: Mapping[str, Sequence[tuple[int, str]]]
+) -> dict[tuple[str, str, str], str]:
+    """What to call the nodes whose logs lie in the folder of one, by cluster, folder and stream: another member speaks
+    in each."""
+    members: dict[Source, dict[str, Counter[str]]] = defaultdict(dict)
+    for file in files:
+        heard = members[file.cluster, file.source_node].setdefault(file.stream, Counter())
+        heard.update(member for _, member in speaking[file.path])
+    return {
+        (*source, stream): f"{source[1]}-{stem(stream)}"
+        for source, streams in members.items()
+        for stream, heard in streams.items()
+        if heard and len({counts.most_common(1)[0][0] for counts in streams.values() if counts}) > 1
+    }
+
+
+def parts_of(file: LogFile, layout: InferredLayout, speaking: Sequence[tuple[int, str]]) -> list[list[bytes]]:
+    """The lines of each member that speaks in a file, where time goes back between them; none where one does."""
+    if len({member for _, member in speaking}) < 2 or file.size > LARGEST:
+        return []
+    blocks = Blocks(open_landing(layout.root), file.path, file.size)
+    lines = (b"".join(block.data for block in blocks) + blocks.rest).splitlines(keepends=True)
+    begins, before = [0], None
+    for number, line in enumerate(lines):
+        written = stamp(line[:400].decode("utf-8", "replace"))
+        if written and before and written[0] == before[0] and written[1][:SECONDS] < before[1][:SECONDS]:
+            begins.append(number)
+        before = written or before
+    members: dict[int, Counter[str]] = defaultdict(Counter)
+    for number, member in speaking:
+        members[sum(begin < number for begin in begins)][member] += 1
+    found: dict[str, list[bytes]] = {}
+    who = next(iter(members.values())).most_common(1)[0][0]
+    for at, (begin, end) in enumerate(zip(begins, [*begins[1:], len(lines)], strict=True), 1):
+        who = members[at].most_common(1)[0][0] if members[at] else who
+        found.setdefault(who, []).extend(lines[begin:end])
+    return list(found.values()) if len(found) > 1 else []
+
+
+SECONDS = 14
+"""Digits of a stamp up to its seconds."""
