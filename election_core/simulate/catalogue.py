@@ -26,7 +26,7 @@ from election_replay.election_core.simulate.zab import truth as zab_truth
 
 @dataclass(frozen=True, slots=True)
 class SimulatedSystem:
-    """What can be played of a protocol, and what is true of a world of it."""
+    """The scenarios of a protocol, and the truths of its worlds."""
 
     scenarios: tuple[Scenario, ...]
     truths: Callable[[World], list[Truth]]
@@ -53,7 +53,7 @@ WILD: dict[str, Scenario] = {
     for system in ("dledger", "raft", "zab", "controller", "acting")
     for scenario in wild(SCENARIOS[f"{system}-any-faults"])
 }
-"""Stories of many faults at once, apart from the others: what comes out of a seed is not known before."""
+"""Scenarios with many faults at once, kept apart: their outcome is not known in advance."""
 
 ELECTORATES: dict[str, Scenario] = {
     scenario.name: scenario
@@ -65,5 +65,5 @@ ELECTORATES: dict[str, Scenario] = {
 
 
 def truths(scenario: Scenario, world: World) -> list[Truth]:
-    """What a reviewer should hear of a world."""
+    """Return everything that a reviewer should be told about a world."""
     return PROTOCOLS[scenario.protocol].truths(world)

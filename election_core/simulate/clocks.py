@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class WallClock:
-    """True time plus ``offset_us``, and gains ``drift_ppm`` microseconds a second; ``steps`` were made by hand."""
+    """A clock: true time plus ``offset_us``, gaining ``drift_ppm`` us per second; ``steps`` are manual settings in
+    us."""
 
     offset_us: int = 0
     drift_ppm: int = 0
@@ -13,28 +14,28 @@ class WallClock:
     _since_us: int = 0
 
     def at(self, true_us: int) -> int:
-        """What the clock shows."""
+        """Return the clock's reading."""
         return true_us + self.ahead(true_us)
 
     def ahead(self, true_us: int) -> int:
-        """How far the clock is ahead of true time."""
+        """Return how far the clock is ahead of true time, in us."""
         return self.offset_us + (true_us - self._since_us) * self.drift_ppm // 1_000_000
 
     def monotonic(self, true_us: int) -> int:
-        """What a clock of the same machine shows that nobody can set."""
+        """Return the reading of a clock on the same machine that nobody can set."""
         return self.at(true_us) - sum(self.steps)
 
     def range_ahead(self, true_us: int) -> tuple[int, int]:
-        """The least and the most that the clock has been ahead, up to now."""
+        """Return the (least, most) us by which the clock has been ahead so far."""
         last = self.ahead(true_us)
         seen = [last - sum(self.steps[number:]) for number in range(len(self.steps) + 1)]
         return min(seen), max(seen)
 
     def begin(self, true_us: int) -> None:
-        """Drift counts from here on."""
+        """Start the drift at this moment."""
         self._since_us = true_us
 
     def step(self, by_us: int) -> None:
-        """Somebody sets the clock."""
+        """Set the clock."""
         self.offset_us += by_us
         self.steps.append(by_us)

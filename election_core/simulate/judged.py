@@ -1,4 +1,4 @@
-"""A world judged by its logs alone, and the verdict compared with the truth."""
+"""Judging a world by its logs alone, and comparing the verdict with the truth."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ BOUND_MS = 500
 
 
 def logs_of(world: World) -> dict[tuple[str, str], list[str]]:
-    """``(node, stream) -> lines``, as they stand in the files."""
+    """Return ``(node, stream) -> lines``, as in the files."""
     logs: dict[tuple[str, str], list[str]] = {}
     for line in world.lines:
         if line.kept:
@@ -32,17 +32,17 @@ def logs_of(world: World) -> dict[tuple[str, str], list[str]]:
 
 
 def findings_of(world: World, cluster: str) -> list[Finding]:
-    """What a reviewer hears of a world's logs."""
+    """Return the findings from a world's logs."""
     return [row for row in rows_of(world, cluster) if isinstance(row, Finding)]
 
 
 def rows_of(world: World, cluster: str) -> list[Row]:
-    """What the core says of a world's logs."""
+    """Return the core's rows from a world's logs."""
     return [row for of_group in facts_of(world, cluster) for row in rows_of_group(of_group)]
 
 
 def facts_of(world: World, cluster: str) -> list[list[Fact]]:
-    """What the fold of a world's logs proves, group by group."""
+    """Return the facts that the fold proves from a world's logs, group by group."""
     facts: list[Fact] = []
     for node, streams in groupby(sorted(logs_of(world).items()), key=lambda item: item[0][0]):
         source = SourceLog(cluster, node, BOUND_MS)
@@ -73,7 +73,7 @@ def _read(source: SourceLog, stream: str, lines: Iterable[str]) -> None:
 
 
 def _read_copy(source: SourceLog, stream: str, content: bytes) -> None:
-    """A copy of a metadata file; they come after the logs."""
+    """Read a copy of a metadata file; copies come after the logs."""
     for number, entry in enumerate(rocketmq_metadata.entries(stream, content), 1):
         _take(source, f"{source.source_node}/{stream}:{number}", stream, entry.event)
 
@@ -91,7 +91,7 @@ def _take(source: SourceLog, event_id: str, stream: str, event: Event) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A verdict compared with the truth: false claims, missed truths, and how many of each rule there were."""
+    """The comparison of a verdict with the truth: false claims, missed truths, and the number of each rule."""
 
     claimed: tuple[Finding, ...]
     false: tuple[Finding, ...]
@@ -100,7 +100,7 @@ class Score:
 
     @property
     def perfect(self) -> bool:
-        """Whether nothing false is claimed and nothing provable is missed."""
+        """Whether no finding is false and no provable truth is missing."""
         return not self.false and not self.missed
 
     @property
@@ -110,7 +110,7 @@ class Score:
 
 
 def score(truths: Iterable[Truth], findings: Iterable[Finding]) -> Score:
-    """Compare: each finding must be covered by a truth, each provable truth by a finding."""
+    """Compare findings and truths: each finding must be covered by a truth, each provable truth by a finding."""
     truths, findings = list(truths), list(findings)
     false = [item for item in findings if not any(t.rule == item.rule and t.covers(item) for t in truths)]
     provable = [item for item in truths if item.provable]

@@ -1,4 +1,4 @@
-"""A world as the files of a landing zone, and its truth as JSON lines."""
+"""A world written as the files of a landing zone, and its truth as JSON lines."""
 
 import gzip
 import json
@@ -13,14 +13,12 @@ from election_replay.election_core.simulate.truth import Truth, ends_at, overlap
 from election_replay.election_core.simulate.world import World
 
 ROLL_BYTES = 64_000
-"""Logs roll at this size, as an operator may have set it: worlds are short."""
+"""The size in bytes at which logs roll; small, as worlds are short."""
 
 
 def files(world: World) -> Iterator[tuple[str, bytes]]:
-    """``(path below the cluster's folder, content)`` of every log file, and of every copy of another file.
-
-    The system's voice says how a rolled part is called.
-    """
+    """Yield ``(path below the cluster's folder, content)`` of every log file, and of every copy of another file. The
+    system's voice names the rolled parts."""
     for node, path, content in sorted(world.copies):
         yield f"nodes/{node}/{path}", content
     for (node, stream), lines in sorted(logs_of(world).items()):
@@ -43,7 +41,7 @@ def _parts(lines: Iterable[str]) -> Iterator[bytes]:
 
 
 def truth_lines(scenario: Scenario, seed: int, world: World, truths: Iterable[Truth]) -> Iterator[str]:
-    """What was done, who led when, which leaders were at once, and which findings are true and provable."""
+    """Yield the faults, the leaderships, the overlaps, and the true findings with whether they are provable."""
     yield _line(
         "world", scenario=scenario.name, seed=seed, protocol=scenario.protocol, broken=scenario.broken,
         meaning=scenario.meaning, members=world.names(), began=_time(world.began_us), ended=_time(world.now_us),

@@ -1,10 +1,10 @@
-"""A DLedger log as far as elections care: which leader wrote which stretch of entries."""
+"""A replicated log, reduced to what elections need: the stretches of entries that each leader wrote."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 ENTRY_BYTES = 239
-"""The size of every simulated entry; only positions in log lines show it."""
+"""The size of every simulated entry; it shows only in offsets in log lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +20,12 @@ Ledger = tuple[Stretch, ...]
 
 
 def end_of(ledger: Ledger) -> tuple[int, int]:
-    """Term and index of the last entry; -1 and -1 where there is none."""
+    """Return term and index of the last entry; (-1, -1) for an empty log."""
     return (ledger[-1].term, ledger[-1].last) if ledger else (-1, -1)
 
 
 def appended(ledger: Ledger, term: int, leader: str, count: int) -> Ledger:
-    """The ledger with ``count`` more entries."""
+    """Return the log with ``count`` more entries."""
     last = end_of(ledger)[1] + count
     if ledger and (ledger[-1].term, ledger[-1].leader) == (term, leader):
         ledger = ledger[:-1]
@@ -33,7 +33,7 @@ def appended(ledger: Ledger, term: int, leader: str, count: int) -> Ledger:
 
 
 def common_end(ledger: Ledger, other: Ledger) -> int:
-    """The index of the last entry that both ledgers hold, from the beginning on; -1 for none."""
+    """Return the index of the last entry that both logs share from the beginning on; -1 for none."""
     last = -1
     for mine, theirs in zip(ledger, other, strict=False):
         if (mine.term, mine.leader) != (theirs.term, theirs.leader):
@@ -45,11 +45,11 @@ def common_end(ledger: Ledger, other: Ledger) -> int:
 
 
 def term_at(ledger: Ledger, index: int) -> int:
-    """The term of the entry at ``index``; -1 where there is none."""
+    """Return the term of the entry at ``index``; -1 without one."""
     return next((stretch.term for stretch in ledger if index <= stretch.last), -1) if index >= 0 else -1
 
 
 def committed_index(ends: Iterable[int], quorum: int) -> int:
-    """The largest index that ``quorum`` members hold, by the ends of their ledgers."""
+    """Return the largest index that ``quorum`` members hold, given the ends of their logs."""
     ordered = sorted(ends, reverse=True)
     return ordered[quorum - 1] if len(ordered) >= quorum else -1

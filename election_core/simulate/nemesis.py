@@ -41,7 +41,7 @@ class Nemesis:
         self.due.append((at_us, len(self.due), act))
 
     def happen(self) -> None:
-        """Do what is due."""
+        """Run the acts that are due."""
         ready = sorted(act[:2] for act in self.due if act[0] <= self.stage.world.now_us)
         acts = {act[:2]: act[2] for act in self.due}
         self.due = [act for act in self.due if act[0] > self.stage.world.now_us]
@@ -68,13 +68,13 @@ class Nemesis:
             self.stage.start(name)
 
     def pause(self, name: str, below: float = 60) -> None:
-        """A process gets no time for a while."""
+        """Freeze a process for a while."""
         if name in self.stage.up():
             self.stage.freeze(name)
             self.later(min(4, below / 2), below, partial(self.thaw, name))
 
     def slow_disk(self, name: str) -> None:
-        """A process waits for its disk, again and again for a few seconds."""
+        """Freeze a process again and again for a few seconds, as while it waits for its disk."""
         for number in range(self.stage.rng.randint(2, 5)):
             self.later(number * 8, number * 8 + 6, partial(self.pause, name, 5))
 
@@ -84,7 +84,7 @@ class Nemesis:
             self.stage.thaw(name)
 
     def cut(self, pairs: Iterable[tuple[str, str]], words: str) -> None:
-        """Nothing passes from one to the other of each pair, for a while."""
+        """Cut the network from the first to the second of each pair, for a while."""
         cut, network = frozenset(pairs), self.stage.world.network
         self.stage.world.note("cut", None, words)
         self.cuts.append(cut)
@@ -98,46 +98,46 @@ class Nemesis:
         self.later(4, 60, heal)
 
     def isolate(self, name: str) -> None:
-        """A member is cut off from all others."""
+        """Cut a member off from all others."""
         pairs = [(name, other) for other in self.names if other != name]
         self.cut((*pairs, *((other, this) for this, other in pairs)), f"{name} from all others")
 
     def split(self, name: str) -> None:
-        """The network falls into two parts."""
+        """Split the network into two parts."""
         part = {name, *(other for other in self.names if self.stage.rng.random() < 1 / 3)}
         pairs = [(inside, other) for inside in part for other in self.names if other not in part]
         self.cut((*pairs, *((other, this) for this, other in pairs)), f"{', '.join(sorted(part))} from the others")
 
     def one_way(self, name: str) -> None:
-        """Nothing gets from one member to another; the other way is open."""
+        """Cut one direction between two members."""
         other = self.stage.rng.choice([other for other in self.names if other != name])
         self.cut([(name, other)], f"nothing gets from {name} to {other}")
 
     def deafen(self, name: str) -> None:
-        """A member speaks and hears nothing."""
+        """Let a member send but receive nothing."""
         self.cut([(other, name) for other in self.names if other != name], f"{name} hears nobody")
 
     def set_clock(self, name: str) -> None:
-        """A clock is set."""
+        """Set a clock."""
         self.stage.step_clock(name, self.stage.rng.choice((-1, 1)) * self.stage.rng.randrange(5_000, 90_000))
 
     def power_cut(self, _: str) -> None:
-        """All machines lose their power, and start again one after the other."""
+        """Kill all processes, and start each again 3 to 20 s later."""
         for name in self.names:
             if name not in self.stage.down():
                 self.stage.kill(name)
             self.later(3, 20, partial(self.start, name))
 
     def wipe(self, name: str) -> None:
-        """A member comes back with an empty disk."""
+        """Restart a member with an empty disk."""
         self.come_back(name, {})
 
     def restore(self, name: str) -> None:
-        """A member comes back with a copy of its disk from the beginning."""
+        """Restart a member with a copy of its disk from the beginning."""
         self.come_back(name, self.copies[name])
 
     def come_back(self, name: str, files: Mapping[str, Any]) -> None:
-        """A member ends, and starts with other files."""
+        """Kill a member, and start it with other files."""
         if name not in self.stage.up():
             return
         self.stage.kill(name)
@@ -156,7 +156,7 @@ FAULTS: tuple[Callable[[Nemesis, str], None], ...] = (
     Nemesis.deafen,
     Nemesis.power_cut,
 )
-"""What a protocol must survive."""
+"""Faults that a protocol must survive."""
 
 
 KINDS: dict[str, tuple[Callable[[Nemesis, str], None], ...]] = {
@@ -164,11 +164,11 @@ KINDS: dict[str, tuple[Callable[[Nemesis, str], None], ...]] = {
     "clocks": (*FAULTS, Nemesis.set_clock, Nemesis.set_clock),
     "disks": (*FAULTS, Nemesis.wipe, Nemesis.restore),
 }
-"""The kinds of wild worlds: what is survived, clocks that are set meanwhile, and disks that are lost or go back."""
+"""The kinds of wild worlds: survivable faults, clocks that are set, and disks that are lost or go back."""
 
 
 def wildly(faults: Sequence[Callable[[Nemesis, str], None]]) -> Callable[[Stage], Script]:
-    """A story of two to fifteen of these faults, after there is a first leader."""
+    """Play two to fifteen of these faults once there is a first leader."""
 
     def script(stage: Stage) -> Script:
         yield from stage.led_for(8, 15)
@@ -186,7 +186,7 @@ def wildly(faults: Sequence[Callable[[Nemesis, str], None]]) -> Callable[[Stage]
 
 
 def wild(scenario: Scenario) -> tuple[Scenario, ...]:
-    """The wild stories of a protocol, in the world of one of its scenarios."""
+    """Return the wild scenarios of a protocol, in the world of one of its scenarios."""
     return tuple(
         replace(
             scenario,

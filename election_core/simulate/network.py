@@ -1,6 +1,6 @@
-"""The network of a world: delay, loss that TCP makes good late, cuts in one or both directions.
+"""The network of a world: delay, loss that TCP repairs late, cuts in one or both directions.
 
-A lost packet makes a message late; only a cut, or the death of a process, loses one.
+A lost packet delays a message; only a cut, or the death of a process, loses one.
 """
 
 from collections.abc import Iterable
@@ -9,17 +9,17 @@ from itertools import permutations
 from random import Random
 
 HELD_US = 15_000_000
-"""How long TCP keeps trying through a cut: what was sent before is delivered late, or never."""
+"""How long in us TCP retries through a cut: messages sent before are delivered late, or never."""
 RESENT_US = (200_000, 3_000_000)
-"""How late a message is whose packets were lost once or more."""
+"""The range of the delay in us of a message whose packets were lost once or more."""
 
 
 @dataclass(slots=True)
 class Network:
-    """``delay_us`` is the range of a delay; the part ``lost`` of all messages has to be sent again.
+    """``delay_us`` is the range of a delay; the fraction ``lost`` of messages is sent again.
 
-    The part ``doubled`` arrives twice, as after a request whose answer was lost. A message that met a cut is held for
-    ``held_us``: some systems close a silent connection sooner than TCP does.
+    The fraction ``doubled`` arrives twice, as after a request whose answer was lost. A message that meets a cut is
+    retried for ``held_us``: some systems close a silent connection sooner than TCP does.
     """
 
     rng: Random
@@ -30,25 +30,25 @@ class Network:
     cuts: set[tuple[str, str]] = field(default_factory=set)
 
     def delay(self) -> int:
-        """The time that a message takes, in microseconds."""
+        """Return the time in us that a message takes."""
         resent = self.lost > 0 and self.rng.random() < self.lost
         return self.rng.randrange(*(RESENT_US if resent else self.delay_us))
 
     def copies(self) -> int:
-        """How often a message arrives."""
+        """Return how often a message arrives."""
         return 2 if self.doubled > 0 and self.rng.random() < self.doubled else 1
 
     def passes(self, sender: str, to: str) -> bool:
-        """Whether anything gets from one to the other now."""
+        """Return True when messages pass from one member to the other now."""
         return (sender, to) not in self.cuts
 
     def cut_between(self, group: Iterable[str], others: Iterable[str]) -> None:
-        """Nothing passes between the two sides."""
+        """Cut all links between two sides."""
         others = list(others)
         for name in group:
             for other in others:
                 self.cuts |= {(name, other), (other, name)}
 
     def cut_all(self, names: Iterable[str]) -> None:
-        """Nothing passes at all."""
+        """Cut all links."""
         self.cuts |= set(permutations(names, 2))

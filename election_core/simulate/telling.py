@@ -1,4 +1,4 @@
-"""A world as a story: what was done to whom, who led when, and what the logs prove of it."""
+"""A world as text: its faults, its leaders, and what the logs prove."""
 
 from collections.abc import Iterable, Iterator
 
@@ -7,11 +7,11 @@ from election_replay.election_core.simulate.truth import Truth
 from election_replay.election_core.simulate.world import SECOND, World
 
 WITHOUT_TERMS = {"acting_master", "order_lock", "metadata"}
-"""Where slaves act for a master, the smallest id leads, in no term."""
+"""Protocols in which the smallest id leads, without any term."""
 
 
 def story(scenario: Scenario, world: World, truths: Iterable[Truth]) -> Iterator[str]:
-    """The story, line by line, each with the seconds since the world began."""
+    """Yield the text, line by line, each with the seconds since the world began."""
     moments = [
         (fault.true_us, " ".join(filter(None, (">>>", fault.action, fault.node, fault.detail))))
         for fault in world.faults

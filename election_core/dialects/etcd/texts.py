@@ -1,7 +1,7 @@
 """What etcd prints about its Raft group, 2.x to 3.7: the library (etcd-io/raft) and the server around it.
 
-The node is the member that prints: the first id of a message of the library. ``request`` is the type of a message;
-``MsgPreVote`` and ``MsgPreVoteResp`` are the round before an election, in which the term stays as it is.
+The node is the member that prints: the first id in a message of the library. ``request`` is the type of a message;
+``MsgPreVote`` and ``MsgPreVoteResp`` belong to the round before an election, which leaves the term unchanged.
 ``ledger_end_term`` and ``ledger_end`` are the node's last entry, ``peer_...`` the candidate's.
 """
 
@@ -9,7 +9,7 @@ from election_replay.election_core.dialects.dialect import Fields, Text, under
 
 
 def _tally(columns: Fields) -> Fields:
-    """``count`` are the refusals; with the grants they are all answers."""
+    """Add the answers: ``count`` are the refusals, and with the grants they are all answers."""
     return {**columns, "answered": columns["accepted"] + columns["count"]}
 
 

@@ -1,4 +1,4 @@
-"""etcd's log lines, written: JSON of the zap logger as members of 3.4 and 3.5 print it."""
+"""Writing etcd's log lines: JSON of the zap logger, as members of 3.4 and 3.5 print it."""
 
 import json
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Redis 6.2 to 8.0 and Valkey 7.2 to 9.1: the texts that tell who is master, how that came, and what was lost by it.
+"""Redis 6.2 to 8.0 and Valkey 7.2 to 9.1: the texts about the master, how it became one, and what was lost by that.
 
 Sources: redis/redis and valkey-io/valkey, ``src/sentinel.c``, ``src/replication.c``, ``src/cluster.c`` (7.2 and newer:
 ``src/cluster_legacy.c``), ``src/server.c``, ``src/rdb.c``. Valkey says primary where Redis says master.
@@ -19,7 +19,7 @@ STARTS, FIRST_LINE, STOPS, RELEASE = (
 
 
 def both(*texts: Text) -> Iterator[Text]:
-    """Each text, and as Valkey says it where that differs."""
+    """Return each text, and its Valkey wording where that differs."""
     for text in texts:
         yield text
         of_valkey = text.template

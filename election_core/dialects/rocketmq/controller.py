@@ -17,7 +17,7 @@ CONTROLLER_THREADS = (
 
 
 def from_controller(thread: str, stream: str) -> bool:
-    """True for a line of a controller, alone or inside a name server."""
+    """Return True for a line of a controller, alone or inside a name server."""
     return stream.startswith("controller") or thread.startswith(CONTROLLER_THREADS)
 
 
@@ -290,6 +290,6 @@ OTHER_RELEASES = (
     Text("CTL_SNAPSHOT_ERR", "Fail to find data file in {value:text}"),
     Text("CTL_SNAPSHOT_ERR", "serialize replicaInfoTable or syncStateSetInfoTable error"),
 )
-"""What a controller says of its own log and state, and of brokers that leave."""
+"""Lines of a controller about its own log and state, and about brokers that leave."""
 
 TEXTS = under("controller", (*LEADERSHIP, *DECISIONS, *BROKERS, *OTHER_RELEASES))

@@ -34,7 +34,7 @@ STREAMS = frozenset(
         *("proxy", "broker_container"),
     )
 )
-"""The files that hold lines about leadership, without suffixes of rolling and compression."""
+"""The files with lines about leadership, without suffixes of rolling and compression."""
 
 TEXTS = (
     *rocketmq_dledger.TEXTS,
@@ -56,7 +56,7 @@ _DLEDGER_CODE = re.compile(r"DLedgerException: \[code=(\d+),name=(\w+)")
 
 
 def line_of(text: str) -> Line | None:
-    """The parts of a line, or ``None`` where it has another layout."""
+    """Return the parts of a line, or None if it has another layout."""
     found = _LINE.match(text)
     if found is None:
         return None
@@ -65,13 +65,14 @@ def line_of(text: str) -> Line | None:
 
 
 def reads(text: str) -> bool:
-    """Whether a line has RocketMQ's own layout."""
+    """Return True when a line has RocketMQ's own layout."""
     found = _LINE.match(text)
     return found is not None and not found.group(4).startswith((" ", "["))
 
 
 def parse_line(line: Line, record: Record) -> Event | None:
-    """The event that a line says, however it is laid out. Raises :class:`Unparsable` for a known text gone wrong."""
+    """Return the event of a line in any layout. Raises :class:`Unparsable` for a known text with an impossible
+    value."""
 
     def more(_kind: str, columns: dict[str, Any]) -> dict[str, Any]:
         return _answered(record.continuation) | columns
@@ -80,7 +81,7 @@ def parse_line(line: Line, record: Record) -> Event | None:
 
 
 def _answered(continuation: tuple[str, ...]) -> dict[str, int | str | None]:
-    """The code and text of a refusal: they stand only in the exception after the line."""
+    """Return the code and text of a refusal, which only the exception after the line contains."""
     for line in continuation:
         if found := _CODE.search(line) or _DLEDGER_CODE.search(line):
             return {"code": integer(found.group(1)), "result": found.group(2)}

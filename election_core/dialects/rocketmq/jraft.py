@@ -1,7 +1,7 @@
 """What a controller on JRaft prints (apache/rocketmq, ``org.apache.rocketmq.controller.impl.JRaft*``, since 5.2.0).
 
 In ``controller.log`` or ``namesrv.log``; the lines of the JRaft library itself (sofastack/sofa-jraft) in ``jraft.log``.
-Decisions are printed by every controller after they were committed, and again when it reads its log at a start.
+Every controller prints decisions after their commit, and again when it reads its log at a start.
 """
 
 from election_replay.election_core.dialects.dialect import Text, under
@@ -412,7 +412,7 @@ OTHER_LIBRARY = (
     Text("JR_INIT_ERR", "Node {:node_id} init ballotBox failed."),
     Text("JR_INIT_ERR", "Node {:node_id} init meta storage failed, uri={:text}."),
 )
-"""What the library says less often: votes that do not count, hand-overs, members, its log."""
+"""Rarer lines of the library: votes that do not count, hand-overs, members, its log."""
 
 TEXTS = (
     *under("jraft", (*LEADERSHIP, *LIBRARY, *OTHER_LIBRARY)),

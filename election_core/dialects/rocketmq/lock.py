@@ -1,6 +1,6 @@
 """What a broker prints about order locks (``org.apache.rocketmq.broker.client.rebalance.RebalanceLockManager``).
 
-In ``lock.log`` or, by a slip in the logging configuration of 5.1.1 and later, in ``filter.log``; the lines of the
+In ``lock.log`` or, by a mistake in the logging configuration of 5.1.1 and later, in ``filter.log``; the lines of the
 strict mode in ``broker.log``. A renewal prints nothing, and neither does an expiry.
 """
 
@@ -8,7 +8,7 @@ from election_replay.election_core.dialects.dialect import Text, under
 
 
 def from_lock_manager(_: str, stream: str) -> bool:
-    """True in the files that hold lock lines."""
+    """Return True in the files that hold lock lines."""
     return stream in ("lock.log", "filter.log")
 
 

@@ -1,8 +1,8 @@
-"""The small state files of RocketMQ brokers and controllers, as a collector found them: file in, events out.
+"""The small state files of RocketMQ brokers and controllers, as collected snapshots: file in, events out.
 
-A file is known by its name below a folder that says when it was taken: ``20261121T103148Z/consumerOffset.json``. It
-is read as a whole or not at all: half a table proves nothing. What one record says becomes one event, so that a
-``line`` of a snapshot is a record: its DataVersion, one queue's or one delay level's offset, one file without entries.
+A file is recognised by its name below a folder named after its time: ``20261121T103148Z/consumerOffset.json``. It is
+read as a whole or not at all, as half a table proves nothing. Each record becomes one event, so a ``line`` of a snapshot
+is a record: its DataVersion, one queue's or one delay level's offset, or a file without entries.
 
 Sources: BrokerPathConfigHelper, StorePathConfigHelper, ConsumerOffsetManager, DelayOffsetSerializeWrapper,
 TopicConfigManager, SubscriptionGroupManager, TimerCheckpoint, BrokerMetadata, TempBrokerMetadata, EpochFileCache,
@@ -23,9 +23,9 @@ from election_replay.election_core.model.events import EpochEntry, Event, Unpars
 
 PROTOCOL = "metadata"
 LARGEST_FILE = 16 << 20
-"""A file larger than this, in bytes, is not read: this one would hold a million queues."""
+"""Larger files, in bytes, are not read: this size holds a million queues."""
 DEEPEST = 32
-"""How deep brackets may nest; RocketMQ's files need five."""
+"""The most levels of brackets; RocketMQ's files need five."""
 
 CONSUMER_OFFSET = "consumer_offset"
 DELAY_OFFSET = "delay_offset"
@@ -63,7 +63,7 @@ _MAY_FOLLOW = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One record of a file: what it reads like, and the event that it is."""
+    """One record of a file: its text, and its event."""
 
     text: str
     event: Event
@@ -74,7 +74,7 @@ Columns = Iterator[tuple[str, str, dict[str, Any]]]
 
 
 def snapshot_time(stream: str) -> int | None:
-    """When the file ``stream`` was taken, microseconds UTC; ``None`` where it is no snapshot, or of an absurd year."""
+    """Return when the file ``stream`` was taken, in us UTC; None if it is no snapshot, or of an impossible year."""
     found = _STREAM.fullmatch(stream)
     if found is None:
         return None
@@ -85,16 +85,14 @@ def snapshot_time(stream: str) -> int | None:
 
 
 def is_known(stream: str) -> bool:
-    """Whether the file is one of those that this dialect reads."""
+    """Return True when this dialect reads the file."""
     found = _STREAM.fullmatch(stream)
     return found is not None and found[2] in _READERS
 
 
 def entries(stream: str, data: bytes) -> Iterator[Entry]:
-    """The records of the file ``stream`` with the content ``data``; events are made as they are taken.
-
-    Raises :class:`Unparsable` for a file that is broken anywhere, nothing else, and before it gives the first record.
-    """
+    """Yield the records in the content ``data`` of the file ``stream``. Raises :class:`Unparsable` before the first
+    record if the file is broken anywhere, and nothing else."""
     found, time = _STREAM.fullmatch(stream), snapshot_time(stream)
     if found is None or time is None:
         raise Unparsable(f"{stream.partition('/')[0][:40]} is no possible time")
@@ -117,10 +115,10 @@ def entries(stream: str, data: bytes) -> Iterator[Entry]:
 
 
 def leaves(text: str) -> Iterator[tuple[tuple[str, ...], str | None]]:
-    """Path and printed value of everything in ``text`` that is neither object nor list, in the order of the file.
+    """Yield path and printed value of everything in ``text`` that is neither object nor list, in order.
 
-    Integer keys stand without quotes (``{0:100}``), so this is no strict JSON. An empty object or list gives its
-    path with ``None``. Raises ``ValueError`` for what does not close, nests too deep or goes on after its end.
+    Integer keys have no quotes (``{0:100}``), so this is not strict JSON. An empty object or list gives its path with
+    None. Raises ``ValueError`` for unclosed brackets, too deep nesting, or text after the end.
     """
     path: list[str] = []
     closing: list[str] = []
@@ -149,7 +147,7 @@ def leaves(text: str) -> Iterator[tuple[tuple[str, ...], str | None]]:
 
 
 def _ended(part: str, closing: list[str], path: list[str]) -> tuple[list[str], list[str], str]:
-    """Brackets, path and what may follow after the end of a value; the key of a value in an object is done with it."""
+    """Return brackets, path and the expected token after a value; in an object its key is removed from the path."""
     left = closing[:-1] if part == "close" else closing
     if not left:
         return left, path, "end"
@@ -157,7 +155,7 @@ def _ended(part: str, closing: list[str], path: list[str]) -> tuple[list[str], l
 
 
 def _plain(printed: str) -> str:
-    """A key or value without its quotes."""
+    """Return a key or value without its quotes."""
     if not printed.startswith('"'):
         return printed
     return str(json.loads(printed, strict=False)) if "\\" in printed else printed[1:-1]
@@ -179,7 +177,7 @@ class _Table:
 
 
 def _table(data: bytes, name: str) -> _Table:
-    """The parts of a file. ``stateVersion`` is absent before 5.0.0, and so is the whole version in old files."""
+    """Return the parts of a file. ``stateVersion`` is missing before 5.0.0, and the whole version in old files."""
     columns = {"stateVersion": "state_version", "timestamp": "version_timestamp", "counter": "counter"}
     version: dict[str, int] = {}
     below = []
@@ -229,7 +227,7 @@ def _delay_offsets(data: bytes) -> Columns:
 
 
 def _names(setting: str, name: str) -> Callable[[bytes], Columns]:
-    """Reader of a table of which the names matter: topics, subscription groups."""
+    """Return the reader of a table whose names matter: topics, subscription groups."""
 
     def read(data: bytes) -> Columns:
         table = _table(data, name)
@@ -244,14 +242,14 @@ def _names(setting: str, name: str) -> Callable[[bytes], Columns]:
 
 
 def _timer(data: bytes) -> Columns:
-    """Seven 8-byte numbers; a file of older versions ends before the DataVersion."""
+    """Read seven 8-byte numbers; a file of older versions ends before the DataVersion."""
     _, _, _, master_queue, *version = struct.unpack_from(">7q" if len(data) >= 56 else ">4q", data)
     table = _Table(dict(zip(("state_version", "version_timestamp", "counter"), version, strict=False)), [])
     yield _header(TIMER_CHECKPOINT, table, 0, queue_offset=master_queue)
 
 
 def _identity(*, temporary: bool) -> Callable[[bytes], Columns]:
-    """``cluster#broker#id``, and ``#code`` in the file that only proposes; names may hold the mark themselves."""
+    """Read ``cluster#broker#id``, and ``#code`` in the temporary file; names may contain ``#`` themselves."""
 
     def read(data: bytes) -> Columns:
         text = data.decode().strip()
@@ -272,7 +270,7 @@ def _identity(*, temporary: bool) -> Callable[[bytes], Columns]:
 
 
 def _epochs(data: bytes) -> Columns:
-    """Number of entries, checksum, then ``epoch-startOffset``; an entry ends where the next begins."""
+    """Read the number of entries, the checksum, then ``epoch-startOffset``; an entry ends where the next begins."""
     lines = data.decode().split()
     starts = [tuple(map(_number, line.split("-", 1))) for line in lines[2:]]
     if len(lines) < 2 or _number(lines[0]) != len(starts):
@@ -296,7 +294,7 @@ def _term(data: bytes) -> Columns:
 
 
 def _checkpoint(data: bytes) -> Columns:
-    """Two files bear this name: DLedger's properties, and the commit log's 8-byte numbers."""
+    """Read one of two files of this name: DLedger's properties, or the commit log's 8-byte numbers."""
     if b"Index" in data[:200]:
         found = _properties(data)
         columns = {"ledger_end": _number(found.get("endIndex")), "committed": _number(found.get("committedIndex"))}
@@ -320,4 +318,4 @@ _READERS: Mapping[str, Callable[[bytes], Columns]] = {
     "currterm": _term,
     "checkpoint": _checkpoint,
 }
-"""How each file is read, by its name. Everything else in a snapshot is of no interest."""
+"""The reader of each file, by its name; all other files of a snapshot are ignored."""

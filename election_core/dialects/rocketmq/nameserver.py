@@ -5,7 +5,7 @@ from election_replay.election_core.dialects.rocketmq.controller import from_cont
 
 
 def from_name_server(thread: str, stream: str) -> bool:
-    """True for a line of a name server and not of a controller inside it."""
+    """Return True for a line of a name server, and not of a controller inside it."""
     return not from_controller(thread, stream)
 
 

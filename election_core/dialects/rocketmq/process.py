@@ -1,4 +1,4 @@
-"""What every RocketMQ process prints about its life: settings, start, stop, threads, files, connections."""
+"""The lines of every RocketMQ process about settings, start, stop, threads, files and connections."""
 
 from election_replay.election_core.dialects.dialect import Text, on_thread, under
 
@@ -42,7 +42,7 @@ SETTINGS = (
     *("supportActingMaster", "notifyMinBrokerIdChanged", "enableControllerInNamesrv", "needWaitForService"),
     *("waitSecondsForService", "deleteTopicWithBrokerRegistration", "unRegisterBrokerQueueCapacity"),
 )
-"""Settings that decide about leadership, locks and metadata; other lines of a configuration dump are no events."""
+"""Settings that affect leadership, locks and metadata; other lines of a configuration dump are no events."""
 
 SETTING_MEANING = "one setting in the configuration dump at start, before any change of role"
 
@@ -159,7 +159,7 @@ THREADS = (
 
 
 def outside_store(_: str, stream: str) -> bool:
-    """True outside the store's own file, which says the same of each segment of its log."""
+    """Return True outside of ``store.log``, which prints the same for each segment of its log."""
     return stream != "store.log"
 
 
@@ -171,10 +171,10 @@ FILES = (
 
 
 def in_own_log(_: str, stream: str) -> bool:
-    """True in the log of a controller alone: a broker has two servers for clients, a name server reads certificates
-    anew while it runs, and either says the same again.
+    """Return True in a controller's log only: elsewhere the line is repeated within one process.
 
-    Source: RocketMQ 5.3.3, NettyRemotingServer#loadSslContext, BrokerController, NamesrvController.
+    A broker has two servers for clients, and a name server reads certificates again while it runs (RocketMQ 5.3.3,
+    NettyRemotingServer#loadSslContext, BrokerController, NamesrvController).
     """
     return stream == "controller.log"
 
@@ -223,6 +223,6 @@ TROUBLE = (
         "a thread ended by an error; what it did is done by nobody",
     ),
 )
-"""What goes wrong in any process."""
+"""Errors of any process."""
 
 TEXTS = under("process", (*DUMP, *CHANGES, *LIFE, *THREADS, *FILES, *CONNECTIONS, *TROUBLE))

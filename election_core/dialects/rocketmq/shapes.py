@@ -1,7 +1,7 @@
 """Values that RocketMQ and DLedger print, and the columns they fill.
 
-Most are the ``toString`` of a Java class: ``Name{key='text', key=number, key=[list]}``. Sources are named by
-their class in apache/rocketmq and openmessaging/dledger.
+Most are the ``toString`` of a Java class: ``Name{key='text', key=number, key=[list]}``. The docstrings name that class of
+apache/rocketmq or openmessaging/dledger.
 """
 
 import json
@@ -13,7 +13,7 @@ from election_replay.election_core.dialects.dialect import Fields, Shape, intege
 from election_replay.election_core.model.events import EpochEntry
 
 OPEN_END = 2**63 - 1
-"""``Long.MAX_VALUE``: the end offset of the epoch that still goes on."""
+"""``Long.MAX_VALUE``: the end offset of the present epoch."""
 
 REQUEST_NAMES = {
     1001: "alterSyncStateSet",
@@ -25,7 +25,7 @@ REQUEST_NAMES = {
     1012: "getNextBrokerId",
     1013: "applyBrokerId",
 }
-"""Request codes (``RequestCode``) by the names that the event queue of a DLedger controller prints."""
+"""Names of request codes (``RequestCode``), as the event queue of a DLedger controller prints them."""
 
 _MEMBER = re.compile(r"\b(\w+)=(?:'([^']*)'|(\[[^\]]*\])|([^,'\[\]{}]*))")
 _EVENT = re.compile(r"\b(\w+Event)\{([^{}]*)\}")
@@ -36,18 +36,18 @@ _EPOCH = re.compile(r"EpochEntry\{epoch=(-?\d+), startOffset=(-?\d+), endOffset=
 
 
 def members(printed: str) -> dict[str, str | None]:
-    """The members of a printed Java object; a printed null is ``None``."""
+    """Return the members of a printed Java object; a printed null is None."""
     return {key: words(quoted or listed or plain) for key, quoted, listed, plain in _MEMBER.findall(printed)}
 
 
 def number(of: Mapping[str, str | None], key: str) -> int | None:
-    """The whole number under ``key``, ``None`` where it is missing or null."""
+    """Return the whole number under ``key``; None if it is missing or null."""
     printed = of.get(key)
     return None if printed is None else integer(printed)
 
 
 def ids(printed: str | None) -> tuple[str, ...] | None:
-    """A printed set, ``[1, 2]``, in the order in which it stands."""
+    """Return a printed set, ``[1, 2]``, in its printed order."""
     if printed is None or printed == "null":
         return None
     if not (printed.startswith("[") and printed.endswith("]")):
@@ -104,7 +104,7 @@ def _whole(value: Any) -> int | None:
 
 
 def _text(value: Any) -> str | None:
-    """A string of a JSON document; half a surrogate pair is no text (its UnicodeEncodeError is a ValueError)."""
+    """Return a string of a JSON document; half a surrogate pair is no text (its UnicodeEncodeError is a ValueError)."""
     if value is None:
         return None
     if isinstance(value, str):
@@ -131,7 +131,7 @@ def _status(printed: str) -> Fields:
 
 
 def _transfer(printed: str) -> Fields:
-    """``LeadershipTransferRequest``: the node is who hands over, the peer who takes."""
+    """Read a ``LeadershipTransferRequest``: the node hands over to the peer."""
     of = members(printed)
     return {
         "replica_group": of.get("group"),
@@ -143,7 +143,7 @@ def _transfer(printed: str) -> Fields:
 
 
 def _taken(printed: str) -> Fields:
-    """``LeadershipTransferRequest`` where the line has a term of its own: the request's is the one before."""
+    """Read a ``LeadershipTransferRequest`` in a line with a term of its own; the request's term is the one before."""
     fields = dict(_transfer(printed))
     return fields | {"from_term": fields.pop("term")}
 
@@ -193,7 +193,7 @@ def _group_config(printed: str) -> Fields:
 
 
 def _min_broker(printed: str) -> Fields:
-    """``id-address`` of the smallest live broker, which is the peer of the one who prints it."""
+    """Read ``id-address`` of the smallest live broker, which is the peer of the printing broker."""
     found = _AT.fullmatch(printed)
     if not found:
         raise ValueError(f"not an id and an address: {printed[:40]!r}")
@@ -215,7 +215,7 @@ def _queue(printed: str) -> Fields:
 
 
 def _queues(printed: str) -> Fields:
-    """A set of ``MessageQueue`` of one broker set; members are ``topic:number``."""
+    """Read a set of ``MessageQueue`` of one broker set; members are ``topic:number``."""
     queues = [_queue(printed_queue) for printed_queue in _QUEUE.findall(printed)]
     sets = {queue["replica_group"] for queue in queues}
     return {
@@ -229,7 +229,7 @@ def _topic(printed: str) -> Fields:
 
 
 def _notice(printed: str) -> Fields:
-    """``NotifyBrokerRoleChangedRequestHeader``; before 5.1.1 a master was known by its address."""
+    """Read a ``NotifyBrokerRoleChangedRequestHeader``; before 5.1.1 a master was identified by its address."""
     of = members(printed)
     return {
         "peer": of.get("masterBrokerId") or of.get("masterAddress"),
@@ -240,7 +240,7 @@ def _notice(printed: str) -> Fields:
 
 
 def _elect_request(printed: str) -> Fields:
-    """``ElectMasterRequestHeader``: the flag says that an operator or a broker named the new master."""
+    """Read an ``ElectMasterRequestHeader``; the flag means that an operator or a broker designated the new master."""
     of = members(printed)
     return {
         "cluster_name": of.get("clusterName"),
@@ -276,7 +276,7 @@ def _log_id(printed: str) -> Fields:
 
 
 def _peer_id(printed: str) -> str | None:
-    """JRaft's ``PeerId``; its empty one stands for nobody."""
+    """Return JRaft's ``PeerId``; None for the empty one."""
     return None if printed == "0.0.0.0:0" else words(printed)
 
 
@@ -292,7 +292,7 @@ def _self_in_group(printed: str) -> Fields:
 
 
 def _canonical(printed: str) -> Fields:
-    """``cluster_name_id``: each name may hold the same mark, so only the id can be told."""
+    """Read ``cluster_name_id``: names may contain ``_`` themselves, so only the id is certain."""
     return {"value": printed, "broker_id": printed.rpartition("_")[2]}
 
 
@@ -302,10 +302,10 @@ def _request_code(printed: str) -> str:
 
 
 def decided(read: Fields) -> Fields:
-    """What a controller decided, from the name of the request and the printed ``ControllerResult``.
+    """Read a controller's decision from the name of the request and the printed ``ControllerResult``.
 
-    The events say what is to change, the response what was answered; neither holds the response code. The
-    printed result comes in the column ``value``.
+    The events contain the changes, the response the answer; neither contains the response code. The printed result
+    comes in the column ``value``.
     """
     columns = dict(read)
     printed = columns.pop("value") or ""
@@ -318,7 +318,7 @@ def decided(read: Fields) -> Fields:
 
 
 def committed(read: Fields) -> Fields:
-    """What a controller decided in ``from_term`` of its log; ``term`` is the master's epoch where one is said."""
+    """Read a controller's decision in ``from_term`` of its log; ``term`` is the master's epoch, if printed."""
     return {"term": read["from_term"], **decided(read)}
 
 

@@ -1,7 +1,7 @@
 """What the message store prints about replication (``org.apache.rocketmq.store``), in ``store.log``.
 
-Some texts are the same in controller mode and in classic replication, on the same threads. They bear the ``HA_``
-kind here; whether a life is of the one or the other is said by HA_KIND_AUTO or HA_KIND_DEFAULT at its start.
+Some texts are the same in controller mode and in classic replication, on the same threads. They have an ``HA_`` kind;
+HA_KIND_AUTO or HA_KIND_DEFAULT at the start of a process tells its mode.
 """
 
 from election_replay.election_core.dialects.dialect import Text, off_thread, on_thread, under
@@ -498,7 +498,7 @@ ACKNOWLEDGEMENTS = (
         floods=True,
     ),
 )
-"""One of these for each message."""
+"""Lines that are printed for each message."""
 
 TEXTS = (
     *under("controller", (*ROLE, *MASTER_SIDE, *SLAVE_SIDE, *STORE, *OTHER_RELEASES, *ACKNOWLEDGEMENTS)),

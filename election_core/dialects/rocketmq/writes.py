@@ -1,4 +1,4 @@
-"""What a broker prints when it answers those who write too late (``org.apache.rocketmq.remoting``, ``.store``).
+"""A broker's lines about answers to writes that came too late (``org.apache.rocketmq.remoting``, ``.store``).
 
 An answer that cannot be written found its connection closed: the client had given up, or was gone. Of all answers only
 those to writes are of interest (``SEND_MESSAGE``, ``SEND_MESSAGE_V2`` and ``SEND_BATCH_MESSAGE`` of ``RequestCode``).

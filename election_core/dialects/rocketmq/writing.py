@@ -1,4 +1,4 @@
-"""RocketMQ's log lines, written: the layout and the printed values that :mod:`.shapes` reads."""
+"""Writing RocketMQ's log lines: the layout and the printed values that :mod:`.shapes` reads."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -14,13 +14,13 @@ _GMT_PLUS_8 = timedelta(minutes=rocketmq.GMT_PLUS_8)
 
 
 def line(time_us: int, level: str, thread: str, message: str) -> str:
-    """A line as every RocketMQ appender writes it: whole seconds, cut off, in GMT+8."""
+    """Return a line as every RocketMQ appender writes it: time in GMT+8, truncated to whole seconds."""
     local = datetime.fromtimestamp(time_us // 1_000_000, UTC) + _GMT_PLUS_8
     return f"{local:%Y-%m-%d %H:%M:%S} {level} {thread} - {message}"
 
 
 def timestamp(time_ms: int, zone_minutes: int) -> str:
-    """``java.sql.Timestamp`` in the zone of the JVM: milliseconds without the zeros at their end, but for one."""
+    """Return a ``java.sql.Timestamp`` in the JVM's zone: ms without trailing zeros, but at least one digit."""
     moment = datetime.fromtimestamp(time_ms // 1000, UTC) + timedelta(minutes=zone_minutes)
     fraction = f"{time_ms % 1000:03d}".rstrip("0") or "0"
     return f"{moment:%Y-%m-%d %H:%M:%S}.{fraction}"
@@ -29,7 +29,7 @@ def timestamp(time_ms: int, zone_minutes: int) -> str:
 def vote(
     answer: str, term: int, group: str | None = None, candidate: str | None = None, voter: str | None = None
 ) -> str:
-    """``VoteResponse``: keys in alphabetical order, nulls left out, as after a failed call."""
+    """Return a ``VoteResponse``: keys in alphabetical order, nulls left out, as after a failed call."""
     of = {"code": 200, "group": group, "leaderId": candidate, "localId": candidate, "remoteId": voter}
     of |= {"term": term, "voteResult": answer}
     return json.dumps({key: value for key, value in of.items() if value is not None}, separators=(",", ":"))
@@ -54,7 +54,7 @@ def transfer_reply(group: str, leader: str, to: str, term: int, code: int) -> st
 
 
 def watermarks(term: int, marks: Iterable[tuple[str, int]]) -> str:
-    """The leader's marks by term; the outer keys are not quoted."""
+    """Return the leader's watermarks by term; the outer keys have no quotes."""
     inner = ",".join(f'"{peer}":{last}' for peer, last in marks)
     return f"{{{term}:{{{inner}}}}}" if inner else "{}"
 
@@ -84,7 +84,7 @@ def ids(members: Iterable[int]) -> str:
 
 
 def epoch_entry(epoch: int, start: int, end: int | None = None) -> str:
-    """``EpochEntry``; the epoch that goes on has the largest end that there is."""
+    """Return an ``EpochEntry``; the present epoch has the largest possible end."""
     return f"EpochEntry{{epoch={epoch}, startOffset={start}, endOffset={OPEN_END if end is None else end}}}"
 
 
@@ -94,17 +94,17 @@ def epoch_entries(entries: Iterable[tuple[int, int, int | None]]) -> str:
 
 
 def bean(name: str, of: Mapping[str, Any]) -> str:
-    """The ``toString`` of an event or a header of the controller; a text that is null keeps its quotes."""
+    """Return the ``toString`` of an event or a header of the controller; a null text keeps its quotes."""
     return f"{name}{{{members({key: ids(value) if isinstance(value, tuple) else value for key, value in of.items()})}}}"
 
 
 def controller_result(events: Iterable[str], response: str | None) -> str:
-    """``ControllerResult``, without its body and code."""
+    """Return a ``ControllerResult``, without its body and code."""
     return f"ControllerResult{{events=[{', '.join(events)}], response={printed(response)}}}"
 
 
 def refused(code: int, remark: str) -> str:
-    """The exception after the line of a refused request; it is the only place where the code stands."""
+    """Return the exception after the line of a refused request; only it contains the code."""
     return (
         f"org.apache.rocketmq.client.exception.MQBrokerException: CODE: {code}  DESC: {remark}\n"
         "For more information, please visit the url, https://rocketmq.apache.org/docs/bestPractice/06FAQ\n"
@@ -113,7 +113,7 @@ def refused(code: int, remark: str) -> str:
 
 
 def unanswered(address: str, timeout_ms: int) -> str:
-    """The exception after the line of a request without answer."""
+    """Return the exception after the line of a request without answer."""
     return (
         "org.apache.rocketmq.remoting.exception.RemotingTimeoutException: wait response on the channel "
         f"</{address}> timeout, {timeout_ms}(ms)\n"
@@ -125,7 +125,7 @@ def unanswered(address: str, timeout_ms: int) -> str:
 
 
 def _file(version: tuple[int, int, int], name: str, entries: Iterable[str]) -> str:
-    """A file with a DataVersion (state version, timestamp, counter) and one table."""
+    """Return a file with a DataVersion (state version, timestamp, counter) and one table."""
     state, timestamp, counter = version
     head = (
         f'\t"dataVersion":{{\n\t\t"counter":{counter},\n\t\t"stateVersion":{state},\n\t\t"timestamp":{timestamp}\n\t}}'
@@ -136,7 +136,7 @@ def _file(version: tuple[int, int, int], name: str, entries: Iterable[str]) -> s
 
 
 def consumer_offset_file(version: tuple[int, int, int], of: Mapping[tuple[str, str], Mapping[int, int]]) -> str:
-    """``consumerOffset.json``: the next message of each queue, by topic and group."""
+    """Return ``consumerOffset.json``: the next message of each queue, by topic and group."""
     entries = (
         f'\t\t"{topic}@{group}":{{{",".join(f"{queue}:{offset}" for queue, offset in sorted(queues.items()))}\n\t\t}}'
         for (topic, group), queues in sorted(of.items())
@@ -145,7 +145,7 @@ def consumer_offset_file(version: tuple[int, int, int], of: Mapping[tuple[str, s
 
 
 def delay_offset_file(version: tuple[int, int, int], of: Mapping[int, int]) -> str:
-    """``delayOffset.json``: the next message of each delay level."""
+    """Return ``delayOffset.json``: the next message of each delay level."""
     return _file(version, "offsetTable", (f"\t\t{level}:{offset}" for level, offset in sorted(of.items())))
 
 

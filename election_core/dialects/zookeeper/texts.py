@@ -1,15 +1,15 @@
 """What a ZooKeeper server prints about elections (apache/zookeeper, ``org.apache.zookeeper.server.quorum``), 3.3 to 3.9.
 
-The node is the server that prints. In a vote, ``value`` is the server voted for, ``peer`` who sent the vote,
+The node is the server that prints. In a vote, ``value`` is the server voted for, ``peer`` the sender of the vote,
 ``count`` the round, ``term`` the epoch of the server voted for, and ``peer_ledger_end_term`` with ``peer_ledger_end``
-its last zxid. Rounds begin again at 1 when a process starts.
+its last zxid. Rounds restart at 1 with a process.
 """
 
 from election_replay.election_core.dialects.dialect import Condition, Text, under
 
 
 def in_class(*names: str) -> Condition:
-    """True where one of these classes prints; by it several texts of one or two words are told apart."""
+    """Return a condition: one of these classes prints, which tells apart texts of one or two words."""
     return lambda name, _: name in names
 
 
@@ -751,9 +751,9 @@ REASONS = (
     Text("STOPPED", "shutdown Follower", sets={"role": "FOLLOWER"}),
     Text("STOPPED", "shutdown Observer", sets={"role": "OBSERVER"}),
 )
-"""Why a role ended: in the line or in the exception behind it. The kind of such a row is the word for ``decision``."""
+"""Reasons for the end of a role, from the line or the exception after it. The kind is the value of ``decision``."""
 
 EXPLAINED = frozenset({"ZK_ROLE_ERROR", "ZK_LEADER_LOST", "ZK_LEARNER_ERROR", "ZK_LEADER_SHUTDOWN", "ZK_ROLE_END"})
-"""The kinds of which an exception may say the reason."""
+"""The kinds whose reason may be in an exception."""
 
 TEXTS = under("zab", (*STATES, *START, *ELECTION, *CONNECTIONS, *LEARNERS, *ENDS, *OLDER, *REPLICATION, *PROCESS))

@@ -1,4 +1,4 @@
-"""Broker sets with a configured master, for a world: who is in the cast, and the words that all their stories share."""
+"""Broker sets with a configured master in a world: the members, and the steps that their scenarios share."""
 
 from collections.abc import Callable
 from typing import Any
@@ -34,10 +34,10 @@ def scenario(
     clients: tuple[str, ...] = (),
     **more: Any,
 ) -> Scenario:
-    """A scenario of name servers, brokers, and consumers that lock queues; ``protocol`` is the one whose story it is.
+    """Return a scenario of name servers, brokers and consumers that lock queues, about ``protocol``.
 
-    The number at the end of a broker's name is its id. All brokers print their settings, and the times in
-    ``server_rules`` are printed by who keeps them.
+    The number at the end of a broker's name is its id. All brokers print their settings; name servers print the times
+    in ``server_rules``.
     """
     members: dict[str, Member] = {server: NameServer(server, server_rules) for server in SERVERS}
     members |= {broker: Broker(broker, broker.rpartition("-")[2], SERVERS, rules) for broker in brokers}
@@ -54,22 +54,22 @@ def scenario(
 
 
 def _serves(state: State) -> int | None:
-    """The id of a broker that runs the special services: there are no terms, but a smaller id is the better one."""
+    """Return the id of a broker that runs the special services; it stands for a term, though the smaller id wins."""
     return int(state.number) if isinstance(state, BrokerState) and state.serving else None
 
 
 def brokers_of(stage: Stage) -> list[str]:
-    """All brokers of a world."""
+    """Return all brokers of a world."""
     return [name for name in stage.names if is_broker(name)]
 
 
 def slaves_of(stage: Stage) -> list[str]:
-    """All brokers but the configured master."""
+    """Return all brokers but the configured master."""
     return [name for name in brokers_of(stage) if name != MASTER]
 
 
 def set_up(stage: Stage) -> Script:
-    """Name servers start, then the brokers, the master first; after a while all serve."""
+    """Start the name servers, then the brokers, the master first; wait until all serve."""
     for name in stage.names:
         stage.start(name)
         yield from stage.seconds(0.5, 3)

@@ -1,6 +1,6 @@
-"""How the brokers of a set with a configured master, and their name servers, write their logs.
+"""The log writer of the brokers of a set with a configured master, and of their name servers.
 
-Texts are those of the dialect, as releases from 5.1.1 to 5.3 have them; here stand files, levels and threads.
+Texts are those of the dialect in releases 5.1.1 to 5.3; files, levels and threads are defined here.
 """
 
 from collections.abc import Callable
@@ -54,11 +54,11 @@ _ADDRESSES = ("address", "peer_address")
 
 Lines = list[tuple[str, str, str]]
 Printed = tuple[dict[str, Any], tuple[Any, ...]]
-"""The columns of a text, and the values of its places without a column."""
+"""The columns of a text, and the values of its placeholders without a column."""
 
 
 def address(node: str | None) -> str | None:
-    """The address of a broker or name server, by its name: the number at its end tells them apart."""
+    """Return the address of a broker or name server, by the number at the end of its name."""
     if node is None:
         return None
     number = int(node.rpartition("-")[2])
@@ -76,14 +76,13 @@ def is_broker(node: str) -> bool:
 
 
 def client_id(name: str) -> str:
-    """What a client calls itself: its address and instance."""
+    """Return a client's id: its address and instance."""
     return f"10.85.0.{60 + int(name.rpartition('-')[2])}@{name}"
 
 
 class SetVoice:
-    """The brokers of one set and their name servers. ``settings`` are those of all brokers, by name, and ``of_servers``
-    those of all name servers.
-    """
+    """The brokers of one set and their name servers, with the settings of all brokers (``settings``) and of all name
+    servers (``of_servers``)."""
 
     def __init__(
         self, servers: tuple[str, ...], rng: Random, settings: dict[str, str], of_servers: dict[str, str]
@@ -94,7 +93,7 @@ class SetVoice:
         self._wrote: tuple[tuple[str, int, str] | None, int] = (None, 1)
 
     def boot(self, node: str, wall_us: int) -> Lines:
-        """The configuration dump and the tip of a process that starts; clients have logs of their own, elsewhere."""
+        """Return the configuration dump and the banner of a process that starts; clients have logs elsewhere."""
         if not (is_server(node) or is_broker(node)):
             return []
         if is_server(node):
@@ -127,7 +126,7 @@ class SetVoice:
         return [self._line(BROKER, wall_us, "INFO", "Thread-18", message)]
 
     def render(self, node: str, wall_us: int, say: Say) -> Lines:
-        """The line of what a machine says; nobody prints a renewal."""
+        """Return the line of a machine's statement; a renewal has none."""
         if say.kind in _UNPRINTED:
             return []
         values = dict(say.values)
@@ -258,4 +257,4 @@ _PRINTED: dict[str, Callable[[dict[str, Any], Random], Printed]] = {
     "PRE_REVERSE_DELAY": lambda v, _: (v, (v["peer_address"],)),
     "XHA_CONN_NEW": lambda v, rng: ({"peer_address": f"/{v['peer_address'].partition(':')[0]}:{_port(rng)}"}, ()),
 }
-"""How a kind is printed where its text has other places than the columns that the machine says."""
+"""The printing of kinds whose text has placeholders other than the machine's columns."""

@@ -1,6 +1,6 @@
-"""Which findings about broker ids the logs prove, by what really happened to files and records.
+"""The findings about broker ids that the logs prove, by the real changes of files and records.
 
-Findings name brokers by their ids, which may be two brokers' or none's; truths here do so too.
+Findings name brokers by their ids, which two brokers or none may have; truths here do so too.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -20,16 +20,13 @@ _NOT_SUPPORTED = 3
 
 
 def truths(world: World) -> list[Truth]:
-    """Everything that a reviewer should hear of the ids of a world."""
+    """Return everything that a reviewer should be told about the ids of a world."""
     return [*(truth for part in _PARTS for truth in part(world)), *_unacknowledged(world)]
 
 
 def _unacknowledged(world: World) -> Iterator[Truth]:
-    """Brokers that waited in vain for acknowledgements: a claim may be no longer than from the first write that waited
-    to the last line that says so.
-
-    Which of their lines come so closely that they are one time is left open.
-    """
+    """Yield brokers that waited in vain for acknowledgements, from the first such write to the last line about it.
+    Which of the lines belong to one episode is left open."""
     waited: dict[str, list[int]] = {}
     for line in lines_of(world, "HA_ACK_TIMEOUT"):
         waited.setdefault(line.node, []).append(line.true_us)
@@ -46,7 +43,7 @@ def _no_longer_than(longest_us: int) -> Claim:
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """A broker that owns an id by its own word; ``shown``: both the proposal with its code and the line are kept."""
+    """A broker that owns an id by its own line; ``shown``: both the proposal with its code and the line are kept."""
 
     node: str
     broker_id: str
@@ -76,7 +73,7 @@ def _truth(rule: str, nodes: tuple[str, ...], line: Line, provable: bool, words:
 
 
 def _removed(world: World, broker_id: str) -> bool:
-    """Whether an operator removed an id, or the whole set."""
+    """Return True when an operator removed an id, or the whole set."""
     gone = (decision.event["brokerIdSetToClean"] for decision in decisions(world) if decision.outcome == CLEANED)
     return any(ids is None or broker_id in map(str, ids) for ids in gone)
 
@@ -85,7 +82,7 @@ def _removed(world: World, broker_id: str) -> bool:
 
 
 def _lost_files(world: World) -> Iterator[Truth]:
-    """A broker that owned one id and later owns another."""
+    """Yield brokers that owned one id and later own another."""
     by_node: dict[str, list[Owned]] = {}
     for owned in _owned(world):
         by_node.setdefault(owned.node, []).append(owned)
@@ -99,7 +96,7 @@ def _lost_files(world: World) -> Iterator[Truth]:
 
 
 def _new_ids(world: World) -> Iterator[Truth]:
-    """A second id for a broker at one address."""
+    """Yield second ids for a broker at one address."""
     by_address: dict[str, list[Decision]] = {}
     for decision in decisions(world):
         if decision.outcome == APPLIED:
@@ -113,7 +110,7 @@ def _new_ids(world: World) -> Iterator[Truth]:
 
 
 def _lost_answers(world: World) -> Iterator[Truth]:
-    """An id that was accepted, and that its broker gave up because it did not hear so."""
+    """Yield accepted ids that their broker gave up because the answer was lost."""
     accepted = {made.event["registerCheckCode"]: made for made in decisions(world) if made.outcome == APPLIED}
     proposed: dict[str, Line] = {}
     for line in lines_of(world, "BRK_REG_TEMP", "BRK_REG_RESET"):
@@ -130,7 +127,7 @@ def _lost_answers(world: World) -> Iterator[Truth]:
 
 
 def _forgotten(world: World) -> Iterator[Truth]:
-    """A broker whose id the controllers do not know, and that never registers."""
+    """Yield brokers whose id the controllers do not know, and that never register."""
     for node in world.names():
         refused = [line for line in lines_of(world, "BRK_REG_SEND_ERR") if line.node == node]
         refused = [line for line in refused if line.value("code") == NOT_REGISTERED]
@@ -155,7 +152,7 @@ def _names(node: str) -> Claim:
 
 
 def _two_at_once(world: World) -> Iterator[Truth]:
-    """Two processes that run with one id at once."""
+    """Yield two processes that run with one id at once."""
     ran = list(_runs(world))
     for (process, id_, *first, shown), (second_process, same, *second, also) in combinations(ran, 2):
         lasted = overlap_us((first[0], first[1]), (second[0], second[1]))
@@ -166,7 +163,7 @@ def _two_at_once(world: World) -> Iterator[Truth]:
 
 
 def _runs(world: World) -> Iterator[tuple[Line, str, int, int, bool]]:
-    """``(first line with its id, id, since, until, shown)`` of every life of a broker that took a role."""
+    """Yield ``(first line with its id, id, since, until, shown)`` of every process of a broker that took a role."""
     seen: set[tuple[str, int]] = set()
     for line in lines_of(world, "BRK_ROLE_DONE", "BRK_SLAVE_BEGIN"):
         ends = [spell.begin_us for spell in world.spells if spell.node == line.node and spell.condition == DOWN]
@@ -177,7 +174,7 @@ def _runs(world: World) -> Iterator[tuple[Line, str, int, int, bool]]:
 
 
 def _owned_twice(world: World) -> Iterator[Truth]:
-    """Two brokers that own one id, each with a code of its own."""
+    """Yield two brokers that own one id, each with a code of its own."""
     for earlier, later in combinations(_owned(world), 2):
         codes = {earlier.code, later.code}
         if earlier.broker_id == later.broker_id and len(codes) == 2 and None not in codes:
@@ -187,7 +184,7 @@ def _owned_twice(world: World) -> Iterator[Truth]:
 
 
 def _accepted_twice(world: World) -> Iterator[Truth]:
-    """An id that the controllers gave to two codes of different brokers."""
+    """Yield ids that the controllers gave to two codes of different brokers."""
     accepted = [earlier for earlier in decisions(world) if earlier.outcome == APPLIED]
     for earlier, later in combinations(accepted, 2):
         same = earlier.event["newBrokerId"] == later.event["newBrokerId"]
@@ -200,7 +197,7 @@ def _accepted_twice(world: World) -> Iterator[Truth]:
 
 
 def _back_and_forth(world: World) -> Iterator[Truth]:
-    """An id whose address goes to another one and back."""
+    """Yield ids whose address changes to another one and back."""
     addresses: dict[str, list[Decision]] = {}
     for decision in decisions(world):
         if decision.outcome in (APPLIED, MOVED):
@@ -220,7 +217,7 @@ def _back_and_forth(world: World) -> Iterator[Truth]:
 
 
 def _refused(world: World) -> Iterator[Truth]:
-    """An id that was applied for with another code than its owner's; the refusal is an error, which is never lost."""
+    """Yield ids applied for with another code than their owner's; the refusal is an error, which is never dropped."""
     proposed: dict[str, Line] = {}
     for line in lines_of(world, "BRK_REG_TEMP", "BRK_REG_APPLY_ERR"):
         if line.kind == "BRK_REG_TEMP":
@@ -234,7 +231,7 @@ def _refused(world: World) -> Iterator[Truth]:
 
 
 def _single_lines(world: World) -> Iterator[Truth]:
-    """Lines that say it all, of each broker the first; they are errors, which are never lost."""
+    """Yield rules that one line breaks, for each broker the first line; they are errors, which are never dropped."""
     seen: set[tuple[str, str]] = set()
     for line in lines_of(world, "BRK_REG_FILE_INVALID", "BRK_REG_NEXT_ERR"):
         other = line.kind == "BRK_REG_NEXT_ERR" and line.value("code") != _NOT_SUPPORTED

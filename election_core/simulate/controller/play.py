@@ -79,7 +79,7 @@ def in_sync(stage: Stage, brokers: int = 3, within: float = 40) -> Script:
 
 
 def slaves(stage: Stage) -> list[str]:
-    """The brokers that are up and not master."""
+    """Return the brokers that are up and not master."""
     return [name for name in stage.followers() if name != CONTROLLER]
 
 
@@ -98,6 +98,6 @@ def cut_off(stage: Stage, name: str, *others: str) -> None:
 
 
 def broker_id(stage: Stage, name: str) -> int:
-    """The id of a broker that is registered."""
+    """Return the id of a registered broker."""
     identity = stage.world.processes[name].files[IDENTITY_FILE]
     return int(identity.broker_id)

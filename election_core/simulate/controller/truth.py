@@ -1,4 +1,4 @@
-"""Which findings the logs of brokers under a controller prove, by what really happened."""
+"""The findings that the logs of brokers under a controller prove."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -46,12 +46,12 @@ from election_replay.election_core.simulate.truth import (
 from election_replay.election_core.simulate.world import FROZEN, MILLISECOND, SECOND, Line, World
 
 SURE_US = 5 * SECOND
-"""Whole seconds at both ends, and the bounds of two clocks, blur less than this."""
+"""An upper bound in us of the blur by whole seconds at both ends and by two clocks."""
 IN_A_ROW_US = 15 * SECOND
-"""Beyond a poll: refusals of one attempt to change a set are this close."""
+"""Refusals of one attempt to change a set are at most a poll and this time (us) apart."""
 FEW_COPIES_US = 60 * SECOND
 SILENCE_US = 18 * SECOND
-"""A running broker has a line every few seconds: after this a hole in its log is ten seconds long."""
+"""A running broker logs every few seconds, so a freeze of this length (us) leaves a gap of ten seconds."""
 
 _BEGINS = ("BRK_MASTER_BEGIN", "HA_MASTER", "HA_MASTER_AGAIN")
 _ENDS = (*_BEGINS, "BRK_SLAVE_BEGIN", "HA_SLAVE", "HA_SLAVE_AGAIN")
@@ -60,7 +60,7 @@ _SAME_SET = 2013
 
 
 def truths(world: World) -> list[Truth]:
-    """Everything that a reviewer should hear of a world."""
+    """Return everything that a reviewer should be told about a world."""
     found = [truth for part in _PARTS for truth in part(world)]
     found += leaderless(world, lambda gap: _gap_shows(world, gap))
     found += skews(world, _causal_pairs(world))
@@ -69,7 +69,7 @@ def truths(world: World) -> list[Truth]:
 
 
 def _owners(world: World) -> dict[str, list[str]]:
-    """``broker id -> processes`` that ever had it; two have one where an identity was copied or given twice."""
+    """Return ``broker id -> processes`` that ever had it; several if an identity was copied or given twice."""
     owners: dict[str, list[str]] = {}
     for name, process in world.processes.items():
         applied = (line.value("identity") for line in lines_of(world, "BRK_REG_APPLIED") if line.node == name)
@@ -80,14 +80,15 @@ def _owners(world: World) -> dict[str, list[str]]:
 
 
 def names_of(world: World) -> dict[str, str]:
-    """``broker id -> process``, the last one that had it; and as findings tell two brokers of one id apart."""
+    """Return ``broker id -> process``, the last that had it; with the longer names by which findings tell two of one id
+    apart."""
     owners = _owners(world)
     both = {f"{number} ({name})": name for number, names in owners.items() for name in names}
     return both | {number: names[-1] for number, names in owners.items()}
 
 
 def _in_names(world: World, found: list[Truth]) -> list[Truth]:
-    """Truths in the names of the world; one that names a broker by an id of two may mean either."""
+    """Return the truths in the world's names; an id of two brokers may mean either."""
     names = names_of(world)
     twins = [(number, name) for number, owners in _owners(world).items() if len(owners) > 1 for name in owners]
     readings = [in_names(found, names), *(in_names(found, names | {number: name}) for number, name in twins)]
@@ -106,7 +107,7 @@ def _named(world: World, ids: Iterable[str | None]) -> tuple[str, ...]:
 
 
 def _unreachable(world: World) -> Iterator[Truth]:
-    """Who could not reach a master that ran on had none until the next one served; whoever reached it had one."""
+    """Yield times without a master for clients that could not reach the running one, until the next one served."""
     for stale, newer in pairs_of_reigns(world):
         ended = ends_at(world, stale)
         if stale.term != newer.term and stale.begin_us < newer.begin_us < ended:
@@ -121,7 +122,7 @@ def _perhaps_none(truth: Truth) -> Claim:
 
 
 def _gap_shows(world: World, gap: Gap) -> bool:
-    """Whether lines prove a gap: the next master says when it began, the last one's end is known from others."""
+    """Return True when lines prove a gap: the next master prints its begin, the last one's end is known from others."""
     if gap.after is None or not clocks_agree(world) or gap.lasted_us < SURE_US:
         return False
     if not lossless(world) or _followed_unseen(world):
@@ -131,7 +132,7 @@ def _gap_shows(world: World, gap: Gap) -> bool:
 
 
 def _fell_silent(world: World, gap: Gap) -> bool:
-    """Whether the last master was frozen for so long that its log shows it, and woke up after the next one began."""
+    """Return True when the last master was frozen long enough to show, and woke after the next one began."""
     return any(
         begin == gap.begin_us and end - begin >= SILENCE_US and end > gap.end_us
         for _, begin, end in spans(world, FROZEN, gap.before.node)
@@ -139,13 +140,13 @@ def _fell_silent(world: World, gap: Gap) -> bool:
 
 
 def _followed_unseen(world: World) -> bool:
-    """Whether a broker followed a master that never was one: a dead one, elected by a heartbeat that came late."""
+    """Return True when a broker followed a master that never led: a dead one, elected by a late heartbeat."""
     led = {reign.term for reign in world.reigns}
     return any(line.kept and line.value("term") not in led for line in lines_of(world, "BRK_SLAVE_BEGIN"))
 
 
 def _missed(world: World, gap: Gap) -> bool:
-    """Whether the controller saw the connection of the last master close when it was killed."""
+    """Return True when the controller saw the last master's connection close as it was killed."""
     lines = (line for line in lines_of(world, "CTL_BROKER_CHANNEL_CLOSED") if line.kept)
     names = names_of(world)
     return any(
@@ -154,7 +155,7 @@ def _missed(world: World, gap: Gap) -> bool:
 
 
 def _others_up(world: World, gap: Gap) -> bool:
-    """Whether a broker was up in the gap for long enough."""
+    """Return True when a broker was up in the gap for long enough."""
     brokers = [name for name in world.names() if IDENTITY_FILE in world.processes[name].files]
     spells = [spell for spell in world.spells if spell.node in brokers and spell.condition == "up"]
     times = [(spell.begin_us, world.now_us if spell.end_us is None else spell.end_us) for spell in spells]
@@ -165,7 +166,7 @@ def _others_up(world: World, gap: Gap) -> bool:
 
 
 def _unclean(world: World) -> Iterator[Truth]:
-    """A winner that was not in the set before; critical if a former member cut messages off after it."""
+    """Yield winners that were not in the set before; critical if a former member cut messages off after it."""
     for before, after in pairwise(sets(world)):
         if after.outcome != ELECTED or after.winner in before.members or after.recorded.epoch == 1:
             continue
@@ -184,7 +185,7 @@ def _uncritical(truth: Truth) -> Claim:
 
 
 def _cuts(world: World) -> Iterator[tuple[Line, bool, int]]:
-    """``(line, shown, bytes)`` of every cut of a slave's log."""
+    """Yield ``(line, shown, bytes)`` of every cut of a slave's log."""
     local: dict[str, Line] = {}
     for line in world.lines:
         if line.kind == "HA_CLIENT_EPOCHS_LOCAL":
@@ -195,7 +196,7 @@ def _cuts(world: World) -> Iterator[tuple[Line, bool, int]]:
 
 
 def _losses(world: World) -> Iterator[Truth]:
-    """A former master that cut messages off; whether they were acknowledged only the truth knows."""
+    """Yield former masters that cut messages off; only the truth knows whether these were acknowledged."""
     for line, shown, lost in _cuts(world):
         led = [reign for reign in world.reigns if reign.node == line.node and reign.begin_us < line.true_us]
         if lost > 0 and led:
@@ -207,7 +208,7 @@ def _losses(world: World) -> Iterator[Truth]:
 
 
 def _loss_of(line: Line, lost: int, *, acknowledged: bool) -> Claim:
-    """A claim must name the right bytes, and may be info only where none of them had been acknowledged."""
+    """Return a claim with the right bytes, which may be info only if none of them had been acknowledged."""
 
     def covers(finding: Finding) -> bool:
         right = finding.nodes == (line.node,) and finding.bytes_lost == lost and _at(finding, line)
@@ -217,11 +218,8 @@ def _loss_of(line: Line, lost: int, *, acknowledged: bool) -> Claim:
 
 
 def _at(finding: Finding, line: Line) -> bool:
-    """Whether a finding is of a line: of its second, by the clock that wrote it, where that was right.
-
-    Findings are in common time: a clock that is wrong is put right as far as messages prove it wrong, which leaves two
-    seconds, of which the log's own seconds hide one.
-    """
+    """Return True when a finding is of the line's second, by the clock that wrote it. Findings are in common time: a
+    wrong clock is corrected as far as messages prove it wrong, which leaves two seconds."""
     shown_us = line.wall_us // SECOND * SECOND
     if abs(line.wall_us - line.true_us) <= BOUND_US:
         return finding.start_time == shown_us
@@ -244,7 +242,7 @@ def _without_master(world: World) -> Iterator[Truth]:
 
 
 def _epochs_back(world: World) -> Iterator[Truth]:
-    """The controllers gave a smaller epoch than before, unless an operator had the set removed."""
+    """Yield smaller epochs given by the controllers, unless an operator had the set removed."""
     largest, shown = 0, 0
     for decision in decisions(world):
         if decision.outcome == CLEANED and not decision.recorded.epoch:
@@ -265,7 +263,8 @@ def _epochs_back(world: World) -> Iterator[Truth]:
 
 
 def _stores_ahead(world: World) -> Iterator[Truth]:
-    """A store refused a role of an epoch below its own; these lines are warnings, which no appender drops."""
+    """Yield stores that refused a role of an epoch below their own; these lines are warnings, which are never
+    dropped."""
     seen: set[tuple[str, object]] = set()
     for line in lines_of(world, "HA_MASTER_STALE", "HA_SLAVE_STALE"):
         epoch, known = line.value("term"), line.value("max_term")
@@ -276,7 +275,7 @@ def _stores_ahead(world: World) -> Iterator[Truth]:
 
 
 def _roles_back(world: World) -> Iterator[Truth]:
-    """A broker that took a role of an epoch that is not larger than the last one of its life."""
+    """Yield brokers that took a role of an epoch not larger than the last one of the same process."""
     last: dict[str, tuple[int, str, bool]] = {}
     for line in world.lines:
         if line.say is None:
@@ -293,7 +292,7 @@ def _roles_back(world: World) -> Iterator[Truth]:
 
 
 def _wrong_elections(world: World) -> Iterator[Truth]:
-    """Two winners of one epoch, or the recorded master elected again."""
+    """Yield two winners of one epoch, and the recorded master elected again."""
     if any(decision.outcome == CLEANED and not decision.recorded.epoch for decision in decisions(world)):
         return
     winners: dict[int, dict[str, bool]] = {}
@@ -317,7 +316,7 @@ def _wrong_elections(world: World) -> Iterator[Truth]:
 
 
 def _wrong_sets(world: World) -> Iterator[Truth]:
-    """One epoch for two sets, or a set that was changed into itself."""
+    """Yield one epoch for two sets, and sets changed into themselves."""
     by_epoch: dict[int, dict[tuple[str, ...], bool]] = {}
     for decision in sets(world):
         values = by_epoch.setdefault(decision.recorded.set_epoch, {})
@@ -341,7 +340,7 @@ def _wrong_set(decision: Decision, provable: bool, words: str) -> Truth:
 
 
 def _line_truth(line: Line, rule: str, words: str, provable: bool) -> Truth:
-    """A rule that one line breaks, which the finding names by its second and its node."""
+    """Return the truth of a rule that one line breaks; the finding names the line's second and node."""
     return Truth(rule, (line.node,), (), line.true_us, line.true_us, provable, words, lambda f: _at(f, line))
 
 
@@ -371,7 +370,7 @@ _BREAKS: dict[str, tuple[str, Callable[[dict[str, Any]], bool]]] = {
 
 
 def _wrong_cuts(world: World) -> Iterator[Truth]:
-    """A log that was cut where it does not part from the master's."""
+    """Yield logs that were cut elsewhere than where they diverge from the master's."""
     master: dict[str, Line] = {}
     local: dict[str, Line] = {}
     for line in world.lines:
@@ -388,13 +387,13 @@ def _wrong_cuts(world: World) -> Iterator[Truth]:
 
 
 def _parting(theirs: Iterable[tuple[int, int, int]], mine: Iterable[tuple[int, int, int]]) -> int:
-    """The last offset up to which two logs are the same."""
+    """Return the last offset up to which two logs are the same."""
     ends = {(epoch, start): end for epoch, start, end in theirs}
     return max((min(end, ends[epoch, start]) for epoch, start, end in mine if (epoch, start) in ends), default=-1)
 
 
 def _wrong_acks(world: World) -> Iterator[Truth]:
-    """Another number of acknowledgements than the configuration demands; these lines are warnings."""
+    """Yield waits for another number of acknowledgements than configured; these lines are warnings."""
     for line in lines_of(world, "HA_ACK_TIMEOUT"):
         if (line.value("count") == -1) != world.processes[line.node].member.rules.all_ack:
             dumped = any(
@@ -406,7 +405,7 @@ def _wrong_acks(world: World) -> Iterator[Truth]:
 
 
 def _poll_us(world: World, broker: str) -> int:
-    """How often a broker asks who is master."""
+    """Return how often a broker asks for the master, in us."""
     periods: Periods = world.processes[broker].member.rules.periods
     return periods.poll * MILLISECOND
 
@@ -437,7 +436,7 @@ def _stale_sets(world: World) -> Iterator[Truth]:
 
 
 def _small_sets(world: World) -> Iterator[Truth]:
-    """A set without a broker that lived for a minute and more."""
+    """Yield sets that lacked a broker which lived for a minute and more."""
     recorded = sets(world)
     complete = all_is_shown(world)
     for decision, following in zip_longest(recorded, recorded[1:]):
@@ -460,7 +459,7 @@ def _owners_names(world: World) -> set[str]:
 
 
 def _existed(world: World, name: str) -> Iterator[tuple[int, int]]:
-    """When the process of a broker existed, frozen or not."""
+    """Yield when the process of a broker existed, frozen or not."""
     ends = [begin for begin, _ in downtime(world, name)]
     starts = [world.began_us, *(end for _, end in downtime(world, name))]
     return zip(starts, [*ends, world.now_us], strict=True)
@@ -474,7 +473,7 @@ def _no_longer(epochs: tuple[int, ...], longest_us: int) -> Claim:
 
 
 def _unrecorded(world: World) -> Iterator[Truth]:
-    """The controllers had no master on record while a broker went on as master."""
+    """Yield times in which the controllers recorded no master while a broker went on as master."""
     nobody: Decision | None = None
     for decision in elections(world):
         if decision.outcome == NOBODY:
@@ -497,7 +496,7 @@ def _without_record(world: World, nobody: Decision, elected: Decision | None) ->
 
 
 def _went_on(world: World, begin_us: int, end_us: int) -> bool:
-    """Whether a broker was master for all that time, but for the moment in which it hears of the end of it."""
+    """Return True when a broker was master for all that time, up to a few seconds before its end."""
     return any(
         reign.begin_us < begin_us and ends_at(world, reign) > max(begin_us, end_us - 3 * SECOND)
         for reign in world.reigns
@@ -509,8 +508,8 @@ def _info_about(terms: tuple[int, ...]) -> Claim:
 
 
 def _storms(world: World) -> Iterator[Truth]:
-    """Elections that nobody planned, with a winner or without; what comes within seconds is one disturbance, and one
-    that follows an election that found nobody ends what that one had begun."""
+    """Yield storms of unplanned elections, with or without winner; elections within seconds are one disturbance. An
+    election after one without winner ends what that one began."""
     begun = [after.line.true_us for before, after in pairwise(elections(world)) if before.outcome == ELECTED]
     times = unplanned(world, [election.line.true_us for election in elections(world)[1:]])
     if len(times) >= 3:
@@ -518,7 +517,7 @@ def _storms(world: World) -> Iterator[Truth]:
 
 
 def _log_gaps(world: World) -> Iterable[Truth]:
-    """A running broker has a line every few seconds; the controllers' silence is not of the broker set."""
+    """Return log gaps: a running broker logs every few seconds; the controllers' silence is none of the broker set."""
 
     def shows(node: str, begin_us: int, end_us: int) -> bool:
         lines = kept(world, node, *_ENDS)
@@ -528,7 +527,7 @@ def _log_gaps(world: World) -> Iterable[Truth]:
 
 
 def _causal_pairs(world: World) -> Iterator[tuple[Line, Line]]:
-    """Kept lines of which the first caused the second: an election, and the role that a broker took by it."""
+    """Yield kept lines of (cause, effect): an election, and a role taken because of it."""
     elected: dict[int, Line] = {}
     for line in lines_of(world, "CTL_EVENT", "BRK_MASTER_BEGIN", "BRK_SLAVE_BEGIN"):
         if not line.kept:

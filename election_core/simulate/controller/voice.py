@@ -1,4 +1,4 @@
-"""How a RocketMQ controller and the brokers under it write their logs."""
+"""The log writer of a RocketMQ controller and of its brokers."""
 
 from collections.abc import Callable, Mapping
 from random import Random
@@ -86,7 +86,7 @@ class ControllerModeVoice:
         self._controller = next(member for member in members.values() if isinstance(member, Controller))
 
     def boot(self, node: str, wall_us: int) -> Lines:
-        """The configuration dump, and what the store says of the end of the last life."""
+        """Return the configuration dump, and the store's lines about the end of the last process."""
         member = self.members[node]
         stream = CONTROLLER_LOG if isinstance(member, Controller) else BROKER_LOG
         dump = [
@@ -137,7 +137,7 @@ class ControllerModeVoice:
         return writing.refused(code, remark)
 
     def _printed(self, kind: str, values: Values) -> tuple[Values, tuple[Any, ...]]:
-        """The columns of a text, and the values of its places without a column."""
+        """Return the columns of a text, and the values of its placeholders without a column."""
         for name in ("members", "members_before"):
             if name in values:
                 values[name] = writing.ids(values[name])
@@ -152,7 +152,7 @@ class ControllerModeVoice:
         return {name: value for name, value in values.items() if name not in hidden}, unnamed
 
     def hash(self) -> str:
-        """The identity of a Java object that prints no better."""
+        """Return the hash of a Java object without a ``toString``."""
         return f"{self._rng.randrange(1 << 24, 1 << 31):x}"
 
     def channel(self, state: str, address: str) -> str:
@@ -170,7 +170,7 @@ class ControllerModeVoice:
 _HIDDEN = frozenset(
     {"identity", "mastery", "events", "response", "entry", "last", "group", "cluster", "recorded", "lost"}
 )
-"""Values that stand in a place without a column."""
+"""Values of placeholders without a column."""
 _HIDDEN_IN = {
     "CTL_BROKER_EXPIRED": frozenset({"broker_id", "peer_address"}),
     "HA_CONN_EXPIRED": frozenset({"address"}),
@@ -178,7 +178,7 @@ _HIDDEN_IN = {
 
 
 def _open_ended(kind: str, epochs: tuple[tuple[int, int], ...]) -> list[tuple[int, int, int | None]]:
-    """The epochs of a handshake: each ends where the next one begins, in the slave's copy of them none has an end."""
+    """Return the epochs of a handshake: each ends where the next begins; in the slave's copy none has an end."""
     ends = [None if kind == "HA_CLIENT_HANDSHAKE" else start for _, start in epochs[1:]]
     return [(*entry, end) for entry, end in zip(epochs, [*ends, None], strict=False)]
 

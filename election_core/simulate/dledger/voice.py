@@ -1,7 +1,7 @@
-"""How a RocketMQ broker in DLedger mode writes its log.
+"""The log writer of a RocketMQ broker in DLedger mode.
 
 The elector's lines go to ``broker_default.log``, the broker's own to ``broker.log``. Texts are those of the dialect;
-here stand the levels, the threads, and what a broker prints around its elector.
+levels, threads, and the broker's lines around its elector are defined here.
 """
 
 from random import Random
@@ -37,7 +37,7 @@ Lines = list[tuple[str, str, str]]
 
 
 class BrokerVoice:
-    """The brokers of one group, each of the release in ``home``; only time stamps show the time zone of their JVMs."""
+    """The brokers of one group, of the release in ``home``; only printed timestamps depend on the JVMs' time zone."""
 
     def __init__(self, group: str, names: tuple[str, ...], rng: Random, home: str = "/opt/rocketmq") -> None:
         self._group, self._names, self._home = group, names, home
@@ -59,7 +59,7 @@ class BrokerVoice:
         return [self._say(BROKER, wall_us, "INFO", "Thread-18", "BRK_SHUTDOWN_BEGIN", count=1)]
 
     def render(self, node: str, wall_us: int, say: Say) -> Lines:
-        """A line of the elector, and what the broker makes of a change of role."""
+        """Return a line of the elector, and the broker's lines about a change of role."""
         values = dict(say.values)
         named, unnamed = self._printed(say.kind, node, values)
         message = writing.WRITER.message(say.kind, *unnamed, **named)
@@ -86,7 +86,7 @@ class BrokerVoice:
         return f"{pool}_{1 + sum(map(ord, repr(say.values))) % 4}"
 
     def _printed(self, kind: str, node: str, values: dict[str, Any]) -> tuple[dict[str, Any], tuple[Any, ...]]:
-        """The columns of a text, and the values of its places without a column."""
+        """Return the columns of a text, and the values of its placeholders without a column."""
         match kind:
             case "DL_LISTEN":
                 return {"value": _PORT}, ()

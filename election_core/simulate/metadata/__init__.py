@@ -1,1 +1,1 @@
-"""Worlds in which an acting master hands over: what consumers have read, and what goes back."""
+"""Worlds in which an acting master hands over: consumers' offsets, and offsets that go back."""

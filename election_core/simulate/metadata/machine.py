@@ -1,9 +1,9 @@
-"""The metadata tables of one broker as they change: pure functions over plain data, part of a broker that runs.
+"""The metadata tables of one broker: pure functions over plain data, part of a simulated broker.
 
 Sources: RocketMQ ``ConsumerOffsetManager``, ``ScheduleMessageService``, ``SlaveSynchronize``,
 ``BrokerPreOnlineService#syncMetadataReverse``.
 
-A version moves only every so many commits; that is why a complete pre-online may take nothing over.
+A version changes only after a number of commits, so a complete pre-online may take nothing over.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -21,7 +21,7 @@ Place = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Offsets:
-    """A table of offsets: the next message of each place. ``commits`` counts what came since the process began."""
+    """A table of offsets: the next message of each place. ``commits`` counts those since the process began."""
 
     version: Version = (0, 0, 0)
     of: tuple[tuple[Place, int], ...] = ()
@@ -30,7 +30,7 @@ class Offsets:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """A table of which only the names matter: topics, subscription groups."""
+    """A table whose names alone matter: topics, subscription groups."""
 
     version: Version = (0, 0, 0)
     names: tuple[str, ...] = ()
@@ -48,11 +48,8 @@ class Tables:
 
 @dataclass(frozen=True, slots=True)
 class TableRules:
-    """What a broker decides by. A broken world bends one of these; the defaults are RocketMQ's.
-
-    ``version_step``: commits from one version to the next (``consumerOffsetUpdateVersionStep``,
-    ``delayOffsetUpdateVersionStep``).
-    """
+    """A broker's rules of decision; a faulty one has one changed. The defaults are RocketMQ's. ``version_step``:
+    commits per version (``consumerOffsetUpdateVersionStep``, ``delayOffsetUpdateVersionStep``)."""
 
     version_step: int = 500
     delay_step: int = 200
@@ -60,7 +57,7 @@ class TableRules:
 
 
 def loaded(stored: Mapping[str, object], defaults: Tables) -> Tables:
-    """The tables of a process that begins, from its files."""
+    """Return the tables of a process that begins, from its files."""
     consumer, delay = stored.get(CONSUMER_FILE), stored.get(DELAY_FILE)
     topics, groups = stored.get(TOPIC_FILE), stored.get(GROUP_FILE)
     return Tables(
@@ -72,7 +69,7 @@ def loaded(stored: Mapping[str, object], defaults: Tables) -> Tables:
 
 
 def committed(table: Offsets, offsets: Iterable[tuple[Place, int]], now_ms: int, step: int) -> Offsets:
-    """Clients commit their places, each as it is told: a smaller one too (``commitOffset``)."""
+    """Return the table after clients' commits; smaller offsets are taken too (``commitOffset``)."""
     places = dict(table.of)
     version, commits = table.version, table.commits
     for place, offset in offsets:
@@ -84,12 +81,12 @@ def committed(table: Offsets, offsets: Iterable[tuple[Place, int]], now_ms: int,
 
 
 def copied(offsets: Offsets, other: Offsets) -> Offsets:
-    """What another broker's table says goes over the own one, and its version with it."""
+    """Return the table overwritten by another broker's, with that one's version."""
     return Offsets(other.version, tuple(sorted({**dict(offsets.of), **dict(other.of)}.items())), offsets.commits)
 
 
 def taken_over(tables: Tables, other: Tables, rules: TableRules) -> tuple[Tables, tuple[str, ...]]:
-    """A returning master reads the tables of a member: what it has then, and which files it took over."""
+    """Return a returning master's tables after it read a member's, and the files that it took over."""
     taken: tuple[str, ...] = ()
     if rules.is_taken_over(tables.consumer.version, other.consumer.version):
         tables, taken = replace(tables, consumer=copied(tables.consumer, other.consumer)), (CONSUMER_FILE,)
@@ -99,14 +96,14 @@ def taken_over(tables: Tables, other: Tables, rules: TableRules) -> tuple[Tables
 
 
 def as_slave(tables: Tables, master: Tables, now_ms: int) -> tuple[Tables, tuple[str, ...], tuple[str, ...]]:
-    """A slave copies its master's tables: what it has then, and the topics and groups that it dropped."""
+    """Return a slave's tables after it copied its master's, and the topics and groups that it dropped."""
     topics, groups = _names(tables.topics, master.topics, now_ms), _names(tables.groups, master.groups, now_ms)
     after = Tables(copied(tables.consumer, master.consumer), copied(tables.delay, master.delay), topics, groups)
     return after, _without(tables.topics, topics), _without(tables.groups, groups)
 
 
 def _names(names: Names, master: Names, now_ms: int) -> Names:
-    """Copying makes a version of its own: so it never is the master's, and every copy does all again."""
+    """Return a copy under a version of its own: it never equals the master's, so every copy repeats all."""
     return names if names.version == master.version else Names(following(master.version, now_ms), master.names)
 
 
@@ -115,5 +112,5 @@ def _without(before: Names, after: Names) -> tuple[str, ...]:
 
 
 def named(table: Names, name: str, now_ms: int) -> Names:
-    """A topic or group is made."""
+    """Return the table with a new topic or group."""
     return Names(following(table.version, now_ms), tuple(sorted({*table.names, name})))

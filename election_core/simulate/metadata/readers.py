@@ -1,4 +1,4 @@
-"""Consumers that commit what they have read to whoever serves, and a collector that copies the brokers' files."""
+"""Consumers that commit their offsets to the serving broker, and a collector that copies the brokers' files."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ _COMMIT_US, _COPY_US = 5 * SECOND, 10 * SECOND
 
 @dataclass(slots=True)
 class Readers:
-    """Two groups of consumers, and the broker that they read from. ``reading`` is false while they rest."""
+    """Two groups of consumers, and the broker that they read from. ``reading`` is False while they pause."""
 
     stage: Stage
     places: dict[Place, int] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Readers:
         self._commit()
 
     def forget(self) -> None:
-        """Consumers are started anew: they go on from what their broker says."""
+        """Restart the consumers, which then continue from their broker's offsets."""
         state = self.stage.world.processes[self.broker].state if self.broker is not None else None
         if state is not None:
             self.places |= dict(state.tables.consumer.of)
@@ -62,7 +62,7 @@ class Readers:
 
 
 class Collector:
-    """Copies files that changed since the copy before: every ten seconds, and at marked moments."""
+    """Copies files that changed since the last copy: every ten seconds, and at marked moments."""
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
@@ -75,7 +75,7 @@ class Collector:
         world.at(world.now_us + _COPY_US, self.begin)
 
     def copy(self) -> None:
-        """Copy now, by a clock that is right."""
+        """Copy now; the collector's clock is right."""
         world = self._stage.world
         stamp = f"{datetime.fromtimestamp(world.now_us // SECOND, UTC):%Y%m%dT%H%M%SZ}"
         for node in brokers_of(self._stage):

@@ -1,4 +1,4 @@
-"""The stories of hand-overs: how a returning master comes to know what was read while it was away, or does not."""
+"""Scenarios of hand-overs: whether a returning master learns what was read while it was away."""
 
 from collections.abc import Callable
 from functools import partial
@@ -18,7 +18,7 @@ from election_replay.election_core.simulate.scenario import Scenario, Script, St
 from election_replay.election_core.simulate.scripts import drifting_clocks, lost_lines
 
 _EACH_COMMIT = TableRules(version_step=1, delay_step=1)
-"""A version for each commit: then versions tell who has come further (``consumerOffsetUpdateVersionStep=1``)."""
+"""A version for each commit, so that versions order the tables (``consumerOffsetUpdateVersionStep=1``)."""
 
 
 def _story(
@@ -42,10 +42,10 @@ def _read_for(
     reading: bool = True,
     topic: bool = False,
 ) -> Callable[[Stage], Script]:
-    """The master is killed and comes back; consumers read all the time, or rest.
+    """Kill the master and start it again, while consumers read or pause.
 
-    ``before``, ``acting``: for how long the master and the slave serve. ``again``: after the return consumers start
-    anew and ask their broker where they were. ``topic``: one is made while the slave acts.
+    ``before``, ``acting``: how long the master and the slave serve. ``again``: consumers restart after the return and
+    ask their broker for their offsets. ``topic``: one is created while the slave acts.
     """
 
     def script(stage: Stage) -> Script:
@@ -78,7 +78,7 @@ def _read_for(
 
 
 def _frozen(stage: Stage) -> Script:
-    """The master is frozen and goes on; its consumers start anew and are told places that they had left behind."""
+    """Freeze the master and thaw it; its consumers restart and get older offsets."""
     yield from set_up(stage)
     readers, collector = Readers(stage), Collector(stage)
     readers.begin()
@@ -131,7 +131,7 @@ SAFE: tuple[Scenario, ...] = (
 
 
 def _whatever(_held: Version, _read: Version) -> bool:
-    """A bug: versions are not compared."""
+    """Take a table over without comparing versions: a bug."""
     return True
 
 

@@ -1,4 +1,4 @@
-"""Which findings logs and copies prove about metadata, by what the tables of the brokers really held."""
+"""The findings that logs and copies prove about metadata, by the real content of the brokers' tables."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,17 +15,15 @@ from election_replay.election_core.simulate.world import SECOND, Leadership, Wor
 _NEAR_US = 20 * SECOND
 _SURE_US = 2 * SECOND
 _FLUSHED_US = {CONSUMER_FILE: 8 * SECOND, DELAY_FILE: 13 * SECOND}
-"""After so long a broker that never stopped has surely written its table again."""
+"""The time in us after which a broker that never stopped has surely written its table again."""
 _WORDS = {CONSUMER_FILE: "Consumer offsets", DELAY_FILE: "Delay offsets"}
-"""How findings about a file begin."""
+"""The first words of findings about a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class HandedOver:
-    """``left`` acted until it heard of ``node``, which served from ``served_us`` on (``None``: it had never stopped).
-
-    ``taken``: what the new one took over, with the versions: file, own, read.
-    """
+    """``left`` acted until it heard of ``node``, which served from ``served_us`` on (None: it had never stopped).
+    ``taken``: what ``node`` took over, with the versions: file, own, read."""
 
     left: Leadership
     node: str
@@ -39,16 +37,16 @@ class HandedOver:
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """Both, as findings name them."""
+        """Both brokers, as findings name them."""
         return tuple(sorted((number_of(self.left.node), number_of(self.node))))
 
     def took(self, file: str) -> bool:
-        """Whether it took a table over from anybody."""
+        """Whether it took over a table from any member."""
         return any(taken == file for taken, _ in self.taken)
 
 
 def truths(world: World) -> list[Truth]:
-    """Everything that a reviewer should hear of a world: of services, and of metadata."""
+    """Return everything that a reviewer should be told about a world: about services and about metadata."""
     found = services.truths(world)
     for handed in hand_overs(world):
         found += _rollbacks(world, handed)
@@ -58,7 +56,7 @@ def truths(world: World) -> list[Truth]:
 
 
 def tables_at(world: World, node: str, time_us: int) -> Tables:
-    """What a broker's tables held at a moment."""
+    """Return the content of a broker's tables at a moment."""
     found = Tables()
     for at, name, say in world.unprinted:
         if at > time_us:
@@ -69,7 +67,7 @@ def tables_at(world: World, node: str, time_us: int) -> Tables:
 
 
 def hand_overs(world: World) -> Iterator[HandedOver]:
-    """Every end of an acting time by a smaller id."""
+    """Return every end of an acting time by a smaller id."""
     for reign in world.reigns:
         if number_of(reign.node) == MASTER_ID or reign.how_ended != "stepped down":
             continue
@@ -80,7 +78,7 @@ def hand_overs(world: World) -> Iterator[HandedOver]:
 
 
 def _heard_of(world: World, reign: Leadership) -> str:
-    """The broker with the smaller id that ended an acting time."""
+    """Return the broker with the smaller id that ended an acting time."""
     for line in lines_of(world, "BRK_MIN_CHANGED"):
         if (line.node, line.true_us) == (reign.node, reign.end_us):
             return str(line.value("after")[1])
@@ -88,7 +86,7 @@ def _heard_of(world: World, reign: Leadership) -> str:
 
 
 def _taken(world: World, node: str, reign: Leadership) -> tuple[tuple[str, bool], ...]:
-    """The files that a returning master took over, and whether the consumers' version allowed it."""
+    """Return the files that a returning master took over, and whether the consumers' version allowed it."""
     found: list[tuple[str, bool]] = []
     for at, name, say in world.unprinted:
         if name == node and say.kind == "REVERSED" and reign.begin_us < at <= ends_at(world, reign):
@@ -101,7 +99,8 @@ def _taken(world: World, node: str, reign: Leadership) -> tuple[tuple[str, bool]
 
 
 def _rollbacks(world: World, handed: HandedOver) -> Iterator[Truth]:
-    """``METADATA_ROLLBACK``: the new one begins behind the old one; ``STALE_REVERSE_SYNC`` too where it took over."""
+    """Yield ``METADATA_ROLLBACK``: the new one begins behind the old one; with ``STALE_REVERSE_SYNC`` if it took
+    over."""
     before, after = _at_hand_over(world, handed)
     for file, old, new in ((CONSUMER_FILE, before.consumer, after.consumer), (DELAY_FILE, before.delay, after.delay)):
         lost: dict[tuple[str, str], dict[Place, int]] = {}
@@ -117,7 +116,7 @@ def _rollbacks(world: World, handed: HandedOver) -> Iterator[Truth]:
 
 
 def _at_hand_over(world: World, handed: HandedOver) -> tuple[Tables, Tables]:
-    """The acting master's tables at its end, and those with which the new one began or goes on."""
+    """Return the acting master's last tables, and those with which the new one began or goes on."""
     begun = handed.end_us if handed.served_us is None else handed.served_us
     return tables_at(world, handed.left.node, handed.end_us), tables_at(world, handed.node, begun)
 
@@ -140,10 +139,8 @@ def _same(handed: HandedOver, finding: Finding) -> bool:
 
 
 def _copied(world: World, handed: HandedOver, file: str, entries: dict[Place, int]) -> bool:
-    """Whether copies show it: the last one of the acting master's file, and one of the new one's that is behind it.
-
-    That one was taken after it served, or, where it took nothing over, while its process was dead.
-    """
+    """Return True when copies show it: the acting master's last one, and one of the new one's that is behind it. The
+    latter was taken after it served or, if it took nothing over, while its process was dead."""
     if not _all_is_shown(world, handed):
         return False
     acted = handed.left.begin_us + _SURE_US, handed.end_us - _SURE_US
@@ -162,7 +159,7 @@ def _copied(world: World, handed: HandedOver, file: str, entries: dict[Place, in
 
 
 def copies(world: World, node: str, file: str) -> Iterator[tuple[int, Offsets]]:
-    """When a collector copied a broker's file, and the table that it held."""
+    """Return when a collector copied a broker's file, with the table in it."""
     for time, name, say in world.unprinted:
         content = dict(say.values).get(file) if name == node and say.kind == "COPIED" else None
         if isinstance(content, Offsets):
@@ -170,13 +167,13 @@ def copies(world: World, node: str, file: str) -> Iterator[tuple[int, Offsets]]:
 
 
 def _deaths(world: World, handed: HandedOver) -> list[tuple[int, int]]:
-    """The times in which the new one's process did not exist, up to when it served."""
+    """Return the times in which the new one's process did not exist, up to when it served."""
     served = handed.served_us or 0
     return [(died + _SURE_US, started) for died, started in downtime(world, handed.node) if started <= served]
 
 
 def _all_is_shown(world: World, handed: HandedOver) -> bool:
-    """Whether all lines of both brokers are there, and every clock is right."""
+    """Return True when all lines of both brokers are there, and every clock is right."""
     return all_is_shown(world, handed.left.node, handed.node)
 
 
@@ -184,7 +181,7 @@ def _all_is_shown(world: World, handed: HandedOver) -> bool:
 
 
 def _names(world: World, handed: HandedOver) -> Iterator[Truth]:
-    """``METADATA_ROLLBACK``: what was made on the acting master and is not on the new one."""
+    """Yield ``METADATA_ROLLBACK``: names created on the acting master that the new one lacks."""
     begun = tables_at(world, handed.left.node, handed.left.begin_us)
     ended = tables_at(world, handed.left.node, handed.end_us)
     now = tables_at(world, handed.node, world.now_us)
@@ -209,7 +206,7 @@ def _lost(handed: HandedOver, words: str) -> Claim:
 
 
 def _older_taken(world: World, handed: HandedOver) -> Iterator[Truth]:
-    """``STALE_REVERSE_SYNC``: a table was taken over although its version is smaller."""
+    """Yield ``STALE_REVERSE_SYNC``: a table was taken over although its version is smaller."""
     for file, allowed in handed.taken[:1]:
         if file == CONSUMER_FILE and not allowed:
             words = f"{handed.node} took over consumer offsets whose version is smaller than its own."
@@ -222,7 +219,8 @@ def _older(handed: HandedOver) -> Claim:
 
 
 def _versions_copied(world: World, handed: HandedOver, file: str) -> bool:
-    """Whether copies show both versions: the new one's from its death, the old one's from after it was read."""
+    """Return True when copies show both versions: the new one's from its death, the old one's from after it was
+    read."""
     if handed.served_us is None or not _all_is_shown(world, handed):
         return False
     deaths = _deaths(world, handed)

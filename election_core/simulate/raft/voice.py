@@ -1,6 +1,6 @@
-"""How an etcd member writes its log.
+"""The log writer of an etcd member.
 
-Texts are those of the dialect; here stand the places in etcd's source that print them, and the fields beside the text.
+Texts are those of the dialect; their places in etcd's source and the fields beside the text are defined here.
 """
 
 from collections.abc import Callable, Mapping
@@ -68,7 +68,7 @@ _CALLERS: Mapping[str, tuple[str, str]] = {
     "ETCD_SIGNAL": ("osutil/interrupt_unix.go:64", "osutil/interrupt_unix.go:64"),
     "ETCD_STOPPING": ("embed/etcd.go:371", "embed/etcd.go:373"),
 }
-"""Where 3.4 and 3.5 print a line; all lines of the library pass through one place in 3.5."""
+"""The source locations of lines in 3.4 and 3.5; in 3.5 all lines of the library have one location."""
 
 _LIBRARY = "etcdserver/zap_raft.go"
 _WARNS = frozenset({"ETCD_REMOVED", "RAFT_NO_QUORUM", "ETCD_PEER_LOST", "ETCD_PEER_INACTIVE", "ETCD_HEARTBEAT_LATE"})
@@ -90,8 +90,8 @@ class EtcdVoice:
         return f"logs/{stream}.{part}.gz" if part else f"logs/{stream}"
 
     def boot(self, node: str, wall_us: int) -> Lines:
-        """The settings of a process that starts: etcd's, which always asks for CheckQuorum. Another program on its
-        library and connections prints none."""
+        """Return the settings of a process that starts, as etcd prints them; other programs on its library print
+        none."""
         if not self._rules.check_quorum:
             return []
         members = ",".join(f"{name}=http://{_host(name)}:2380" for name in self._names)
@@ -119,7 +119,7 @@ class EtcdVoice:
         return [signal, self._line("ETCD_STOPPING", wall_us, fields=of)]
 
     def render(self, node: str, wall_us: int, say: Say) -> Lines:
-        """A line of the library has its values in its text, one of the server beside it."""
+        """Return a line; the library has its values in its text, the server beside it."""
         values = {name: IDS.get(value, value) if name in _MEMBERS else value for name, value in say.values}
         if say.kind in _FIELDS:
             fields = _FIELDS[say.kind](node, {**values, "heartbeat_ms": self._rules.heartbeat_ms})
@@ -142,7 +142,7 @@ class EtcdVoice:
 
 
 def _printed(kind: str, values: Values) -> tuple[Values, tuple[Any, ...]]:
-    """The columns of a text, and the values of its places without a column."""
+    """Return the columns of a text, and the values of its placeholders without a column."""
     match kind:
         case "RAFT_MEMBERS":
             return {"node": values["node"]}, (

@@ -1,4 +1,4 @@
-"""Which findings the logs of a ZooKeeper world prove, by what really happened in it."""
+"""The findings that the logs of a ZooKeeper world prove."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ _NAMES = {sid: name for name, sid in SIDS.items()}
 
 
 def truths(world: World) -> list[Truth]:
-    """Everything that a reviewer should hear of a world."""
+    """Return everything that a reviewer should be told about a world."""
     parts = (
         *(_regressions, _stores_that_went_back, _worse_votes, _left_behind, _lost_commits, _without_quorum),
         *(_log_gaps, _storms),
@@ -83,7 +83,7 @@ def _of(node: str) -> Claim:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """With what a server went into an election: its epoch and last zxid."""
+    """The epoch and last zxid with which a server entered an election."""
 
     line: Line
     epoch: int
@@ -91,7 +91,7 @@ class _Entry:
 
 
 def _entries(world: World) -> dict[str, list[_Entry]]:
-    """What each server said of itself at the begin of each election, in order."""
+    """Return what each server printed about itself at the begin of each election, in order."""
     entries: dict[str, list[_Entry]] = {}
     began: dict[str, Line] = {}
     for line in lines_of(world, "ZK_ELECTION", "ZK_VOTE"):
@@ -104,7 +104,7 @@ def _entries(world: World) -> dict[str, list[_Entry]]:
 
 
 def _left_behind(world: World) -> Iterator[Truth]:
-    """``ZAB_WRONG_WINNER``: a leader is established that is behind servers which it needs for its quorum."""
+    """Yield ``ZAB_WRONG_WINNER``: an established leader is behind servers that it needs for its quorum."""
     entries = _entries(world)
     for line in lines_of(world, "ZK_ESTABLISHED"):
         supporters = line.value("members")
@@ -120,10 +120,8 @@ def _left_behind(world: World) -> Iterator[Truth]:
 
 
 def _lost_commits(world: World) -> Iterator[Truth]:
-    """``COMMITTED_ENTRY_LOST``: a leader without entries with which one of an earlier epoch had been established.
-
-    Whoever had them has to cut them off then.
-    """
+    """Yield ``COMMITTED_ENTRY_LOST``: a leader lacks entries with which one of an earlier epoch had been established.
+    Servers that have them must then cut them off."""
     entries = _entries(world)
     back = any(True for _ in _regressions(world))
     established = [
@@ -158,7 +156,7 @@ def _behind(leader: str, epoch: int) -> Claim:
 
 
 def _without_quorum(world: World) -> Iterator[Truth]:
-    """A leader with fewer supporters than a majority; that there are more servers shows by their votes."""
+    """Yield leaders with fewer supporters than a majority; other servers show by their votes."""
     heard: dict[str, set[str]] = {}
     for line in lines_of(world, "ZK_START", "ZK_ELECTION", "ZK_VOTE", "ZK_ESTABLISHED"):
         if line.kind == "ZK_VOTE" and line.kept:
@@ -179,7 +177,7 @@ def _lonely(line: Line, supporters: set[str], voters: set[str]) -> Truth:
 
 
 def _stores_that_went_back(world: World) -> Iterator[Truth]:
-    """``STORE_WENT_BACK``: a server's data were lost or an older copy took their place. Its lines need not show it."""
+    """Yield ``STORE_WENT_BACK``: a server's data was lost or replaced by an older copy; its lines need not show it."""
     for fault in world.faults:
         lost = fault.action == "file lost" and fault.detail == LOG_FILE
         if fault.node is not None and (lost or fault.action == "old copy put back"):
@@ -188,7 +186,7 @@ def _stores_that_went_back(world: World) -> Iterator[Truth]:
 
 
 def _regressions(world: World) -> Iterator[Truth]:
-    """``TERM_REGRESSION``: a server's epoch is smaller than one that it had reached: by its votes and as a leader."""
+    """Yield ``TERM_REGRESSION``: a server's epoch is below one that it had reached, by its votes or as leader."""
     for node in world.names():
         largest, shown = -1, -1
         begins = False
@@ -213,7 +211,8 @@ def _regressions(world: World) -> Iterator[Truth]:
 
 
 def _gap_shows(world: World, gap: Gap) -> bool:
-    """Whether lines prove a gap: the last leader said when it gave up, or a follower noticed at once that it died."""
+    """Return True when lines prove a gap: the last leader printed that it gave up, or a follower noticed its death at
+    once."""
     if gap.after is None or gap.lasted_us < _SURE_GAP_US or not all_is_shown(world):
         return False
     gave_up = gap.before.how_ended == "stepped down" and gap.before.end_us == gap.begin_us
@@ -226,14 +225,14 @@ def _missed(line: Line, gap: Gap) -> bool:
 
 
 def _storms(world: World) -> Iterator[Truth]:
-    """Servers do not print that they are told to stop: where each was down once, that may have been planned."""
+    """Yield storms; servers do not print orderly stops, so a time in which each was down once may be planned."""
     down = {name for name in world.names() if len(downtime(world, name)) > 1}
     for storm in storms(world):
         yield replace(storm, provable=storm.provable and down != set(world.names()))
 
 
 def _log_gaps(world: World) -> Iterable[Truth]:
-    """A quiet log shows a freeze only where another leader was established meanwhile, well before it ended."""
+    """Yield log gaps; a quiet log shows a freeze only if another leader was established well before its end."""
 
     def shows(node: str, begin_us: int, end_us: int) -> bool:
         led = any(
@@ -247,12 +246,12 @@ def _log_gaps(world: World) -> Iterable[Truth]:
 
 
 def kept_by_others(world: World, node: str) -> Iterator[Line]:
-    """The lines in which others than this server say that they are established."""
+    """Return the kept lines in which other servers print that they are established."""
     return (line for name in world.names() if name != node for line in kept(world, name, "ZK_ESTABLISHED"))
 
 
 def _causal_pairs(world: World) -> Iterator[tuple[Line, Line]]:
-    """Kept lines of which the first caused the second: a follower sees the first proposal of an established leader."""
+    """Yield kept lines of (cause, effect): a follower sees an established leader's first proposal."""
     established: dict[int, Line] = {}
     for line in lines_of(world, "ZK_ESTABLISHED", "ZK_PROPOSAL_GAP"):
         epoch = line.number("zxid") >> 32

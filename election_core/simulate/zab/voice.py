@@ -1,6 +1,6 @@
-"""How a ZooKeeper server writes its log.
+"""The log writer of a ZooKeeper server.
 
-Texts are those of the dialect; here stand the threads and classes of 3.8 that print them.
+Texts are those of the dialect; the threads and classes of 3.8 that print them are defined here.
 """
 
 from collections.abc import Callable, Mapping
@@ -49,7 +49,7 @@ _PLACES: Mapping[str, tuple[str, str]] = {
     "ZK_TO_LOOKING": (_PEER, "QuorumPeer@1585"),
     "ZK_PEER_LOST": ("RecvWorker:{other}", "QuorumCnxManager$RecvWorker@1399"),
 }
-"""Which thread prints a line, and where; ``peer`` is the address, ``name`` the name and ``other`` the id of another."""
+"""Thread and class of each line; ``peer`` is the address, ``name`` the name and ``other`` the id of another server."""
 
 _LEVELS = {
     **dict.fromkeys(("ZK_PEER_LOST", "ZK_LEADER_LOST", "ZK_TO_LOOKING", "ZK_PROPOSAL_GAP", "ZK_TRUNCATED"), "WARN"),
@@ -82,7 +82,7 @@ class ServerVoice:
         return []
 
     def render(self, node: str, wall_us: int, say: Say) -> Lines:
-        """A line, and the exception behind it."""
+        """Return a line, with the exception after it."""
         values = {name: value for name, value in say.values if name != "node"}
         peer = values.get("peer")
         if say.kind == "ZK_SETTING":
