@@ -97,7 +97,8 @@ class GroupNames(TypedDict):
 class Group:
     """The facts of one group and protocol, indexed; build it with :func:`group_of`, and treat it as immutable.
     ``begun`` and ``written`` are the first and the last line in which each source could have logged a role: beyond them
-    its silence shows nothing, although its process may have written other files."""
+    its silence shows nothing, although its process may have written other files; nor does it in ``file_gaps``, between
+    the end of one such file and the beginning of the next."""
 
     cluster: str
     replica_group: str
@@ -108,6 +109,7 @@ class Group:
     electorates: Electorates
     begun: Mapping[str, Moment] = field(default_factory=dict)
     written: Mapping[str, Moment] = field(default_factory=dict)
+    file_gaps: Mapping[str, Sequence[tuple[Moment, Moment]]] = field(default_factory=dict)
     timing: Timing = DEFAULTS
     roles: Sequence[Role] = ()
     tenures: Sequence[Tenure] = ()
@@ -269,9 +271,10 @@ def group_of(all_facts: Iterable[Fact], clocks: Clocks) -> Group:
         electorates=electorates,
         begun=_first_lines(every),
         written=_last_lines(every),
+        file_gaps=_file_gaps(every),
         timing=timing_of(ordered),
     )
-    group = replace(group, roles=tuple(_closed_if_silent(role, group) for role in group.of(Role)))
+    group = replace(group, roles=tuple(_as_shown(_closed_if_silent(role, group), group) for role in group.of(Role)))
     return group.with_tenures(sorted(_tenures(group), key=lambda tenure: (tenure.term, tenure.begin, tenure.source)))
 
 
@@ -285,6 +288,24 @@ def _last_lines(facts: Sequence[Fact]) -> dict[str, Moment]:
     """Return each source's last line that could show a role; peers may have heard of its process later."""
     ran, shown = (_by_source(facts, kind, until, max) for kind in (Alive, Written))
     return ran | {source: min(last, ran.get(source, last), key=_time) for source, last in shown.items()}
+
+
+def _file_gaps(facts: Iterable[Fact]) -> dict[str, Sequence[tuple[Moment, Moment]]]:
+    """Return the times in which no file of a source has lines that could state a role, between those in which one
+    has."""
+    files: dict[str, list[tuple[Moment, Moment]]] = {}
+    for fact in facts:
+        if isinstance(fact, Written) and (end := until(fact)) is not None:
+            files.setdefault(fact.source_node, []).append((since(fact), end))
+    return {source: gaps for source, spans in files.items() if (gaps := list(_between(sorted(spans))))}
+
+
+def _between(spans: Sequence[tuple[Moment, Moment]]) -> Iterator[tuple[Moment, Moment]]:
+    last = spans[0][1]
+    for begin, end in spans[1:]:
+        if begin.at > last.by:
+            yield last, begin
+        last = max(last, end)
 
 
 def _by_source(
@@ -331,6 +352,16 @@ def _closed_if_silent(role: Role, group: Group) -> Role:
     if least < SILENT_END:
         return role
     return replace(role, until=max(seen.at, role.since), until_by=group.end.by, end_cause=SILENT)
+
+
+def _as_shown(role: Role, group: Group) -> Role:
+    """Return a role with its end no later than a gap between files in it: it may have ended there, and another one have
+    come and gone."""
+    if role.until is None:
+        return role
+    gaps = group.file_gaps.get(role.source_node, ())
+    inside = (gap for gap, over in gaps if role.since <= gap.at and over.at <= role.until)
+    return next((replace(role, until=gap.at) for gap in inside if gap.at < role.until), role)
 
 
 def _tenures(group: Group) -> Iterator[Tenure]:

@@ -88,9 +88,11 @@ def _leads_again(group: Group, role: Role, before: Tenure, begin: Moment) -> boo
 
 def covers(group: Group, source: str, begin: Moment, end: Moment) -> bool:
     """Return True when a log has lines from ``begin`` to ``end``, but for ``MAX_INFO_GAP``."""
-    last = group.written.get(source)
-    whole = last is not None and group.clocks.elapsed(end, last)[0] >= -Timeout.MAX_INFO_GAP.us
-    return whole and _begins_before(group, source, begin)
+    last, elapsed, short = group.written.get(source), group.clocks.elapsed, Timeout.MAX_INFO_GAP.us
+    if last is None or elapsed(end, last)[0] < -short or not _begins_before(group, source, begin):
+        return False
+    gaps = group.file_gaps.get(source, ())
+    return not any(elapsed(begin, over)[1] > short and elapsed(gap, end)[1] > short for gap, over in gaps)
 
 
 def not_shown(group: Group, source: str, begin: Moment, end: Moment) -> int:

@@ -425,8 +425,10 @@ BROKER_KINDS = frozenset(_BROKER_HANDLERS)
 """The events that the fold of a broker's logs reads."""
 PERIODIC: Mapping[str, Periodic] = dict.fromkeys(("BRK_REG_NS_FAILED", "BRK_REG_NS_OK"), PER_PEER_ADDRESS)
 """Registrations at the name servers come every ten to sixty seconds."""
-TELLS_ROLES = frozenset({"BRK_MASTER_BEGIN", "BRK_REG_APPLIED", "BRK_REG_TEMP", "BRK_ROLE_DONE", "BRK_SLAVE_BEGIN"})
-"""Lines of the broker's own log that state its role."""
+_IN_BROKER_LOG = frozenset({"BRK_MASTER_BEGIN", "BRK_REG_APPLIED", "BRK_REG_TEMP", "BRK_ROLE_DONE", "BRK_SLAVE_BEGIN"})
+_IN_STORE_LOG = frozenset({"HA_MASTER", "HA_MASTER_AGAIN", "HA_SLAVE", "HA_SLAVE_AGAIN"})
+TELLS_ROLES = _IN_BROKER_LOG | _IN_STORE_LOG
+"""Lines that state a broker's role: those of the broker itself, and of its store, which changes with it."""
 
 
 def merged_in_lives(steps: list[Step], incarnations: list[Incarnation]) -> list[Step]:

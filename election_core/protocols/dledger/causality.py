@@ -7,20 +7,31 @@ got an old copy of it, raises itself to one term twice.
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER, TRANSFER
 from election_replay.election_core.judge.clock import Message, Moment
 from election_replay.election_core.judge.group import since
-from election_replay.election_core.model.facts import Committed, Fact, KnownCommitted, LeaderLog, Role, VoteGranted
+from election_replay.election_core.model.facts import (
+    Alive,
+    Committed,
+    Fact,
+    KnownCommitted,
+    LeaderLog,
+    Role,
+    VoteGranted,
+)
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.dledger.log import PROTOCOL
 from election_replay.election_core.protocols.raft_family.causality import (
     Raises,
     of_two_machines,
-    process_begins,
     raises,
 )
+
+ProcessRuns = Mapping[str, Sequence[tuple[int, int]]]
+"""When each run of each process began, and by when it was over, by its own clock."""
 
 
 def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
@@ -32,7 +43,7 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
     facts = list(facts)
     raised = raises(facts)
     led = _led(facts, raised)
-    begins = process_begins(facts, PROTOCOL)
+    process_runs = _process_runs(facts)
     for fact in facts:
         if isinstance(fact, Role) and fact.role == FOLLOWER and fact.cause == "heartbeat":
             cause = led.get((fact.leader, fact.term))
@@ -40,12 +51,23 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
             cause = raised.get((fact.voter, fact.term))
         else:
             continue
-        if cause is not None and not _of_an_earlier_life(fact, cause, begins):
+        if cause is not None and not _of_an_earlier_run(fact, cause, process_runs):
             yield Message(cause, since(fact))
-    yield from _commits_from_leaders(facts, begins)
+    yield from _commits_from_leaders(facts, process_runs)
 
 
-def _commits_from_leaders(facts: Sequence[Fact], begins: dict[str, list[int]]) -> Iterator[Message]:
+def _process_runs(facts: Iterable[Fact]) -> ProcessRuns:
+    """Return all runs; one that just ends may have gone on for as long as a log may be silent."""
+    process_runs: dict[str, set[tuple[int, int]]] = {}
+    for fact in facts:
+        if isinstance(fact, Alive) and fact.protocol == PROTOCOL:
+            last = fact.until_by if fact.until_by is not None else fact.since_by
+            end = last if fact.stopped else last + Timeout.SILENCE.us
+            process_runs.setdefault(fact.source_node, set()).add((fact.since, end))
+    return {source: sorted(spans) for source, spans in process_runs.items()}
+
+
+def _commits_from_leaders(facts: Sequence[Fact], process_runs: ProcessRuns) -> Iterator[Message]:
     """Yield pairs from a leader's commit index to a follower that knows a larger one, which only the leader can send.
 
     Source: ``DLedgerEntryPusher``: followers take the index from the pushes of the leader, which has committed it
@@ -62,14 +84,14 @@ def _commits_from_leaders(facts: Sequence[Fact], begins: dict[str, list[int]]) -
         if isinstance(fact, KnownCommitted):
             known.setdefault(fact.term, []).append(fact)
         elif isinstance(fact, LeaderLog) or fact.role == LEADER:
-            life = bisect_right(begins.get(fact.source_node, []), fact.since)
+            life = _runs_begun(process_runs, fact.source_node, fact.since)
             ends = ends_led_with.setdefault((fact.source_node, fact.term), {})
             ends[life] = max(ends.get(life, -1), fact.to_index if isinstance(fact, LeaderLog) else -1)
     for grown in facts:
         if not isinstance(grown, Committed) or grown.protocol != PROTOCOL or grown.from_index is None:
             continue
         ends = ends_led_with.get((grown.source_node, grown.term), {})
-        life = bisect_right(begins.get(grown.source_node, []), grown.since)
+        life = _runs_begun(process_runs, grown.source_node, grown.since)
         again = min(ends, default=life) < life
         if named[grown.term] != 1 or (again and ends.get(life, -1) < 0):
             continue
@@ -77,16 +99,22 @@ def _commits_from_leaders(facts: Sequence[Fact], begins: dict[str, list[int]]) -
         index = max(grown.from_index, ends[life] if again else -1)
         for knows in known.get(grown.term, []):
             knows_more = knows.to_index > index and knows.source_node != grown.source_node
-            if knows_more and not _of_an_earlier_life(knows, cause, begins):
+            if knows_more and not _of_an_earlier_run(knows, cause, process_runs):
                 yield Message(cause, since(knows))
 
 
-def _of_an_earlier_life(effect: Fact, cause: Moment, begins: dict[str, list[int]]) -> bool:
-    """Return True when the effect belongs to an earlier run of the process that logged the cause. A process that lost
-    its ``currterm`` file reaches a term again, and the lines of the first time may be missing."""
-    starts = begins.get(cause.source, [])
-    last = bisect_right(starts, cause.at) - 1
-    return last > 0 and starts[0] <= effect.since_by < starts[last]
+def _of_an_earlier_run(effect: Fact, cause: Moment, process_runs: ProcessRuns) -> bool:
+    """Return True when the effect belongs to an earlier run of the process that logged the cause, and does not lie
+    between two of them. A process that lost its ``currterm`` file reaches a term again, and the lines of the first time
+    may be missing."""
+    of_source = process_runs.get(cause.source, [])
+    earlier = of_source[: max(_runs_begun(process_runs, cause.source, cause.at) - 1, 0)]
+    return any(begin <= effect.since_by and effect.since <= end for begin, end in earlier)
+
+
+def _runs_begun(process_runs: ProcessRuns, source: str, time: int) -> int:
+    """Return how many runs of a process began by a time."""
+    return bisect_right(process_runs.get(source, []), time, key=itemgetter(0))
 
 
 def _led(facts: list[Fact], raised: Raises) -> Raises:

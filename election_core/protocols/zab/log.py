@@ -90,7 +90,11 @@ class InitialVote:
 
 @dataclass(slots=True)
 class Election:
-    """What a server has sent and heard in one election; a new election replaces it."""
+    """What a server has sent and heard in one election; a new election replaces it.
+
+    ``votes`` are those of servers that look for a leader, ``voted`` when the last of them changed; ``claims`` are whom
+    others lead or follow.
+    """
 
     began: FoldEvent | None = None
     initial: Vote | None = None
@@ -99,6 +103,7 @@ class Election:
     voters: set[str] = field(default_factory=set)
     votes: dict[str, tuple[int | None, int]] = field(default_factory=dict)
     claims: dict[str, str] = field(default_factory=dict)
+    voted: int = 0
     latest_round: int = 0
     left: bool = False
 
@@ -313,7 +318,7 @@ class ZabLog:
         self._follow(event, OBSERVER)
 
     def _follow(self, event: FoldEvent, role: str) -> None:
-        leader, self._now.suggested = self._chosen_leader() or self._now.suggested, None
+        leader, self._now.suggested = self._chosen_leader(event) or self._now.suggested, None
         if role == FOLLOWER:
             self._note_ballot(leader, None, event)
         self._step(event, role, None, leader, "following")
@@ -322,15 +327,19 @@ class ZabLog:
         """Take the leader that a reconfiguration names to all servers, without votes; ``-1``: nobody."""
         self._now.suggested = None if event.peer == "-1" else event.peer
 
-    def _chosen_leader(self) -> str | None:
+    def _chosen_leader(self, event: FoldEvent) -> str | None:
         """Return the leader that the server follows: its round's winner or the leader that others follow; None on a
-        tie."""
-        supporters = Counter(self._now.election.claims.values())
-        if self._now.election.last_vote is not None:
-            mine = (self._now.election.round, self._now.election.last_vote.leader)
-            supporters[str(self._now.election.last_vote.leader)] += sum(
-                1 for vote in self._now.election.votes.values() if vote == mine
-            )
+        tie.
+
+        A round decides at the vote that makes a quorum (``FastLeaderElection#lookForLeader``): one in which no vote
+        changed for long had none, however many voted alike.
+        """
+        election = self._now.election
+        supporters = Counter(election.claims.values())
+        decides = not supporters or event.at - election.voted <= Timeout.ON_ITS_WAY.us
+        if decides and election.last_vote is not None:
+            mine = (election.round, election.last_vote.leader)
+            supporters[str(election.last_vote.leader)] += sum(1 for vote in election.votes.values() if vote == mine)
         supporters.pop(self.node or "", None)
         most = supporters.most_common(2)
         return None if not most or (len(most) > 1 and most[0][1] == most[1][1]) else most[0][0]
@@ -457,7 +466,8 @@ class ZabLog:
             return
         if event.result == "LOOKING":
             self._now.election.latest_round = max(self._now.election.latest_round, event.count or 0)
-            self._now.election.votes[event.peer] = (event.count, vote.leader)
+            if self._now.election.votes.get(event.peer) != (event.count, vote.leader):
+                self._now.election.votes[event.peer], self._now.election.voted = (event.count, vote.leader), event.at
             self._now.election.claims.pop(event.peer, None)
         elif event.result in ("FOLLOWING", "LEADING"):
             self._now.election.claims[event.peer] = str(vote.leader)

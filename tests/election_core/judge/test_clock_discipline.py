@@ -15,7 +15,12 @@ OF_ONE_LOG = ("log.py", "checks.py", "clock.py", "clock_segments.py")
 
 ONE_CLOCK = {
     "judge/electorate.py": {"_counted": "what a leader's own log says before and in its tenure"},
-    "judge/group.py": {"_tenures": "the beginning and the end of one role", "length": "the two ends of one hole"},
+    "judge/group.py": {
+        "_tenures": "the beginning and the end of one role",
+        "_as_shown": "a role and the files of one log",
+        "_between": "the files of one log",
+        "length": "the two ends of one hole",
+    },
     "judge/rhythm.py": {"stopped": "lengths of spans of one log"},
     "judge/serving.py": {
         "begun": "what a leader's own log says of its tenure",

@@ -144,7 +144,9 @@ def test_a_story_without_one_log_proves_nothing_that_the_whole_does_not(protocol
 
 BY_NUMBER = [
     ("redis-cluster/isolate-a-master", 43),
+    ("compound-clusters/chaos-stock", 7),
     ("compound-clusters/chaos-wh-533", 39),
+    ("compound-clusters/groups-bitnami-396", 58),
     ("compound-clusters/restore-3616", 37),
     ("etcd/chaos-36", 55),
     ("etcd/kill-leader-33", 43),
@@ -164,6 +166,7 @@ BY_NUMBER = [
     ("other-clusters/rocketmq-540-jraft-all-ack", 46),
     ("other-clusters/rocketmq-550-unclean", 7),
     ("other-clusters/zookeeper-395-reconfigured", 47),
+    ("other-clusters/zookeeper-395-tls-broken", 51),
     ("redis-cluster/isolate-a-master", 44),
     ("redis-sentinel/kill-master-62", 41),
     ("rocketmq-acting-master/locks-nonstrict-cut", 39),
@@ -189,7 +192,9 @@ the controllers elected one whose log is missing; an epoch that went on though n
 two files for which a master was called silent; a leader "frozen" in whose hole its next start was, without its lines;
 a candidate "since its start", of whose time as a follower the lines are missing; a first leader, where others had led; decisions that a controller
 prints once more when it starts; a leader that "died" when its follower did; an election "requested" though a smaller
-epoch's master may have come later; a disk that was full beyond the end of the file that tells it."""
+epoch's master may have come later; a disk that was full beyond the end of the file that tells it; a master "all the
+time" between the end of one file that tells roles and the beginning of the next; whoever many voted for, in a round
+that decided nothing; members without a leader since before the last of them was there."""
 
 
 @pytest.mark.slow
