@@ -23,8 +23,11 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas.landed_files import NOT_UNDERSTOOD
 
 
-def landing_plan(files: Sequence[LogFile], passed_over: Iterable[Skipped] = ()) -> Iterator[str]:
-    """Which files would be looked into, cluster by cluster; which of them again; what would be passed over."""
+def landing_plan(
+    files: Sequence[LogFile], passed_over: Iterable[Skipped], landing: str, config: Config
+) -> Iterator[str]:
+    """Which files would be looked into, cluster by cluster; which of them again; what would be passed over, and what
+    would not be understood."""
     sizes: defaultdict[str, list[int]] = defaultdict(list)
     for file in files:
         if file.unread is None:
@@ -38,6 +41,7 @@ def landing_plan(files: Sequence[LogFile], passed_over: Iterable[Skipped] = ()) 
         yield f"would pass over {entry.path}: {entry.reason}"
     if not files:
         yield "would land nothing: no new log file, and none has grown"
+    yield from misunderstandings(files, landing, config)
 
 
 def misunderstandings(files: Iterable[LogFile], landing: str, config: Config) -> Iterator[str]:

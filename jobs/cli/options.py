@@ -28,32 +28,32 @@ def landing_option(*, required: bool = True) -> Callable[[Command], Command]:
     )
 
 
-def warehouse_option(command: Command) -> Command:
-    """``--warehouse``."""
-    return click.option(
-        "--warehouse",
-        required=True,
-        metavar="DIR",
-        envvar="ELECTION_REPLAY_WAREHOUSE",
-        help="Folder of the Delta tables; or ELECTION_REPLAY_WAREHOUSE.",
-    )(command)
-
-
-def database_option(command: Command) -> Command:
-    """``--database``."""
-    return click.option(
-        "--database",
-        metavar="FILE",
-        envvar="ELECTION_REPLAY_DATABASE",
-        help="Write what is published into this DuckDB file too, for tools that open one; or ELECTION_REPLAY_DATABASE.",
-    )(command)
-
-
-def run_option(command: Command) -> Command:
-    """``--run``."""
-    return click.option(
-        "--run", "run_id", metavar="ID", help="As this published run left it: its id or a beginning, or `before`."
-    )(command)
+warehouse_option = click.option(
+    "--warehouse",
+    required=True,
+    metavar="DIR",
+    envvar="ELECTION_REPLAY_WAREHOUSE",
+    help="Folder of the Delta tables; or ELECTION_REPLAY_WAREHOUSE.",
+)
+database_option = click.option(
+    "--database",
+    metavar="FILE",
+    envvar="ELECTION_REPLAY_DATABASE",
+    help="Write what is published into this DuckDB file too, for tools that open one; or ELECTION_REPLAY_DATABASE.",
+)
+run_option = click.option(
+    "--run", "run_id", metavar="ID", help="As this published run left it: its id or a beginning, or `before`."
+)
+engine_option = click.option(
+    "--engine",
+    type=click.Choice(["spark", "local"]),
+    default="spark",
+    show_default=True,
+    help="local: this machine alone, without Spark and Java. Both write the same tables.",
+)
+dry_run_option = click.option("--dry-run", is_flag=True, help="Say what there is to do, and change nothing.")
+cluster_option = click.option("--cluster", multiple=True, metavar="NAME", help="Only this cluster; may be given again.")
+form_option = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 
 
 def config_option(*names: str) -> Callable[[Command], Command]:
@@ -75,17 +75,6 @@ def spark_options(command: Command) -> Command:
     )
 
 
-def engine_option(command: Command) -> Command:
-    """``--engine``."""
-    return click.option(
-        "--engine",
-        type=click.Choice(["spark", "local"]),
-        default="spark",
-        show_default=True,
-        help="local: this machine alone, without Spark and Java. Both write the same tables.",
-    )(command)
-
-
 def catalog_options(*, required: bool = False) -> Callable[[Command], Command]:
     """``--catalog`` and ``--schema``."""
 
@@ -105,18 +94,6 @@ def catalog_options(*, required: bool = False) -> Callable[[Command], Command]:
         )(command)
 
     return given
-
-
-def dry_run_option(command: Command) -> Command:
-    """``--dry-run``."""
-    return click.option("--dry-run", is_flag=True, help="Say what there is to do, and change nothing.")(command)
-
-
-def cluster_option(command: Command) -> Command:
-    """``--cluster``, as often as wanted."""
-    return click.option("--cluster", multiple=True, metavar="NAME", help="Only this cluster; may be given again.")(
-        command
-    )
 
 
 def settings_in_force(named: str | None, master: str | None = None) -> "InForce":

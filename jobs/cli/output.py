@@ -21,6 +21,8 @@ from election_replay.jobs.reading.words import cell, harmless, harmless_json, no
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from election_replay.jobs.reading.changes import Changes
+
 
 WIDE = 10_000
 """Columns of a table that is printed into a file or a pipe: no line is broken."""
@@ -147,6 +149,19 @@ def print_json(names: Sequence[str], rows: Rows, limit: int | None = None) -> No
         begin = ",\n"
     sys.stdout.write("[]\n" if begin == "[\n" else "\n]\n")
     sys.stdout.flush()
+
+
+def print_changes(found: "Changes | None", form: str, where_none: str = "") -> None:
+    """What changed between two runs, as text or JSON; ``where_none`` is said where there is nothing to compare."""
+    from election_replay.jobs.reading import changes
+    from election_replay.jobs.showing.changes_text import changes_text
+
+    if form == "json":
+        sys.stdout.write(as_json(changes.as_json(found) if found else {"findings": [], "rows": {}}))
+        return
+    with while_read():
+        for line in changes_text(found) if found else (where_none,):
+            print_line(line)
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """The commands that write to a warehouse: the night and its steps."""
 
 import logging
-import sys
 from contextlib import closing
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -20,12 +19,13 @@ from election_replay.jobs.cli.options import (
     day,
     dry_run_option,
     engine_option,
+    form_option,
     landing_option,
     settings_in_force,
     spark_options,
     warehouse_option,
 )
-from election_replay.jobs.cli.output import as_json, print_line, print_lines, while_read
+from election_replay.jobs.cli.output import print_changes, print_lines
 from election_replay.jobs.cli.stages import (
     catalog_stage,
     engine_of,
@@ -87,14 +87,10 @@ def run(
     passed_over: list[Skipped] = []
     files = new_files(landing, tables, settings, passed_over.append)
     if dry_run:
-        from election_replay.jobs.cli.dry_run import judging_plan, landing_plan, misunderstandings
+        from election_replay.jobs.cli.dry_run import judging_plan, landing_plan
 
-        puzzles = misunderstandings(files, landing, settings)
-        print_lines(
-            chain(
-                landing_plan(files, passed_over), puzzles, judging_plan(tables, settings.inventoried(), landing=files)
-            )
-        )
+        judging = judging_plan(tables, settings.inventoried(), landing=files)
+        print_lines(chain(landing_plan(files, passed_over, landing, settings), judging))
         return
     landed = done = None
     with tables.pinned_snapshot():
@@ -165,9 +161,9 @@ def land(
     files = of_clusters(new_files(landing, tables, settings, passed_over.append), cluster)
     landed = None
     if dry_run:
-        from election_replay.jobs.cli.dry_run import landing_plan, misunderstandings
+        from election_replay.jobs.cli.dry_run import landing_plan
 
-        print_lines(chain(landing_plan(files, passed_over), misunderstandings(files, landing, settings)))
+        print_lines(landing_plan(files, passed_over, landing, settings))
         return
     if files:
         with engine_of(engine, settings, master, debug, short_lived=is_little(tables, files)) as moving:
@@ -182,7 +178,7 @@ def land(
 @config_option()
 @cluster_option
 @click.option("--from-events", is_flag=True, help="Read all events again, not the checkpoints of former nights.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@form_option
 def plan_replay(warehouse: str, config: str | None, cluster: tuple[str, ...], from_events: bool, form: str) -> None:
     """Say what a replay would change, and change nothing: which findings would appear, vanish or say something else.
 
@@ -196,23 +192,13 @@ def plan_replay(warehouse: str, config: str | None, cluster: tuple[str, ...], fr
     """
     from election_replay.jobs.engines.local_engine import LocalEngine
     from election_replay.jobs.plan import plan as planned
-    from election_replay.jobs.reading.changes import as_json as plain
     from election_replay.jobs.replaying.nothing_new import Selection
     from election_replay.jobs.settings.in_force import in_force
-    from election_replay.jobs.showing.changes_text import changes_text
 
     inventory = in_force(config, None).config.inventoried()
     with closing(LocalEngine()) as engine:
         found = planned(engine, warehouse, inventory, Selection(cluster or None, from_events=from_events))
-    if form == "json":
-        sys.stdout.write(as_json(plain(found) if found else {"findings": [], "rows": {}}))
-        return
-    if found is None:
-        print_line("A replay would do nothing: all that is landed is judged by these rules and settings.")
-        return
-    with while_read():
-        for line in changes_text(found):
-            print_line(line)
+    print_changes(found, form, "A replay would do nothing: all that is landed is judged by these rules and settings.")
 
 
 @click.command()

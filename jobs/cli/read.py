@@ -8,11 +8,12 @@ import click
 
 from election_replay.jobs.cli.ending import published
 from election_replay.jobs.cli.log import OUT
-from election_replay.jobs.cli.options import Command, landing_option, run_option, warehouse_option
+from election_replay.jobs.cli.options import Command, form_option, landing_option, run_option, warehouse_option
 from election_replay.jobs.cli.output import (
     FORMS,
     TABLE_ROWS,
     as_json,
+    print_changes,
     print_line,
     print_safe_csv,
     rows_of,
@@ -197,7 +198,7 @@ def report(output: str, **asked: Any) -> None:
 @click.command()
 @warehouse_option
 @click.argument("finding_id")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@form_option
 def explain(warehouse: str, finding_id: str, form: str) -> None:
     """Explain a finding: its rule, how sure it is, its log lines word for word, and what would refute it.
 
@@ -223,7 +224,7 @@ def explain(warehouse: str, finding_id: str, form: str) -> None:
 @warehouse_option
 @click.argument("before", default="before")
 @click.argument("after", default="last")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@form_option
 def diff(warehouse: str, before: str, after: str, form: str) -> None:
     """Compare two published runs: which findings appeared, vanished or changed, and how many other rows differ.
 
@@ -235,18 +236,10 @@ def diff(warehouse: str, before: str, after: str, form: str) -> None:
       election-replay diff --warehouse W
       election-replay diff --warehouse W 20260301T0200 last
     """
-    from election_replay.jobs.reading.changes import as_json as plain
     from election_replay.jobs.reading.changes import changes
-    from election_replay.jobs.showing.changes_text import changes_text
     from election_replay.jobs.warehouse.warehouse import Warehouse
 
-    found = changes(Warehouse(warehouse), before, after)
-    if form == "json":
-        sys.stdout.write(as_json(plain(found)))
-        return
-    with while_read():
-        for line in changes_text(found):
-            print_line(line)
+    print_changes(changes(Warehouse(warehouse), before, after), form)
 
 
 @click.command()

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from election_replay.jobs import WrongCommand
@@ -129,47 +130,44 @@ def land_stage(engine: "Engine", files: "list[LogFile]", landing: str, tables: A
     """Land ``files``, with a line about it."""
     size = sum(file.size for file in files)
     engine.prewarm(size)  # before the modules of landing are read, which takes a quarter of a second
-    from election_replay.jobs.cli.progress import stage
     from election_replay.jobs.land import land as land_job
 
-    with stage("land", engine) as report:
-        began = time.monotonic()
+    def work() -> "Landing":
         advise(engine, size)
-        done = land_job(engine, files, landing, tables, config)
-        if done.batch is None:
-            report("no new log file, and none has grown")
-            return done
-        report(f"{done.files:,} new or grown files, {done.bytes_read / 1e6:,.1f} MB")
-        tell_lines(done, time.monotonic() - began, report)
-    return done
+        return land_job(engine, files, landing, tables, config)
+
+    return landed_by(engine, work, "{:,} new or grown files", "no new log file, and none has grown")
 
 
 def land_table_stage(engine: "Engine", name: str, tables: Any, config: "Config") -> "Landing":
     """Land the new rows of a table of raw lines, with a line about it."""
-    from election_replay.jobs.cli.progress import stage
     from election_replay.jobs.land import land_table
+
+    work = partial(land_table, engine, name, tables, config)
+    return landed_by(engine, work, "new rows of {:,} logs", f"no new row in {name}")
+
+
+def landed_by(engine: "Engine", work: "Callable[[], Landing]", files: str, nothing: str) -> "Landing":
+    """What a landing came to; it says of how many ``files``, and what became of their lines, or that there is
+    ``nothing``."""
+    from election_replay.jobs.cli.progress import rate, stage
 
     with stage("land", engine) as report:
         began = time.monotonic()
-        done = land_table(engine, name, tables, config)
+        done = work()
         if done.batch is None:
-            report(f"no new row in {name}")
+            report(nothing)
             return done
-        report(f"new rows of {done.files:,} logs, {done.bytes_read / 1e6:,.1f} MB")
-        tell_lines(done, time.monotonic() - began, report)
+        known(batch=done.batch)
+        report(f"{files.format(done.files)}, {done.bytes_read / 1e6:,.1f} MB")
+        report(rate(done.lines_total, time.monotonic() - began, "lines"))
+        became = (
+            f"{done.lines_event:,} events, {done.lines_ignored:,} ignored, {done.lines_quarantined:,} in quarantine"
+        )
+        if done.lines_repeated:
+            became += f"; {done.lines_repeated:,} lines stand twice and were read once"
+        report(became, **{name: value for name, value in asdict(done).items() if name != "unread"})
     return done
-
-
-def tell_lines(done: "Landing", seconds: float, report: "Callable[..., object]") -> None:
-    """Say what became of the lines of a landing."""
-    from election_replay.jobs.cli.progress import rate
-
-    known(batch=done.batch)
-    report(rate(done.lines_total, seconds, "lines"))
-    became = f"{done.lines_event:,} events, {done.lines_ignored:,} ignored, {done.lines_quarantined:,} in quarantine"
-    if done.lines_repeated:
-        became += f"; {done.lines_repeated:,} lines stand twice and were read once"
-    report(became, **{name: value for name, value in asdict(done).items() if name != "unread"})
 
 
 def replay_stage(
