@@ -72,13 +72,11 @@ class Picture:
 
     def __repr__(self) -> str:
         """The gravest finding in its sentence and what else it holds, where only text is shown."""
-        from election_replay.jobs.showing.report import span
-
         found = self.incident
         worst = f"{surely(found.roots[0])} {found.roots[0]['rule']}: {found.roots[0]['summary']}" if found.roots else ""
         lines = (
             f"{found.cluster} / {found.group}",
-            span(found),
+            found.span_in_words(),
             worst or "Nothing went wrong in this time that the logs show.",
             f"Findings: {found.counted()}; {len(found.members)} members; {len(found.moments)} moments.",
             "html holds the report as a page, incident its data.",

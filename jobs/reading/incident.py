@@ -20,7 +20,7 @@ from election_replay.jobs.reading.lanes import Lane, Lanes, extent, lane_of, lan
 from election_replay.jobs.reading.next_steps import with_warehouse
 from election_replay.jobs.reading.notices import Notice, notices_of
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.reading.words import FOREVER, SEVERITIES, Row, name_of, shifted, some
+from election_replay.jobs.reading.words import FOREVER, SEVERITIES, Row, name_of, shifted, some, span
 from election_replay.jobs.runbook import notices
 
 MARGIN = timedelta(seconds=10)
@@ -249,6 +249,10 @@ class Incident:
         """How many findings of each severity there are, in words."""
         counts = Counter(finding["severity"] for finding in self.findings)
         return ", ".join(f"{counts[severity]:,} {severity}" for severity in SEVERITIES if counts[severity]) or "none"
+
+    def span_in_words(self) -> str:
+        """From when to when, on which clocks."""
+        return f"{span(self.begin, self.end)} UTC, {self.clocks_in_words()}"
 
     def clocks_in_words(self) -> str:
         """Which clock all times are on."""

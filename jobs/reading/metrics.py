@@ -9,81 +9,54 @@ from election_replay.jobs.reading.published import Published
 
 Sample = tuple[Mapping[str, Any], float]
 
-LAST_LINES = """SELECT cluster, source_node, max(coalesce(last_line_time, file_time)) AS last_line
-FROM landed_files GROUP BY ALL HAVING last_line IS NOT NULL ORDER BY ALL"""
-
-NEW = "SELECT cluster, severity, count(*) AS n FROM findings WHERE first_seen_run = ? GROUP BY ALL ORDER BY ALL"
-OPEN = """SELECT found.cluster, found.severity, count(*) AS n FROM findings AS found
-ANTI JOIN reviewed AS mark ON mark.finding_id = found.finding_id WHERE found.implied_by IS NULL
-GROUP BY ALL ORDER BY ALL"""
-LEADERLESS = """SELECT cluster, replica_group, sum(leaderless_least_ms) / 1000 AS lost FROM availability
-GROUP BY ALL ORDER BY ALL"""
-OBSERVED = (
-    """SELECT cluster, replica_group, sum(observed_ms) / 1000 AS seen FROM availability GROUP BY ALL ORDER BY ALL"""
-)
-
-UNREAD = """SELECT cluster, count(*) AS n FROM (
+UNREAD = """SELECT cluster, count(*) AS value FROM (
   SELECT cluster, path, max_by(unread, batch) AS unread FROM landed_files GROUP BY cluster, path)
 WHERE unread GROUP BY cluster ORDER BY cluster"""
 """Files whose last landing could not read them to their ends."""
 
-FAILED = """SELECT layer, table_name, expectation, severity, cluster, rows_failed FROM validations
+OF_FINDINGS = "SELECT cluster, severity, count(*) AS value FROM findings AS found {which} GROUP BY ALL ORDER BY ALL"
+OF_GROUPS = "SELECT cluster, replica_group, sum({column}) / 1000 AS value FROM availability GROUP BY ALL ORDER BY ALL"
+UNMARKED = "ANTI JOIN reviewed AS mark ON mark.finding_id = found.finding_id WHERE found.implied_by IS NULL"
+LAST_LINES = """SELECT cluster, source_node, epoch(max(coalesce(last_line_time, file_time))) AS value
+FROM landed_files GROUP BY ALL HAVING value IS NOT NULL ORDER BY ALL"""
+FAILED = """SELECT layer, table_name, expectation, severity, cluster, rows_failed AS value FROM validations
 WHERE NOT success AND validated_at = (SELECT max(latest.validated_at) FROM validations AS latest
   WHERE latest.table_name = validations.table_name) ORDER BY ALL"""
 
 
 def metrics(published: Published) -> Iterator[str]:
     """The lines of the text."""
-    run = published.run
-    yield from gauge("published_timestamp_seconds", "When the published run was published.", [({}, seconds(run))])
-    yield from gauge(
-        "held_clusters", "Clusters that have newer events than are published.", [({}, len(run["held"] or ()))]
-    )
-    rows = [({"table": name}, count) for name, count in sorted(run["counts"].items())]
-    yield from gauge("rows", "Rows of the published tables.", rows)
-    yield from gauge("lines", "Lines that were landed, by what became of them.", lines(published))
-    yield from gauge(
-        "unread_files",
-        "Files that could not be read to their ends when they were last tried.",
-        labelled(unread(published), "n"),
-    )
-    puzzles = Counter(row["cluster"] for row in misunderstood(published))
-    yield from gauge(
-        "files_not_understood",
-        "Files whose lines were read and not understood.",
-        [({"cluster": cluster}, count) for cluster, count in sorted(puzzles.items())] or [({}, 0)],
-    )
-    found = published.rows("SELECT cluster, severity, count(*) AS n FROM findings GROUP BY ALL ORDER BY ALL")
-    yield from gauge("findings", "Published findings.", labelled(found, "n"))
-    new = published.rows(NEW, [run["run_id"]])
-    yield from gauge("findings_new", "Findings that the published run found first.", labelled(new, "n") or [({}, 0)])
-    open_ones = published.rows(OPEN)
-    yield from gauge("findings_open", "Findings that nobody has marked.", labelled(open_ones, "n") or [({}, 0)])
-    leaderless = published.rows(LEADERLESS)
-    yield from gauge(
-        "leaderless_seconds",
-        "Time without a leader, at least, of all days that were observed.",
-        labelled(leaderless, "lost"),
-    )
-    yield from gauge(
-        "observed_seconds", "Time of which the logs of a group tell.", labelled(published.rows(OBSERVED), "seen")
-    )
-    yield from gauge(
-        "source_last_line_timestamp_seconds",
-        "Time of the last line of a source.",
-        [(label(row, "last_line"), row["last_line"].timestamp()) for row in published.rows(LAST_LINES)],
-    )
-    yield from gauge(
-        "failing_rows",
-        "Rows that broke an expectation when their table was last checked.",
-        labelled(published.rows(FAILED), "rows_failed"),
-    )
+    run, puzzles = published.run, Counter(row["cluster"] for row in misunderstood(published))
+    none: list[Sample] = [({}, 0)]
+    held, at = len(run["held"] or ()), run["published_at"].timestamp()
+    of_tables = [({"table": name}, count) for name, count in sorted(run["counts"].items())]
+    of_clusters = [({"cluster": cluster}, count) for cluster, count in sorted(puzzles.items())]
+    new = labelled(published.rows(OF_FINDINGS.format(which="WHERE first_seen_run = ?"), [run["run_id"]]))
+
+    def asked(sql: str, **named: str) -> list[Sample]:
+        return labelled(published.rows(sql.format(**named)))
+
+    for name, help_text, samples in (
+        ("published_timestamp_seconds", "When the published run was published.", [({}, at)]),
+        ("held_clusters", "Clusters that have newer events than are published.", [({}, held)]),
+        ("rows", "Rows of the published tables.", of_tables),
+        ("lines", "Lines that were landed, by what became of them.", lines(published)),
+        ("unread_files", "Files that could not be read to their ends when they were last tried.", unread(published)),
+        ("files_not_understood", "Files whose lines were read and not understood.", of_clusters or none),
+        ("findings", "Published findings.", asked(OF_FINDINGS, which="")),
+        ("findings_new", "Findings that the published run found first.", new or none),
+        ("findings_open", "Findings that nobody has marked.", asked(OF_FINDINGS, which=UNMARKED) or none),
+        (
+            "leaderless_seconds",
+            "Time without a leader, at least, of all days that were observed.",
+            asked(OF_GROUPS, column="leaderless_least_ms"),
+        ),
+        ("observed_seconds", "Time of which the logs of a group tell.", asked(OF_GROUPS, column="observed_ms")),
+        ("source_last_line_timestamp_seconds", "Time of the last line of a source.", asked(LAST_LINES)),
+        ("failing_rows", "Rows that broke an expectation when their table was last checked.", asked(FAILED)),
+    ):
+        yield from gauge(name, help_text, samples)
     yield "# EOF"
-
-
-def seconds(run: Mapping[str, Any]) -> float:
-    """When a run was published, seconds since 1970."""
-    return float(run["published_at"].timestamp())
 
 
 def lines(published: Published) -> list[Sample]:
@@ -94,20 +67,18 @@ def lines(published: Published) -> list[Sample]:
     return [({"became": name}, row[name]) for name in names]
 
 
-def unread(published: Published) -> list[dict[str, Any]]:
+def unread(published: Published) -> list[Sample]:
     """How many files of each cluster could not be read; what an older release published does not tell."""
     columns = {row["column_name"] for row in published.rows("DESCRIBE landed_files")}
-    return published.rows(UNREAD) if "unread" in columns else []
+    return labelled(published.rows(UNREAD)) if "unread" in columns else []
 
 
-def labelled(rows: Iterable[Mapping[str, Any]], value: str) -> list[Sample]:
-    """Rows as samples: one column is the value, the others are labels."""
-    return [(label(row, value), row[value]) for row in rows]
-
-
-def label(row: Mapping[str, Any], value: str) -> dict[str, Any]:
-    """The labels of a row."""
-    return {name: text for name, text in row.items() if name != value and text is not None}
+def labelled(rows: Iterable[Mapping[str, Any]]) -> list[Sample]:
+    """Rows as samples: the column ``value``, and the others as labels where they are not null."""
+    return [
+        ({name: text for name, text in row.items() if name != "value" and text is not None}, row["value"])
+        for row in rows
+    ]
 
 
 def gauge(name: str, help_text: str, samples: Iterable[Sample]) -> Iterator[str]:

@@ -177,8 +177,13 @@ def when(row: Row) -> str:
     begin = f"{start:%Y-%m-%d} {clock(start)}"
     if end is None:
         return f"{begin} to the end of the logs"
-    day = "" if end.date() == start.date() else f"{end:%Y-%m-%d} "
-    return begin if clock(end) == clock(start) and not day else f"{begin} to {day}{clock(end)}"
+    return begin if clock(end) == clock(start) and end.date() == start.date() else span(start, end)
+
+
+def span(begin: datetime, end: datetime) -> str:
+    """From when to when; the day is told again where it is another one."""
+    day = "" if begin.date() == end.date() else f"{end:%Y-%m-%d} "
+    return f"{begin:%Y-%m-%d} {clock(begin)} to {day}{clock(end)}"
 
 
 def certainty(row: Row) -> str:

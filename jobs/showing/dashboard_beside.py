@@ -11,7 +11,7 @@ from election_replay.jobs.reading.story import story
 from election_replay.jobs.reading.words import clock, when
 from election_replay.jobs.showing.dashboard_frame import SHOWN, Here
 from election_replay.jobs.showing.picture import Links, Picture, picture
-from election_replay.jobs.showing.report import ends, span
+from election_replay.jobs.showing.report import ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def quoted(text: str) -> str:
 def in_markdown(found: Incident, here: Here) -> Iterator[str]:
     """The lines of the Markdown: story, findings, damage, and which page has the rest."""
     yield f"## {found.cluster} / {found.group}"
-    yield f"\n{span(found)}\n"
+    yield f"\n{found.span_in_words()}\n"
     yield from (f"- {entry.at:%Y-%m-%d} {clock(entry.at)} {escaped(entry.sentence)}" for entry in story(found))
     yield from (f"- {escaped(sentence)}" for sentence in ends(found))
     if found.findings:

@@ -14,7 +14,7 @@ from election_replay.jobs.showing.dashboard_beside import another, in_markdown, 
 from election_replay.jobs.showing.dashboard_frame import SHOWN, Here, NotThere, Page, near
 from election_replay.jobs.showing.picture import Links, picture
 from election_replay.jobs.showing.raw_lines import raw_lines
-from election_replay.jobs.showing.report import ends, span
+from election_replay.jobs.showing.report import ends
 
 VOTES_SHOWN = 300
 
@@ -51,7 +51,7 @@ def group_page(published: Published, here: Here) -> Page:
     values: dict[str, Any] = {
         "found": found,
         "outcome": [found.by_host(sentence) for sentence in outcome(found)],
-        "span": span(found),
+        "span": found.span_in_words(),
         "edge": edge,
         "others": others(published, found),
         "drawn": picture(found, links_of(here), votes),

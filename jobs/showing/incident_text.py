@@ -64,9 +64,7 @@ MEANING = {
 def text(incident: Incident) -> Iterator[str]:
     """The lines of the text."""
     yield f"{incident.cluster} / {incident.group}"
-    day = "" if incident.begin.date() == incident.end.date() else f"{incident.end:%Y-%m-%d} "
-    span = f"{incident.begin:%Y-%m-%d} {clock(incident.begin)} to {day}{clock(incident.end)}"
-    yield from paragraph(f"{span} UTC, {incident.clocks_in_words()}")
+    yield from paragraph(incident.span_in_words())
     yield ""
     yield "What happened"
     yield from story_lines(incident, by_host=bool(incident.members))

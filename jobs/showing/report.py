@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from election_replay.jobs.reading.incident import Incident
 from election_replay.jobs.reading.repetitions import collapsed
 from election_replay.jobs.reading.story import beyond, damage, outcome, story_by_host, unseen
-from election_replay.jobs.reading.words import Row, certainty, clock, listed, lost, measures
+from election_replay.jobs.reading.words import Row, certainty, listed, lost, measures
 from election_replay.jobs.runbook.rules import catalogue
 from election_replay.jobs.showing.picture import Links, picture
 from election_replay.jobs.showing.rendering import render
@@ -28,15 +28,8 @@ def page(incident: Incident) -> str:
         anchor=anchor,
         answers=answers,
         rules=catalogue(),
-        span=span(incident),
+        span=incident.span_in_words(),
     )
-
-
-def span(incident: Incident) -> str:
-    """From when to when, on which clocks."""
-    day = "" if incident.begin.date() == incident.end.date() else f"{incident.end:%Y-%m-%d} "
-    times = f"{incident.begin:%Y-%m-%d} {clock(incident.begin)} to {day}{clock(incident.end)}"
-    return f"{times} UTC, {incident.clocks_in_words()}"
 
 
 def ends(incident: Incident) -> list[str]:

@@ -1,13 +1,12 @@
 """The catalogue of findings as text: for a terminal, and as the page docs/rules.md."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from election_replay import election_core
-from election_replay.jobs.reading.words import paragraph
+from election_replay.jobs.reading.words import Row, paragraph, spoken
 from election_replay.jobs.runbook.rules import Rule, catalogue
 from election_replay.jobs.showing.markdown import prose
 
@@ -32,44 +31,27 @@ JUDGES = ("judge/*.py", "protocols/**/*.py", "replay/*.py")
 """The modules of the core that judge."""
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
-    """One finding of a real run."""
-
-    cluster: str
-    replica_group: str
-    severity: str
-    certainty: str
-    summary: str
-
-
-def examples_of(published: "Published") -> dict[str, Example]:
+def examples_of(published: "Published") -> dict[str, Row]:
     """For each rule its gravest published finding."""
-    found: dict[str, Example] = {}
-    for row in published.query(EXAMPLE).to_pylist():
-        rule = row.pop("rule")
-        found.setdefault(rule, Example(**row))
+    found: dict[str, Row] = {}
+    for row in published.rows(EXAMPLE):
+        found.setdefault(row["rule"], row)
     return found
 
 
-def plain(examples: Mapping[str, Example]) -> Iterator[str]:
+def plain(examples: Mapping[str, Row]) -> Iterator[str]:
     """For a terminal."""
     for rule in catalogue().values():
         yield rule.rule
         yield from paragraph(rule.meaning, "  ")
-        about = [
-            ("severity", rule.severity),
-            ("needs", rule.needs),
-            ("refuted by", rule.refuted_by),
-            ("source", rule.source),
-        ]
+        for name in ("severity", "needs", "refuted_by", "source"):
+            yield from paragraph(getattr(rule, name), f"  {spoken(name)}: ", "    ")
         if example := examples.get(rule.rule):
-            about.append(("example", f"{example.summary} ({example.cluster} / {example.replica_group})"))
-        for name, text in about:
-            yield from paragraph(text, f"  {name}: ", "    ")
+            place = f"({example['cluster']} / {example['replica_group']})"
+            yield from paragraph(f"{example['summary']} {place}", "  example: ", "    ")
 
 
-def page(examples: Mapping[str, Example]) -> Iterator[str]:
+def page(examples: Mapping[str, Row]) -> Iterator[str]:
     """As Markdown."""
     yield "# Rules"
     yield ""
@@ -84,18 +66,16 @@ def page(examples: Mapping[str, Example]) -> Iterator[str]:
             yield from prose(entry, "- ")
 
 
-def entries(rule: Rule, example: Example | None) -> Iterator[str]:
+def entries(rule: Rule, example: Row | None) -> Iterator[str]:
     """What the page says of a rule besides its meaning."""
-    yield f"Severity: {rule.severity}"
-    yield f"Needs: {rule.needs}"
-    yield f"Refuted by: {rule.refuted_by}"
-    yield f"Source: {rule.source}"
+    for name in ("severity", "needs", "refuted_by", "source"):
+        yield f"{spoken(name).capitalize()}: {getattr(rule, name)}"
     yield f"Judged in: {', '.join(f'`{path}`' for path in judged_in(rule))}"
     if example is None:
         yield "Example: none in the bundled real runs; see the scenarios in `tests/scenarios/`"
     else:
-        where = f"`{example.cluster}` / `{example.replica_group}`"
-        yield f"Example ({where}, {example.severity}, {example.certainty}): {example.summary}"
+        where = f"`{example['cluster']}` / `{example['replica_group']}`"
+        yield f"Example ({where}, {example['severity']}, {example['certainty']}): {example['summary']}"
 
 
 def judged_in(rule: Rule) -> list[str]:

@@ -3,13 +3,15 @@
 ``python -m election_replay.jobs.showing.timing_page`` rewrites it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from election_replay.election_core.model.timing import OWN_CHOICE, Timeout
 from election_replay.jobs.reading.words import spoken_ms
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "timing.md"
+
+TIMING, CHOICE = "none: `timing` only", "a choice of this software"
 
 HEAD = """# Times
 
@@ -27,29 +29,29 @@ tell of one event.
 
 def page() -> str:
     """The whole page."""
-    settable = [timeout for timeout in Timeout if timeout.settable]
-    fixed = [timeout for timeout in Timeout if not timeout.settable]
-    return "\n".join([HEAD, *changed(settable), "", *kept(fixed), ""])
+    changed = [
+        (*of_time(timeout), timeout.value.source, " x ".join(f"`{name}`" for name in timeout.value.settings) or TIMING)
+        for timeout in Timeout
+        if timeout.settable
+    ]
+    kept = [
+        (*of_time(timeout), CHOICE if timeout.value.source == OWN_CHOICE else timeout.value.source)
+        for timeout in Timeout
+        if not timeout.settable
+    ]
+    first = table(("Name", "Default", "Meaning", "Source", "Settings that logs print"), changed)
+    return "\n".join([HEAD, *first, "", *table(("Name", "Value", "Meaning", "Source"), kept), ""])
 
 
-def changed(timeouts: list[Timeout]) -> Iterator[str]:
-    """The times that clusters change."""
-    yield "| Name | Default | Meaning | Source | Settings that logs print |"
-    yield "| --- | --- | --- | --- | --- |"
-    for timeout in timeouts:
-        entry = timeout.value
-        settings = " x ".join(f"`{name}`" for name in entry.settings) or "none: `timing` only"
-        yield f"| `{timeout.name.lower()}` | {spoken_ms(entry.ms)} | {entry.meaning} | {entry.source} | {settings} |"
+def of_time(timeout: Timeout) -> tuple[str, str, str]:
+    """Name, value and meaning of a time."""
+    return f"`{timeout.name.lower()}`", spoken_ms(timeout.value.ms), timeout.value.meaning
 
 
-def kept(timeouts: list[Timeout]) -> Iterator[str]:
-    """The times that no cluster changes."""
-    yield "| Name | Value | Meaning | Source |"
-    yield "| --- | --- | --- | --- |"
-    for timeout in timeouts:
-        entry = timeout.value
-        source = "a choice of this software" if entry.source == OWN_CHOICE else entry.source
-        yield f"| `{timeout.name.lower()}` | {spoken_ms(entry.ms)} | {entry.meaning} | {source} |"
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """A table of Markdown."""
+    for row in (heads, ["---"] * len(heads), *rows):
+        yield f"| {' | '.join(row)} |"
 
 
 if __name__ == "__main__":

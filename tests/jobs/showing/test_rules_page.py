@@ -6,7 +6,7 @@ from pathlib import Path
 
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.jobs.runbook.rules import catalogue
-from election_replay.jobs.showing.rules_page import Example, judged_in, page, plain
+from election_replay.jobs.showing.rules_page import judged_in, page, plain
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "rules.md"
@@ -42,6 +42,7 @@ def test_each_rule_is_judged_somewhere() -> None:
 
 
 def test_an_example_is_shown_in_both_forms() -> None:
-    example = {"LEADERLESS": Example("c", "g", "warning", "definite", "No leader for 8 s.")}
+    where = {"cluster": "c", "replica_group": "g", "severity": "warning", "certainty": "definite"}
+    example = {"LEADERLESS": where | {"summary": "No leader for 8 s."}}
     assert "- Example (`c` / `g`, warning, definite): No leader for 8 s." in list(page(example))
     assert "  example: No leader for 8 s. (c / g)" in list(plain(example))
