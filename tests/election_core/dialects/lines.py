@@ -4,9 +4,10 @@ A table is plain text: ``# stream`` names the file the next lines are from, a re
 lines behind ``| ``), and ``=>`` names its kind and the columns it fills.
 """
 
+import json
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from itertools import pairwise
 from pathlib import Path
@@ -67,6 +68,26 @@ def records(path: Path, dialect: Dialect, stream: str) -> Iterator[tuple[int, Re
     starts = [at for at, line in enumerate(lines) if re.match(dialect.record_start, line)]
     for start, end in pairwise([*starts, len(lines)]):
         yield start + 1, Record(lines[start], tuple(lines[start + 1 : end][:20]), stream, 0)
+
+
+def proofs_in_real_logs(
+    runs: Iterable[Path], dialect: Dialect, stream: str | None, note: re.Pattern[str]
+) -> Iterator[tuple[re.Match[str], Event | None]]:
+    """Each note of some runs that quotes a line as proof (groups ``path`` and ``line``), with the event of that line.
+
+    Each event's line has a needle. A compressed file is left out.
+    """
+    for run in sorted(runs):
+        events: dict[tuple[str, int], Event] = {}
+        files = {path.relative_to(run.parent).as_posix(): path for path in sorted(run.parent.glob("nodes/*/logs/*"))}
+        for name, path in files.items():
+            for number, record in records(path, dialect, stream or path.name) if path.suffix != ".gz" else ():
+                if event := dialect.parse(record):
+                    events[name, number] = event
+                    assert any(needle in record.text for needle in dialect.needles)
+        for text in json.loads(run.read_text(encoding="utf-8"))["notes"]:
+            if (proof := note.match(text)) and proof["path"] in files and not proof["path"].endswith(".gz"):
+                yield proof, events.get((proof["path"], int(proof["line"])))
 
 
 def written(event: Event) -> str:

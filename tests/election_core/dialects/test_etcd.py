@@ -1,6 +1,5 @@
 """Lines of etcd and its Raft library become the events that they are."""
 
-import json
 import re
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 from election_replay.election_core.dialects import Record
 from election_replay.election_core.dialects.etcd.dialect import ETCD
 from election_replay.election_core.model.events import Event, Unparsable
-from tests.election_core.dialects.lines import entries, records
+from tests.election_core.dialects.lines import entries, proofs_in_real_logs
 
 ENTRIES = list(entries("etcd_lines.txt"))
 JSON = '{{"level":"info","ts":{},"caller":"raft/raft.go:1","msg":{}{}}}'
@@ -110,18 +109,10 @@ QUOTED = {
 
 
 def test_real_logs_parse_and_the_lines_that_prove_something_are_understood(corpora: Path) -> None:
-    quoted = 0
-    for run in sorted(corpora.glob("etcd/*/run.json")):
-        events: dict[tuple[str, int], Event] = {}
-        for path in sorted(run.parent.glob("nodes/*/logs/*")):
-            for number, record in records(path, ETCD, "etcd.log"):
-                event = ETCD.parse(record)
-                if event:
-                    events[path.relative_to(run.parent).as_posix(), number] = event
-                    assert any(needle in record.text for needle in ETCD.needles)
-        for note in json.loads(run.read_text())["notes"]:
-            if proof := re.match(r"([\w ]+), \S+: (nodes/\S+):(\d+): (.*)", note):
-                quoted += 1
-                kind = next(kind for words, kind in QUOTED.items() if words in proof.group(4))
-                assert events[proof.group(2), int(proof.group(3))].kind.startswith(kind), note
-    assert quoted > 100
+    note = re.compile(r"[\w ]+, \S+: (?P<path>nodes/\S+):(?P<line>\d+): (?P<words>.*)")
+    proofs = [*proofs_in_real_logs(corpora.glob("etcd/*/run.json"), ETCD, "etcd.log", note)]
+    for proof, event in proofs:
+        kind = next(kind for words, kind in QUOTED.items() if words in proof["words"])
+        assert event is not None, proof.string
+        assert event.kind.startswith(kind), proof.string
+    assert len(proofs) > 100

@@ -1,6 +1,5 @@
 """ZooKeeper lines become the events that they are."""
 
-import json
 import re
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 from election_replay.election_core.dialects import Record
 from election_replay.election_core.dialects.zookeeper.dialect import REASON_TABLE, ZOOKEEPER
 from election_replay.election_core.model.events import Event, Unparsable
-from tests.election_core.dialects.lines import entries, records
+from tests.election_core.dialects.lines import entries, proofs_in_real_logs
 
 ENTRIES = list(entries("zookeeper_lines.txt"))
 LINE = "2026-11-21 09:25:40,221 [myid:{}] - INFO  [{}:o.a.z.s.q.{}@1] - {}"
@@ -114,19 +113,9 @@ QUOTED = {
 
 
 def test_real_logs_parse_and_the_lines_that_prove_something_are_understood(corpora: Path) -> None:
-    quoted = 0
-    for run in sorted(corpora.glob("zookeeper/*/run.json")):
-        events: dict[tuple[str, int], Event] = {}
-        for path in sorted(run.parent.glob("nodes/*/logs/*")):
-            for number, record in records(path, ZOOKEEPER, "zookeeper.log"):
-                event = ZOOKEEPER.parse(record)
-                if event:
-                    events[path.relative_to(run.parent).as_posix(), number] = event
-                    assert any(needle in record.text for needle in ZOOKEEPER.needles)
-        for note in json.loads(run.read_text())["notes"]:
-            if proof := re.match(r"([\w ]+), \S+: (nodes/\S+):(\d+): ", note):
-                quoted += 1
-                assert (
-                    events[proof.group(2), int(proof.group(3))].kind in QUOTED[proof.group(1).rstrip(" 0123456789")]
-                ), note
-    assert quoted > 50
+    note = re.compile(r"(?P<what>[\w ]+), \S+: (?P<path>nodes/\S+):(?P<line>\d+): ")
+    proofs = [*proofs_in_real_logs(corpora.glob("zookeeper/*/run.json"), ZOOKEEPER, "zookeeper.log", note)]
+    for proof, event in proofs:
+        assert event is not None, proof.string
+        assert event.kind in QUOTED[proof["what"].rstrip(" 0123456789")], proof.string
+    assert len(proofs) > 50
