@@ -68,7 +68,7 @@ check: lint prose ## format, lint, types, import contracts, and the tests that n
 ELSEWHERE := tests/airflow_dags tests/clusters tests/object_stores tests/kubernetes
 JOBS_APART := $(addprefix tests/jobs/,cli gates showing $(addprefix replaying/test_,checkpoints.py every_commit.py quiet_nights.py) test_kills.py test_machine_faults.py test_mailed_cases.py)
 JOBS_BESIDE := $(addprefix tests/jobs/,landing settings test_agent_questions.py test_forgetting.py test_look.py test_mcp_server.py test_more_views.py test_review.py test_views.py)
-CORE := $(addprefix tests/,election_core proof shapes jobs/test_spark_catalog.py)
+CORE := $(addprefix tests/,election_core proof shapes jobs/test_spark_catalog.py) $(filter-out $(JOBS_APART),$(wildcard tests/jobs/replaying/test_*.py))
 OF_JOBS := $(JOBS_APART) $(JOBS_BESIDE) $(filter tests/jobs/%,$(CORE))
 OTHERS := $(filter-out tests/jobs $(CORE) $(ELSEWHERE),$(patsubst %/,%,$(wildcard tests/*/))) $(wildcard tests/test_*.py)
 

@@ -23,7 +23,7 @@ def to_fold(work: Work) -> tuple[Rows, ...]:
 
     They are what :func:`election_core.replay.arrow_passes.fold` wants, without columns of which no row has a value.
     """
-    extent, landed = work.extent, work.landed
+    extent, landed = work.extent, work.plan.landed
     going_on = tuple(sorted({*work.clusters} & {*extent.folded}))
     from_events = tuple(sorted({*work.clusters} - {*extent.folded}))
     reread = Among(SOURCE, frozenset(extent.reread))
@@ -31,7 +31,7 @@ def to_fold(work: Work) -> tuple[Rows, ...]:
     if going_on:
         since = {cluster: extent.folded[cluster] for cluster in going_on}
         parts = [
-            in_fold_columns(work.checkpoints.where(OneOf("cluster", going_on)), old=True),
+            in_fold_columns(work.plan.checkpoints.where(OneOf("cluster", going_on)), old=True),
             in_fold_columns(landed.where(AfterOwn("batch", "cluster", since)), old=False),
         ]
     if extent.reread:

@@ -60,9 +60,9 @@ def resolve_evidence(work: Work, proof_files: Sequence[DataFile], groups: Among 
         return
     proofs = Rows(EVIDENCE_LINES, files=tuple(file.path for file in proof_files))
     clusters = OneOf("cluster", work.clusters)
-    updated = (clusters, After("batch", work.since), UpTo("batch", work.last_batch), NamedBy(EVENT, proofs))
-    log_lines = Rows("log_lines", work.before["log_lines"], updated)
-    events = Rows("events", work.before["events"], updated)
+    updated = (clusters, After("batch", work.plan.since), UpTo("batch", work.plan.last_batch), NamedBy(EVENT, proofs))
+    log_lines = Rows("log_lines", work.plan.versions["log_lines"], updated)
+    events = Rows("events", work.plan.versions["events"], updated)
     parts = [
         in_columns(proofs, LINES.names, is_proof=True),
         in_columns(log_lines, (*EVENT, "source_node", "path", "line_no", "text")),
@@ -73,17 +73,18 @@ def resolve_evidence(work: Work, proof_files: Sequence[DataFile], groups: Among 
     looked_up = partial(
         with_lines,
         root=work.warehouse.root,
-        since=work.since,
-        versions={name: work.before[name] for name in ("log_lines", "events")},
+        since=work.plan.since,
+        versions={name: work.plan.versions[name] for name in ("log_lines", "events")},
     )
-    work.engine.map_partitions(work.warehouse, parts, partitioning, looked_up, Adding((EVIDENCE_LINES,), work.run_id))
+    adding = Adding((EVIDENCE_LINES,), work.plan.run_id)
+    work.engine.map_partitions(work.warehouse, parts, partitioning, looked_up, adding)
     work.warehouse.discard(EVIDENCE_LINES, proofs.files)
 
 
 def resolved_before(work: Work, groups: Among | None) -> Iterator[Rows]:
     """What is quoted already of the groups that are judged; nothing where everything is looked up anew."""
     every = work.published_rows(EVIDENCE_LINES)
-    if work.since and every is not None:
+    if work.plan.since and every is not None:
         yield from of_groups(every, groups, work)
 
 

@@ -42,7 +42,7 @@ def with_first_seen(parts: Sequence[Rows], groups: Among | None, work: Work) -> 
     no_fact = dict.fromkeys((name for name in FACTS.names if name not in GROUP), NULL)
     if (findings := work.published_rows("findings")) is not None:
         asked = [rows.select((*GROUP, *FOUND), no_fact | nulls(POINTED)) for rows in of_groups(findings, groups, work)]
-    if (pointer := work.pointer) is not None:
+    if (pointer := work.plan.pointer) is not None:
         asked += [rows.select((*GROUP, *POINTED), no_fact | nulls(FOUND)) for rows in of_groups(pointer, groups, work)]
     return without_null_columns(work.warehouse, [*facts, *asked], NEEDED)
 

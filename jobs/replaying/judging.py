@@ -72,7 +72,7 @@ def judge_all(work: Work) -> Mapping[str, DeletedKeys]:
     if extent.whole or extent.touched or work.everything:
         partitioning = Partitioning(SOURCE, PROGRAM_ORDER, work.splits_by_cluster)
         known = {source: work.facts_hashes.get(source) for source in extent.touched}
-        to_facts = partial(fold, inventory=work.inventory, batch=work.last_batch, known=known)
+        to_facts = partial(fold, inventory=work.inventory, batch=work.plan.last_batch, known=known)
         files = work.engine.map_partitions(work.warehouse, to_fold(work), partitioning, to_facts)
         changed = changed_sources(work, files)
         facts = DeletedKeys(facts.clusters, changed)
@@ -116,8 +116,8 @@ def judged_files(work: Work, parts: Sequence[Rows], spoken: Among | None) -> lis
     """Add what the judge says of all groups of which ``parts`` hold the facts; the files of what it says besides."""
     facts = with_first_seen(parts, spoken, work)
     partitioning = Partitioning(GROUP, GROUP, work.splits_by_cluster)
-    judging = partial(judge, run_id=work.run_id, started_at=work.started_at)
-    adding = Adding(tuple(TABLE_OF.values()), work.run_id)
+    judging = partial(judge, run_id=work.plan.run_id, started_at=work.plan.started_at)
+    adding = Adding(tuple(TABLE_OF.values()), work.plan.run_id)
     files = work.engine.map_partitions(work.warehouse, facts, partitioning, judging, adding)
     proofs_of = [file for file in files if file.table == EVIDENCE_LINES]
     resolve_evidence(work, proofs_of, spoken)
@@ -128,12 +128,12 @@ def name_judged(work: Work, judged: DeletedKeys, paths: Sequence[str]) -> None:
     """Let ``gold.judged`` name whose rows are those of each group: of all that was not judged what is published."""
     warehouse = work.warehouse
     former = pointer_rows(
-        warehouse, PUBLISHED, None if work.everything or work.pointer is None else work.pointer.version
+        warehouse, PUBLISHED, None if work.everything or work.plan.pointer is None else work.plan.pointer.version
     )
     found = former.slice(0, 0)
     if paths:
         found = warehouse.written(CANDIDATE, paths).to_table(former.schema.names)
-    commit_pointer(warehouse, CANDIDATE, advanced_pointer(former, judged, found), work.run_id)
+    commit_pointer(warehouse, CANDIDATE, advanced_pointer(former, judged, found), work.plan.run_id)
     warehouse.discard(CANDIDATE, paths)
 
 
@@ -192,14 +192,14 @@ def write(files: list[DataFile], tables: Mapping[str, DeletedKeys], work: Work) 
     warehouse = work.warehouse
     if work.everything:
         for table in tables:
-            warehouse.replace(files, table, None, work.run_id)
+            warehouse.replace(files, table, None, work.plan.run_id)
         return
     plans = [rewrite_plan(warehouse, table, deleted, files) for table, deleted in tables.items()]
     merged = {file.path for plan in plans for file in plan.merged}
     coming = [*(file for file in files if file.path not in merged), *rewrite(work.engine.each, plans)]
     for plan in plans:
         deleted = {file.path: file.size for file in plan.files}
-        warehouse.commit_rewrite(coming, deleted, plan.table, work.run_id, plan.version)
+        warehouse.commit_rewrite(coming, deleted, plan.table, work.plan.run_id, plan.version)
         warehouse.discard(plan.table, (file.path for file in plan.merged))
 
 

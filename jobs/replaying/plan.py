@@ -32,62 +32,6 @@ from election_replay.schemas import TABLES
 NOTHING_SELECTED = "no event is landed of the clusters and nights that were asked for"
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What one replay is to do.
-
-    ``landed`` are all events up to the landing ``last_batch``, ``since`` is the last landing whose verdicts stand (0:
-    none). ``checkpoints`` are those of former nights, and ``facts_hashes`` name the closed facts of the sources that
-    have one. ``everything``: no cluster is left out, so that the tables are written whole. ``before`` are the versions
-    of the tables when the work began. ``splits_by_cluster``: over how many tasks a cluster is dealt; one that is not
-    named stays together. ``pointer`` says whose rows are published of each group; ``None``: nothing is.
-    """
-
-    engine: Engine
-    warehouse: Warehouse
-    run_id: str
-    inventory: Inventory
-    landed: Rows
-    last_batch: int
-    since: int
-    extent: Extent
-    checkpoints: Rows
-    facts_hashes: Mapping[tuple[str, str], str | None]
-    everything: bool
-    before: Mapping[str, int]
-    splits_by_cluster: Mapping[str, int]
-    started_at: datetime
-    pointer: Rows | None
-
-    @property
-    def clusters(self) -> tuple[str, ...]:
-        """All clusters that are judged."""
-        return tuple(sorted({*self.extent.whole, *self.extent.partly}))
-
-    @property
-    def folded(self) -> DeletedKeys:
-        """What of open facts and checkpoints is told anew."""
-        return DeletedKeys(frozenset(self.extent.whole), frozenset(self.extent.touched))
-
-    def of_sources(self, *, wanted: bool = True) -> Among:
-        """The rows of the sources touched, or those of all others."""
-        return Among(SOURCE, frozenset(self.extent.touched), wanted)
-
-    def published_rows(self, table: str) -> Rows | None:
-        """The rows of a judged table that are published; ``None``: none are."""
-        if self.pointer is None:
-            return None
-        return Rows(table, self.before[table]).where(NamedBy(OF_GROUP, self.pointer))
-
-    def newest(self, table: str, clusters: tuple[str, ...]) -> Rows:
-        """The rows of clusters as they are now."""
-        return Rows(table, self.warehouse.version(table)).where(OneOf("cluster", clusters))
-
-    def old(self, table: str) -> Rows:
-        """The rows of the clusters ``partly``, as they were when the work began."""
-        return Rows(table, self.before[table]).where(OneOf("cluster", self.extent.partly))
-
-
 FACTS = TABLES["facts"]
 
 
@@ -185,6 +129,53 @@ def pointer_of(published: Mapping[str, Any] | None) -> Rows | None:
     return Rows(PUBLISHED, published["versions"][PUBLISHED]) if published else None
 
 
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What one replay is to do of its ``plan``.
+
+    ``facts_hashes`` name the closed facts of the sources that have a checkpoint. ``everything``: no cluster is left
+    out, so that the tables are written whole. ``splits_by_cluster``: over how many tasks a cluster is dealt; one that
+    is not named stays together.
+    """
+
+    engine: Engine
+    warehouse: Warehouse
+    plan: ReplayPlan
+    inventory: Inventory
+    extent: Extent
+    facts_hashes: Mapping[tuple[str, str], str | None]
+    everything: bool
+    splits_by_cluster: Mapping[str, int]
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        """All clusters that are judged."""
+        return tuple(sorted({*self.extent.whole, *self.extent.partly}))
+
+    @property
+    def folded(self) -> DeletedKeys:
+        """What of open facts and checkpoints is told anew."""
+        return DeletedKeys(frozenset(self.extent.whole), frozenset(self.extent.touched))
+
+    def of_sources(self, *, wanted: bool = True) -> Among:
+        """The rows of the sources touched, or those of all others."""
+        return Among(SOURCE, frozenset(self.extent.touched), wanted)
+
+    def published_rows(self, table: str) -> Rows | None:
+        """The rows of a judged table that are published; ``None``: none are."""
+        if self.plan.pointer is None:
+            return None
+        return Rows(table, self.plan.versions[table]).where(NamedBy(OF_GROUP, self.plan.pointer))
+
+    def newest(self, table: str, clusters: tuple[str, ...]) -> Rows:
+        """The rows of clusters as they are now."""
+        return Rows(table, self.warehouse.version(table)).where(OneOf("cluster", clusters))
+
+    def old(self, table: str) -> Rows:
+        """The rows of the clusters ``partly``, as they were when the work began."""
+        return Rows(table, self.plan.versions[table]).where(OneOf("cluster", self.extent.partly))
+
+
 def work_of(
     engine: Engine, warehouse: Warehouse, inventory: Inventory, plan: ReplayPlan, clusters: Collection[str]
 ) -> Work:
@@ -197,19 +188,12 @@ def work_of(
     return Work(
         engine=engine,
         warehouse=warehouse,
-        run_id=plan.run_id,
+        plan=plan,
         inventory=with_introductions(inventory, engine, warehouse, plan.landed, introduced),
-        landed=plan.landed,
-        last_batch=plan.last_batch,
-        since=plan.since,
         extent=extent(updated, plan.known, clusters, doubtful, part=part),
-        checkpoints=plan.checkpoints,
         facts_hashes={source.source: source.facts_hash for source in known},
         everything=not plan.since and not plan.held(clusters),
-        before=plan.versions,
         splits_by_cluster=splits_by_cluster(updated, known, engine.tasks),
-        started_at=plan.started_at,
-        pointer=plan.pointer,
     )
 
 

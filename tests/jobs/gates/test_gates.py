@@ -84,10 +84,10 @@ def spoiling(judge_all: Callable[..., None], cluster: str) -> Callable[..., None
 
     def spoil(work: Work) -> None:
         judge_all(work)
-        rows_of_run = [row for row in work.warehouse.rows("role_intervals") if row["run_id"] == work.run_id]
+        rows_of_run = [row for row in work.warehouse.rows("role_intervals") if row["run_id"] == work.plan.run_id]
         row = next(row for row in rows_of_run if row["cluster"] == cluster)
         rows = pa.Table.from_pylist([row | {"role": "candidate", "end_time": None}], ROLES.arrow_schema())
-        by_the_run = CommitProperties(custom_metadata={NOTE: work.run_id})
+        by_the_run = CommitProperties(custom_metadata={NOTE: work.plan.run_id})
         write_deltalake(work.warehouse.location(ROLES.name), rows, mode="append", commit_properties=by_the_run)
 
     return spoil

@@ -114,7 +114,7 @@ def spoiling(judge_all: Callable[..., Written], group: str) -> Callable[..., Wri
             reverse=True,
         )
         twin = pa.Table.from_pylist([row], TABLES[table].arrow_schema())
-        by_the_run = CommitProperties(custom_metadata={NOTE: work.run_id})
+        by_the_run = CommitProperties(custom_metadata={NOTE: work.plan.run_id})
         write_deltalake(work.warehouse.location(table), twin, mode="append", commit_properties=by_the_run)
         work.warehouse.changed(table)
         return written
