@@ -178,9 +178,13 @@ class Forks:
 
 
 def put_in(change: Change) -> None:
-    """Give the functions of a file the code that they would have with a change."""
+    """Give the functions of a file the code that they would have with a change.
+
+    The tests' ``conftest.py`` freezes what is collected, and what is frozen the garbage collector does not list.
+    """
     path, text = str(ROOT / change.file), source(change.file)
-    import_module(change.file.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+    import_module(f"election_replay.{change.file.removesuffix('.py').removesuffix('/__init__').replace('/', '.')}")
+    gc.unfreeze()
     changed = dict(codes(compile(text, path, "exec"), compile(change.applied(text), path, "exec")))
     functions = [found for found in gc.get_objects() if isinstance(found, FunctionType) and found.__code__ in changed]
     if not functions:

@@ -24,7 +24,7 @@ LOCALE_C = {"LC_ALL": "C", "LANG": "C"}
 NO_MEMORY = (500_000, 750_000, 1_500_000)
 """Bounds of the address space (kilobytes) that are too small: for libraries, for their threads, for a night."""
 
-CPU_SECONDS = 15
+CPU_SECONDS = 8
 """So long such a night may compute: some libraries try again and again, for as long as they may."""
 
 ENGINES = amount(["local"], ["local", "spark"])

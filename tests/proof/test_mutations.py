@@ -1,10 +1,12 @@
 """The changes that tests ought to notice: what is changed, what is left alone, and the list of those without effect."""
 
 import ast
+import gc
 import inspect
 from types import CodeType
 
-from proof.mutations.__main__ import ROOT, codes, equivalents, key, rooms
+from election_replay.election_core.model.quorum import is_majority
+from proof.mutations.__main__ import ROOT, codes, equivalents, key, put_in, rooms
 from proof.mutations.changes import changes
 
 CODE = '''
@@ -57,6 +59,19 @@ def test_a_function_gets_the_code_of_its_changed_form() -> None:
     assert isinstance(pairs[bounded.__code__], CodeType)
     bounded.__code__ = pairs[bounded.__code__]
     assert bounded([3]) == 2
+
+
+def test_a_change_reaches_functions_that_tests_have_imported_and_frozen() -> None:
+    file, code = "election_core/model/quorum.py", is_majority.__code__
+    change = next(change for change in changes(file, (ROOT / file).read_text()) if change.before == ">=")
+    gc.freeze()
+    try:
+        put_in(change)
+        assert not is_majority(2, 3)
+    finally:
+        is_majority.__code__ = code
+        gc.freeze()
+    assert is_majority(2, 3)
 
 
 def test_what_is_listed_without_effect_is_a_change_that_can_be_made() -> None:
