@@ -226,9 +226,8 @@ def compiled(text: Text, shapes: Mapping[str, Shape], before: str) -> Pattern:
             raise ValueError(f"{text.kind}: no shape {shape_name}")
         shape = shapes[shape_name or ""]
         blank = ""
-        if (
-            position == len(parts) - 1 and literals[-1].strip()
-        ):  # line ends are stripped: an empty last value has no blank before it
+        # Line ends are stripped: an empty last value has no blank before it.
+        if position == len(parts) - 1 and literals[-1].strip():
             literals[-1], blank = literals[-1].rstrip(" "), " *"
         regex += f"{re.escape(literals[-1])}{blank}"
         if name or shape.spread:

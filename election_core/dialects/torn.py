@@ -82,9 +82,8 @@ def _in_text(text: str, dialect: Dialect) -> list[int]:
     for stamp in _STAMP.finditer(text, itself.end() if itself else 0):
         for place in (stamp.start(), stamp.end(1))[: 1 + bool(stamp[1])]:
             found = begins(text[place : place + LONGEST_BEGINNING])
-            if found and (
-                not dialect.in_layout or _LEVEL.search(found.group())
-            ):  # otherwise the time may be part of a message
+            # Without a level the time may be part of a message.
+            if found and (not dialect.in_layout or _LEVEL.search(found.group())):
                 places.append(place)
                 break
     return places

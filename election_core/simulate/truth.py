@@ -196,9 +196,8 @@ def leaderless(world: World, provable: Callable[[Gap], bool], *, by_majority: bo
         terms = (gap.before.term, *((gap.after.term,) if gap.after else ()))
         nodes = (gap.before.node, *((gap.after.node,) if gap.after else ()))
         words = f"Nobody led for {_seconds(gap.lasted_us)} after {gap.before.node} (term {gap.before.term})."
-        shown = (
-            gap.after is not gap.before and up_us >= 5 * SECOND and provable(gap)
-        )  # otherwise it is a freeze, which is a LOG_GAP
+        # A gap before the same leadership is a freeze, which is a LOG_GAP.
+        shown = gap.after is not gap.before and up_us >= 5 * SECOND and provable(gap)
         unwritten = unwritten_us(world, gap.end_us) if by_majority else 0
         claim = _as_long_as(gap, clocks_agree(world), unwritten)
         yield Truth("LEADERLESS", nodes, terms, gap.begin_us, gap.end_us, shown, words, claim)

@@ -18,7 +18,7 @@ from election_replay.election_core.model.deeds import Deed
 
 
 def named(texts: Iterable[Text]) -> Iterator[Text]:
-    """The texts; those with the id of the node say who wrote the line."""
+    """Return the texts; those with the node's id tell who wrote the line."""
     for text in texts:
         names = (Deed.NAMES_WRITER,) if "{node}" in text.template else ()
         yield replace(text, does=(*text.does, *names))

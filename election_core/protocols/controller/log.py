@@ -320,11 +320,8 @@ class BrokerLog:
         self._comparison.master, self._comparison.replica = event.epoch_entries, None
 
     def _on_local_epochs(self, event: FoldEvent) -> None:
-        self._comparison.replica, self._comparison.common, self._comparison.thread = (
-            event.epoch_entries,
-            None,
-            event.thread,
-        )
+        self._comparison.replica, self._comparison.common = event.epoch_entries, None
+        self._comparison.thread = event.thread
         self._prints_ends = True
         self._comparison.local_end = event if event.epoch_entries and event.epoch_entries[-1][2] is not None else None
 

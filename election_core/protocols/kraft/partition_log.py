@@ -189,10 +189,8 @@ class PartitionLog:
         for event, count in self.fenced:
             if event.peer in brokers:
                 waited = emit.timing.us(Timeout.KAFKA_SESSION)
-                since, by = (
-                    event.at - waited * 9 // 8,
-                    event.by - waited,
-                )  # sessions are checked every eighth of a session
+                # Sessions are checked every eighth of a session.
+                since, by = event.at - waited * 9 // 8, event.by - waited
                 end = (event.at, event.by, event.event_id)
                 yield HeartbeatsCeased(*emit.during(event.peer, since, by, event.event_id, *end), count=count)
                 yield LastHeard(*emit.during(event.peer, since, by, event.event_id))

@@ -149,9 +149,8 @@ def _with_cause(row: Term, group: Group, unclean: dict[int, UncleanLeader]) -> T
         return replace(row, cause="unclean")
     after = next((tenure for tenure in group.tenures if tenure.term == row.term), before)
     if after is before or (before.ends_with_its_process and group.clocks.elapsed(after.begin, before.end)[0] > 0):
-        return replace(
-            row, cause="unknown"
-        )  # its role ended before its process; the missing rest of its log would show how
+        # Its role ended before its process; the missing rest of its log would show how.
+        return replace(row, cause="unknown")
     followed = group.once(_followed)
     if bisect_right(followed, before.term) < bisect_left(followed, row.term):
         return replace(row, cause="unknown")  # another leader in between, by its followers' lines

@@ -41,9 +41,8 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     rules = {RuleId.TERM_REGRESSION, *(fact.rule for fact in group.of(RaftRuleBroken))}
     breaches = (row for row in rows if isinstance(row, Finding) and row.rule in rules)
     back = [row for row in rows if isinstance(row, Finding) and row.rule == RuleId.TERM_REGRESSION]
-    of_stores = (
-        list(stores.judge(group, back)) if has_quiet_log else []
-    )  # JRaft controllers print nothing about their data
+    # JRaft controllers, which have no quiet log, print nothing about their data.
+    of_stores = list(stores.judge(group, back)) if has_quiet_log else []
     yield from as_grave_as_losses(_counting(rows, of_stores), losses(group, breaches))
     yield from of_stores
 

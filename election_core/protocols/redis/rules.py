@@ -354,9 +354,8 @@ def _unreachable(group: Group) -> Iterator[Finding]:
         ]
         missed = [word for word in words if _still(group, word, tenure.begin)]
         again = {word.source_node for word in words} - {word.source_node for word in missed}
-        if len(again) < len(
-            {word.source_node for word in missed}
-        ):  # a sentinel that slept, or was in TILT, learns of it late
+        # Sentinels that slept, or were in TILT, learn of it late; they must be the fewer ones.
+        if len(again) < len({word.source_node for word in missed}):
             yield _unreachable_finding(group, former, tenure, missed)
 
 

@@ -483,9 +483,8 @@ class ZabLog:
         if event.count == self._now.election.round and self._now.election.last_vote is not None:
             self.checked.note(_not_worse(self._now.election.last_vote, vote, event), event)
         if str(vote.leader) == self.node:
-            self._now.election.initial = (
-                vote  # the newest: an older one may be of another election whose lines are lost
-            )
+            # The newest: an older one may be of another election whose lines are lost.
+            self._now.election.initial = vote
         self._now.election.round, self._now.election.last_vote = event.count, vote
 
     def _note_ballot(self, leader: str | None, epoch: int | None, event: FoldEvent) -> None:

@@ -1,4 +1,4 @@
-"""The stories of broker sets with acting masters: faults that they must survive, and what RIP-32 cannot survive."""
+"""Scenarios of broker sets with acting masters: faults that they must survive, and those that RIP-32 cannot."""
 
 from collections.abc import Callable
 from functools import partial
@@ -56,7 +56,7 @@ def _frozen_master(stage: Stage, least: float = 31, most: float = 45) -> Script:
 
 
 def _long_frozen_master(stage: Stage) -> Script:
-    """Longer than patient name servers wait."""
+    """The master is frozen for longer than patient name servers wait."""
     yield from _frozen_master(stage, 70, 100)
 
 
@@ -204,7 +204,7 @@ SAFE: tuple[Scenario, ...] = (
 
 
 def _master_cut_off(stage: Stage) -> Script:
-    """The master lives but reaches nobody: it does not know, and serves on."""
+    """The master reaches nobody and serves on, as it does not know that."""
     yield from set_up(stage)
     stage.isolate(MASTER)
     yield from stage.healed_after(35, 60)
@@ -240,7 +240,7 @@ def _seen_by_half(stage: Stage) -> Script:
 
 
 def _lost_by_half(stage: Stage) -> Script:
-    """One name server loses a living master: the slave that asks this one acts."""
+    """One name server loses a running master, and the slave that asks this one acts."""
     yield from set_up(stage)
     stage.cut([MASTER], [SERVERS[1]])
     yield from stage.healed_after(35, 50)

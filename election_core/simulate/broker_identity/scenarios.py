@@ -1,4 +1,4 @@
-"""The stories of brokers that get an id, keep it, lose it, or take another's."""
+"""Scenarios of brokers that get an id, keep it, lose it, or take another's."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -35,7 +35,7 @@ from election_replay.election_core.simulate.scripts import lost_lines
 from election_replay.election_core.simulate.world import Process, World
 
 Point = Callable[[World, Process], bool]
-"""Whether a broker is at a certain point of its registration."""
+"""Returns True when a broker is at a certain point of its registration."""
 
 
 def _story(name: str, meaning: str, script: Callable[[Stage], Script], **more: Any) -> Scenario:
@@ -50,7 +50,7 @@ def _at(wanted: Callable[[State], bool]) -> Point:
 
 
 def _accepted(world: World, process: Process) -> bool:
-    """The controller has given the id, and the broker has not heard so."""
+    """Return True when the controller has given the id and the broker has not heard of it."""
     controller = world.processes[CONTROLLER].state
     temporary = process.state.registration.temporary if isinstance(process.state, State) else None
     return (
@@ -86,7 +86,7 @@ POINTS: Mapping[str, tuple[str, Point]] = {
 
 
 def _until(stage: Stage, name: str, point: Point, within: float = 15) -> Script:
-    """Let time pass until a broker is at a point, to the half millisecond that a message needs at least."""
+    """Wait until a broker is at a point, to the half millisecond that a message needs at least."""
     process = stage.world.processes[name]
     for _ in range(int(within * 1000)):
         if point(stage.world, process):
@@ -110,7 +110,7 @@ def _crash_at(point: Point) -> Callable[[Stage], Script]:
 
 
 def _race(stage: Stage) -> Script:
-    """All start at once, and are told the same next id."""
+    """All start at once and get the same next id."""
     yield from stage.start_all(0.05)
     yield from stage.seconds(25, 35)
 

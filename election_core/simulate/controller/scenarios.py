@@ -1,4 +1,4 @@
-"""The stories of brokers under a controller: faults that they must survive, and bugs and errors that break them."""
+"""Scenarios of brokers under a controller: faults that they must survive, and bugs and errors that break them."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -55,7 +55,7 @@ def _frozen_master(stage: Stage) -> Script:
 
 
 def _deaf_master(stage: Stage) -> Script:
-    """The controller and the master do not hear each other; its slaves do, until they are told of another master."""
+    """Cut controller and master off from each other; the slaves hear the master until they get another one."""
     yield from up(stage)
     master = stage.leader()
     if master is not None:
@@ -74,7 +74,7 @@ def _isolated_master(stage: Stage, least: float = 25, most: float = 40) -> Scrip
 
 
 def _long_isolated_master(stage: Stage) -> Script:
-    """Longer than brokers may be silent where everything takes half a minute."""
+    """The master is isolated for longer than brokers may be silent with long time-outs."""
     yield from _isolated_master(stage, 55, 90)
 
 
@@ -89,7 +89,7 @@ def _cut_off_slave(stage: Stage) -> Script:
 
 
 def _long_cut_off_slave(stage: Stage) -> Script:
-    """A slave does not hear its master for minutes: for as long the set is smaller than it could be."""
+    """A slave does not hear its master for minutes, during which the set is smaller than it could be."""
     yield from up(stage)
     master = stage.leader()
     if master is not None:
@@ -112,7 +112,7 @@ def _kill_slaves(stage: Stage) -> Script:
 
 
 def _frozen_slaves(stage: Stage) -> Script:
-    """Both slaves get no time for a while: nothing is acknowledged, and perhaps the set shrinks."""
+    """Both slaves are frozen for a while: nothing is acknowledged, and the set may shrink."""
     yield from up(stage)
     frozen = slaves(stage)
     for name in frozen:
@@ -164,7 +164,7 @@ def _restart_controller(stage: Stage) -> Script:
 
 
 def _frozen_controller(stage: Stage) -> Script:
-    """The controller gets no time for longer than heartbeats last: then it finds all brokers dead, and elects anew."""
+    """The controller is frozen for longer than heartbeats last: it then finds all brokers dead, and elects again."""
     yield from up(stage)
     yield from stage.frozen_for(CONTROLLER, 14, 30)
     yield from stage.seconds(30, 40)
@@ -208,7 +208,7 @@ def _bad_network(world: World) -> None:
 
 
 def _losing_lines(script: Callable[[Stage], Script]) -> Callable[[Stage], Script]:
-    """The loggers drop lines once there is traffic: what the brokers said of their settings is not lost."""
+    """The loggers drop lines once there is traffic, so the brokers' settings are not lost."""
 
     def played(stage: Stage) -> Script:
         for wait_ms in script(stage):
@@ -276,7 +276,7 @@ SAFE: tuple[Scenario, ...] = (
 
 
 def _elect_again(stage: Stage) -> Script:
-    """An operator names the master that there is."""
+    """An operator designates the present master."""
     yield from up(stage)
     master = stage.leader()
     if master is not None:
@@ -285,7 +285,7 @@ def _elect_again(stage: Stage) -> Script:
 
 
 def _old_record(stage: Stage) -> Script:
-    """The controller's record of before an election is put back: it gives epochs that it has given before."""
+    """Restore the controller's record from before an election: it gives epochs for a second time."""
     yield from up(stage)
     copy = stage.copy_of_disk(CONTROLLER)
     master = stage.leader()
@@ -306,7 +306,7 @@ def _old_record(stage: Stage) -> Script:
 
 
 def _same_epoch(stage: Stage) -> Script:
-    """After an old record is put back, a broker that knows no epoch is elected for one that has a master."""
+    """After an old record is restored, a broker that knows no epoch is elected for one that already has a master."""
     yield from up(stage)
     copy = stage.copy_of_disk(CONTROLLER)
     first = stage.leader()
@@ -332,7 +332,7 @@ def _same_epoch(stage: Stage) -> Script:
 
 
 def _lost_record(stage: Stage) -> Script:
-    """The controller's record is lost: all must register anew, with identities that it does not know."""
+    """The controller loses its record: all brokers must register again, with identities that it does not know."""
     yield from up(stage)
     for _ in range(2):
         master = stage.leader()
@@ -381,7 +381,7 @@ def _without(*kinds: str) -> tuple[SetCheck, ...]:
 
 
 def _always(kind: str) -> tuple[SetCheck, ...]:
-    """A check that refuses a set whatever it is, every third epoch of the set."""
+    """A check that refuses every set, at every third epoch of the set."""
     wrong = next(check for check in SET_CHECKS if check.kind == kind)
     return (SET_CHECKS[0], replace(wrong, fails=lambda wanted, *_: wanted.set_epoch % 3 == 2), *SET_CHECKS[1:])
 

@@ -1,4 +1,4 @@
-"""The stories of DLedger groups: faults that the protocol must survive, and bugs and errors that break it."""
+"""Scenarios of DLedger groups: faults that the protocol must survive, and bugs and errors that break it."""
 
 from collections.abc import Callable
 from functools import partial
@@ -41,7 +41,7 @@ def _story(
     home: str = "/opt/rocketmq",
     **more: Any,
 ) -> Scenario:
-    """A story of the release in the folder ``home``."""
+    """Return a scenario of the release in the folder ``home``."""
     play = Play(
         machine,
         lambda rng: BrokerVoice(GROUP, names, rng, home),
@@ -113,7 +113,7 @@ SAFE: tuple[Scenario, ...] = (
 
 
 def _old_copy(stage: Stage) -> Script:
-    """A voter gets a copy of its disk back from before its vote, and votes again."""
+    """A voter's disk is restored from before its vote, and it votes again."""
     first = yield from stage.led_for(8, 12)
     copies = {name: stage.copy_of_disk(name) for name in stage.names}
     if first is None:
@@ -136,7 +136,7 @@ def _old_copy(stage: Stage) -> Script:
 
 
 def _forgetful_voters(stage: Stage) -> Script:
-    """All lose their term files with their processes."""
+    """All members lose their term files with their processes."""
     yield from stage.led_for(10, 20)
     leader = stage.leader()
     if leader is None:
@@ -151,7 +151,7 @@ def _forgetful_voters(stage: Stage) -> Script:
 
 
 def _two_halves(stage: Stage) -> Script:
-    """Nobody hears anybody at the start: whoever needs no quorum leads."""
+    """At the start no messages pass: a member that needs no quorum leads."""
     stage.cut_all()
     yield from stage.start_all(0.2)
     yield from stage.healed_after(20, 30)
@@ -171,7 +171,7 @@ def _without(*answers: str) -> Rules:
 
 
 def _self_doubt() -> Rules:
-    """A candidate whose vote is another's tells itself that it is not ready for the term that it is in."""
+    """A candidate whose vote was given to another answers itself that it is not ready for its own term."""
 
     def fits(ballot: Ballot) -> bool:
         return ballot.term > ballot.own_term or (ballot.to_itself and ballot.voted_otherwise)
@@ -248,6 +248,6 @@ SCENARIOS = (*SAFE, *BROKEN)
 
 
 def of_size(voters: int) -> Scenario:
-    """Any faults, among so many voters."""
+    """Return a scenario of any faults among this many voters."""
     names = tuple(f"n{number}" for number in range(voters))
     return _story(f"{voters}-voters-any-faults", f"faults among {voters} voters", scripts.any_faults, names=names)

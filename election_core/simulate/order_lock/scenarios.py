@@ -1,4 +1,4 @@
-"""The stories of order locks: consumers come and go, masters change, networks part."""
+"""Scenarios of order locks: consumers come and go, masters change, networks are cut."""
 
 from collections.abc import Callable
 from functools import partial
@@ -57,7 +57,7 @@ def _renewals(stage: Stage) -> Script:
 
 
 def _hand_over(stage: Stage) -> Script:
-    """Queues go from one client to the other and back; the one that gives is a little faster, or a little slower."""
+    """Queues go from one client to the other and back; the releasing client is a little faster, or a little slower."""
     yield from _shared(stage)
     for giver, taker in (CLIENTS, CLIENTS[::-1], CLIENTS):
         yield from stage.seconds(15, 35)
@@ -78,7 +78,7 @@ def _client_dies(stage: Stage) -> Script:
 
 
 def _kill_master(stage: Stage) -> Script:
-    """The master dies with its table; the clients lock anew at the slave that acts, and again at the master."""
+    """The master dies with its table; the clients lock at the acting slave, and again at the master."""
     yield from _shared(stage)
     yield from stage.seconds(25, 40)
     yield from stage.killed_for(MASTER, 55, 75)
@@ -153,7 +153,7 @@ def _table_lost(stage: Stage) -> Script:
 
 
 def _frozen_client(stage: Stage) -> Script:
-    """A consumer gets no time for more than a minute: its locks go to another, and it gives them back too late."""
+    """A consumer is frozen for more than a minute: its locks go to another, and it releases them too late."""
     yield from _shared(stage)
     yield from stage.seconds(20, 40)
     stage.freeze(CLIENTS[0])

@@ -1,4 +1,4 @@
-"""The stories of etcd clusters: faults that Raft must survive, and bugs and errors that break it."""
+"""Scenarios of etcd clusters: faults that Raft must survive, and bugs and errors that break it."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -18,7 +18,7 @@ from election_replay.election_core.simulate.world import SECOND, Play, World
 NAMES = tuple(IDS)[:3]
 
 HELD_US = 5 * SECOND
-"""etcd closes a connection that was silent for so long: what was on its way is lost."""
+"""etcd closes a connection after this silence (us): messages under way are lost."""
 
 
 def _story(
@@ -65,7 +65,7 @@ def _transfer(stage: Stage) -> Script:
 
 
 def _mute_leader(stage: Stage) -> Script:
-    """Nothing gets from the leader to anybody; it hears both."""
+    """Nothing gets from the leader to the members, which it hears."""
     leader = yield from stage.led_for(10, 20)
     if leader is not None:
         for name in stage.followers():
@@ -134,7 +134,7 @@ SAFE: tuple[Scenario, ...] = (
 
 
 def _old_copy(stage: Stage) -> Script:
-    """Two members get copies of their disks back from before their votes, and vote again."""
+    """Two members' disks are restored from before their votes, and they vote again."""
     first = yield from stage.led_for(5, 8)
     copies = {name: stage.copy_of_disk(name) for name in stage.names}
     if first is None:
@@ -185,7 +185,7 @@ def _cold_start(stage: Stage) -> Script:
 
 
 def _two_halves(stage: Stage) -> Script:
-    """Nobody hears anybody at the start: whoever needs no quorum leads."""
+    """At the start no messages pass: a member that needs no quorum leads."""
     stage.cut_all()
     yield from stage.start_all(0.2)
     yield from stage.healed_after(20, 30)
@@ -193,7 +193,7 @@ def _two_halves(stage: Stage) -> Script:
 
 
 def _left_behind(stage: Stage) -> Script:
-    """A member misses what the others commit, and comes back in the moment in which the leader dies."""
+    """A member misses what the others commit, and returns at the moment at which the leader dies."""
     leader = yield from stage.led_for(5, 10)
     stage.isolate(stage.rng.choice(stage.followers()))
     yield from stage.healed_after(15, 20)
@@ -281,12 +281,12 @@ SCENARIOS = (*SAFE, *BROKEN)
 
 
 def moving() -> Scenario:
-    """Three found a cluster, and members come and go beside wild faults."""
+    """Three members found a cluster; members join and leave during wild faults."""
     script = wildly((*FAULTS, *MOVES, *MOVES))
     return _story("wild-moving", "members come and go beside faults", script, broken=True, joining=tuple(IDS)[3:])
 
 
 def of_size(voters: int) -> Scenario:
-    """Any faults, among so many voters."""
+    """Return a scenario of any faults among this many voters."""
     names = tuple(IDS)[:voters]
     return _story(f"{voters}-voters-any-faults", f"faults among {voters} voters", scripts.any_faults, names=names)

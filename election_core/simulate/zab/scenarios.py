@@ -1,4 +1,4 @@
-"""The stories of ZooKeeper ensembles: faults that ZAB must survive, and bugs and errors that break it."""
+"""Scenarios of ZooKeeper ensembles: faults that ZAB must survive, and bugs and errors that break it."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,7 +15,7 @@ from election_replay.election_core.simulate.zab.voice import NAMES, SIDS, Server
 
 
 def _established_in(state: State) -> int | None:
-    """The epoch in which a server is established: one that is only elected leads nobody."""
+    """Return the epoch in which a server is established; an elected server leads nobody yet."""
     return state.epoch if (state.role, state.phase) == (machine.LEADING, machine.BROADCAST) else None
 
 
@@ -41,7 +41,7 @@ def _story(
 
 
 def _mute_leader(stage: Stage) -> Script:
-    """Nothing gets from the leader to anybody; it hears both."""
+    """Nothing gets from the leader to the servers, which it hears."""
     leader = yield from stage.led_for(10, 20)
     if leader is not None:
         for name in stage.followers():
@@ -101,7 +101,7 @@ SAFE: tuple[Scenario, ...] = (
 
 
 def _old_copies(stage: Stage) -> Script:
-    """Two servers get copies of their disks back from before the epoch in which a third one leads."""
+    """Two servers' disks are restored from before the epoch in which a third one leads."""
     first = yield from stage.led_for(5, 10)
     copies = {name: stage.copy_of_disk(name) for name in stage.names}
     if first is None:
@@ -141,7 +141,7 @@ def _forgetful_server(stage: Stage) -> Script:
 
 
 def _left_behind(stage: Stage) -> Script:
-    """The server with the largest id misses what the others commit, and comes back when all elect anew."""
+    """The server with the largest id misses what the others commit, and returns for the next election."""
     yield from stage.led_for(5, 10)
     behind = stage.names[-1]
     stage.kill(behind)
@@ -157,7 +157,7 @@ def _left_behind(stage: Stage) -> Script:
 
 
 def _left_behind_twice(stage: Stage) -> Script:
-    """The server with the largest id misses what a later leader is established with, and comes back."""
+    """The server with the largest id misses what a later leader was established with, and returns."""
     yield from stage.led_for(5, 10)
     behind = stage.names[-1]
     stage.kill(behind)
@@ -181,7 +181,7 @@ def _together(stage: Stage) -> Script:
 
 
 def _late_clock(world: World) -> None:
-    """One clock is behind by far more than its bound: what a leader caused seems to come before it."""
+    """One clock is behind by far more than its bound: a leader's effects seem to precede it."""
     world.processes[world.rng.choice(NAMES)].clock.offset_us = -world.rng.randrange(45, 90) * SECOND
 
 
@@ -234,6 +234,6 @@ SCENARIOS = (*SAFE, *BROKEN)
 
 
 def of_size(voters: int) -> Scenario:
-    """Any faults, among so many voters."""
+    """Return a scenario of any faults among this many voters."""
     names = tuple(SIDS)[:voters]
     return _story(f"{voters}-voters-any-faults", f"faults among {voters} voters", scripts.any_faults, names=names)
