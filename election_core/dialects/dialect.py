@@ -91,7 +91,7 @@ class Dialect:
 
     @property
     def in_layout(self) -> bool:
-        """Whether the dialect reads a layout other than the system's own."""
+        """True when the dialect reads a layout other than the system's own."""
         return " " in self.name
 
 

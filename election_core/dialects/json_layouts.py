@@ -56,7 +56,7 @@ class JsonLayout:
 
     @property
     def names_class(self) -> bool:
-        """Whether a line names the class that prints it."""
+        """True when a line names the class that prints it."""
         return "logger" in self.keys
 
     def line(self, text: str) -> Line | None:

@@ -54,12 +54,12 @@ class Layout:
 
     @property
     def plain(self) -> bool:
-        """Whether the time is local and written like ``2026-03-01 10:00:00``."""
+        """True when the time is local and written like ``2026-03-01 10:00:00``."""
         return self.stamp.plain
 
     @property
     def names_class(self) -> bool:
-        """Whether a line names the class that prints it."""
+        """True when a line names the class that prints it."""
         return not {"logger", "class"}.isdisjoint(self.regex.groupindex)
 
     def line(self, text: str) -> Line | None:

@@ -24,7 +24,7 @@ FIRST_LINES = 20
 """The number of first dated lines that decide whether the system's own layout is used."""
 
 CLASS = "the class that prints (%c): some texts that several classes print are left out"
-"""What a layout should tell."""
+"""The ``missing`` of a layout that does not print the class."""
 
 DATED = re.compile(r"^.{0,120}?\d[:h]?[0-5]\d:?[0-5]\d|^.{0,80}?\d{10}|^\{")
 """A line that may begin a record, whatever its layout."""
@@ -64,7 +64,7 @@ def in_json(literals: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Score:
-    """How well a reading fits the lines; the best one is the largest."""
+    """The fit of a reading to the lines; the best one is the largest."""
 
     events: int
     read: int

@@ -68,7 +68,7 @@ class Reader:
 
     @property
     def bytewise(self) -> bool:
-        """Whether lines must be passed as latin-1, byte for byte."""
+        """True when lines must be passed as latin-1, byte for byte."""
         return self._export is not None
 
     def state(self, kept: Callable[[str], str] = str) -> str:

@@ -100,7 +100,7 @@ class Score:
 
     @property
     def perfect(self) -> bool:
-        """Whether no finding is false and no provable truth is missing."""
+        """True when no finding is false and no provable truth is missing."""
         return not self.false and not self.missed
 
     @property

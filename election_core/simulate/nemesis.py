@@ -57,7 +57,7 @@ class Nemesis:
             self.later(2, 60, partial(self.start, name))
 
     def stop(self, name: str) -> None:
-        """A clean stop, and a start a while later."""
+        """Stop a member cleanly, and start it a while later."""
         if name in self.stage.up():
             self.stage.stop(name)
             self.later(3, 60, partial(self.start, name))

@@ -9,7 +9,7 @@ from itertools import permutations
 from random import Random
 
 HELD_US = 15_000_000
-"""How long in us TCP retries through a cut: messages sent before are delivered late, or never."""
+"""TCP retries through a cut for this long (us): messages sent before are delivered late, or never."""
 RESENT_US = (200_000, 3_000_000)
 """The range of the delay in us of a message whose packets were lost once or more."""
 

@@ -110,20 +110,20 @@ class Stage:
         self.heal()
 
     def leader(self) -> str | None:
-        """The member that leads the largest term now."""
+        """Return the member that leads the largest term now; None without a leader."""
         return next(reversed(self.world.leaders()), None)
 
     def followers(self) -> list[str]:
-        """The members that are up and do not lead."""
+        """Return the members that are up and do not lead."""
         leader = self.leader()
         return [name for name in self.up() if name != leader]
 
     def up(self) -> list[str]:
-        """The members whose process runs."""
+        """Return the members whose process runs."""
         return [name for name, process in self.world.processes.items() if process.condition == UP]
 
     def down(self) -> list[str]:
-        """The members whose process does not exist."""
+        """Return the members whose process does not exist."""
         return [name for name, process in self.world.processes.items() if process.condition == DOWN]
 
     def _reign_of(self, name: str) -> Leadership:
@@ -161,7 +161,7 @@ class Stage:
         self.world.kill(name)
 
     def stop(self, name: str) -> None:
-        """A clean stop."""
+        """Stop a member cleanly."""
         self.world.note("stop", name)
         self.world.stop(name)
 

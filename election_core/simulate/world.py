@@ -32,7 +32,7 @@ SECOND = 1_000_000
 MILLISECOND = 1_000
 
 STOPPING_US = SECOND // 2
-"""How long a process takes to stop."""
+"""A process takes this long (us) to stop."""
 
 DOWN, UP, FROZEN = "down", "up", "frozen"
 
@@ -230,7 +230,7 @@ class World:
         heappush(self._queue, (time_us, self._number, happen))
 
     def names(self) -> list[str]:
-        """All members."""
+        """Return the names of all members."""
         return list(self.processes)
 
     def note(self, action: str, node: str | None = None, detail: str = "") -> None:

@@ -148,7 +148,7 @@ def _fields(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _zoned(printed: Any, utc_offset_minutes: int = 0) -> tuple[int, int]:
-    """The time of a JSON line, in the zone given where it says none. Raises ``ValueError`` for no possible time."""
+    """Return ``moment`` of a JSON line's time, in the given zone if it names none. Raises ``ValueError`` for others."""
     if isinstance(printed, str) and _EPOCH.fullmatch(printed):
         printed = float(printed)
     if type(printed) in (int, float):

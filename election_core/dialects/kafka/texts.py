@@ -25,7 +25,7 @@ def named(texts: Iterable[Text]) -> Iterator[Text]:
 
 
 def behind(prefix: str, texts: Iterable[Text]) -> Iterator[Text]:
-    """The texts of one part of a node, which writes its name and the node's id in front."""
+    """Yield the texts with the prefix that one part of a node writes before them."""
     for text in texts:
         yield replace(text, template=prefix + text.template)
 

@@ -281,7 +281,7 @@ def _peer_id(printed: str) -> str | None:
 
 
 def _socket(printed: str) -> str | None:
-    """A Java socket address: a host name, which is mostly empty, before a slash."""
+    """Return the address of a Java socket address, without the host name (mostly empty) before its slash."""
     return words(printed.rpartition("/")[2])
 
 

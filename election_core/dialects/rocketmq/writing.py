@@ -79,7 +79,7 @@ def queue(topic: str, broker_set: str, number: int) -> str:
 
 
 def ids(members: Iterable[int]) -> str:
-    """A set of broker ids."""
+    """Return a set of broker ids, as Java prints it."""
     return f"[{', '.join(str(member) for member in members)}]"
 
 
@@ -89,7 +89,7 @@ def epoch_entry(epoch: int, start: int, end: int | None = None) -> str:
 
 
 def epoch_entries(entries: Iterable[tuple[int, int, int | None]]) -> str:
-    """A list of ``EpochEntry``."""
+    """Return a list of ``EpochEntry``, as Java prints it."""
     return f"[{', '.join(epoch_entry(*entry) for entry in entries)}]"
 
 

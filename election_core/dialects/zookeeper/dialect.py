@@ -25,7 +25,7 @@ STREAMS = ("zookeeper*.log*", "zookeeper*.out")
 """The files of a server: its own log, and its console as redirected by the start script."""
 
 BEFORE = r"^[\[.]?"
-"""What may precede a time: the bracket of one layout, or a progress dot of the start script."""
+"""The characters that may precede a time: the bracket of one layout, or a progress dot of the start script."""
 
 TIME = r"(\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2})(?:[.,](\d{1,9}))?"
 LEVEL = "(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)"

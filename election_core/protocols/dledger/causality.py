@@ -31,7 +31,7 @@ from election_replay.election_core.protocols.raft_family.causality import (
 )
 
 ProcessRuns = Mapping[str, Sequence[tuple[int, int]]]
-"""When each run of each process began, and by when it was over, by its own clock."""
+"""The (begin, latest end) of each run of each process, in us of its own clock."""
 
 
 def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:

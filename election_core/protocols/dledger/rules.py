@@ -91,7 +91,7 @@ _BROKEN = {
     "DL_TO_LEADER_SKIPPED": "did not become leader of term {term_before} in term {term}",
     "DL_TO_FOLLOWER": "followed a leader of term {term_before} in term {term}",
 }
-"""What is wrong with a line, as text: by its rule, else by its result, else by its kind."""
+"""The text of a finding about a line: by its rule, else by its result, else by its kind."""
 
 
 def _broken(fact: VotingRuleBroken) -> str:

@@ -16,7 +16,7 @@ HEARTBEAT_INTERVAL_MS = Timeout.DLEDGER_HEARTBEAT.value.ms
 MAX_HEARTBEAT_LEAK = 3
 """``DLedgerConfig.maxHeartBeatLeak``; never printed."""
 SILENCE_MS = MAX_HEARTBEAT_LEAK * HEARTBEAT_INTERVAL_MS
-"""How long a follower tolerates a silent leader, and a leader a missing quorum."""
+"""A follower tolerates a silent leader, and a leader a missing quorum, for this long (ms)."""
 
 ACCEPT = "ACCEPT"
 UNKNOWN_LEADER = "REJECT_UNKNOWN_LEADER"
@@ -56,12 +56,12 @@ class Ballot:
 
     @property
     def to_itself(self) -> bool:
-        """Whether the candidate asks itself."""
+        """True when the candidate asks itself."""
         return self.voter == self.candidate
 
     @property
     def voted_otherwise(self) -> bool:
-        """Whether the voter's vote of this term was given to another candidate."""
+        """True when the voter gave its vote of this term to another candidate."""
         return self.term == self.own_term and self.vote not in (None, self.candidate)
 
 
@@ -102,12 +102,12 @@ def answered_term(answer: str, ballot: Ballot) -> int:
 
 
 SMALLER, SAME, LARGER = -1, 0, 1
-"""How the term in an answer compares with the one that the candidate asked for."""
+"""The term in an answer, compared with the term that the candidate asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Possible:
-    """When an answer can be given: ``terms`` are the comparisons of its term with the requested one.
+    """The conditions of an answer: ``terms`` are the possible comparisons of its term with the requested one.
 
     ``from_itself``: a candidate that is a member and asks in its own term can get it from itself. ``for_another``: it
     is given only where the vote of the requested term was given to another candidate.

@@ -206,7 +206,7 @@ def _overlap(group: Group, overlap: Overlap, algorithm: Algorithm) -> Finding:
 
 
 class _Verdict:
-    """Whether a winner was the highest of the nodes that were alive throughout its election."""
+    """The judgement whether a winner had the highest id of the nodes that were alive throughout its election."""
 
     def __init__(self, group: Group, win: Candidacy) -> None:
         self.group, self.win = group, win

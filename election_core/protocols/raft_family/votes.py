@@ -56,7 +56,7 @@ def _raised(group: Group) -> dict[str, list[TermRaised]]:
 
 
 class _Reached:
-    """When one node's log first shows that it reached which terms; ``raised`` is in order of time."""
+    """The facts by which one node's log first shows each reached term; ``raised`` is in order of time."""
 
     def __init__(self, raised: list[TermRaised]) -> None:
         first: dict[int, int] = {}

@@ -61,7 +61,7 @@ __all__ = ["PROTOCOL", "judge"]
 _ID = re.compile(r"\b([0-9a-f]{8})[0-9a-f]{32}\b")
 """The id of a node or sentinel; people know it by its first characters."""
 MISSED_LATE = 10
-"""How many times longer a watcher that itself does not run may take to miss a server."""
+"""A watcher that itself does not run may take this many times longer to miss a server."""
 _TAKEN = frozenset({TAKEOVER, TRANSFER, "epoch"})
 """Causes of roles whose epoch was taken without a vote."""
 _CHOSEN = frozenset({BY_COMMAND, ELECTED, TAKEOVER, "epoch", "leadership_transfer"})
@@ -158,7 +158,7 @@ def _terms(group: Group, epochs: Epochs) -> Iterator[Term]:
         )
 
     def led_by_others(tenures: list[Tenure]) -> bool:
-        """Whether a master followed another one before, by its own log, or somebody made it master."""
+        """Return True when a holder of the epoch followed a master before, or was made master, by its own log."""
         begin = {tenure.source: tenure.begin.at for tenure in tenures}
         return any(
             role.since == begin.get(role.source_node) and role.cause in _CHOSEN

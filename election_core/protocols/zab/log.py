@@ -90,7 +90,7 @@ class InitialVote:
 
 @dataclass(slots=True)
 class Election:
-    """What a server has sent and heard in one election; a new election replaces it.
+    """The votes that a server has sent and heard in one election; a new election replaces it.
 
     ``votes`` are those of servers that look for a leader, ``voted`` when the last of them changed; ``claims`` are whom
     others lead or follow.

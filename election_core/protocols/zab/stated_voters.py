@@ -25,7 +25,7 @@ class Bounds:
 
 @dataclass(slots=True)
 class StatedVoters:
-    """What one log states about the voters of its ensemble."""
+    """The statements of one log about the voters of its ensemble."""
 
     bounds: list[Bounds] = field(default_factory=list)
     groups: FoldEvent | None = None

@@ -107,7 +107,7 @@ def _against_minimum(world: World) -> Iterator[Truth]:
 
 
 def _after(line: Line) -> str:
-    """The id that a slave hears to be the smallest."""
+    """Return the id that a slave hears to be the smallest."""
     return str(line.value("after")[0])
 
 

@@ -66,12 +66,12 @@ def address(node: str | None) -> str | None:
 
 
 def is_server(node: str) -> bool:
-    """Whether a node is a name server."""
+    """Return True for a name server."""
     return node.startswith("ns-")
 
 
 def is_broker(node: str) -> bool:
-    """Whether a node is a broker."""
+    """Return True for a broker."""
     return node.startswith("broker-")
 
 
@@ -115,7 +115,7 @@ class SetVoice:
         return [*lines, self._line(BROKER, wall_us, "INFO", "main", boot)]
 
     def stopping(self, node: str, wall_us: int) -> Lines:
-        """The shutdown hook."""
+        """Return the lines of the shutdown hook."""
         if is_server(node):
             message = writing.WRITER.message("SRV_SHUTDOWN_BEGIN", count=1)
             return [self._line(SERVER, wall_us, "INFO", "ShutdownHook", message)]

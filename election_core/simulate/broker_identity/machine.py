@@ -286,7 +286,7 @@ def on_tell(turn: Registering) -> None:
 
 
 def on_registered(turn: Registering, reply: RegisterReply | None) -> bool:
-    """The registration was accepted; refused, or nobody answers (``None``)."""
+    """Return True when the registration was accepted; False when it was refused or unanswered (``reply`` is None)."""
     if reply is None or reply.code != SUCCESS:
         turn.say("BRK_REG_SEND_ERR", code=reply.code if reply else None)
         turn.say("BRK_REG_ERR")
@@ -296,7 +296,7 @@ def on_registered(turn: Registering, reply: RegisterReply | None) -> bool:
 
 
 def failed(turn: Registering) -> bool:
-    """A try was in vain: wait for the next, or give up the series (false)."""
+    """Wait for the next try after a failed one and return True; give up after the last one and return False."""
     tries = turn.state.registration.tries + 1
     _registration(turn, tries=tries % TRIES)
     if tries < TRIES:

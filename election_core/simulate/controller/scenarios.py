@@ -381,7 +381,7 @@ def _without(*kinds: str) -> tuple[SetCheck, ...]:
 
 
 def _always(kind: str) -> tuple[SetCheck, ...]:
-    """A check that refuses every set, at every third epoch of the set."""
+    """Return the checks of a set with one that refuses any set at every third epoch."""
     wrong = next(check for check in SET_CHECKS if check.kind == kind)
     return (SET_CHECKS[0], replace(wrong, fails=lambda wanted, *_: wanted.set_epoch % 3 == 2), *SET_CHECKS[1:])
 

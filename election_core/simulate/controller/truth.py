@@ -411,7 +411,7 @@ def _poll_us(world: World, broker: str) -> int:
 
 
 def _stale_sets(world: World) -> Iterator[Truth]:
-    """A master that could not change its set for longer than a poll; these lines are errors."""
+    """Yield masters whose changes of the set failed for longer than a poll, by their error lines."""
     rows: dict[tuple[str, object], list[list[Line]]] = {}
     for line in lines_of(world, "BRK_SSS_ALTER_ERR"):
         if line.value("code") == _SAME_SET:

@@ -104,7 +104,7 @@ class ControllerModeVoice:
         ]
 
     def stopping(self, node: str, wall_us: int) -> Lines:
-        """The shutdown hook."""
+        """Return the line of the shutdown hook."""
         self._stopped.add(node)
         if isinstance(self.members[node], Controller):
             return [self._line(CONTROLLER_LOG, wall_us, "INFO", "ShutdownHook", "SRV_SHUTDOWN_BEGIN", count=1)]
@@ -156,7 +156,7 @@ class ControllerModeVoice:
         return f"{self._rng.randrange(1 << 24, 1 << 31):x}"
 
     def channel(self, state: str, address: str) -> str:
-        """A connection of the controller, as netty prints it."""
+        """Return a connection of the controller, as netty prints it."""
         number, port = self._rng.randrange(1 << 28, 1 << 32), self._rng.randrange(32768, 61000)
         return f"[id: 0x{number:x}, L:/{self._controller.address} {state} R:/{address.partition(':')[0]}:{port}]"
 

@@ -45,7 +45,7 @@ class BrokerVoice:
         self._store_role: dict[str, str] = {}
 
     def boot(self, node: str, wall_us: int) -> Lines:
-        """The configuration dump and the tip of a broker that starts."""
+        """Return the configuration dump and the start message of a broker."""
         self._store_role[node] = "ASYNC_MASTER"
         dump = [self._line(BROKER, wall_us, "INFO", "main", f"{name}={value}") for name, value in self._settings(node)]
         message = writing.WRITER.message(
@@ -55,7 +55,7 @@ class BrokerVoice:
         return [*dump, self._line(BROKER, wall_us, "INFO", "main", message)]
 
     def stopping(self, node: str, wall_us: int) -> Lines:  # noqa: ARG002 - all brokers say the same
-        """The shutdown hook."""
+        """Return the line of the shutdown hook."""
         return [self._say(BROKER, wall_us, "INFO", "Thread-18", "BRK_SHUTDOWN_BEGIN", count=1)]
 
     def render(self, node: str, wall_us: int, say: Say) -> Lines:

@@ -32,7 +32,7 @@ class HandedOver:
 
     @property
     def end_us(self) -> int:
-        """When the acting master heard of it."""
+        """True time (us) at which the acting master heard of the other broker."""
         return self.left.end_us or 0
 
     @property
@@ -41,7 +41,7 @@ class HandedOver:
         return tuple(sorted((number_of(self.left.node), number_of(self.node))))
 
     def took(self, file: str) -> bool:
-        """Whether it took over a table from any member."""
+        """Return True when it took over this table from any member."""
         return any(taken == file for taken, _ in self.taken)
 
 

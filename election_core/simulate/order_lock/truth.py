@@ -40,12 +40,12 @@ class Stood:
 
     @property
     def alive_until_us(self) -> int:
-        """When it expired or ended."""
+        """True time (us) at which the entry expired or ended."""
         return min(self.end_us, self.renewed_us + LOCK_LIFE)
 
     @property
     def held_until_us(self) -> int:
-        """When it expired, ended, or was given up by its client."""
+        """True time (us) at which the entry expired or ended, or its client gave it up."""
         return self.alive_until_us if self.given_up_us is None else min(self.alive_until_us, self.given_up_us)
 
 
@@ -90,7 +90,7 @@ def _lock_lines(world: World) -> list[_LockLine]:
 
 
 def entries(world: World, lines: list[_LockLine]) -> list[Stood]:
-    """All entries of all tables."""
+    """Return all entries of all tables."""
     found: list[Stood] = []
     standing: dict[tuple[str, Key], Stood] = {}
     for line in lines:

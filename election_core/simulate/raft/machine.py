@@ -247,7 +247,7 @@ class _Turn(Turn[Member, State]):
 
     @property
     def voters(self) -> tuple[str, ...]:
-        """Who votes now."""
+        """The voters of the present membership."""
         return self.state.members(self.member.peers).voters
 
     @property

@@ -1,4 +1,4 @@
-"""What an operator does to the members of an etcd cluster while faults go on: more of them, fewer, and others."""
+"""Changes of an etcd cluster's members by an operator during faults: members are added, removed and replaced."""
 
 from collections.abc import Callable
 from functools import partial
@@ -30,19 +30,19 @@ def _known_to(nemesis: Nemesis, name: str) -> Change:
 
 
 def _next(nemesis: Nemesis) -> str | None:
-    """A machine that no leader knows yet."""
+    """Return a machine that has not joined and that no running member knows; None if there is none."""
     world = nemesis.stage.world
     known = {peer for name in nemesis.stage.up() for peer in _known_to(nemesis, name).everybody}
     return next((name for name in world.names() if name in world.joining - known), None)
 
 
 def scale_out(nemesis: Nemesis, _: str) -> None:
-    """One more voter."""
+    """Add a voter."""
     _join(nemesis, lambda now, new: Change((*now.voters, new), now.learners), None)
 
 
 def learn(nemesis: Nemesis, _: str) -> None:
-    """One more learner, which becomes a voter later."""
+    """Add a learner, which becomes a voter later."""
 
     def promote(new: str) -> None:
         def promoted(now: Change) -> Change:
@@ -69,7 +69,7 @@ def _join(nemesis: Nemesis, change: Callable[[Change, str], Change], then: Calla
 
 
 def scale_in(nemesis: Nemesis, name: str, then: Callable[[], None] = lambda: None) -> None:
-    """One voter less: not the leader, and never the last but one."""
+    """Remove a voter unless it leads or fewer than three vote."""
     leader = nemesis.stage.leader()
     if leader in (None, name) or len(_known_to(nemesis, str(leader)).voters) < 3:
         return
@@ -89,7 +89,7 @@ def scale_in(nemesis: Nemesis, name: str, then: Callable[[], None] = lambda: Non
 
 
 def replace(nemesis: Nemesis, name: str) -> None:
-    """A voter is removed, and another one joins."""
+    """Remove a voter, then add another one."""
     scale_in(nemesis, name, partial(scale_out, nemesis, name))
 
 

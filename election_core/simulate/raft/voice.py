@@ -113,7 +113,7 @@ class EtcdVoice:
         return [self._line("ETCD_BOOT", wall_us, fields=settings)]
 
     def stopping(self, node: str, wall_us: int) -> Lines:
-        """A process that is told to stop."""
+        """Return the lines of a process that is told to stop."""
         of = {"name": node, "data-dir": "/var/lib/etcd/data", "advertise-peer-urls": [f"http://{_host(node)}:2380"]}
         signal = self._line("ETCD_SIGNAL", wall_us, fields={"signal": "terminated"})
         return [signal, self._line("ETCD_STOPPING", wall_us, fields=of)]

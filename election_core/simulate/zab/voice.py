@@ -73,12 +73,12 @@ class ServerVoice:
         return f"logs/{stream}.{part}" if part else f"logs/{stream}"
 
     def boot(self, node: str, wall_us: int) -> Lines:
-        """The first line of a process."""
+        """Return the first line of a process."""
         message = writing.WRITER.message("ZK_BOOT", value=f"{self._folder}/zoo.cfg")
         return [self._line("ZK_BOOT", node, None, wall_us, message)]
 
     def stopping(self, node: str, wall_us: int) -> Lines:  # noqa: ARG002 - nobody prints anything
-        """A server that is told to stop prints nothing."""
+        """Return no line: a server that is told to stop prints nothing."""
         return []
 
     def render(self, node: str, wall_us: int, say: Say) -> Lines:
