@@ -691,7 +691,8 @@ RULES = View(
     given=True,
 )
 
-SYSTEM_OF = """CASE WHEN found.protocol = 'raft' THEN 'etcd' WHEN found.protocol = 'zab' THEN 'zookeeper'
+SYSTEM_OF = """CASE WHEN found.protocol = 'raft' AND found.replica_group = 'controller' THEN 'rocketmq'
+                        WHEN found.protocol = 'raft' THEN 'etcd' WHEN found.protocol = 'zab' THEN 'zookeeper'
                         WHEN found.protocol = 'redis' THEN 'redis'
                         WHEN found.protocol = 'hashicorp_raft' THEN 'hashicorp'
                         WHEN found.protocol IN ('kraft', 'partition') THEN 'kafka'

@@ -20,7 +20,6 @@ from typing import Any
 import pyarrow as pa
 
 from election_replay.election_core import RULES_VERSION
-from election_replay.election_core.fold.identity import CONTROLLER_GROUP
 from election_replay.election_core.judge.quiescent import Quiescent
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.inventory import Inventory
@@ -38,8 +37,7 @@ from election_replay.jobs.replaying.first_seen import Before, facts_alone, with_
 from election_replay.jobs.replaying.plan import Work
 from election_replay.jobs.replaying.source_delta import CHECKPOINTS, SOURCE, WATERMARKS
 from election_replay.jobs.runbook.causes import causes
-from election_replay.jobs.runbook.of_finding import KnownOfGroup, steps_of_finding
-from election_replay.jobs.runbook.steps import ANY, ROCKETMQ, SYSTEMS, StepRow, steps_for
+from election_replay.jobs.runbook.of_finding import KnownOfGroup, next_steps
 from election_replay.jobs.warehouse.data_files import ROW_GROUP, DataFile, Row
 from election_replay.jobs.warehouse.data_files import Rows as Batch
 from election_replay.jobs.warehouse.pointer import CANDIDATE, PUBLISHED, advanced_pointer, commit_pointer, pointer_rows
@@ -317,15 +315,3 @@ def hash_of(rows: Iterable[object]) -> str:
 
 NO_FACTS = hash_of(())
 """The hash of a source without facts."""
-
-
-def _tools_of(finding: Finding) -> str:
-    """The system whose tools are at hand: controllers on JRaft keep the rules of ``raft``, and are no etcd."""
-    on_jraft = (finding.protocol, finding.replica_group) == ("raft", CONTROLLER_GROUP)
-    return ROCKETMQ if on_jraft else SYSTEMS.get(finding.protocol, ANY)
-
-
-def next_steps(finding: Finding, cause: str, group: KnownOfGroup) -> tuple[StepRow, ...] | None:
-    """What to do about a finding, in the columns of a step."""
-    steps = steps_for(finding.rule, _tools_of(finding), cause)
-    return steps_of_finding(steps, finding, group) if steps else None

@@ -9,7 +9,7 @@ from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import Fact, MemberAddress
 from election_replay.election_core.model.rows import Finding, Row
 from election_replay.jobs.runbook.filling import at, filled, plain
-from election_replay.jobs.runbook.steps import NextSteps, StepRow
+from election_replay.jobs.runbook.steps import NextSteps, StepRow, steps_for, system_of
 
 ADDRESS = re.compile(r"([A-Za-z0-9][A-Za-z0-9.-]*):([0-9]+)")
 GROUP_IS_BROKER_NAME = ("acting_master", "broker_identity", "controller", "metadata")
@@ -56,6 +56,12 @@ def is_of_a_wrong_clock(finding: Finding) -> bool:
     """Whether a finding says how wrong the clock of one node was, so that what that node logged is shown shifted."""
     bounds = (finding.clock_least_ms, finding.clock_most_ms)
     return finding.rule == RuleId.CLOCK_SKEW and len(finding.nodes) == 1 and bounds != (None, None)
+
+
+def next_steps(finding: Finding, cause: str, group: KnownOfGroup) -> tuple[StepRow, ...] | None:
+    """What to do about a finding with this cause; ``None`` where nobody knows."""
+    steps = steps_for(finding.rule, system_of(finding.protocol, finding.replica_group), cause)
+    return steps_of_finding(steps, finding, group) if steps else None
 
 
 def steps_of_finding(steps: NextSteps, finding: Finding, group: KnownOfGroup) -> tuple[StepRow, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from election_replay.election_core.fold.identity import CONTROLLER_GROUP
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.jobs.runbook.texts import text_of
 
@@ -56,6 +57,12 @@ SYSTEMS = {
     "hashicorp_raft": HASHICORP,
 }
 """The system whose tools are at hand, by protocol; of all others nothing is known."""
+
+
+def system_of(protocol: str, replica_group: str) -> str:
+    """The system of a group; controllers on JRaft keep the rules of ``raft``, and are no etcd."""
+    return ROCKETMQ if (protocol, replica_group) == ("raft", CONTROLLER_GROUP) else SYSTEMS.get(protocol, ANY)
+
 
 StepRow = tuple[str, str, str | None, str | None]
 """Kind, text, command and source of a step; those of no use are null."""

@@ -14,8 +14,8 @@ import pyarrow as pa
 from deltalake import write_deltalake
 
 from election_replay.election_core.model.rows import Finding
-from election_replay.jobs.runbook.of_finding import EPOCH, KnownOfGroup, steps_of_finding
-from election_replay.jobs.runbook.steps import ANY, SYSTEMS, steps_for
+from election_replay.jobs.runbook import of_finding as runbook
+from election_replay.jobs.runbook.steps import ANY
 from election_replay.jobs.warehouse.pointer import commit_pointer
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
@@ -117,10 +117,9 @@ def finding(finding_id: str, rule: str, start: float, end: float | None, **more:
 
 def next_steps(finding: dict[str, Any], *addresses: tuple[str, str]) -> list[dict[str, Any]] | None:
     """What to do about a row of ``findings``, of a group whose members have these addresses."""
-    steps = steps_for(finding["rule"], SYSTEMS.get(finding["protocol"], ANY), finding["cause"] or ANY)
     known = {field.name: finding[field.name] for field in fields(Finding) if field.name in finding}
-    known["start_time"] = (finding["start_time"] - EPOCH) // timedelta(microseconds=1)
-    filled = steps_of_finding(steps, Finding(**known), KnownOfGroup(addresses)) if steps else None
+    known["start_time"] = (finding["start_time"] - runbook.EPOCH) // timedelta(microseconds=1)
+    filled = runbook.next_steps(Finding(**known), finding["cause"] or ANY, runbook.KnownOfGroup(addresses))
     names = ("kind", "text", "command", "source")
     return filled and [dict(zip(names, step, strict=True)) for step in filled]
 

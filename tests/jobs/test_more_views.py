@@ -1,14 +1,12 @@
 """Views about losses, clocks, machines, recoveries and days, by small made-up histories."""
 
-import re
 from pathlib import Path
 from typing import Any
 
 from election_replay.jobs.runbook.filling import filled
 from election_replay.jobs.runbook.rules import catalogue
-from election_replay.jobs.runbook.steps import SYSTEMS, steps_for
+from election_replay.jobs.runbook.steps import SYSTEMS, steps_for, system_of
 from election_replay.jobs.showing.runbook_page import page as runbook
-from election_replay.schemas.views import SYSTEM_OF
 from tests.jobs.tables import GROUP, at, event, finding, log_line, role, term
 from tests.jobs.test_views import asked
 
@@ -253,12 +251,14 @@ def test_every_finding_has_its_steps_and_every_rule_a_row(tmp_path: Path) -> Non
     assert {row["finding_id"] for row in told} == {rule.rule for rule in catalogue().values()} - only_elsewhere
 
 
-def test_the_view_knows_the_systems_of_the_core() -> None:
-    said = {
-        protocol: re.search(rf"'{protocol}'.*?THEN '(\w+)'", SYSTEM_OF, re.DOTALL)[1]  # type: ignore[index]
-        for protocol in SYSTEMS
-    }
-    assert said == SYSTEMS
+def test_the_view_knows_the_systems_of_the_core(tmp_path: Path) -> None:
+    groups = {f"{protocol} {group}": (protocol, group) for protocol in SYSTEMS for group in ("g", "controller")}
+    findings = [
+        finding(name, "LEADERLESS", 0, 1, protocol=protocol, replica_group=group)
+        for name, (protocol, group) in groups.items()
+    ]
+    told = asked(tmp_path, "SELECT finding_id, system FROM next_steps", findings=findings)
+    assert {row["finding_id"]: row["system"] for row in told} == {name: system_of(*of) for name, of in groups.items()}
 
 
 def test_the_runbook_is_up_to_date() -> None:

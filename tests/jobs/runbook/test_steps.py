@@ -22,6 +22,7 @@ from election_replay.jobs.runbook.steps import (
     NextSteps,
     all_steps,
     steps_for,
+    system_of,
 )
 from election_replay.jobs.runbook.texts import text_of
 from election_replay.jobs.showing.rules_page import judged_in
@@ -137,6 +138,10 @@ def test_steps_are_three_different_checks_and_one_warning(steps: NextSteps) -> N
     assert steps.source
     assert steps.cause in CAUSES
     assert steps.cause == ANY or steps_for(steps.rule, steps.system).cause == ANY  # type: ignore[union-attr]
+
+
+def test_controllers_on_jraft_have_the_tools_of_rocketmq_and_no_other_raft_has() -> None:
+    assert (system_of("raft", "controller"), system_of("raft", "cdf818194e3a8c32")) == (ROCKETMQ, ETCD)
 
 
 def test_of_one_rule_system_and_cause_there_is_one() -> None:
