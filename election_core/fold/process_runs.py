@@ -373,6 +373,7 @@ def _begin(incarnation: Incarnation) -> int:
 
 
 def _merged(segments: Iterable[Segment]) -> list[Segment]:
+    """Return the segments in order, merged where they are no further apart than ``_SEGMENT_GAP``."""
     every, merged = [*segments], list[Segment]()
     if any(following.first <= before.first for before, following in pairwise(every)):  # mostly they come in order
         every.sort(key=lambda s: (s.first, s.last, s.first_event or "", s.last_event or "", s[1:4:2]))

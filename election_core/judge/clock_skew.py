@@ -157,6 +157,7 @@ def _set_by(before: Offset, after: Offset) -> tuple[int | None, int | None]:
 
 
 def _sentences(wrong: WrongClock, by_source: Mapping[str, Sequence[Fact]]) -> Iterator[str]:
+    """Yield the sentences about a wrong clock: how far it was off, or when and by how much it was set."""
     names = [_name(source, by_source) for source in (wrong.source, *wrong.or_else)]
     clock = f"The clock of {' or of '.join(names)}"
     if wrong.or_else and not wrong.set_by:

@@ -434,6 +434,7 @@ def consistent(rows: Iterable[Row], facts: Sequence[Fact], clocks: Clocks) -> li
 
 
 def _doubted(row: Row, doubted: Mapping[str, Contradiction], sure: Sequence[Finding]) -> Row:
+    """Return a row; a doubted finding becomes possible, and coverage counts ``sure`` ones as undecidable."""
     if isinstance(row, Finding) and row.finding_id in doubted:
         return replace(
             row,

@@ -128,6 +128,8 @@ class Electorates:
         )
 
     def _listed(self, led: Led, moment: Moment) -> Iterator[Electorate]:
+        """Yield the electorates of the leader's list at a moment, and of lists around it; empty: a list is
+        incomplete."""
         before = list[VotersStated]()
         around = list[VotersStated]()
         for fact in self._stated.get(led.source, ()):
@@ -149,6 +151,7 @@ class Electorates:
         return {name for parts in lists for names in parts for name in names or ()}
 
     def _counted(self, led: Led) -> Electorate:
+        """Return the electorate by number only: the sizes in the leader's log, or in all logs if they agree."""
         of_no_term = self._bounded.get((led.source, None), ())
         of_term = self._bounded.get((led.source, led.term), ())
         by_leader = [*of_term, *(fact for fact in of_no_term if fact.since <= led.end.by)]

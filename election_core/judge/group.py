@@ -365,6 +365,7 @@ def _as_shown(role: Role, group: Group) -> Role:
 
 
 def _tenures(group: Group) -> Iterator[Tenure]:
+    """Yield the leaders' roles as tenures, each with the gaps in its log."""
     gaps: dict[str, list[LogGap]] = {}
     for fact in group.of(Silence):
         end = until(fact)

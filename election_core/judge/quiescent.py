@@ -79,6 +79,7 @@ def ended(facts: Iterable[Fact], end: int) -> list[Fact]:
 
 
 def _ended(fact: Fact, end: int) -> Fact | None:
+    """Return the fact as of ``end``; ``None`` where it would begin later."""
     if fact.value_provisional and fact.since > end:
         # The leader commits something by then; which entries, and what its followers know of them, does not matter.
         at_end = {"since": end, "since_by": end, "since_event": None, "from_index": None, "to_index": None}

@@ -43,6 +43,7 @@ _UNSURE = "the clocks do not tell whether at the same time"
 
 
 def _same_term_pair(group: Group, term: int, here: list[Tenure], there: list[Tenure], word: str) -> Finding | None:
+    """Return the finding about two sources that led one term; ``None`` for one member that moved."""
     measured = [(at_once(group.clocks, a, b), a, b) for a in here for b in there]
     (least, most), a, b = max(measured, key=lambda m: (m[0][1], m[0][0]))
     if a.node == b.node and most <= 0:

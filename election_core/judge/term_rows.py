@@ -31,6 +31,7 @@ def terms(group: Group) -> Iterator[Term]:
 
 
 def _terms(group: Group) -> Iterator[Term]:
+    """Yield the rows of led terms with their causes, of terms known from followers, and of terms without a leader."""
     led: dict[tuple[int, str], list[Tenure]] = {}
     campaigns: dict[tuple[str | None, int | None], list[Candidacy]] = {}
     for campaign in group.of(Candidacy):

@@ -289,6 +289,7 @@ def _end(row: Row) -> float:
 
 
 def _in_order(row: Row) -> Row:
+    """Return a row whose times are in order: an end before the start is moved to it."""
     if isinstance(row, MetadataVersion | RuleCoverage):
         return row
     if row.end_time is not None and row.end_time < row.start_time:

@@ -182,6 +182,7 @@ class _Folding:
             added.failure(cluster, source_node, self._error)
 
     def _feed(self, lines: _Lines, rows: range) -> None:
+        """Take rows in order, with the skipped rows between them as signs of life."""
         source, checkpoint = self._source, self._checkpoint
         source.bound_ms = max(source.bound_ms, *lines.bounds[rows.start : rows.stop])
         kinds, streams, files, times, ids = lines.kinds, lines.streams, lines.files, lines.times, lines.ids
@@ -273,6 +274,7 @@ def _sources(batch: pa.RecordBatch) -> Iterator[tuple[str, str, range]]:
 
 
 def _lines(passed: PassedOver) -> _Lines:
+    """Return the rows to read of a batch, converted to Python values."""
     batch = passed.read
     kinds, streams = _texts(batch, "kind"), _texts(batch, "stream")
     since, latest = (values.tolist() for values in times(batch))

@@ -213,6 +213,7 @@ class SourceLog:
         return replace(line, held=replace(held, at=at, by=by, ahead=at - held.at))
 
     def _take_line(self, line: _Waiting) -> None:
+        """Take a line with its time on the timeline."""
         if isinstance(line.held, Segment):
             self._recall(line, line.held)
         elif isinstance(line.held, Signs):
@@ -273,6 +274,7 @@ class SourceLog:
         self._wait(_Waiting(event.stream, self.order.file, held=event, member=speaker))
 
     def _take(self, event: FoldEvent) -> None:
+        """Hand an event to all its readers; a reader that fails does so alone."""
         takers = self._takers.get((event.kind, event.stream))
         if takers is None:
             takers = self._takers[event.kind, event.stream] = tuple(self._new_takers(event.kind, event.stream))
@@ -352,12 +354,13 @@ class SourceLog:
                 self.failed |= log.failed
 
     def _read(self, speaker: Speaker, processes: frozenset[str]) -> "Reading":
+        """Return the facts of the given processes by all protocols that did not fail."""
         found: dict[str, list[tuple[str, Fact]]] = {}
         for (number, stream), log in sorted(self.logs.items(), key=itemgetter(0)):
             protocol = PROTOCOL_OF[number]
             if process_of(stream) in processes and protocol not in self.failed:
                 try:
-                    of_log = list(log.facts(self._of_own_lives(speaker, number, stream), stream))
+                    of_log = list(log.facts(self._of_own_runs(speaker, number, stream), stream))
                     of_log += self._roles_written(speaker, number, stream, of_log)
                     found.setdefault(protocol, []).extend((stream, fact) for fact in of_log)
                 except Exception as error:  # noqa: BLE001 - the same
@@ -365,7 +368,7 @@ class SourceLog:
         facts = [fact for protocol, read in found.items() if protocol not in self.failed for fact in read]
         return Reading(speaker, facts)
 
-    def _of_own_lives(self, speaker: Speaker, number: int, stream: str) -> Speaker:
+    def _of_own_runs(self, speaker: Speaker, number: int, stream: str) -> Speaker:
         """Return the speaker with the process runs that belong to one of several files of the same kind. A member that
         writes several files gets in each the runs with lines there. Where each file counts as a process of its own, a
         start in one file ends the run in another."""
@@ -488,6 +491,7 @@ class SourceLog:
         self._activity(event.stream).shortest = Timeout.STALL.us
 
     def _note_life(self, event: FoldEvent) -> None:
+        """Note a start or stop line of a process."""
         activity, start = self._activity(event.stream), Start(event.at, event.by, event.event_id)
         if event.kind in STOP_KINDS:
             activity.stopping(event.at, event.event_id)

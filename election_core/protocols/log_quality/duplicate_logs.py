@@ -97,6 +97,7 @@ def deduplicate_logs(of_group: Iterable[Fact]) -> list[Fact]:
 
 
 def _copied(original: Shipped, copy: Shipped) -> Fact:
+    """Return the fact that ``copy`` holds the log of ``original``."""
     first = min((fact for fact in copy.facts if isinstance(fact, Role)), key=lambda fact: (fact.since, fact.ordinal))
     return LogCopied(
         cluster=first.cluster,

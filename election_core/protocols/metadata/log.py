@@ -252,6 +252,7 @@ class MetadataLog:
     # -- lines --------------------------------------------------------------------------------------------
 
     def _on_version(self, event: FoldEvent) -> None:
+        """Take the head of a snapshot, and drop the former one of its kind if no event is near it."""
         snapshot = Snapshot((event.stream, event.setting or ""), event)
         before = self._newest.get(snapshot.kind)
         if before is not None and self._happened is not None:

@@ -107,6 +107,7 @@ class LockLog:
     def _holds(
         self, incarnations: list[Incarnation], emit_about: Callable[[str], FactWriter], least_life: int
     ) -> list[Fact]:
+        """Return all facts about locks; if locks expire early, no lock counts as alive after its line."""
         # An upgrade moved the lines from lock.log to filter.log, so with a new process run; within a run the order of
         # the file holds.
         lines = sorted(self.lines, key=lambda event: incarnation_at(incarnations, event.at))

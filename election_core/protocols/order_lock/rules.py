@@ -207,6 +207,7 @@ def _as_client_knows(
     moved: dict[tuple[Key, str], OtherBrokers],
     frozen: dict[str, list[int]],
 ) -> Hold:
+    """Return an entry with its sure time and end shortened by what its client did elsewhere and by freezes."""
     who, sure, end = (hold.key, hold.client), hold.sure.at, hold.end
     for other in given_up[who].after(hold.begin) if who in given_up else ():
         # A client that gives a queue back at one broker no longer holds it, whatever other tables contain.
