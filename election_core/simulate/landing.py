@@ -9,7 +9,7 @@ from typing import Any
 
 from election_replay.election_core.simulate.judged import logs_of
 from election_replay.election_core.simulate.scenario import Scenario
-from election_replay.election_core.simulate.truth import Truth, ends_at, overlap_us, pairs_of_reigns
+from election_replay.election_core.simulate.truth import Truth, ends_at, overlap_us, pairs_of_tenures
 from election_replay.election_core.simulate.world import World
 
 ROLL_BYTES = 64_000
@@ -48,12 +48,17 @@ def truth_lines(scenario: Scenario, seed: int, world: World, truths: Iterable[Tr
     )  # fmt: skip
     for fault in world.faults:
         yield _line("fault", time=_time(fault.true_us), action=fault.action, node=fault.node, detail=fault.detail)
-    for reign in world.reigns:
-        end = _time(reign.end_us)
+    for tenure in world.tenures:
+        end = _time(tenure.end_us)
         yield _line(
-            "leader", node=reign.node, term=reign.term, begin=_time(reign.begin_us), end=end, how_ended=reign.how_ended
+            "leader",
+            node=tenure.node,
+            term=tenure.term,
+            begin=_time(tenure.begin_us),
+            end=end,
+            how_ended=tenure.how_ended,
         )
-    for first, second in pairs_of_reigns(world):
+    for first, second in pairs_of_tenures(world):
         lasted = overlap_us((first.begin_us, ends_at(world, first)), (second.begin_us, ends_at(world, second)))
         if lasted:
             begin = max(first.begin_us, second.begin_us)

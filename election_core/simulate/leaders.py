@@ -13,9 +13,9 @@ from election_replay.election_core.simulate.truth import (
     kept,
     of_node,
     overlap_us,
-    pairs_of_reigns,
+    pairs_of_tenures,
 )
-from election_replay.election_core.simulate.world import SECOND, Leadership, Line, World
+from election_replay.election_core.simulate.world import SECOND, Line, Tenure, World
 
 _AT_ONCE_US = SECOND // 10
 """A line is written in the step in which the event happens."""
@@ -37,16 +37,16 @@ class Signs:
     silent_while_leading: bool = False
     unwritten: tuple[str, ...] = (INFO,)
 
-    def shows_begin(self, world: World, reign: Leadership) -> bool:
+    def shows_begin(self, world: World, tenure: Tenure) -> bool:
         """Return True when a kept line shows the begin of a leadership."""
-        return any(near(line, reign.begin_us) for line in kept(world, reign.node, *self.begins))
+        return any(near(line, tenure.begin_us) for line in kept(world, tenure.node, *self.begins))
 
-    def shows_end(self, world: World, reign: Leadership) -> bool:
+    def shows_end(self, world: World, tenure: Tenure) -> bool:
         """Return True when a kept line shows the end of a leadership, or it lasts to the end; a killed leader prints
         nothing."""
-        if reign.end_us is None:
+        if tenure.end_us is None:
             return True
-        return any(near(line, reign.end_us) for line in kept(world, reign.node, *self.ends))
+        return any(near(line, tenure.end_us) for line in kept(world, tenure.node, *self.ends))
 
 
 def near(line: Line, time_us: int) -> bool:
@@ -63,26 +63,26 @@ def two_leaders(world: World, signs: Signs) -> Iterator[Truth]:
 def _same_term(world: World, signs: Signs) -> Iterator[Truth]:
     """``SPLIT_BRAIN_SAME_TERM``: two members led one term or epoch."""
     pairs: dict[tuple[int, str, str], bool] = {}
-    shown = {id(reign): signs.shows_begin(world, reign) for reign in world.reigns}
-    for left, right in pairs_of_reigns(world):
+    shown = {id(tenure): signs.shows_begin(world, tenure) for tenure in world.tenures}
+    for left, right in pairs_of_tenures(world):
         if left.term == right.term:
             first, second = sorted((left.node, right.node))
             both = shown[id(left)] and shown[id(right)]
             pairs[left.term, first, second] = pairs.get((left.term, first, second), False) or both
     for (term, first, second), provable in pairs.items():
-        begin = min(reign.begin_us for reign in world.reigns if reign.term == term)
+        begin = min(tenure.begin_us for tenure in world.tenures if tenure.term == term)
         words = f"{first} and {second} both led {signs.word} {term}."
         yield Truth("SPLIT_BRAIN_SAME_TERM", (first, second), (term,), begin, None, provable, words)
 
 
 def _overlaps(world: World, signs: Signs) -> Iterator[Truth]:
     """``SPLIT_BRAIN_OVERLAP``: two leaders of different terms at once."""
-    for stale, newer in pairs_of_reigns(world):
+    for stale, newer in pairs_of_tenures(world):
         ends = (ends_at(world, stale), ends_at(world, newer))
         lasted = overlap_us((stale.begin_us, ends[0]), (newer.begin_us, ends[1]))
         if stale.term == newer.term or lasted == 0:
             continue
-        shown = all(signs.shows_begin(world, reign) and signs.shows_end(world, reign) for reign in (stale, newer))
+        shown = all(signs.shows_begin(world, tenure) and signs.shows_end(world, tenure) for tenure in (stale, newer))
         # A quiet log shows a leader only up to its last line.
         ends_unseen = signs.silent_while_leading and stale.end_us is None
         agree = clocks_agree(world)
@@ -99,7 +99,7 @@ def _overlaps(world: World, signs: Signs) -> Iterator[Truth]:
         )
 
 
-def _overlap_of(stale: Leadership, newer: Leadership, signs: Signs, lasted_us: tuple[int, int], agree: bool) -> Claim:
+def _overlap_of(stale: Tenure, newer: Tenure, signs: Signs, lasted_us: tuple[int, int], agree: bool) -> Claim:
     """Return a claim of the right length that is grave only if the stale leader committed. ``lasted_us`` is the true
     length, and the shortest ``most`` that a claim may have (0: any)."""
     nodes, terms = {stale.node, newer.node}, {stale.term, newer.term}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from election_replay.election_core.simulate.world import DOWN, MILLISECOND, UP, Leadership, Play, World
+from election_replay.election_core.simulate.world import DOWN, MILLISECOND, UP, Play, Tenure, World
 
 BEGAN_US = 1_772_330_400 * 1_000_000
 """Every world begins on 2026-03-01 at 02:00:00 UTC."""
@@ -64,8 +64,8 @@ class Stage:
         """Wait until a member has led for two seconds; return its name, or None if none does."""
         for _ in range(900):
             leader = self.leader()
-            reign = self._reign_of(leader) if leader else None
-            if reign is not None and self.world.now_us - reign.begin_us >= 2000 * MILLISECOND:
+            tenure = self._tenure_of(leader) if leader else None
+            if tenure is not None and self.world.now_us - tenure.begin_us >= 2000 * MILLISECOND:
                 return leader
             yield 100
         return None
@@ -126,8 +126,8 @@ class Stage:
         """Return the members whose process does not exist."""
         return [name for name, process in self.world.processes.items() if process.condition == DOWN]
 
-    def _reign_of(self, name: str) -> Leadership:
-        return next(reign for reign in reversed(self.world.reigns) if reign.node == name)
+    def _tenure_of(self, name: str) -> Tenure:
+        return next(tenure for tenure in reversed(self.world.tenures) if tenure.node == name)
 
     # -- acts --------------------------------------------------------------------------------------------------
 

@@ -16,11 +16,11 @@ def story(scenario: Scenario, world: World, truths: Iterable[Truth]) -> Iterator
         (fault.true_us, " ".join(filter(None, (">>>", fault.action, fault.node, fault.detail))))
         for fault in world.faults
     ]
-    for reign in world.reigns:
-        term = "" if scenario.protocol in WITHOUT_TERMS else f" term {reign.term}"
-        moments.append((reign.begin_us, f"    {reign.node} LEADS{term}"))
-        if reign.end_us is not None:
-            moments.append((reign.end_us, f"    {reign.node} leads{term} no longer: {reign.how_ended}"))
+    for tenure in world.tenures:
+        term = "" if scenario.protocol in WITHOUT_TERMS else f" term {tenure.term}"
+        moments.append((tenure.begin_us, f"    {tenure.node} LEADS{term}"))
+        if tenure.end_us is not None:
+            moments.append((tenure.end_us, f"    {tenure.node} leads{term} no longer: {tenure.how_ended}"))
     moments += [(true.begin_us, f"    {true.rule}: {true.words}") for true in truths if true.provable]
     for time_us, text in sorted(moments):
         yield f"{(time_us - world.began_us) / SECOND:8.2f} s  {text}"

@@ -11,7 +11,7 @@ from itertools import pairwise, permutations
 
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.simulate.clocks import WallClock
-from election_replay.election_core.simulate.world import DOWN, FROZEN, SECOND, STOPPING_US, UP, Leadership, Line, World
+from election_replay.election_core.simulate.world import DOWN, FROZEN, SECOND, STOPPING_US, UP, Line, Tenure, World
 
 Claim = Callable[[Finding], bool]
 
@@ -46,8 +46,8 @@ class Truth:
 class Gap:
     """A time in which no awake process led."""
 
-    before: Leadership
-    after: Leadership | None
+    before: Tenure
+    after: Tenure | None
     begin_us: int
     end_us: int
 
@@ -57,17 +57,17 @@ class Gap:
         return self.end_us - self.begin_us
 
 
-def ends_at(world: World, reign: Leadership) -> int:
+def ends_at(world: World, tenure: Tenure) -> int:
     """Return the end of a leadership, or of the world."""
-    return world.now_us if reign.end_us is None else reign.end_us
+    return world.now_us if tenure.end_us is None else tenure.end_us
 
 
 def spans(world: World, condition: str, node: str | None = None) -> list[tuple[str, int, int]]:
     """Return ``(node, begin, end)`` of all times in which processes were in a condition."""
     return [
-        (spell.node, spell.begin_us, world.now_us if spell.end_us is None else spell.end_us)
-        for spell in world.spells
-        if spell.condition == condition and node in (None, spell.node)
+        (phase.node, phase.begin_us, world.now_us if phase.end_us is None else phase.end_us)
+        for phase in world.phases
+        if phase.condition == condition and node in (None, phase.node)
     ]
 
 
@@ -76,33 +76,33 @@ def overlap_us(times: tuple[int, int], other: tuple[int, int]) -> int:
     return max(min(times[1], other[1]) - max(times[0], other[0]), 0)
 
 
-def pairs_of_reigns(world: World) -> Iterable[tuple[Leadership, Leadership]]:
+def pairs_of_tenures(world: World) -> Iterable[tuple[Tenure, Tenure]]:
     """Yield all pairs of leaderships of different nodes, the smaller term first."""
-    for number, reign in enumerate(world.reigns):
-        for other in world.reigns[number + 1 :]:
-            if reign.node != other.node:
-                yield (reign, other) if reign.term <= other.term else (other, reign)
+    for number, tenure in enumerate(world.tenures):
+        for other in world.tenures[number + 1 :]:
+            if tenure.node != other.node:
+                yield (tenure, other) if tenure.term <= other.term else (other, tenure)
 
 
 def gaps(world: World) -> list[Gap]:
     """Return the times without a leader after the first one; frozen leaders do not count."""
     frozen = spans(world, FROZEN)
-    awake: list[tuple[int, int, Leadership]] = []
-    for reign in world.reigns:
-        begin, end = reign.begin_us, ends_at(world, reign)
-        for _, stopped, resumed in (span for span in frozen if span[0] == reign.node):
+    awake: list[tuple[int, int, Tenure]] = []
+    for tenure in world.tenures:
+        begin, end = tenure.begin_us, ends_at(world, tenure)
+        for _, stopped, resumed in (span for span in frozen if span[0] == tenure.node):
             if begin <= stopped < end:
-                awake.append((begin, stopped, reign))
+                awake.append((begin, stopped, tenure))
                 begin = min(resumed, end)
-        if begin == reign.begin_us or end - begin >= LEADS_AGAIN_US:
-            awake.append((begin, end, reign))
+        if begin == tenure.begin_us or end - begin >= LEADS_AGAIN_US:
+            awake.append((begin, end, tenure))
     found: list[Gap] = []
-    last: tuple[int, Leadership] | None = None
-    for begin, end, reign in sorted(awake, key=lambda span: span[:2]):
+    last: tuple[int, Tenure] | None = None
+    for begin, end, tenure in sorted(awake, key=lambda span: span[:2]):
         if last is not None and begin > last[0]:
-            found.append(Gap(last[1], reign, last[0], begin))
+            found.append(Gap(last[1], tenure, last[0], begin))
         if last is None or end > last[0]:
-            last = (end, reign)
+            last = (end, tenure)
     if last is not None and last[0] < world.now_us:
         found.append(Gap(last[1], None, last[0], world.now_us))
     return found
@@ -174,7 +174,7 @@ def log_gaps(world: World, shows: Callable[[str, int, int], bool]) -> Iterable[T
 
 
 def _after(world: World, node: str, time_us: int) -> list[str]:
-    return [spell.condition for spell in world.spells if spell.node == node and spell.begin_us == time_us]
+    return [phase.condition for phase in world.phases if phase.node == node and phase.begin_us == time_us]
 
 
 def _stepped(world: World, node: str) -> bool:
@@ -205,14 +205,14 @@ def leaderless(world: World, provable: Callable[[Gap], bool], *, by_majority: bo
 
 def unwritten_us(world: World, time_us: int) -> int:
     """Return the time in us since the last commit before a moment."""
-    commits = (time for reign in world.reigns for time in (reign.begin_us, *reign.grew) if time < time_us)
+    commits = (time for tenure in world.tenures for time in (tenure.begin_us, *tenure.grew) if time < time_us)
     return time_us - max(commits, default=world.began_us)
 
 
 def _unwritten(world: World) -> Iterator[Truth]:
     """Yield the times from the last commit to the next leader, even if a leader without majority outlasted them."""
-    for before in world.reigns:
-        for after in (*(reign for reign in world.reigns if reign.begin_us > before.begin_us), None):
+    for before in world.tenures:
+        for after in (*(tenure for tenure in world.tenures if tenure.begin_us > before.begin_us), None):
             end_us = after.begin_us if after else world.now_us
             terms = (before.term, *((after.term,) if after else ()))
             lasted_us = unwritten_us(world, end_us)
@@ -225,16 +225,16 @@ def _unwritten(world: World) -> Iterator[Truth]:
 
 def _interrupted(world: World) -> Iterator[Truth]:
     """Yield the times in which a leader committed nothing and led on."""
-    for reign in world.reigns:
-        commits = sorted([reign.begin_us, *reign.grew, reign.end_us or world.now_us])
+    for tenure in world.tenures:
+        commits = sorted([tenure.begin_us, *tenure.grew, tenure.end_us or world.now_us])
         for begin_us, end_us in pairwise(commits):
             if end_us - begin_us >= SECOND:
-                words = f"{reign.node} committed nothing for {_seconds(end_us - begin_us)} in term {reign.term}."
-                covers = _no_longer_than({reign.term}, end_us - begin_us, clocks_agree(world))
-                yield Truth("LEADERLESS", (reign.node,), (reign.term,), begin_us, end_us, False, words, covers)
+                words = f"{tenure.node} committed nothing for {_seconds(end_us - begin_us)} in term {tenure.term}."
+                covers = _no_longer_than({tenure.term}, end_us - begin_us, clocks_agree(world))
+                yield Truth("LEADERLESS", (tenure.node,), (tenure.term,), begin_us, end_us, False, words, covers)
 
 
-def _at(after: Leadership | None) -> str:
+def _at(after: Tenure | None) -> str:
     return f"{after.node} led term {after.term}" if after else "the end"
 
 
@@ -266,7 +266,7 @@ def _as_long_as(gap: Gap, clocks_agree: bool, unwritten_us: int = 0) -> Claim:
 def storms(world: World) -> Iterable[Truth]:
     """Yield ``ELECTION_STORM``: unplanned leaderships in quick succession, and terms between them that nobody led. A
     term that was tried without success is not required to be proven: an isolated member tries alone."""
-    in_turn = list(pairwise(sorted(world.reigns, key=lambda reign: reign.begin_us)))
+    in_turn = list(pairwise(sorted(world.tenures, key=lambda tenure: tenure.begin_us)))
     begins = unplanned(world, [after.begin_us for before, after in in_turn if before.how_ended != "stopped"])
     in_vain = sum(max(after.term - before.term - 1, 0) for before, after in in_turn)
     if begins and len(begins) + in_vain >= 3:

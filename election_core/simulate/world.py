@@ -82,7 +82,7 @@ class Fault:
 
 
 @dataclass(slots=True)
-class Leadership:
+class Tenure:
     """One node as leader of one term, in true time (us); ``grew`` are the moments of its commits. ``committed`` is its
     last commit index."""
 
@@ -96,7 +96,7 @@ class Leadership:
 
 
 @dataclass(slots=True)
-class Outage:
+class Phase:
     """A time in which a machine's process was in one condition: ``up``, ``down`` or ``frozen``."""
 
     node: str
@@ -194,14 +194,14 @@ class World:
         self.faults: list[Fault] = []
         self.joining: set[str] = set()
         self.shipped: dict[str, str] = {}
-        self.reigns: list[Leadership] = []
-        self.spells: list[Outage] = [Outage(name, DOWN, began_us) for name in members]
+        self.tenures: list[Tenure] = []
+        self.phases: list[Phase] = [Phase(name, DOWN, began_us) for name in members]
         self._line_rng = Random(rng.random())  # noqa: S311 - seeded: a world must repeat
         self._dropping: dict[tuple[str, str], int] = {}
         self._queue: list[tuple[int, int, Callable[[], None]]] = []
         self._number = 0
         self._calls: dict[int, _Call] = {}
-        self._leading: dict[str, Leadership] = {}
+        self._leading: dict[str, Tenure] = {}
         self._ended: set[tuple[str, int, str]] = set()
 
     # -- running -----------------------------------------------------------------------------------------------
@@ -221,8 +221,8 @@ class World:
         while running:
             self.now_us, _, happen = heappop(self._queue)
             happen()
-        for reign in self._leading.values():
-            reign.how_ended = reign.how_ended or "end"
+        for tenure in self._leading.values():
+            tenure.how_ended = tenure.how_ended or "end"
 
     def at(self, time_us: int, happen: Callable[[], None]) -> None:
         """Schedule an event at a moment of true time (us)."""
@@ -255,7 +255,7 @@ class World:
         process = self.processes[name]
         process.incarnation += 1
         self._condition(process, DOWN)
-        self._end_reign(name, how)
+        self._end_tenure(name, how)
         process.state = None
         if self.play.connected:
             for other in self.processes.values():
@@ -301,9 +301,9 @@ class World:
 
     def _condition(self, process: Process, condition: str) -> None:
         process.condition = condition
-        last = next(spell for spell in reversed(self.spells) if spell.node == process.name)
+        last = next(phase for phase in reversed(self.phases) if phase.node == process.name)
         last.end_us = self.now_us
-        self.spells.append(Outage(process.name, condition, self.now_us))
+        self.phases.append(Phase(process.name, condition, self.now_us))
 
     def _wall(self, process: Process) -> int:
         return process.clock.at(self.now_us)
@@ -430,29 +430,29 @@ class World:
     def leaders(self) -> list[str]:
         """Return the members that call themselves leader and are awake, ordered by term: the newest is last."""
         awake = [
-            reign for name, reign in self._leading.items()
-            if reign.end_us is None and self.processes[name].condition == UP
+            tenure for name, tenure in self._leading.items()
+            if tenure.end_us is None and self.processes[name].condition == UP
         ]  # fmt: skip
-        return [reign.node for reign in sorted(awake, key=lambda reign: (reign.term, reign.begin_us))]
+        return [tenure.node for tenure in sorted(awake, key=lambda tenure: (tenure.term, tenure.begin_us))]
 
     def _watch_leadership(self, name: str, before: Any, state: Any) -> None:
         term = self.play.leads(state)
-        reign = self._leading.get(name)
-        if reign is not None and (term is None or reign.term != term):
-            self._end_reign(name, "stepped down")
-            reign = None
-        if term is not None and reign is None:
-            reign = self._leading[name] = Leadership(name, term, self.now_us)
-            self.reigns.append(reign)
-        elif reign is not None and before is not None and self.play.committed(state) > self.play.committed(before):
-            reign.grew.append(self.now_us)
-        if reign is not None:
-            reign.committed = self.play.committed(state)
+        tenure = self._leading.get(name)
+        if tenure is not None and (term is None or tenure.term != term):
+            self._end_tenure(name, "stepped down")
+            tenure = None
+        if term is not None and tenure is None:
+            tenure = self._leading[name] = Tenure(name, term, self.now_us)
+            self.tenures.append(tenure)
+        elif tenure is not None and before is not None and self.play.committed(state) > self.play.committed(before):
+            tenure.grew.append(self.now_us)
+        if tenure is not None:
+            tenure.committed = self.play.committed(state)
 
-    def _end_reign(self, name: str, how: str) -> None:
-        reign = self._leading.pop(name, None)
-        if reign is not None:
-            reign.end_us, reign.how_ended = self.now_us, how
+    def _end_tenure(self, name: str, how: str) -> None:
+        tenure = self._leading.pop(name, None)
+        if tenure is not None:
+            tenure.end_us, tenure.how_ended = self.now_us, how
 
     def _print(self, name: str, lines: list[tuple[str, str, str]], say: Say | None) -> None:
         wall_us = self._wall(self.processes[name])

@@ -42,9 +42,9 @@ class WorldRecords:
         woke = [(fault.node, fault.true_us) for fault in self.world.faults if fault.action == "thaw"]
         times = sorted(
             time
-            for reign in self.world.reigns
-            for time in reign.grew
-            if not any(node == reign.node and 0 <= time - at < SECOND // 10 for node, at in woke)
+            for tenure in self.world.tenures
+            for time in tenure.grew
+            if not any(node == tenure.node and 0 <= time - at < SECOND // 10 for node, at in woke)
         )
         return [Ack(time / SECOND, ("", number), None) for number, time in enumerate(times)]
 
@@ -90,8 +90,8 @@ class WorldRecords:
 
     def leading(self) -> Iterator[tuple[str, float, float]]:
         """Who led, and for how long."""
-        for reign in self.world.reigns:
-            yield reign.node, reign.begin_us / SECOND, ends_at(self.world, reign) / SECOND
+        for tenure in self.world.tenures:
+            yield tenure.node, tenure.begin_us / SECOND, ends_at(self.world, tenure) / SECOND
 
 
 def audited_world(name: str, seed: int) -> list[Breach]:

@@ -17,12 +17,12 @@ from election_replay.election_core.simulate.truth import (
     lines_of,
     lossless,
     overlap_us,
-    pairs_of_reigns,
+    pairs_of_tenures,
     spans,
     up_during,
     wrong_clock,
 )
-from election_replay.election_core.simulate.world import FROZEN, MILLISECOND, SECOND, UP, Leadership, Line, World
+from election_replay.election_core.simulate.world import FROZEN, MILLISECOND, SECOND, UP, Line, Tenure, World
 
 NOTICE_US = 5 * SECOND
 """The most time in us until a broker learns of another smallest id."""
@@ -62,24 +62,24 @@ def _awake_us(world: World, node: str, begin_us: int, end_us: int) -> int:
 
 
 def _overlaps(world: World) -> Iterator[Truth]:
-    for left, right in pairs_of_reigns(world):
-        first, second = sorted((left, right), key=lambda reign: reign.begin_us)
+    for left, right in pairs_of_tenures(world):
+        first, second = sorted((left, right), key=lambda tenure: tenure.begin_us)
         begin, end = second.begin_us, min(ends_at(world, first), ends_at(world, second))
         if end <= begin:
             continue
-        awake = min(_awake_us(world, reign.node, begin, end) for reign in (first, second))
+        awake = min(_awake_us(world, tenure.node, begin, end) for tenure in (first, second))
         provable = awake > NOTICE_US + _BLUR_US and _overlap_shows(world, first, second)
         words = f"{first.node} and {second.node} both ran the special services for {(end - begin) / SECOND:.1f} s."
         nodes, claim = _numbers(first.node, second.node), _overlap_of(world, first, second, end - begin, awake)
         yield Truth("ACTING_MASTER_OVERLAP", nodes, (), begin, end, provable, words, claim)
 
 
-def _overlap_shows(world: World, first: Leadership, second: Leadership) -> bool:
-    ends = all(reign.how_ended in ("stepped down", "end") for reign in (first, second))
+def _overlap_shows(world: World, first: Tenure, second: Tenure) -> bool:
+    ends = all(tenure.how_ended in ("stepped down", "end") for tenure in (first, second))
     return ends and all_is_shown(world, first.node, second.node)
 
 
-def _overlap_of(world: World, first: Leadership, second: Leadership, lasted_us: int, awake_us: int) -> Claim:
+def _overlap_of(world: World, first: Tenure, second: Tenure, lasted_us: int, awake_us: int) -> Claim:
     about = _about(first.node, second.node)
 
     def covers(finding: Finding) -> bool:
@@ -113,20 +113,20 @@ def _after(line: Line) -> str:
 
 def _others_knew(world: World) -> Iterator[Truth]:
     """Yield slaves that acted on while another member knew of a smaller live id."""
-    for reign in world.reigns:
-        number = number_of(reign.node)
+    for tenure in world.tenures:
+        number = number_of(tenure.node)
         if number == MASTER_ID:
             continue
         for line in lines_of(world, "BRK_MIN_CHANGED"):
-            smaller = line.node != reign.node and is_smaller(_after(line), number)
-            if not smaller or not reign.begin_us <= line.true_us < ends_at(world, reign):
+            smaller = line.node != tenure.node and is_smaller(_after(line), number)
+            if not smaller or not tenure.begin_us <= line.true_us < ends_at(world, tenure):
                 continue
-            until = min(ends_at(world, reign), _next_change(world, line))
+            until = min(ends_at(world, tenure), _next_change(world, line))
             if until - line.true_us > NOTICE_US:
-                sure = until - line.true_us > NOTICE_US + _BLUR_US and line.true_us - reign.begin_us > _BLUR_US
-                provable = sure and reign.how_ended == "stepped down" and all_is_shown(world, reign.node, line.node)
-                words = f"{reign.node} acted on although {line.node} knew that {_after(line)} lives."
-                yield _not_minimum(reign.node, line.true_us, until, provable, words)
+                sure = until - line.true_us > NOTICE_US + _BLUR_US and line.true_us - tenure.begin_us > _BLUR_US
+                provable = sure and tenure.how_ended == "stepped down" and all_is_shown(world, tenure.node, line.node)
+                words = f"{tenure.node} acted on although {line.node} knew that {_after(line)} lives."
+                yield _not_minimum(tenure.node, line.true_us, until, provable, words)
 
 
 def _next_change(world: World, line: Line) -> int:
@@ -149,12 +149,12 @@ def _writable(world: World) -> Iterator[Truth]:
     for line in lines_of(world, "NS_TOPIC_NEW", "NS_TOPIC_CHANGED"):
         if line.value("number") == MASTER_ID or not line.value("permission") & WRITE:
             continue
-        for reign in world.reigns:
-            apart = min(line.true_us - reign.begin_us, ends_at(world, reign) - line.true_us)
-            if number_of(reign.node) != MASTER_ID and apart > 0:
-                provable = all_is_shown(world) and apart > NOTICE_US + _BLUR_US and reign.how_ended == "stepped down"
-                words = f"{line.node} showed {line.value('topic')} as writable while {reign.node} acted."
-                nodes, at, claim = _numbers(reign.node), line.true_us, _shown_at(world, reign.node, line.true_us)
+        for tenure in world.tenures:
+            apart = min(line.true_us - tenure.begin_us, ends_at(world, tenure) - line.true_us)
+            if number_of(tenure.node) != MASTER_ID and apart > 0:
+                provable = all_is_shown(world) and apart > NOTICE_US + _BLUR_US and tenure.how_ended == "stepped down"
+                words = f"{line.node} showed {line.value('topic')} as writable while {tenure.node} acted."
+                nodes, at, claim = _numbers(tenure.node), line.true_us, _shown_at(world, tenure.node, line.true_us)
                 yield Truth("ACTING_MASTER_WRITABLE", nodes, (), at, at, provable, words, claim)
 
 
@@ -195,7 +195,7 @@ def _gap_shows(world: World, gap: Gap) -> bool:
 def _gap_of(world: World, gap: Gap) -> Claim:
     """Return a claim as long as its gap; a gap no longer than a normal change is no alarm. Of several that begin to
     serve in one second, logs do not show which was first."""
-    after = {number_of(reign.node) for reign in world.reigns if abs(reign.begin_us - gap.end_us) <= 2 * SECOND}
+    after = {number_of(tenure.node) for tenure in world.tenures if abs(tenure.begin_us - gap.end_us) <= 2 * SECOND}
 
     def covers(finding: Finding) -> bool:
         least, most = (finding.duration_min_ms or 0) * 1000, (finding.duration_max_ms or 0) * 1000
@@ -208,19 +208,19 @@ def _gap_of(world: World, gap: Gap) -> Claim:
 
 def _read_only(world: World) -> Iterator[Truth]:
     """``LEADERLESS``: slaves act for a master that is gone, or that the name servers lost, and take no writes."""
-    masters = [reign for reign in world.reigns if number_of(reign.node) == MASTER_ID]
-    slaves = [reign for reign in world.reigns if number_of(reign.node) != MASTER_ID]
+    masters = [tenure for tenure in world.tenures if number_of(tenure.node) == MASTER_ID]
+    slaves = [tenure for tenure in world.tenures if number_of(tenure.node) != MASTER_ID]
     for master in masters:
         after = min((later.begin_us for later in masters if later.begin_us > master.begin_us), default=world.now_us)
-        acting = [reign for reign in slaves if master.begin_us < reign.begin_us <= after]
+        acting = [tenure for tenure in slaves if master.begin_us < tenure.begin_us <= after]
         ended = ends_at(world, master)
-        gone = [reign for reign in acting if ended < ends_at(world, reign)]
+        gone = [tenure for tenure in acting if ended < ends_at(world, tenure)]
         if gone:
-            shown = any(reign.begin_us > ended - _BLUR_US for reign in gone)
+            shown = any(tenure.begin_us > ended - _BLUR_US for tenure in gone)
             yield _without_writes(world, master, gone, ended, after, shown)
-        for reign in acting:
-            begin, end = reign.begin_us - _change_us(world), ends_at(world, reign)
-            yield _without_writes(world, master, [reign], begin, end, False)
+        for tenure in acting:
+            begin, end = tenure.begin_us - _change_us(world), ends_at(world, tenure)
+            yield _without_writes(world, master, [tenure], begin, end, False)
 
 
 _BRIEF_US, _LONG_US = 2 * SECOND, 30 * SECOND
@@ -228,12 +228,12 @@ _BRIEF_US, _LONG_US = 2 * SECOND, 30 * SECOND
 
 
 def _without_writes(
-    world: World, master: Leadership, acting: list[Leadership], begin_us: int, end_us: int, shown: bool
+    world: World, master: Tenure, acting: list[Tenure], begin_us: int, end_us: int, shown: bool
 ) -> Truth:
-    acted = max(overlap_us((begin_us, end_us), (reign.begin_us, ends_at(world, reign))) for reign in acting)
+    acted = max(overlap_us((begin_us, end_us), (tenure.begin_us, ends_at(world, tenure))) for tenure in acting)
     long = acted > 15 * SECOND and acting[0].begin_us - master.begin_us > _BLUR_US
     provable = shown and long and master.how_ended in ("stopped", "killed") and all_is_shown(world)
-    nodes = {*_numbers(master.node, *(reign.node for reign in acting))}
+    nodes = {*_numbers(master.node, *(tenure.node for tenure in acting))}
 
     def covers(finding: Finding) -> bool:
         least = (finding.duration_min_ms or 0) * 1000
@@ -286,11 +286,14 @@ def _skipped(world: World) -> Iterator[Truth]:
             last[line.node] = kind
         if kind not in _SERVED or (kind == "BRK_SERVICE_ON_MIN" and last.get(line.node) != "PRE_ALONE"):
             continue
-        for reign in world.reigns:
-            near, both = reign.begin_us - 2 * SECOND <= line.true_us <= ends_at(world, reign), (line.node, reign.node)
+        for tenure in world.tenures:
+            near, both = (
+                tenure.begin_us - 2 * SECOND <= line.true_us <= ends_at(world, tenure),
+                (line.node, tenure.node),
+            )
             if near and is_smaller(*_numbers(*both)):
-                words = f"{line.node} came back without asking {reign.node}, which acted."
-                sure = line.true_us - reign.begin_us > _BLUR_US and reign.how_ended == "stepped down"
+                words = f"{line.node} came back without asking {tenure.node}, which acted."
+                sure = line.true_us - tenure.begin_us > _BLUR_US and tenure.how_ended == "stepped down"
                 provable, claim = sure and all_is_shown(world, *both), _about(*both)
                 yield Truth("PRE_ONLINE_SKIPPED", _numbers(*both), (), line.true_us, None, provable, words, claim)
 

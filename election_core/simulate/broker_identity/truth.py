@@ -166,7 +166,7 @@ def _runs(world: World) -> Iterator[tuple[Line, str, int, int, bool]]:
     """Yield ``(first line with its id, id, since, until, shown)`` of every process of a broker that took a role."""
     seen: set[tuple[str, int]] = set()
     for line in lines_of(world, "BRK_ROLE_DONE", "BRK_SLAVE_BEGIN"):
-        ends = [spell.begin_us for spell in world.spells if spell.node == line.node and spell.condition == DOWN]
+        ends = [phase.begin_us for phase in world.phases if phase.node == line.node and phase.condition == DOWN]
         end = min((time for time in ends if time > line.true_us), default=world.now_us)
         if (line.node, end) not in seen:
             seen.add((line.node, end))

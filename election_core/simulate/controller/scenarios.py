@@ -212,7 +212,7 @@ def _losing_lines(script: Callable[[Stage], Script]) -> Callable[[Stage], Script
 
     def played(stage: Stage) -> Script:
         for wait_ms in script(stage):
-            stage.world.drops = 0.02 if stage.world.reigns else 0.0
+            stage.world.drops = 0.02 if stage.world.tenures else 0.0
             yield wait_ms
 
     return played

@@ -37,7 +37,7 @@ from election_replay.election_core.simulate.truth import (
     log_gaps,
     lossless,
     overlap_us,
-    pairs_of_reigns,
+    pairs_of_tenures,
     skews,
     spans,
     storm_of,
@@ -108,7 +108,7 @@ def _named(world: World, ids: Iterable[str | None]) -> tuple[str, ...]:
 
 def _unreachable(world: World) -> Iterator[Truth]:
     """Yield times without a master for clients that could not reach the running one, until the next one served."""
-    for stale, newer in pairs_of_reigns(world):
+    for stale, newer in pairs_of_tenures(world):
         ended = ends_at(world, stale)
         if stale.term != newer.term and stale.begin_us < newer.begin_us < ended:
             nodes, epochs = (stale.node, newer.node), (stale.term, newer.term)
@@ -141,7 +141,7 @@ def _fell_silent(world: World, gap: Gap) -> bool:
 
 def _followed_unseen(world: World) -> bool:
     """Return True when a broker followed a master that never led: a dead one, elected by a late heartbeat."""
-    led = {reign.term for reign in world.reigns}
+    led = {tenure.term for tenure in world.tenures}
     return any(line.kept and line.value("term") not in led for line in lines_of(world, "BRK_SLAVE_BEGIN"))
 
 
@@ -157,8 +157,8 @@ def _missed(world: World, gap: Gap) -> bool:
 def _others_up(world: World, gap: Gap) -> bool:
     """Return True when a broker was up in the gap for long enough."""
     brokers = [name for name in world.names() if IDENTITY_FILE in world.processes[name].files]
-    spells = [spell for spell in world.spells if spell.node in brokers and spell.condition == "up"]
-    times = [(spell.begin_us, world.now_us if spell.end_us is None else spell.end_us) for spell in spells]
+    phases = [phase for phase in world.phases if phase.node in brokers and phase.condition == "up"]
+    times = [(phase.begin_us, world.now_us if phase.end_us is None else phase.end_us) for phase in phases]
     return any(overlap_us(time, (gap.begin_us, gap.end_us)) >= SURE_US for time in times)
 
 
@@ -198,10 +198,10 @@ def _cuts(world: World) -> Iterator[tuple[Line, bool, int]]:
 def _losses(world: World) -> Iterator[Truth]:
     """Yield former masters that cut messages off; only the truth knows whether these were acknowledged."""
     for line, shown, lost in _cuts(world):
-        led = [reign for reign in world.reigns if reign.node == line.node and reign.begin_us < line.true_us]
+        led = [tenure for tenure in world.tenures if tenure.node == line.node and tenure.begin_us < line.true_us]
         if lost > 0 and led:
-            acknowledged = max(reign.committed for reign in led) > line.value("start_offset")
-            provable = shown and any(_SIGNS.shows_begin(world, reign) for reign in led)
+            acknowledged = max(tenure.committed for tenure in led) > line.value("start_offset")
+            provable = shown and any(_SIGNS.shows_begin(world, tenure) for tenure in led)
             words = f"{line.node}, master of epoch {led[-1].term} before, cut {lost} bytes off its log."
             who, claim = ((line.node,), (led[-1].term,)), _loss_of(line, lost, acknowledged=acknowledged)
             yield Truth("POSSIBLE_DATA_LOSS", *who, line.true_us, line.true_us, provable, words, claim)
@@ -498,8 +498,8 @@ def _without_record(world: World, nobody: Decision, elected: Decision | None) ->
 def _went_on(world: World, begin_us: int, end_us: int) -> bool:
     """Return True when a broker was master for all that time, up to a few seconds before its end."""
     return any(
-        reign.begin_us < begin_us and ends_at(world, reign) > max(begin_us, end_us - 3 * SECOND)
-        for reign in world.reigns
+        tenure.begin_us < begin_us and ends_at(world, tenure) > max(begin_us, end_us - 3 * SECOND)
+        for tenure in world.tenures
     )
 
 

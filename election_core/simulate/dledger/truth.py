@@ -167,19 +167,19 @@ def _never_stays(world: World) -> Iterator[Truth]:
 
 def _kept_roles(world: World) -> Iterator[Truth]:
     """Yield leaders that stay although their heartbeat rounds fail for more than twelve seconds."""
-    for reign in world.reigns:
+    for tenure in world.tenures:
         failed = [
             line
-            for line in kept(world, reign.node, "DL_HB_PARSED")
-            if line.value("term") == reign.term
-            and reign.begin_us <= line.true_us <= ends_at(world, reign)
+            for line in kept(world, tenure.node, "DL_HB_PARSED")
+            if line.value("term") == tenure.term
+            and tenure.begin_us <= line.true_us <= ends_at(world, tenure)
             and _since_quorum_us(line) > 7 * SECOND
         ]
         longest = max((_since_quorum_us(line) for line in failed), default=0)
         if longest > 12 * SECOND:
-            words = f"{reign.node} led term {reign.term} for {longest / SECOND:.1f} s without a quorum."
-            who, provable = ((reign.node,), (reign.term,)), longest > 14 * SECOND and len(failed) > 3
-            yield Truth("LEADER_KEPT_WITHOUT_QUORUM", *who, reign.begin_us, reign.end_us, provable, words)
+            words = f"{tenure.node} led term {tenure.term} for {longest / SECOND:.1f} s without a quorum."
+            who, provable = ((tenure.node,), (tenure.term,)), longest > 14 * SECOND and len(failed) > 3
+            yield Truth("LEADER_KEPT_WITHOUT_QUORUM", *who, tenure.begin_us, tenure.end_us, provable, words)
 
 
 def _lost_commits(world: World) -> Iterator[Truth]:
@@ -187,7 +187,7 @@ def _lost_commits(world: World) -> Iterator[Truth]:
     of: dict[tuple[str, int], list[Line]] = {}
     for line in lines_of(world, "DL_STATUS"):
         of.setdefault((line.node, line.number("term")), []).append(line)
-    for before, after in combinations(sorted(world.reigns, key=lambda reign: reign.term), 2):
+    for before, after in combinations(sorted(world.tenures, key=lambda tenure: tenure.term), 2):
         called = [line.number("committed") for line in of.get((before.node, before.term), ())]
         ends = [line.number("ledger_end") for line in of.get((after.node, after.term), ())]
         if not called or not ends or max(called) <= ends[0] or before.node == after.node:

@@ -10,7 +10,7 @@ from election_replay.election_core.simulate.acting_master import truth as servic
 from election_replay.election_core.simulate.acting_master.truth import number_of
 from election_replay.election_core.simulate.metadata.machine import CONSUMER_FILE, DELAY_FILE, Offsets, Place, Tables
 from election_replay.election_core.simulate.truth import Claim, Truth, all_is_shown, downtime, ends_at, lines_of
-from election_replay.election_core.simulate.world import SECOND, Leadership, World
+from election_replay.election_core.simulate.world import SECOND, Tenure, World
 
 _NEAR_US = 20 * SECOND
 _SURE_US = 2 * SECOND
@@ -25,7 +25,7 @@ class HandedOver:
     """``left`` acted until it heard of ``node``, which served from ``served_us`` on (None: it had never stopped).
     ``taken``: what ``node`` took over, with the versions: file, own, read."""
 
-    left: Leadership
+    left: Tenure
     node: str
     served_us: int | None
     taken: tuple[tuple[str, bool], ...]
@@ -68,28 +68,28 @@ def tables_at(world: World, node: str, time_us: int) -> Tables:
 
 def hand_overs(world: World) -> Iterator[HandedOver]:
     """Return every end of an acting time by a smaller id."""
-    for reign in world.reigns:
-        if number_of(reign.node) == MASTER_ID or reign.how_ended != "stepped down":
+    for tenure in world.tenures:
+        if number_of(tenure.node) == MASTER_ID or tenure.how_ended != "stepped down":
             continue
-        node = _heard_of(world, reign)
-        starts = [other.begin_us for other in world.reigns if other.node == node]
-        served = [time for time in starts if reign.begin_us < time <= ends_at(world, reign)]
-        yield HandedOver(reign, node, served[-1] if served else None, _taken(world, node, reign))
+        node = _heard_of(world, tenure)
+        starts = [other.begin_us for other in world.tenures if other.node == node]
+        served = [time for time in starts if tenure.begin_us < time <= ends_at(world, tenure)]
+        yield HandedOver(tenure, node, served[-1] if served else None, _taken(world, node, tenure))
 
 
-def _heard_of(world: World, reign: Leadership) -> str:
+def _heard_of(world: World, tenure: Tenure) -> str:
     """Return the broker with the smaller id that ended an acting time."""
     for line in lines_of(world, "BRK_MIN_CHANGED"):
-        if (line.node, line.true_us) == (reign.node, reign.end_us):
+        if (line.node, line.true_us) == (tenure.node, tenure.end_us):
             return str(line.value("after")[1])
-    raise ValueError(f"{reign.node} stopped to act without a word")
+    raise ValueError(f"{tenure.node} stopped to act without a word")
 
 
-def _taken(world: World, node: str, reign: Leadership) -> tuple[tuple[str, bool], ...]:
+def _taken(world: World, node: str, tenure: Tenure) -> tuple[tuple[str, bool], ...]:
     """Return the files that a returning master took over, and whether the consumers' version allowed it."""
     found: list[tuple[str, bool]] = []
     for at, name, say in world.unprinted:
-        if name == node and say.kind == "REVERSED" and reign.begin_us < at <= ends_at(world, reign):
+        if name == node and say.kind == "REVERSED" and tenure.begin_us < at <= ends_at(world, tenure):
             of = dict(say.values)
             found += [(file, is_taken_over(of["own"], of["read"])) for file in of["taken"]]
     return tuple(found)

@@ -236,8 +236,8 @@ def _log_gaps(world: World) -> Iterable[Truth]:
 
     def shows(node: str, begin_us: int, end_us: int) -> bool:
         led = any(
-            reign.node == node and reign.begin_us < begin_us and reign.end_us is not None and reign.end_us >= end_us
-            for reign in world.reigns
+            tenure.node == node and tenure.begin_us < begin_us and tenure.end_us is not None and tenure.end_us >= end_us
+            for tenure in world.tenures
         )
         others = (line for line in kept_by_others(world, node) if begin_us < line.true_us < end_us - 8 * SECOND)
         return led and any(others) and all_is_shown(world)

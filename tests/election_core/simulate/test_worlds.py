@@ -287,7 +287,7 @@ def test_truth_is_told_in_full(named: tuple[Scenario, World]) -> None:
     lines = list(truth_lines(scenario, 0, world, true))
     kinds = Counter(line.split('"')[3] for line in lines)
     assert kinds["world"] == 1
-    assert kinds["leader"] == len(world.reigns)
+    assert kinds["leader"] == len(world.tenures)
     assert kinds["fault"] == len(world.faults)
     assert kinds["finding"] == len(true) > 0
 

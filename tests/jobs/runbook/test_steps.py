@@ -121,7 +121,7 @@ def systems_of(rule: Rule) -> set[str]:
     return {SYSTEMS.get(room, ANY) for room in rooms} or {ROCKETMQ, ETCD, ZOOKEEPER, REDIS, ANY}
 
 
-@pytest.mark.parametrize("rule", catalogue().values(), ids=lambda rule: rule.rule)
+@pytest.mark.parametrize("rule", [*catalogue().values()], ids=lambda rule: rule.rule)
 def test_each_rule_says_what_to_do_in_each_system_that_it_judges(rule: Rule) -> None:
     for system in systems_of(rule):
         found = steps_for(rule.rule, system)
