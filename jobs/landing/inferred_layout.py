@@ -245,7 +245,8 @@ def known_by_lines(
     if _RESTART.fullmatch(stream) and path.parent.name:
         return _Found(entry, f"{path.parent.name}.{stream}", telling(path.parent.parts), "")
     log = without_life(stream, beside)
-    return _Found(entry, "" if log == stream else f"{log}.1", telling(path.parent.parts), stem(log))
+    name = "" if path.suffix == f".{log}" else stem(log)  # 2026-11-21.json names a day, and no node
+    return _Found(entry, "" if log == stream else f"{log}.1", telling(path.parent.parts), name)
 
 
 def reason_of(data: bytes, stream: str) -> str:

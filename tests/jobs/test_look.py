@@ -253,6 +253,10 @@ def test_a_log_that_is_named_after_a_restart_is_of_the_same_node(word: str, tmp_
     assert assumed(tmp_path, *names) == {("mailed", "a", 2), ("mailed", "b", 2)}
 
 
+def test_logs_whose_names_are_days_are_of_one_node(tmp_path: Path) -> None:
+    assert assumed(tmp_path, "2026-11-21.txt", "2026-11-22.txt") == {("mailed", "mailed", 2)}
+
+
 def test_an_old_cluster_beside_a_new_one_is_another_one(tmp_path: Path) -> None:
     assert assumed(tmp_path, "zk-old.log", "zk-new.log") == {("mailed", "zk-old", 1), ("mailed", "zk-new", 1)}
 
