@@ -1,8 +1,8 @@
-"""The DAGs of election-replay: every night, a backfill, and weekly upkeep.
+"""The DAGs of election-replay: nightly, backfill, and weekly upkeep.
 
-They hand work to spark-submit and import nothing of ours: Airflow's Spark provider brings a `pyspark` of its own, so
-that Airflow lives in one environment and the pipeline in another. Where things are is said by the environment of the
-scheduler and its workers:
+They submit jobs by spark-submit and import nothing of the pipeline: Airflow's Spark provider brings a `pyspark` of its
+own, so Airflow and the pipeline have separate environments. Environment variables of the scheduler and its workers
+configure them:
 
     ELECTION_REPLAY_HOME        the checkout or installation that holds jobs/ and conf/
     ELECTION_REPLAY_LANDING     the landing zone
@@ -37,7 +37,7 @@ SPARK_SUBMIT = os.environ.get("SPARK_SUBMIT", str(Path(PYTHON).parent / "spark-s
 PROFILE = os.environ.get("ELECTION_REPLAY_PROFILE", str(HOME / "conf/spark/local.conf"))
 CONFIG = os.environ.get("ELECTION_REPLAY_CONFIG")
 SETTINGS = ["--config", CONFIG] if CONFIG else []
-"""Without them the steps that need settings fail and say so: in no folder of a worker would they look for some."""
+"""Without them, steps that need settings fail with a message: they do not search a worker's folder for a file."""
 
 LANDING = os.environ.get("ELECTION_REPLAY_LANDING", "/data/landing")
 WAREHOUSE = os.environ.get("ELECTION_REPLAY_WAREHOUSE", "/data/warehouse")
@@ -59,13 +59,13 @@ GOLD = [
 ]
 
 AS_OF = "{{ data_interval_end | default(dag_run.run_after) | ts }}"
-"""The end of the night; a run by hand may have none."""
+"""The template of the end of the night; a manual run may have no data interval."""
 
 log = logging.getLogger(__name__)
 
 
 def tell(context: dict[str, Any]) -> None:
-    """Say which task failed for good, in the log and to the webhook if there is one."""
+    """Report a task that failed after all retries, in the log and to the webhook if there is one."""
     task = context["task_instance"]
     text = (
         f"election-replay: {task.dag_id}.{task.task_id} failed in run {task.run_id}. Its log names the rows or the "
@@ -80,18 +80,18 @@ def tell(context: dict[str, Any]) -> None:
 
 
 STATES = {"3": "gate", "4": "unread"}
-"""What exit codes say: a gate failed, or something of the landing zone could not be read."""
+"""The states for exit codes: a gate failed, or something in the landing zone could not be read."""
 EXIT_CODE = re.compile(r"Error code is: (\d+)")
 
 
 class Step(SparkSubmitOperator):
-    """A job by spark-submit, which tells other tasks how it ended (XCom `state`: done, gate, unread or failed).
+    """A job by spark-submit that pushes how it ended to XCom (`state`: done, gate, unread or failed).
 
-    A gate that failed would say the same again, so that it is not tried again; whatever else failed is.
+    A failed gate is not retried, as it would fail again; other failures are.
     """
 
     def execute(self, context: Any) -> None:
-        """Run it."""
+        """Run the job and push its state."""
         task = context["ti"]
         try:
             super().execute(context)
@@ -126,7 +126,7 @@ COMMON: dict[str, Any] = {
 
 
 def step(job: str, *arguments: str, chosen: str = "", task_id: str | None = None, **more: Any) -> Step:
-    """One job by spark-submit. ``chosen`` is a template of further arguments that makes a list."""
+    """Return the task of one job. ``chosen`` is a template expression that gives a list of further arguments."""
     fixed = ["--warehouse", WAREHOUSE, *arguments]
     return Step(
         task_id=task_id or job,
@@ -146,11 +146,10 @@ def step(job: str, *arguments: str, chosen: str = "", task_id: str | None = None
 
 
 def night(land_chosen: str = "", replay_chosen: str = "") -> tuple[Step, EmptyOperator]:
-    """Land, check, replay, check, publish; the last task fails if any of them did.
+    """Create the tasks of a night: land, check, replay, check, publish; return ``publish`` and the last task.
 
-    A gate that fails does not stop the steps after it: they hold back the clusters that it names and publish the rest.
-    It is not tried again, as it would say the same; a machine that failed is. A landing that could not read everything
-    is tried again, and does not stop them either.
+    The last task fails if any of them did. A failed gate does not stop later steps: they hold back the clusters that it
+    names and publish the rest. A landing that could not read everything is retried, and does not stop them either.
     """
     go_on = TriggerRule.ALL_DONE_MIN_ONE_SUCCESS
     land = step("land", "--landing", LANDING, *SETTINGS, chosen=land_chosen, outlets=[EVENTS])
@@ -195,7 +194,7 @@ the next run tries them again. A run by hand (trigger) does the same as the sche
 
 
 def options(params: dict[str, Any], *names: str) -> list[str]:
-    """Command line options for those of the parameters that are given."""
+    """Return command line options for the parameters that are set."""
     found = []
     for name in names:
         values = params[name] if isinstance(params[name], list) else [params[name]]

@@ -73,11 +73,11 @@ def by_local_engine(zone: str, cores: int, before: str | None = None) -> Cost:
         if before:
             if cores > 1:
                 engine.ready()
-            landed_by(engine, before)
-        return landed_by(engine, zone)
+            land_all(engine, before)
+        return land_all(engine, zone)
 
 
-def landed_by(engine: LocalEngine, zone: str) -> Cost:
+def land_all(engine: LocalEngine, zone: str) -> Cost:
     """Land a zone into a warehouse of its own."""
     config = Config()
     with tempfile.TemporaryDirectory(prefix="bench-landing-") as folder:

@@ -32,7 +32,7 @@ from benchmarks.printed import say
 from election_replay.election_core.model.inventory import NO_INVENTORY
 from election_replay.jobs.engines.duckdb_rows import without_null_columns
 from election_replay.jobs.engines.engine import Partitioning, Rows
-from election_replay.jobs.engines.spark_engine import LITTLE_SETTING, SparkEngine, dealt_and_sorted, read, written
+from election_replay.jobs.engines.spark_engine import LITTLE_SETTING, SparkEngine, partitioned_and_sorted, read, written
 from election_replay.jobs.engines.spark_session import spark_session
 from election_replay.jobs.replay import replay
 from election_replay.jobs.replaying.checkpoints import NEEDED as NEEDED_TO_FOLD
@@ -88,7 +88,7 @@ def floor(engine: SparkEngine, model: Warehouse, copied: Callable[[str], DataFra
 
 def hand_over(rows: DataFrame, partitioning: Partitioning) -> None:
     """Deal and sort rows, and hand them to Python, which makes nothing of them."""
-    written(dealt_and_sorted(rows, partitioning), nothing, "")
+    written(partitioned_and_sorted(rows, partitioning), nothing, "")
 
 
 def nothing(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, pa.RecordBatch]]:
@@ -161,7 +161,7 @@ def by_rows(spark: SparkSession, warehouse: Warehouse, target: str) -> None:
         for table, told in fold(batches(), NO_INVENTORY, 1):
             yield from ((table, row) for row in with_all_columns(TABLES[table], told).to_pylist())
 
-    told = dealt_and_sorted(rows, BY_SOURCE).rdd.mapPartitions(work).persist(StorageLevel.DISK_ONLY)
+    told = partitioned_and_sorted(rows, BY_SOURCE).rdd.mapPartitions(work).persist(StorageLevel.DISK_ONLY)
     for table in ("fold_checkpoints", *FACT_TABLES):
         own = told.filter(partial(is_of, table)).map(second)
         write(spark.createDataFrame(own, TABLES[table].ddl()), f"{target}-{table}")

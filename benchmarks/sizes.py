@@ -33,7 +33,7 @@ from election_replay.jobs.landing.ledger import NOTHING_LANDED
 from election_replay.jobs.landing.listing import log_files
 from election_replay.jobs.landing.one_file import land_tasks
 from election_replay.jobs.landing.plan import tasks_of
-from election_replay.jobs.replaying.first_seen import FOUND
+from election_replay.jobs.replaying.first_seen import FINDING_COLUMNS
 from election_replay.jobs.replaying.judging import judge
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.data_files import record_batch, with_all_columns
@@ -98,7 +98,7 @@ def replayed(events: pa.Table) -> Iterator[tuple[str, Any]]:
 
 def without_sightings(facts: pa.RecordBatch) -> pa.RecordBatch:
     """Facts of a group of which no finding is known."""
-    for name in FOUND:
+    for name in FINDING_COLUMNS:
         facts = facts.append_column(name, pa.nulls(facts.num_rows, TABLES["findings"].arrow_schema().field(name).type))
     return facts
 

@@ -1,4 +1,4 @@
-"""What an error of the machine or of a library means for the one who reads it, in one line that says what to do."""
+"""Turns errors of the machine and of libraries into one line for the user that says what to do."""
 
 import re
 from collections.abc import Iterator
@@ -33,22 +33,22 @@ SIGNS = (
         f"Spark has not enough memory: give it more (spark.driver.memory, spark.executor.memory), {AGAIN}",
     ),
 )
-"""What a text of an error shows, and what it means; the first that fits counts."""
+"""(pattern of an error's text, message for the user); the first match counts."""
 
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
-CUT = re.compile(r"\s*\n\s*↳\s*")
-"""Where Delta's reader and writer cut an error at each of its colons."""
+WRAPPED = re.compile(r"\s*\n\s*↳\s*")
+"""The line break that Delta's reader and writer put after each colon of an error."""
 
 CAUSED_BY = "Caused by: "
 TRACEBACK = "Traceback (most recent call last):"
 JAVA_FRAME = "at "
 LONGEST = 300
-"""Characters of a foreign error that are shown."""
+"""Characters of a library's error that are shown."""
 
 
 def user_message(error: BaseException) -> str | None:
-    """What the error, or one that led to it, means by :data:`SIGNS`, with the line that shows it."""
-    lines = [line for cause in chain(error) for line in lines_of(cause)]
+    """Return the message of :data:`SIGNS` for an error or one of its causes, with the line that matches; else None."""
+    lines = [line for cause in causes_of(error) for line in lines_of(cause)]
     for sign, sentence in SIGNS:
         for line in lines:
             if sign.search(line):
@@ -57,9 +57,9 @@ def user_message(error: BaseException) -> str | None:
 
 
 def readable(error: BaseException) -> str:
-    """The line of an error that says most: the last cause of Java, the end of a stack trace, or the first line.
+    """Return the most useful line of an error: Java's last cause, the end of a stack trace, or the first line.
 
-    Where Python failed in a worker of Spark, the stack trace of Python stands between those of Java.
+    If Python failed in a Spark worker, Python's stack trace stands between those of Java.
     """
     lines = lines_of(error)
     causes = [line.removeprefix(CAUSED_BY) for line in lines if line.startswith(CAUSED_BY)]
@@ -72,8 +72,8 @@ def readable(error: BaseException) -> str:
     return ([*behind] or lines)[-1][:LONGEST]
 
 
-def chain(error: BaseException) -> Iterator[BaseException]:
-    """An error and those that led to it, as Python would print them."""
+def causes_of(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and its causes, as Python would print them, newest first."""
     found: BaseException | None = error
     seen: set[int] = set()
     while found is not None and id(found) not in seen:
@@ -83,13 +83,13 @@ def chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def lines_of(error: BaseException) -> list[str]:
-    """The text of an error, without colours, cuts and empty lines; its type's name where it says nothing."""
-    found = [line.strip() for line in CUT.sub(": ", COLOURS.sub("", str(error))).splitlines()]
+    """Return the lines of an error's text without colours, wraps and empty lines; its type's name if it has none."""
+    found = [line.strip() for line in WRAPPED.sub(": ", COLOURS.sub("", str(error))).splitlines()]
     return [line for line in found if line] or [type(error).__name__]
 
 
 class Damaged(JobError):
-    """A table of the warehouse cannot be read."""
+    """A table of the warehouse that cannot be read."""
 
     def __init__(self, table: str, location: str, error: BaseException) -> None:
         super().__init__(

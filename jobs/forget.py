@@ -1,7 +1,7 @@
-"""Forget: a cluster is erased from every table, and what is left is published.
+"""Erases a cluster from every table, and publishes the rest.
 
-Its rows go from what is landed, what is judged and what people said of it. Files that hold them stay as long as a run
-that is kept names them: :mod:`jobs.upkeep` removes those, as it removes all files that nobody needs.
+Its rows are deleted from landed, judged and reviewed tables alike. Files with these rows stay as long as a kept run
+names them; :mod:`jobs.upkeep` removes them afterwards.
 """
 
 import pyarrow as pa
@@ -16,10 +16,10 @@ from election_replay.schemas.model import sql_text
 
 
 def forget(warehouse: Warehouse, cluster: str, *, dry_run: bool = False) -> dict[str, int]:
-    """Erase a cluster; the rows that go, by table. ``dry_run`` changes nothing.
+    """Erase a cluster and return the number of its rows by table. ``dry_run`` changes nothing.
 
-    Raises :class:`JobError` when nothing is published, when some rows are not published yet, and when nothing is known
-    of such a cluster.
+    Raises :class:`JobError` if nothing is published, if some rows are not published yet, or if no table has rows of the
+    cluster.
     """
     published, versions = warehouse.last_run(), warehouse.versions()
     unpublished = [
@@ -52,17 +52,17 @@ def forget(warehouse: Warehouse, cluster: str, *, dry_run: bool = False) -> dict
 
 
 def known_clusters(warehouse: Warehouse) -> list[str]:
-    """The clusters that are landed."""
+    """Return the landed clusters, or ``none`` as text, for an error message."""
     return warehouse.distinct("landed_files", "cluster") or ["none"]
 
 
 def held_without(run: dict[str, list[str] | None], cluster: str) -> list[str] | None:
-    """The clusters that a run held back, but for one."""
+    """Return the clusters that a run held back, without ``cluster``; ``None`` if none is left."""
     return [held for held in run["held"] or () if held != cluster] or None
 
 
 def forget_held(warehouse: Warehouse, cluster: str) -> None:
-    """Take the cluster out of the rows of runs that held it back."""
+    """Remove the cluster from the rows of runs that held it back."""
     rows = warehouse.rows("runs")
     if any(cluster in (row["held"] or ()) for row in rows):
         kept = [row | {"held": held_without(row, cluster)} for row in rows]

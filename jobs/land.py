@@ -1,13 +1,12 @@
 """Landing: log files -> ``bronze.log_lines``, ``bronze.quarantine``, ``silver.events`` and ``bronze.landed_files``.
 
-Every landing has a number. Executors write its rows into data files, once; then the driver commits them table by
-table in place of whatever an earlier, killed attempt at the same number left. ``landed_files`` comes last, and only
-with it the landing counts. A landing that finds nothing new writes nothing. Of two landings that run beside each other
-one stops at a commit, as that table is no longer what it began with. One that finds rows of its own number cannot know
-whether the attempt that left them was killed or is still at work: it claims ``landed_files`` before it takes them away,
-so that either it stops there or that other one can never count.
+Every landing has a number. Executors write its rows into data files once; then the driver commits them table by table,
+in place of rows that a killed attempt at the same number left. ``landed_files`` comes last, and the landing counts only
+with that commit. A landing that finds nothing new writes nothing. Of two concurrent landings one fails at a commit,
+because the table has changed since it began. A landing that finds rows of its own number cannot know whether the other
+attempt was killed or still runs: it commits to ``landed_files`` before it removes them, so that one of the two fails.
 
-What is much is committed in parts, each a landing of its own: one that is stopped goes on behind the last part.
+Large landings are committed in parts, each a landing of its own; after an interruption the next one continues there.
 A file that would keep one core busy when the others are done is cut into splits (:mod:`jobs.landing.file_splits`).
 """
 
@@ -51,9 +50,9 @@ GIGABYTE = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Landing:
-    """What one landing did; ``batch`` is ``None`` when there was nothing new.
+    """The result of one landing; ``batch`` is its number, ``None`` if there was nothing new.
 
-    ``unread`` are the files that could not be read to their ends, each with the reason; the next landing tries again.
+    ``unread`` are (path, reason) of files that could not be read to their ends; the next landing tries again.
     """
 
     batch: int | None = None
@@ -68,7 +67,7 @@ class Landing:
 
 
 def land(engine: Engine, files: list[LogFile], landing: str, warehouse: Warehouse, config: Config) -> Landing:
-    """Land ``files``, as :func:`~jobs.landing.new_files.new_files` found them."""
+    """Land ``files``, as found by :func:`~jobs.landing.new_files.new_files`, and return the sums."""
     if not files:
         return Landing()
     begun, zone = begin(warehouse, config), absolute(landing)
@@ -76,16 +75,16 @@ def land(engine: Engine, files: list[LogFile], landing: str, warehouse: Warehous
     tasks = tasks_of(files, landed, zone, config, begun.batch)
     every: list[Landed] = []
     for part in parts_of(tasks, config.commit_every_gb * GIGABYTE):
-        done = landed_by(engine, [replace(task, batch=begun.batch) for task in part], zone, warehouse)
+        done = land_all(engine, [replace(task, batch=begun.batch) for task in part], zone, warehouse)
         begun = commit(done, begun, warehouse)
         every += [replace(found, data_files=[]) for found in done]
     return summed(every, files, begun.batch - 1)
 
 
 def parts_of(tasks: Sequence[Task], size: int) -> Iterator[list[Task]]:
-    """The tasks in parts of about so many bytes, or one task that has more; in each they keep their order.
+    """Yield the tasks in parts of at most ``size`` bytes, or of one larger task; tasks keep their order in each.
 
-    Those of a cluster come one after the other.
+    Tasks of a cluster come in consecutive parts.
     """
     part: list[int] = []
     held = 0
@@ -100,9 +99,9 @@ def parts_of(tasks: Sequence[Task], size: int) -> Iterator[list[Task]]:
 
 
 def land_table(engine: Engine, name: str, warehouse: Warehouse, config: Config) -> Landing:
-    """Land the rows of a Delta table of raw lines that no landing has taken; see :mod:`jobs.landing.raw_table`.
+    """Land the new rows of a Delta table of raw lines; see :mod:`jobs.landing.raw_table`.
 
-    Raises :class:`~jobs.JobError` where there is no such table, or nothing says what its columns are.
+    Raises :class:`~jobs.JobError` if there is no such table, or if the settings do not describe its columns.
     """
     warehouse.refuse_foreign_folder()
     refuse_other_privacy(warehouse, pseudonyms_of(config.privacy))
@@ -116,7 +115,7 @@ def land_table(engine: Engine, name: str, warehouse: Warehouse, config: Config) 
         if not files:
             return Landing()
         tasks = raw_table.told_apart(tasks_of(files, NOTHING_LANDED, spool, config, begun.batch), warehouse)
-        done = landed_by(engine, tasks, spool, warehouse)
+        done = land_all(engine, tasks, spool, warehouse)
         commit(done, begun, warehouse)
     finally:
         system, root = warehouse.files(spool)
@@ -125,14 +124,17 @@ def land_table(engine: Engine, name: str, warehouse: Warehouse, config: Config) 
     return summed(done, files, begun.batch)
 
 
-def landed_by(engine: Engine, tasks: list[Task], landing: str, warehouse: Warehouse) -> list[Landed]:
-    """Land all tasks. Splits of large files come first: nobody waits for their hashes then."""
+def land_all(engine: Engine, tasks: list[Task], landing: str, warehouse: Warehouse) -> list[Landed]:
+    """Land all tasks and return the results. Large files come first, so that the rest need not wait for their hashes.
+
+    A split file whose parts do not fit together is landed again as a whole.
+    """
     size = sum(map(weight, tasks))
     cores = engine.cores_for(size)
     cut = split_files(engine, tasks, landing, size, cores) if cores > 1 else []
     files = [splits[0].large for splits in cut]
     batches = partitioned([task for task in tasks if task not in [file.task for file in files]], cores)
-    work = partial(done_of, landing=landing, warehouse=warehouse.root)
+    work = partial(run_item, landing=landing, warehouse=warehouse.root)
     done = engine.each(work, [*files, *chain.from_iterable(cut), *batches])
     landed = [found for found in done if isinstance(found, Landed)]
     read = [found for found in done if isinstance(found, ReadSoFar)]
@@ -151,7 +153,7 @@ def landed_by(engine: Engine, tasks: list[Task], landing: str, warehouse: Wareho
 
 
 def split_files(engine: Engine, tasks: Sequence[Task], landing: str, size: int, cores: int) -> list[list[FileSplit]]:
-    """The splits of each file of which more than a core's share of all bytes, ``size``, is new."""
+    """Return the splits of each file whose new bytes exceed a core's share of all bytes, ``size``."""
     asked = [task for task in tasks if may_be_split(task, size // cores)]
     large = [found for found in engine.each(partial(large_of, landing=landing), asked) if found]
     ranges = [ranges_of(file, cores) for file in large]
@@ -160,8 +162,8 @@ def split_files(engine: Engine, tasks: Sequence[Task], landing: str, size: int, 
     return [splits for splits in cut if splits]
 
 
-def done_of(batch: Large | FileSplit | list[Task], landing: str, warehouse: str) -> ReadSoFar | LandedSplit | Landed:
-    """What comes of one task batch: of a large file how it is read as a whole, else what is landed."""
+def run_item(batch: Large | FileSplit | list[Task], landing: str, warehouse: str) -> ReadSoFar | LandedSplit | Landed:
+    """Read a large file through, or land a split or a batch of tasks, and return the result."""
     match batch:
         case Large():
             return read_through(batch, landing)
@@ -172,9 +174,9 @@ def done_of(batch: Large | FileSplit | list[Task], landing: str, warehouse: str)
 
 
 def commit(done: Iterable[Landed], begun: Begun, warehouse: Warehouse) -> Begun:
-    """Commit the rows, table by table on top of what the landing began with, ``landed_files`` last.
+    """Commit the rows, table by table on top of the versions in ``begun``, ``landed_files`` last.
 
-    What comes is where the next landing begins, unless another job commits in between.
+    Return the number and versions with which the next landing begins, unless another job commits meanwhile.
     """
     written = [file for of_tasks in done for file in of_tasks.data_files]
     batch, versions = str(begun.batch), begun.versions
@@ -188,7 +190,7 @@ def commit(done: Iterable[Landed], begun: Begun, warehouse: Warehouse) -> Begun:
 
 
 def summed(done: Iterable[Landed], files: Collection[LogFile], batch: int) -> Landing:
-    """The sums of all that was landed."""
+    """Return the sums of all results."""
     sums: Counter[str] = Counter()
     unread: list[tuple[str, str]] = []
     for of_tasks in done:

@@ -1,7 +1,7 @@
-"""Tools for agents: what this program answers, over the Model Context Protocol on standard input and output.
+"""Tools for agents, over the Model Context Protocol on standard input and output.
 
-Every answer fits a budget of tokens, so that a reader with a small context can ask several questions; what is cut is
-said. Nothing can be changed by it: folders are looked into, and what is published is read.
+Every answer fits a budget of tokens, so that a reader with a small context can ask several questions; an answer says
+how much was cut. No tool changes anything: they read folders of logs and published tables.
 """
 
 import tempfile
@@ -29,13 +29,13 @@ from election_replay.jobs.showing.incident_text import story_lines
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
 BUDGET = 4_000
-"""Tokens of the longest answer."""
+"""The maximum length of an answer, in tokens."""
 SIGNS_A_TOKEN = 3
-"""Characters of a token in logs and hex ids; of plain English there are four."""
+"""Characters a token in logs and hex ids; in plain English there are four."""
 LEFT_OUT = 90
-"""Characters that are kept for the line that says how much is left out."""
+"""Characters reserved for the line that says how much was cut."""
 ROWS = 100
-"""Rows of an answer in SQL."""
+"""The maximum number of rows of an answer to SQL."""
 
 INSTRUCTIONS = """Finds out what leader election really did in RocketMQ, etcd, ZooKeeper, Redis and Kafka clusters, \
 from their logs. Start with `findings` (what went wrong, gravest first) or with `look` at a folder of logs, then \
@@ -53,7 +53,7 @@ LIST = """
 
 
 def within(lines: Iterable[str], budget: int = BUDGET) -> str:
-    """The lines that fit into so many tokens; the first that does not is cut, and how many are left out is said."""
+    """Return the lines that fit into ``budget`` tokens; the first that does not is cut, and a last line says so."""
     every, kept, room = list(lines), [], budget * SIGNS_A_TOKEN - LEFT_OUT
     for line in every:
         text = harmless(line)
@@ -69,7 +69,7 @@ Tool = Callable[..., Iterable[str]]
 
 
 def answering(tool: Tool) -> Callable[..., str]:
-    """A tool whose answer fits the budget and whose errors are answers, in words."""
+    """Wrap a tool so that its answer fits the budget and a :class:`JobError` becomes an answer."""
 
     @wraps(tool)
     def answer(*args: object, **named: object) -> str:
@@ -172,7 +172,7 @@ def _listed(published: Published, values: dict[str, object]) -> Iterable[str]:
 
 
 def rule_text(rule: str) -> str:
-    """A rule of the catalogue, in words."""
+    """Return a rule of the catalogue as text."""
     if rule not in catalogue():
         return f"there is no rule {rule}; there is {', '.join(catalogue())}"
     found = catalogue()[rule]
@@ -180,7 +180,7 @@ def rule_text(rule: str) -> str:
 
 
 def server(warehouse: str | None) -> MCPServer:
-    """The server with all tools; ``warehouse`` may be missing, then only `look` and the catalogue answer."""
+    """Return the server with all tools; without a ``warehouse`` only `look` and the catalogue answer."""
     made = MCPServer(
         "election-replay", instructions=INSTRUCTIONS, version=version("election-replay"), log_level="WARNING"
     )

@@ -1,8 +1,8 @@
-"""One message about what is new: to a chat, a pager, a mailbox or a webhook, by Apprise.
+"""Sends one message about new findings to a chat, a pager, a mailbox or a webhook, by Apprise.
 
-New is what was told for the first time after the run that the same address was told of last, by the view
-``findings_new``, unless somebody has called it a false alarm. That moment is a property of ``side/reviews``, so that
-nothing is told twice, and what could not be sent is told next time.
+New are findings first published after the run of the last message to the same address (the view ``findings_new``),
+except reviewed false alarms. That time is a property of ``side/reviews``, so no finding is sent twice, and a failed
+message is sent next time.
 """
 
 import tempfile
@@ -22,10 +22,10 @@ from election_replay.jobs.showing.report import page
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
 SHOWN = 10
-"""Findings that one message tells; the rest is counted."""
+"""The maximum number of findings in one message; it counts the rest."""
 
 NOTIFIED = "electionReplay.told."
-"""How the property begins that says up to when an address was told."""
+"""The prefix of the property, by address, that holds the time up to which messages were sent."""
 
 NEW = """
     SELECT * FROM findings_new($since) WHERE severity IN (SELECT unnest($severities))
@@ -36,9 +36,10 @@ NEW = """
 
 
 def notify(warehouse: Warehouse, address: str, least: str, dashboard: str | None, *, picture: bool) -> int:
-    """Tell an address of new findings that are at least so grave; how many these are.
+    """Send the new findings of severity ``least`` or graver to an address, and return their number.
 
-    Raises :class:`JobError` for an address that Apprise does not know, and where nothing could be sent.
+    ``picture`` attaches the report of the first one's group. Raises :class:`JobError` if Apprise does not know the
+    address, or if the message could not be sent.
     """
     published = Published(warehouse)
     sender = Apprise()
@@ -62,14 +63,14 @@ def notify(warehouse: Warehouse, address: str, least: str, dashboard: str | None
 
 
 def title(new: list[Row]) -> str:
-    """How many findings of each severity are new."""
+    """Return the message's title: the number of new findings by severity."""
     counts = Counter(finding["severity"] for finding in new)
     each = ", ".join(f"{counts[severity]:,} {severity}" for severity in SEVERITIES if counts[severity])
     return f"election-replay: {number_of(len(new), 'new finding')} ({each})"
 
 
 def body(new: list[Row], dashboard: str | None) -> str:
-    """Each finding with where, when and what, and the address of its page."""
+    """Return the message's text: each finding's place, time and summary, and the address of its page."""
     lines = []
     for finding in new[:SHOWN]:
         where = f"{finding['cluster']} / {finding['replica_group']}"
@@ -82,7 +83,7 @@ def body(new: list[Row], dashboard: str | None) -> str:
 
 
 def picture_of(published: Published, finding: Row, folder: Path) -> str:
-    """The report of a finding's group as a file."""
+    """Write the report of a finding's group to a file and return its path."""
     made = folder / "incident.html"
     made.write_text(page(incident(published, finding["cluster"], finding["replica_group"])), encoding="utf-8")
     return str(made)

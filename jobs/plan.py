@@ -1,7 +1,7 @@
-"""What a replay would change: the warehouse as it is, judged anew in a copy, and compared with what is published.
+"""Shows what a replay would change: judges a copy of the warehouse anew, and compares it with what is published.
 
-The copy shares its data files with the warehouse by hard links where the disk can: such files are never changed once
-they are written. Nothing is written into the warehouse.
+The copy shares data files with the warehouse by hard links where the disk supports them: data files never change once
+written. Nothing is written into the warehouse.
 """
 
 import os
@@ -21,9 +21,9 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 
 
 def plan(engine: Engine, warehouse: str, inventory: Inventory, selection: Selection) -> Changes | None:
-    """What a replay of the selection would publish otherwise than what is published; ``None`` where it does nothing.
+    """Return the changes that a replay of the selection would publish; ``None`` if it would publish nothing.
 
-    Raises :class:`JobError` for a warehouse that is not on a disk of this machine, or that publishes nothing.
+    Raises :class:`JobError` if the warehouse is not a local folder, or if nothing is published in it.
     """
     published = Warehouse(warehouse).last_run()["run_id"]
     with copied(warehouse) as copy:
@@ -36,8 +36,7 @@ def plan(engine: Engine, warehouse: str, inventory: Inventory, selection: Select
 
 @contextmanager
 def copied(warehouse: str) -> Iterator[str]:
-    """A copy of a warehouse for as long as it is needed: beside it, or where temporary files are if nothing can be
-    written there."""
+    """Yield a temporary copy of a warehouse: beside it, or in the folder of temporary files if that is not writable."""
     folder = Path(warehouse)
     if not folder.is_dir():
         raise JobError(f"{warehouse} is no folder of this machine, and a plan needs a copy of it: plan on a backup")
@@ -45,12 +44,12 @@ def copied(warehouse: str) -> Iterator[str]:
     with tempfile.TemporaryDirectory(
         prefix="election-replay-plan-", dir=beside if os.access(beside, os.W_OK) else None
     ) as scratch:
-        shutil.copytree(folder, f"{scratch}/warehouse", copy_function=_linked)
+        shutil.copytree(folder, f"{scratch}/warehouse", copy_function=_link_or_copy)
         yield f"{scratch}/warehouse"
 
 
-def _linked(source: str, target: str) -> None:
-    """A data file as a second name of it, if the disk can, all else as a copy: Delta's log has files that it renews."""
+def _link_or_copy(source: str, target: str) -> None:
+    """Hard-link a data file if the disk can, and copy all other files: Delta rewrites some files of its log."""
     if source.endswith(".parquet") and "_delta_log" not in source:
         try:
             os.link(source, target)

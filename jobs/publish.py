@@ -1,14 +1,14 @@
-"""Publishing: one commit to ``gold.published`` makes the new verdicts of all groups current together.
+"""Publishing: one commit to ``gold.published`` makes the new verdicts of all groups visible together.
 
-Before that they pass through their gates. A cluster that does not is held back: the pointer goes on naming what is
-published of it. The next replay judges it again. A row in ``gold.runs`` says what was published, and when.
+Before that they must pass the gates. A cluster that fails is held back: the pointer keeps its published rows, and the
+next replay judges it again. A row of ``gold.runs`` records what was published, and when.
 """
 
 import sys
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from election_replay.jobs.gates.checks import Check, check, record, stopped
+from election_replay.jobs.gates.checks import Check, blocked_clusters, check, record
 from election_replay.jobs.publishing.runs import Judged, refuse_foreign_commits, revert_clusters, row_of
 from election_replay.jobs.warehouse.pointer import (
     CANDIDATE,
@@ -24,7 +24,7 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What publishing came to: the run that readers see, the clusters that are held back, and why."""
+    """The result of publishing: the run that readers see, the clusters held back, and all checks of the gates."""
 
     run_id: str
     held: tuple[str, ...]
@@ -32,25 +32,25 @@ class Outcome:
 
 
 def publish(warehouse: Warehouse, judged: Judged) -> Outcome:
-    """Publish what a replay wrote, but for the clusters that do not pass their gate.
+    """Publish what a replay wrote, except clusters that fail the gates.
 
-    Raises :class:`JobError` when another replay has written to the tables meanwhile.
+    Raises :class:`JobError` if another replay has written to the tables meanwhile.
     """
     with warehouse.pinned_snapshot():
         checks = check(warehouse, JUDGED, judged.clusters, written=judged.written, run_id=judged.run_id)
         record(warehouse, checks)
-        failing = stopped(checks, judged.clusters)
+        failing = blocked_clusters(checks, judged.clusters)
         revert_clusters(warehouse, failing, judged.run_id)
     held = tuple(sorted({*judged.held, *failing}))
-    point_at(warehouse, judged, held)
+    move_pointer(warehouse, judged, held)
     return Outcome(judged.run_id, held, tuple(checks))
 
 
-def point_at(warehouse: Warehouse, judged: Judged, held: Collection[str]) -> None:
-    """Let the pointer name what was judged, but for the clusters that are held back.
+def move_pointer(warehouse: Warehouse, judged: Judged, held: Collection[str]) -> None:
+    """Commit the pointer to what was judged, without the clusters ``held`` back, and add the row of ``gold.runs``.
 
-    The commit says the row of ``gold.runs`` too: a kill between the two leaves all readers with the new run, those of
-    other engines and ours, which then take the row from the commit.
+    The commit carries that row too: after a kill between the two, readers see the new run all the same, and ours take
+    the row from the commit.
     """
     refuse_foreign_commits(warehouse, judged)
     warehouse.record_published()

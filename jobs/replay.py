@@ -1,8 +1,7 @@
-"""Replay: what is new since the last published run, judged and published.
+"""Replay: judges and publishes what is new since the last published run.
 
-One row in ``runs`` publishes it: it names the version of every table; see :mod:`jobs.publish`. What is done to the
-tables stands in :mod:`jobs.replaying.judging`. All clusters are judged whole when the rules or the inventory have
-changed; else the groups that new events speak of.
+:mod:`jobs.replaying.judging` writes the tables and :mod:`jobs.publish` publishes them. If the rules or the inventory
+have changed, all clusters are judged whole; otherwise only groups that new events concern.
 """
 
 import sys
@@ -12,7 +11,7 @@ from dataclasses import dataclass, replace
 from election_replay.election_core.model.inventory import NO_INVENTORY, Inventory
 from election_replay.jobs import JobError
 from election_replay.jobs.engines.engine import Engine
-from election_replay.jobs.gates.checks import Check, check, record, stopped
+from election_replay.jobs.gates.checks import Check, blocked_clusters, check, record
 from election_replay.jobs.publish import publish
 from election_replay.jobs.publishing.runs import Judged, has_unpublished_run, note_judged, revert_clusters
 from election_replay.jobs.replaying.judging import judge_all
@@ -25,9 +24,9 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What one replay did; ``run_id`` is ``None`` when it published nothing.
+    """The result of one replay; ``run_id`` is ``None`` if it published nothing.
 
-    ``held`` are the clusters whose newest events are not published, ``checks`` what the gates found.
+    ``held`` are the clusters whose newest events are not published, ``checks`` the results of the gates.
     """
 
     run_id: str | None
@@ -46,11 +45,11 @@ def replay(
     publishing: bool = True,
     settings: str | None = None,
 ) -> Replay:
-    """Replay what is new, or what is selected, and publish it as far as its gates hold.
+    """Judge what is new, or what is selected, and publish the clusters that pass the gates.
 
-    With ``publishing`` false the tables are written and their run is noted as judged; readers see nothing of it.
-    ``settings`` is what the run says of where its settings came from. Raises :class:`~jobs.JobError` when nothing was
-    ever landed, or is landed of what is selected, and when another replay is in the way.
+    With ``publishing`` false the tables are written and the run is recorded as judged, and readers do not see it.
+    ``settings`` names the source of the settings in the run's row. Raises :class:`~jobs.JobError` if nothing is landed,
+    if nothing selected has events, or if another replay is in the way.
     """
     if selection == EVERYTHING and nothing_new(warehouse, inventory):
         return Replay(None)
@@ -66,7 +65,7 @@ def replay(
         written = judge_all(work) if clusters or work.everything else {}
         if not plan.since:
             revert_clusters(warehouse, held, plan.run_id)
-        judged = replace(judged_by(plan, clusters, inventory, settings), written=written)
+        judged = replace(judged_run(plan, clusters, inventory, settings), written=written)
     events = sum(source.events for source in plan.updated_in(clusters))
     if not publishing:
         note_judged(warehouse, judged)
@@ -76,14 +75,14 @@ def replay(
 
 
 def through_gates(warehouse: Warehouse, plan: ReplayPlan) -> tuple[list[str], tuple[Check, ...]]:
-    """The clusters that are asked for and pass the gates of what is landed, and what the gates found."""
+    """Return the clusters to judge whose landed rows pass the gates, sorted, and the results of the gates."""
     checks = check(warehouse, LANDED, plan.asked, since=plan.unchecked_since)
     record(warehouse, checks)
-    return sorted(plan.asked - stopped(checks, plan.asked)), tuple(checks)
+    return sorted(plan.asked - blocked_clusters(checks, plan.asked)), tuple(checks)
 
 
-def judged_by(plan: ReplayPlan, clusters: Collection[str], inventory: Inventory, settings: str | None) -> Judged:
-    """What a replay of ``clusters`` says of itself when it is published."""
+def judged_run(plan: ReplayPlan, clusters: Collection[str], inventory: Inventory, settings: str | None) -> Judged:
+    """Return the description of a replay of ``clusters``, for publishing it."""
     return Judged(
         run_id=plan.run_id,
         started_at=plan.started_at,

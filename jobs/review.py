@@ -1,8 +1,7 @@
-"""Review: what people say of findings, and the smallest logs that still show one.
+"""Review: marks that people set on findings, and regression cases cut from logs.
 
-Marks stand in a table of their own, ``side/reviews``, of which every row is one mark: nobody's is overwritten, and
-nothing that is judged reads them. A finding that is exported becomes a regression case: the lines without which it is
-not found, with names in place of addresses.
+Marks are rows of ``side/reviews``, one for each mark: none is overwritten, and judging does not read them. An exported
+finding becomes a regression case: the lines without which it is not found, with names in place of addresses.
 """
 
 import getpass
@@ -33,7 +32,7 @@ from election_replay.schemas.reviews import STATES
 
 FACTS = TABLES["facts"]
 TRIES = 400
-"""So often a case is judged while it is made smaller; what is left then is small enough."""
+"""The maximum number of times that a case is judged while it is made smaller."""
 
 Row = dict[str, Any]
 
@@ -41,9 +40,9 @@ Row = dict[str, Any]
 def mark(
     warehouse: Warehouse, finding_id: str, state: str, ticket: str | None, note: str | None, reviewer: str | None = None
 ) -> Row:
-    """Mark a published finding, which the beginning of its id names; the row that says so.
+    """Mark the published finding whose id begins with ``finding_id``, and return the new row.
 
-    Raises :class:`~jobs.JobError` for a finding or state that there is not, and for a ticket that is not named.
+    Raises :class:`~jobs.JobError` if there is no such finding or state, or if the state ``ticket`` lacks a ticket.
     """
     if state not in STATES:
         raise JobError(f"{state} is no mark: give one of {', '.join(STATES)}")
@@ -51,7 +50,7 @@ def mark(
         raise JobError("name the ticket: --ticket NAME")
     found = the_finding(Published(warehouse), finding_id.strip().lower())
     row = {name: found[name] for name in ("finding_id", "cluster", "replica_group", "rule")} | {
-        "reviewed_at": warehouse.moment("reviews", "reviewed_at"),
+        "reviewed_at": warehouse.next_timestamp("reviews", "reviewed_at"),
         "state": state,
         "ticket": ticket,
         "note": note,
@@ -62,7 +61,7 @@ def mark(
 
 
 def operator() -> str:
-    """The user of this session. Raises :class:`~jobs.JobError` where the system knows no name of it."""
+    """Return the name of the current user. Raises :class:`~jobs.JobError` if the system does not know it."""
     try:
         return getpass.getuser()
     except (KeyError, ImportError, OSError):
@@ -74,7 +73,7 @@ def operator() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A finding with the lines that are left of its cluster, as ``(source_node, stream, text)`` in program order."""
+    """A finding and the lines that show it, as ``(source_node, stream, text)`` in program order."""
 
     finding: Row
     lines: tuple[tuple[str, str, str], ...]
@@ -90,10 +89,10 @@ TEXTS = "SELECT event_id, source_node, stream, text FROM log_lines WHERE cluster
 
 
 def case_of(published: Published, finding_id: str) -> Case:
-    """The smallest case that is found: of the nodes, then of the lines, as many are left out as can be.
+    """Return the smallest case found for a finding: first nodes are left out, then lines.
 
-    Raises :class:`~jobs.JobError` where the lines that are kept do not show the finding: one that rests on metadata
-    snapshots, on an inventory, or on what is missing.
+    Raises :class:`~jobs.JobError` if the stored lines alone do not show the finding, because it rests on metadata
+    snapshots, on an inventory, or on the absence of lines.
     """
     finding = the_finding(published, finding_id.strip().lower())
     [batch] = published.query_with(EVENTS, [finding["cluster"]]).combine_chunks().to_batches() or [None]
@@ -110,7 +109,7 @@ def case_of(published: Published, finding_id: str) -> Case:
 
 
 def shrunk(batch: pa.RecordBatch, finding: Row) -> list[int]:
-    """The rows without any of which, as far as was tried, the finding is not found: halves, quarters, single rows."""
+    """Return the rows that still show the finding after leaving out nodes, then halves, quarters, ... single rows."""
     left, tries = list(range(batch.num_rows)), 0
     by_node = [list(rows) for _, rows in groupby(left, key=batch.column("source_node").to_pylist().__getitem__)]
     for node in by_node:
@@ -132,7 +131,7 @@ def shrunk(batch: pa.RecordBatch, finding: Row) -> list[int]:
 
 
 def shows(batch: pa.RecordBatch, rows: Sequence[int], finding: Row) -> bool:
-    """Whether these events give a finding of the same rule and severity about the same members."""
+    """Return True if the events ``rows`` give a finding of the same group, rule, severity and members."""
     chosen = batch.take(pa.array(rows, pa.int64()))
     facts = [row for row in core.fold([chosen], NO_INVENTORY) if isinstance(row, Fact)]
     of_group = attrgetter("cluster", "replica_group")
@@ -144,16 +143,16 @@ def shows(batch: pa.RecordBatch, rows: Sequence[int], finding: Row) -> bool:
 
 
 def alike(row: Finding, finding: Row) -> bool:
-    """Whether a finding says the same of the same."""
+    """Return True if two findings have the same group, rule, severity and members."""
     same = ("replica_group", "rule", "severity")
     return all(getattr(row, name) == finding[name] for name in same) and set(row.nodes) == set(finding["nodes"])
 
 
 def export(case: Case, note: str | None, into: Path) -> list[Path]:
-    """Write a case as a landing zone of one cluster, ``case``, with ``case.json`` that says what is found in it.
+    """Write a case as a landing zone of one cluster, ``case``, with ``case.json`` about its finding; return the logs.
 
-    Addresses and client ids get names under a key that is thrown away, so that nothing leads back to them. Raises
-    :class:`~jobs.JobError` where the folder holds something already.
+    Addresses and client ids are replaced by names under a key that is not kept. Raises :class:`~jobs.JobError` if the
+    folder is not empty.
     """
     if into.exists() and any(into.iterdir()):
         raise JobError(f"{into} holds something already: give a new folder")
@@ -176,7 +175,7 @@ def export(case: Case, note: str | None, into: Path) -> list[Path]:
 
 
 def found_again(findings: Iterable[Row], finding: Row) -> Iterator[Row]:
-    """Those of ``findings`` that say what an exported finding says, after its lines were read again."""
+    """Yield those of ``findings`` with the rule and severity of an exported finding."""
     for row in findings:
         if (row["rule"], row["severity"]) == (finding["rule"], finding["severity"]):
             yield row

@@ -1,8 +1,8 @@
-"""The smallest redacted folder with the same verdict: what can be attached to a bug report.
+"""Writes a small redacted copy of logs with the same verdict, to attach to a bug report.
 
-Kept are the lines that the verdict may rest on, and of all others one a second, which shows that a process lived.
-Addresses, hosts, and the names of clusters, groups, topics and clients are replaced consistently; what stands for what
-is written beside the folder, never into it. The folder is judged again before it is written.
+It keeps the lines on which the verdict may rest, and one line a second of all others, which shows that a process was
+alive. Addresses, hosts, and names of clusters, groups, topics and clients are replaced consistently; the mapping is
+written beside the folder, never into it. The copy is judged again before it is written.
 """
 
 import json
@@ -35,9 +35,9 @@ NAMES = (
     ("client", "SELECT DISTINCT client_id FROM events UNION SELECT DISTINCT peer_client_id FROM events"),
     ("node", "SELECT DISTINCT source_node FROM landed_files"),
 )
-"""Names that people gave, by what they name; a name of two kinds is of the first one."""
+"""Queries of the names that people gave, by kind; a name of two kinds counts as the first."""
 LEAST_NAME = 4
-"""Shorter names are left, as are numbers: most of what looks like one is something else."""
+"""Names with fewer characters are not replaced, nor are numbers: most matches would be other words."""
 USUAL = frozenset(
     {
         *("broker", "cluster", "consumer", "controller", "default", "defaultcluster", "election", "follower", "leader"),
@@ -45,7 +45,7 @@ USUAL = frozenset(
         *("etcd", "kafka", "rocketmq", "sentinel", "zookeeper", "unknown", "default_producer", "mymaster", "null"),
     }
 )
-"""Words that systems print, and that a name must not be taken for."""
+"""Words that systems print themselves, which are never replaced."""
 VERDICT = """
     SELECT rule, severity, certainty, start_time, duration_min_ms, duration_max_ms, overlap_min_ms, overlap_max_ms
     FROM findings
@@ -60,20 +60,20 @@ NEAR = """
     UNION SELECT path, line_no FROM evidence_lines WHERE line_no IS NOT NULL
 """
 CHOICES = (NEAR, INTERESTING)
-"""Which lines may matter: first those near findings; where they give another verdict, all that are events."""
+"""Queries of the lines to keep: first those near findings; if they give another verdict, all lines of events."""
 
 _V4 = r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.]\d)"
 _V6 = r"(?<![\w:.])(?:[0-9a-fA-F]{1,4}:){3,7}[0-9a-fA-F]{1,4}(?![\w:])"
 _HOST = r"(?<=://)[A-Za-z][\w.-]*[A-Za-z0-9]|(?<![\w./<-])[A-Za-z][\w.-]*(?=/\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})"
 _EMAIL = r"[\w.+-]+@[\w-]+\.[\w.-]+"
-NO_ADDRESS = frozenset({"0.0.0.0", "127.0.0.1", "255.255.255.255"})  # noqa: S104 - what every machine is to itself
+NO_ADDRESS = frozenset({"0.0.0.0", "127.0.0.1", "255.255.255.255"})  # noqa: S104 - these identify no machine
 _SECOND = re.compile(r"\d\d:\d\d:\d\d|\d{10}")
 _STAMPED = re.compile(r"^\W{0,3}\d|^\W{0,3}[A-Z][a-z]{2} \d|^\{|\d\d:\d\d:\d\d")
 
 
 @dataclass(slots=True)
 class Redaction:
-    """Names in place of names, the same everywhere. ``replaced`` is what was put for what."""
+    """Replaces names consistently. ``names`` are given ones; ``replaced`` collects original -> replacement."""
 
     names: Mapping[str, str] = field(default_factory=dict)
     replaced: dict[str, str] = field(default_factory=dict)
@@ -85,20 +85,20 @@ class Redaction:
         self._pattern = re.compile(f"(?P<mail>{_EMAIL})|(?P<host>{_HOST}){literal}|(?P<v4>{_V4})|(?P<v6>{_V6})")
 
     def of(self, text: str) -> str:
-        """``text`` with all that tells whose it is replaced, and without secrets."""
-        return self._pattern.sub(self._put, masked(text))
+        """Return ``text`` with names, hosts and addresses replaced and secrets masked."""
+        return self._pattern.sub(self._replacement, masked(text))
 
-    def _put(self, found: re.Match[str]) -> str:
+    def _replacement(self, found: re.Match[str]) -> str:
         value = found.group()
         if value in NO_ADDRESS or value.lower() in USUAL:
             return value
         if value not in self.replaced:
             number = len(self.replaced) + 1
-            self.replaced[value] = self.names.get(value) or _made(found.lastgroup or "", number)
+            self.replaced[value] = self.names.get(value) or _pseudonym(found.lastgroup or "", number)
         return self.replaced[value]
 
 
-def _made(kind: str, number: int) -> str:
+def _pseudonym(kind: str, number: int) -> str:
     match kind:
         case "v4":
             return f"10.254.{number // 250}.{number % 250 + 1}"
@@ -111,7 +111,7 @@ def _made(kind: str, number: int) -> str:
 
 
 def given_names(published: Published) -> dict[str, str]:
-    """What to put for each name that people gave."""
+    """Return the replacement of each name that people gave, such as ``group1``."""
     found: dict[str, str] = {}
     for kind, query in NAMES:
         values = sorted(str(value) for row in published.rows(query) for value in row.values() if value is not None)
@@ -122,12 +122,12 @@ def given_names(published: Published) -> dict[str, str]:
 
 
 def share(engine: Engine, looked: Looked, tables: Warehouse, out: Path, config: Config, scratch: Path) -> str:
-    """Write the redacted folder ``out`` and, beside it, what was replaced; a sentence about both.
+    """Write the redacted folder ``out`` and the mapping beside it, and return a message about both.
 
-    Raises :class:`JobError` where there is something already, or where the folder is judged in another way.
+    Raises :class:`JobError` if either exists already, or if the redacted logs give another verdict.
     """
     published = Published(tables)
-    names = beside(out)
+    names = names_file(out)
     if out.exists() or names.exists():
         raise JobError(f"{out if out.exists() else names} is there already: give a new folder to --share")
     redaction = Redaction(given_names(published))
@@ -137,7 +137,9 @@ def share(engine: Engine, looked: Looked, tables: Warehouse, out: Path, config: 
         for row in published.rows(choice):
             wanted.setdefault(row["path"], set()).add(row["line_no"])
         counts = [
-            _shared(layout.root, file, wanted, redaction, made) for layout in looked.layouts for file in layout.files
+            _write_redacted(layout.root, file, wanted, redaction, made)
+            for layout in looked.layouts
+            for file in layout.files
         ]
         again = Warehouse(f"{scratch}/judged-{attempt}")
         look(engine, str(made), again, config, scratch / f"again-{attempt}")
@@ -158,15 +160,15 @@ def share(engine: Engine, looked: Looked, tables: Warehouse, out: Path, config: 
     )
 
 
-def beside(out: Path) -> Path:
-    """Where it stands which name was replaced by which."""
+def names_file(out: Path) -> Path:
+    """Return the path of the mapping of original to replaced names."""
     return out.with_name(f"{out.name}.names.json")
 
 
-def _shared(
+def _write_redacted(
     root: str, file: LogFile, wanted: Mapping[str, set[int]], redaction: Redaction, out: Path
 ) -> tuple[int, int]:
-    """Write one file; how many lines it has, and how many of them were written."""
+    """Write one redacted file and return (its lines, lines written)."""
     place = out / redaction.of(file.cluster) / "nodes" / redaction.of(file.source_node)
     if file.below:
         place = place / "metadata" / file.below
@@ -180,7 +182,7 @@ def _shared(
 
 
 def _below_node(file: LogFile) -> str:
-    """The folders of a file below its node's logs, which tell apart files of one name."""
+    """Return a file's folders below its node's logs, which distinguish files of the same name."""
     folders = [part for part in PurePosixPath(file.path).parts[:-1] if part not in (file.cluster, file.source_node)]
     return "/".join(part for part in folders if part not in ("nodes", "logs", ".."))
 
@@ -199,7 +201,10 @@ def _texts(data: bytes) -> list[str]:
 
 
 def _kept(lines: list[str], wanted: set[int]) -> Iterator[str]:
-    """The lines that may matter with what continues them, and of the others the first of each second, and the last."""
+    """Yield the ``wanted`` line numbers with their continuations, and of all others the first of each second.
+
+    The last line is kept too.
+    """
     second, continued = "", False
     for number, line in enumerate(lines, 1):
         if number in wanted:
@@ -218,12 +223,12 @@ def _kept(lines: list[str], wanted: set[int]) -> Iterator[str]:
 
 
 def verdict(published: Published) -> Counter[tuple[Any, ...]]:
-    """What was found, without any name."""
+    """Return the findings without any name, counted."""
     return Counter(tuple(row.values()) for row in published.rows(VERDICT))
 
 
 def differing(before: Counter[tuple[Any, ...]], after: Counter[tuple[Any, ...]]) -> list[str]:
-    """In which findings two verdicts differ, a line each."""
+    """Return a line for each finding in which two verdicts differ."""
     return [
         f"  {'vanished' if key in before - after else 'appeared'}: {key[1]} ({key[2]}) {key[0]} {key[3]}"
         for key in sorted((before - after) + (after - before), key=str)

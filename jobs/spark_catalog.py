@@ -1,9 +1,9 @@
-"""The tables in a catalogue of Spark's: Hive's metastore, Glue, Unity, or whatever ``spark.sql.catalog`` names.
+"""Registers the tables in a Spark catalogue: Hive's metastore, Glue, Unity, or any that ``spark.sql.catalog`` names.
 
-Each table is registered where it stands; its columns and comments come from Delta's log. A judged table is known as
-``NAME_of_all_runs``, and ``NAME`` is a view of the rows that ``gold.published`` names: so whoever knows the catalogue
-alone reads what is published. All views of ours follow. Table functions do not: Spark lets no other session resolve
-them; :mod:`jobs.spark_views` makes them known to a session. Grants are the catalogue's own business.
+Each table is registered at its location; columns and comments come from Delta's log. A judged table is called
+``NAME_of_all_runs``, and ``NAME`` is a view of the rows that ``gold.published`` names, so users of the catalogue read
+what is published. All our views follow, but not table functions: other sessions cannot resolve them in Spark, and
+:mod:`jobs.spark_views` registers them in a session. Grants are left to the catalogue.
 """
 
 from collections.abc import Iterator
@@ -23,15 +23,15 @@ from election_replay.schemas.model import View, spark_text
 from election_replay.schemas.views import BEFORE, VIEWS
 
 OF_ALL_RUNS = "_of_all_runs"
-"""What the name of a judged table ends with: a view has the name itself."""
+"""The suffix of a judged table's name; the plain name is that of a view."""
 
 KEYS = "keys"
-"""What is refused where a catalogue takes no informational constraints."""
+"""The entry of ``refused`` for a catalogue without informational constraints."""
 
 
 @dataclass(slots=True)
 class Registered:
-    """What a catalogue knows now, and what it does not take, each with its reason."""
+    """The tables and views that a catalogue has now, and what it refused, with the reasons."""
 
     tables: list[str] = field(default_factory=list)
     views: list[str] = field(default_factory=list)
@@ -39,11 +39,11 @@ class Registered:
 
 
 def register_in(spark: SparkSession, warehouse: str, catalog: str, schema: str) -> Registered:
-    """Make the tables, the views of what is published, and our views known to a schema, which is made if missing.
+    """Register the tables, views of their published rows, and our views in a schema, which is created if missing.
 
-    To do so once is enough for all but ``findings_before``, which goes on with each run. The session works in the
-    schema afterwards. Raises :class:`~jobs.JobError` when nothing is published, when a table of the schema stands
-    elsewhere, and when the catalogue refuses a table or a view.
+    Once is enough for all but ``findings_before``, which names a version and changes with each run. The schema becomes
+    the session's current one. Raises :class:`~jobs.JobError` if nothing is published, if a table of the schema has
+    another location, or if the catalogue refuses a table or a view.
     """
     tables, done = Warehouse(warehouse), Registered()
     run = tables.last_run()
@@ -65,12 +65,12 @@ def register_in(spark: SparkSession, warehouse: str, catalog: str, schema: str) 
 
 
 def name_of(table: Table) -> str:
-    """The name of a table itself in a catalogue."""
+    """Return the name under which a table itself is registered."""
     return table.name + OF_ALL_RUNS if table.by_run else table.name
 
 
 def register_table(spark: SparkSession, location: str, table: Table, done: Registered, *, known: bool) -> None:
-    """Make a table known where it stands, with its key, if the catalogue takes keys."""
+    """Register a table at its location, with its primary key if the catalogue accepts it."""
     name = name_of(table)
     if not known:
         spark.sql(f"CREATE TABLE {quoted(name)} USING delta LOCATION {spark_text(location)}")
@@ -85,7 +85,7 @@ def register_table(spark: SparkSession, location: str, table: Table, done: Regis
 
 
 def register_view(spark: SparkSession, view: View, done: Registered) -> None:
-    """Make a view of ours known. One whose rows stand in its text is longer than some metastores take."""
+    """Register a view. A view with its rows in its text may be too long for a metastore, and may be refused."""
     statement = in_spark(view, temporary=False)
     if not view.given:
         spark.sql(statement)
@@ -95,7 +95,7 @@ def register_view(spark: SparkSession, view: View, done: Registered) -> None:
 
 
 def views_of_tables(tables: Warehouse, run: dict[str, Any]) -> Iterator[View]:
-    """Views of what is published of judged tables, by a run and by the one before it."""
+    """Yield views of the published rows of judged tables, and of those of the run before ``run``."""
     before = tables.run_before(run)
     former = before["versions"].get(PUBLISHED) if before else None
     pointer = f"{PUBLISHED} VERSION AS OF {former or 0}"  # the first version names nothing
@@ -108,7 +108,7 @@ def views_of_tables(tables: Warehouse, run: dict[str, Any]) -> Iterator[View]:
 
 
 def attempt(spark: SparkSession, sql: str, name: str, done: Registered) -> bool:
-    """Do what not every catalogue takes; what it does not take is noted."""
+    """Run SQL that some catalogues refuse; return False and note the reason under ``name`` if it is refused."""
     try:
         spark.sql(sql)
     except PySparkException as error:
@@ -118,10 +118,10 @@ def attempt(spark: SparkSession, sql: str, name: str, done: Registered) -> bool:
 
 
 def first_line(error: PySparkException) -> str:
-    """What Spark says first."""
+    """Return the first line of Spark's error."""
     return str(error).strip().partition("\n")[0]
 
 
 def quoted(name: str) -> str:
-    """A name as an identifier of Spark's SQL."""
+    """Return a name quoted as an identifier of Spark SQL."""
     return "`" + name.replace("`", "``") + "`"

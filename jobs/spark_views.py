@@ -1,4 +1,4 @@
-"""The published tables and the views over them, in any Spark session; in duckdb see :mod:`jobs.reading`.
+"""The published tables and the views over them, in any Spark session; for DuckDB see :mod:`jobs.reading`.
 
     from election_replay.jobs.spark_views import register
     register(spark, "/data/warehouse")
@@ -25,9 +25,9 @@ from election_replay.schemas.views import BEFORE, VIEWS
 
 
 def register(spark: SparkSession, warehouse: str) -> dict[str, Any]:
-    """Make tables, views and functions known to a Spark session, as temporary ones; the published run that they show.
+    """Register temporary tables, views and functions in a Spark session, and return the published run that they show.
 
-    Call it again to see a newer run. Raises :class:`~jobs.JobError` when nothing is published in ``warehouse``.
+    Call it again to see a newer run. Raises :class:`~jobs.JobError` if nothing is published in ``warehouse``.
     """
     tables = Warehouse(warehouse)
     run = tables.last_run()
@@ -36,7 +36,7 @@ def register(spark: SparkSession, warehouse: str) -> dict[str, Any]:
 
 
 def register_run(spark: SparkSession, tables: Warehouse, run: Mapping[str, Any]) -> None:
-    """Make tables, views and functions of a published run known to a Spark session."""
+    """Register tables, views and functions of a published run in a Spark session."""
     from election_replay.jobs.engines.spark_session import OLD_VERSIONS
 
     for name, value in OLD_VERSIONS.items():
@@ -52,7 +52,10 @@ def register_run(spark: SparkSession, tables: Warehouse, run: Mapping[str, Any])
 
 
 def of_run(spark: SparkSession, tables: Warehouse, table: Table, run: Mapping[str, Any] | None) -> DataFrame:
-    """A table as a former run left it: empty without one. Whoever reads one that is kept no longer is told so."""
+    """Return a table as a former run left it; empty without a run.
+
+    Reading a run that upkeep has erased fails with :class:`KeptNoLongerError`'s message.
+    """
     if run is None or table.name not in run["versions"]:
         return empty(spark, table)
     try:
@@ -67,7 +70,7 @@ def of_run(spark: SparkSession, tables: Warehouse, table: Table, run: Mapping[st
 
 
 def as_published(spark: SparkSession, tables: Warehouse, table: Table, run: Mapping[str, Any]) -> DataFrame:
-    """A table as a run published it: of a judged table those rows that the pointer of the run names."""
+    """Return a table as a run published it; of a judged table the rows that the run's pointer names."""
     version = tables.published_version(run, table.name)
     if version is None:
         return empty(spark, table)
@@ -79,12 +82,12 @@ def as_published(spark: SparkSession, tables: Warehouse, table: Table, run: Mapp
 
 
 def empty(spark: SparkSession, table: Table) -> DataFrame:
-    """A table of which an older release knew nothing."""
+    """Return a table without rows."""
     return spark.createDataFrame([], table.ddl())
 
 
 def in_spark(view: View, *, temporary: bool = True) -> str:
-    """The statement that creates a view or function in a Spark session, or in the schema in which it works."""
+    """Return the statement that creates a view or function, temporary or in the current schema."""
     create = f"CREATE OR REPLACE {'TEMPORARY ' if temporary else ''}"
     comment = f"COMMENT {spark_text(view.comment)}"
     if not view.parameters:
@@ -95,7 +98,7 @@ def in_spark(view: View, *, temporary: bool = True) -> str:
 
 
 def comments_of(columns: Iterable[Column]) -> str:
-    """The columns of a view with their comments."""
+    """Return the SQL of a view's columns with their comments."""
     return ", ".join(f"`{column.name}` COMMENT {spark_text(column.remark)}" for column in columns)
 
 

@@ -1,10 +1,10 @@
-"""HTML templates: all text is escaped, and a name that a template does not get is an error."""
+"""HTML templates: all text is escaped, and an undefined name in a template is an error."""
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 
 def templates_of(package: str) -> Environment:
-    """The templates that lie in a package."""
+    """Return the environment of the templates in a package."""
     return Environment(
         loader=PackageLoader(package, ""),
         autoescape=True,

@@ -1,14 +1,14 @@
-"""Upkeep: join small files, remove those that no published state needs.
+"""Upkeep: joins small files, and removes files that no published run needs.
 
-A published run names versions of tables, so VACUUM by age alone would take away what its readers read. Here every
-version that a kept run names stays whole: the newest run always, earlier ones for as long as they are kept. That holds
-for Delta's log too, whose entries would go by their own age at any commit: here alone they go, those below the
-checkpoint of the oldest version that is kept. A table with rows that are not published yet is left alone. At the end a
-row in ``gold.runs`` publishes the joined files; it shows the same rows.
+A published run names versions of tables, so VACUUM by age alone would delete files of its readers. Here every version
+that a kept run names stays whole: always the newest run, earlier ones for ``keep_days``. The same holds for entries of
+Delta's log, which Delta would delete by their own age at any commit: only upkeep deletes them, those below the
+checkpoint of the oldest kept version. A table with unpublished rows is left alone. At the end a row of ``gold.runs``
+publishes the joined files, with the same rows.
 
-Where it is asked for, the lines of old landings are forgotten too. Gold keeps those that prove findings; of the others
-those stay that facts name, so that a finding of tomorrow can quote a line of long ago. Nothing is judged by lines:
-events, facts and the ledger of landed files stay, so that everything can be judged anew, under new rules too.
+On request the lines of old landings are erased too. ``evidence_lines`` keeps those that prove findings; lines that
+facts name stay as well, because a later finding may quote them. Judging does not read lines: events, facts and the
+ledger of landed files stay, so everything can be judged anew, under new rules too.
 """
 
 import sys
@@ -27,10 +27,10 @@ from election_replay.jobs.warehouse.warehouse import KEEP_DAYS, Warehouse
 from election_replay.schemas import TABLES
 
 GRACE_HOURS = 24
-"""How long a file stays that nobody needs: a job may be writing or reading it."""
+"""Hours for which an unneeded file stays, as a job may be writing or reading it."""
 
 NEWEST_ONLY = frozenset({"runs", "validations", "reviews"})
-"""Tables that are read as they are now, whatever run is published."""
+"""Tables that are always read at their newest version, whatever run is published."""
 
 
 def upkeep(
@@ -41,10 +41,10 @@ def upkeep(
     dry_run: bool = False,
     grace_hours: int = GRACE_HOURS,
 ) -> list[Tidied]:
-    """Tidy every table. ``dry_run`` changes nothing and says what there is to do.
+    """Tidy every table and return what was done to each; ``dry_run`` changes nothing and returns what would be done.
 
-    ``forget_after``: the lines of landings that were published more than so many days ago are forgotten, but for those
-    that facts name. Raises :class:`JobError` when nothing is published.
+    ``forget_after``: erase the lines of landings published more than so many days ago, except those that facts name.
+    Raises :class:`JobError` if nothing is published.
     """
     if not dry_run:
         warehouse.refuse_unwritable()
@@ -53,17 +53,17 @@ def upkeep(
         raise JobError(f"nothing is published in {warehouse.root}: run `election-replay run` first")
     kept = kept_runs(warehouse, published, datetime.now(UTC) - timedelta(days=keep_days))
     before = warehouse.versions()
-    standing = {name for name in before if is_standing(warehouse, name, published)}
+    published_tables = {name for name in before if is_published(warehouse, name, published)}
     forgotten = 0
     erased = forget_runs(warehouse, kept, dry_run=dry_run)
-    if forget_after is not None and {LINES, REJECTED, *FACT_TABLES} & {*before} <= standing:
+    if forget_after is not None and {LINES, REJECTED, *FACT_TABLES} & {*before} <= published_tables:
         last = last_landing(warehouse, datetime.now(UTC) - timedelta(days=forget_after))
         forgotten = forgettable(warehouse, last)
         if not dry_run:
             forget_lines(warehouse, last)
     done = []
     for name, version in before.items():
-        if name not in standing:
+        if name not in published_tables:
             done.append(Tidied(name, len(warehouse.opened(name).file_uris()), left_alone=True))
             continue
         needed = versions_needed(name, version, kept)
@@ -76,22 +76,25 @@ def upkeep(
     return done
 
 
-def is_standing(warehouse: Warehouse, name: str, published: Mapping[str, Any]) -> bool:
-    """Whether no row of a table waits to be published. Of judged tables those that no pointer names do not count."""
+def is_published(warehouse: Warehouse, name: str, published: Mapping[str, Any]) -> bool:
+    """Return True if a table has no unpublished rows; in judged tables, rows that no pointer names do not count."""
     if name in NEWEST_ONLY or TABLES[name].by_run:
         return True
     return warehouse.holds_rows_of(name, published["versions"].get(name))
 
 
 def versions_needed(name: str, version: int, kept: Iterable[Mapping[str, Any]]) -> set[int]:
-    """The versions of a table that kept runs are read at. A judged one is read as it is, with a run's pointer."""
+    """Return the versions of a table at which kept runs are read.
+
+    There are none for judged tables, which are read at the newest version with a run's pointer.
+    """
     if name in NEWEST_ONLY or TABLES[name].by_run:
         return set()
     return {run["versions"].get(name, version) for run in kept}
 
 
 def last_landing(warehouse: Warehouse, before: datetime) -> int:
-    """The last landing that was published before a moment; 0: none."""
+    """Return the number of the last landing published before a time (UTC); 0 if there is none."""
     runs = (run for run in warehouse.runs() if run["status"] == "published" and run["published_at"] <= before)
     return max((int(run["batch"]) for run in runs), default=0)
 

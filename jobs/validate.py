@@ -1,4 +1,4 @@
-"""Validating: what must hold for the newest tables is looked at, noted and shown; nothing else is changed."""
+"""Validation: checks the expectations of the newest tables, records the results and writes them as pages."""
 
 import sys
 from collections.abc import Collection
@@ -14,14 +14,14 @@ from election_replay.jobs.warehouse.table_sets import JUDGED, LANDED
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
 JUDGED_BY = ("rules_version", "facts_version", "inventory_version")
-"""The columns of a run that say by what it judged."""
+"""The columns of a run that identify the rules, facts and inventory with which it judged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """What one validation found: its id in ``gold.validations``, the tables, the checks, and the first page of docs.
+    """The result of one validation: its id in ``gold.validations``, tables, checks, and the first page of data docs.
 
-    ``failed`` are the user's own validation definitions of Great Expectations that failed.
+    ``failed`` are the names of the user's own validation definitions of Great Expectations that failed.
     """
 
     validation_id: str
@@ -40,12 +40,12 @@ def validate(
     new: bool = False,
     docs: bool = True,
 ) -> Validation:
-    """Look at the tables of some layers, of all by default; of ``clusters``, unless that is ``None``.
+    """Check the tables of ``layers``, by default all; only rows of ``clusters`` unless that is ``None``.
 
-    ``new``: of what landings wrote only what was landed since the published run, of what is judged only the clusters
-    that have such events or were held back; the rest has passed its gates. Sources are to be no staler than ``as_of``
-    asks. ``docs``: the data docs are written too. Raises :class:`~jobs.JobError` when nothing was ever landed, or when
-    an expectation cannot be checked.
+    ``new``: of landed tables check only rows since the published run, of judged tables only clusters that have such
+    events or were held back; the rest has passed the gates. ``as_of`` is the time by which the freshness of sources is
+    measured. ``docs``: write the data docs too. Raises :class:`~jobs.JobError` if nothing was ever landed, or if an
+    expectation cannot be checked.
     """
     tables = chosen_tables(warehouse, layers)
     since, pending = since_published(warehouse) if new else (0, None)
@@ -63,7 +63,7 @@ def validate(
     validation_id = record(warehouse, checks)
     if not docs:
         return Validation(validation_id, tuple(tables), tuple(checks))
-    from election_replay.jobs.gates.data_docs import data_docs  # it takes seconds, and is only imported where asked for
+    from election_replay.jobs.gates.data_docs import data_docs  # takes seconds to import
 
     if (pages := data_docs(warehouse, checks, as_of)) is None:
         return Validation(validation_id, tuple(tables), tuple(checks))
@@ -71,9 +71,9 @@ def validate(
 
 
 def since_published(warehouse: Warehouse) -> tuple[int, set[str] | None]:
-    """The last landing that is published, and the clusters with events after it or held back; 0 and ``None``: all.
+    """Return the last published landing, and the clusters with later events or held back; (0, ``None``) means all.
 
-    Under other rules or settings than those of the published run everything is judged anew.
+    Everything is judged anew if the newest run has other rules or another inventory than the published one.
     """
     published, last = warehouse.published(), newest_run(warehouse)
     if published is None or last is None or any(last[name] != published[name] for name in JUDGED_BY):

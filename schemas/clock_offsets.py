@@ -1,4 +1,4 @@
-"""``gold.clock_offsets``: how far each wrong clock was off, from one step to the next."""
+"""``gold.clock_offsets``: the offset of each wrong clock between two steps of it."""
 
 from dataclasses import replace
 

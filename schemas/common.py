@@ -1,4 +1,4 @@
-"""Columns that several tables share, word for word."""
+"""Columns that several tables share."""
 
 from dataclasses import replace
 
@@ -78,27 +78,27 @@ END_EVENT_ID = Column(name="end_event_id", type=STRING, comment="Event that prov
 
 
 def key(column: Column) -> Column:
-    """``column`` as a part of the table's key."""
+    """Return ``column`` as part of the table's key."""
     return replace(column, key=True)
 
 
 def optional(column: Column, comment: str | None = None) -> Column:
-    """``column`` where it may be null, with ``comment`` saying when."""
+    """Return ``column`` as nullable; ``comment`` should say when it is null."""
     return replace(column, nullable=True, comment=comment or column.comment)
 
 
 def start_time(comment: str, *, is_key: bool = False) -> Column:
-    """When the row's matter began."""
+    """Return the column of the time at which the subject of the row began."""
     return Column(name="start_time", type=TIMESTAMP, comment=comment, nullable=False, key=is_key, unit="UTC")
 
 
 def end_time(comment: str, *, nullable: bool = True) -> Column:
-    """When the row's matter ended."""
+    """Return the column of the time at which the subject of the row ended."""
     return Column(name="end_time", type=TIMESTAMP, comment=comment, nullable=nullable, unit="UTC")
 
 
 def as_logged() -> tuple[Column, Column]:
-    """What the node's own clock showed at both ends of the row's matter."""
+    """Return the columns of start and end time as shown by the node's own clock."""
     comment = "What the clock of the node showed at {}; null: the same, or not known."
     return (
         Column(name="start_time_logged", type=TIMESTAMP, comment=comment.format("start_time"), unit="UTC"),

@@ -1,4 +1,4 @@
-"""``docs/tables.md`` from the schemas: ``python -m election_replay.schemas.docs`` rewrites it."""
+"""Generates ``docs/tables.md`` from the schemas: ``python -m election_replay.schemas.docs``."""
 
 from pathlib import Path
 from textwrap import fill
@@ -30,12 +30,12 @@ leader_at('cluster', 'group', '2026-03-01T05:00:00Z')`; a parameter with a defau
 
 
 def render() -> str:
-    """The whole page."""
+    """Return the page."""
     return "\n".join([HEAD, *map(section, TABLES.values()), VIEWS_HEAD, *map(view_section, VIEWS.values())])
 
 
 def section(table: Table) -> str:
-    """One table: what it holds, its key, its columns."""
+    """Return the section of a table: comment, key and columns."""
     lines = [f"## {table.path}", "", prose(table.comment), ""]
     if table.key:
         lines += [prose("Key: " + ", ".join(f"`{name}`" for name in table.key) + "."), ""]
@@ -50,7 +50,7 @@ def section(table: Table) -> str:
 
 
 def view_section(view: View) -> str:
-    """One view or function: the question it answers, its parameters, its columns."""
+    """Return the section of a view or function: comment, parameters and columns."""
     lines = [f"## {view.call}", "", prose(view.comment), ""]
     for parameter in view.parameters:
         default = f" Default: {parameter.default}." if parameter.default else ""
@@ -61,12 +61,12 @@ def view_section(view: View) -> str:
 
 
 def prose(text: str) -> str:
-    """A paragraph in lines."""
+    """Return a paragraph wrapped at 120 characters."""
     return fill(text, 120, break_long_words=False, break_on_hyphens=False)
 
 
 def row(column: Column) -> str:
-    """One column as a line of the table."""
+    """Return a column as a row of the Markdown table."""
     null = "yes" if column.nullable else "no"
     meaning = column.remark.replace("|", "\\|")
     return f"| `{column.name}` | {column.type.sql.lower()} | {null} | {meaning} |"

@@ -1,4 +1,4 @@
-"""``gold.elections``: who asked for which term, and what came of it."""
+"""``gold.elections``: each request for a term, with its candidate and outcome."""
 
 from election_replay.schemas.common import (
     CLUSTER,

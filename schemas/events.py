@@ -1,4 +1,4 @@
-"""``silver.events``: one canonical row for each line that says something; see ``election_core.model.events``."""
+"""``silver.events``: one canonical row for each log line of interest; see ``election_core.model.events``."""
 
 from election_replay.schemas.common import BATCH, CLUSTER, EVENT_ID, FINGERPRINT, LINE_NO, SOURCE_NODE, STREAM, key
 from election_replay.schemas.model import (
@@ -41,7 +41,7 @@ SOURCE = (
         unit="ms",
     ),
 )
-"""Where the line stands: the fields of ``election_core.model.events.Source``."""
+"""Columns of the line's source: the fields of ``election_core.model.events.Source``."""
 
 MEANING = (
     Column(name="kind", type=STRING, comment="What the line says: one of a closed set of kinds.", nullable=False),
@@ -118,7 +118,7 @@ MEANING = (
     Column(name="duration_ms", type=BIGINT, comment="A duration that the kind explains.", unit="ms"),
     Column(name="count", type=BIGINT, comment="A number that the kind explains."),
 )
-"""What the line says: the fields of ``election_core.model.events.Event``."""
+"""Columns of the line's content: the fields of ``election_core.model.events.Event``."""
 
 TABLE = Table(
     name="events",

@@ -1,4 +1,4 @@
-"""``gold.evidence_lines``: the lines that prove findings, word for word."""
+"""``gold.evidence_lines``: the log lines that prove findings, verbatim."""
 
 from dataclasses import replace
 

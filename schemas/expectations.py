@@ -1,20 +1,20 @@
-"""What must hold for a table: what its columns say, and what is written beside them, as one list."""
+"""The expectations of a table: those that follow from its columns, and those that it defines."""
 
 from collections.abc import Iterator
 
 from election_replay.schemas.model import Column, Expectation, Table, sql_text
 
 PLACE = ("source_node", "path", "source_file", "line_no")
-"""Columns that lead a person to a row; a failing row shows them."""
+"""Columns that locate a row for a person; examples of failing rows show them."""
 
 
 def suite(table: Table) -> tuple[Expectation, ...]:
-    """Everything that must hold for ``table``."""
+    """Return all expectations of ``table``."""
     return (*derived(table), *table.expectations)
 
 
 def derived(table: Table) -> Iterator[Expectation]:
-    """What follows from the columns: keys, nulls, closed sets and smallest values."""
+    """Yield the expectations that follow from columns: keys, nulls, closed sets and least values."""
     if table.key:
         yield one_row_a_key(table)
     wanted = [column.name for column in table.columns if not column.nullable]
@@ -32,7 +32,7 @@ def derived(table: Table) -> Iterator[Expectation]:
 
 
 def one_row_a_key(table: Table) -> Expectation:
-    """No two rows have the same key."""
+    """Expect that no two rows have the same key."""
     shown = [name for name in PLACE if name in table.names and name not in table.key]
     columns = [cluster_of(table), *(name for name in table.key if name != "cluster")]
     seen = [*columns, *(f"any_value({name}) AS {name}" for name in shown), "count(*) AS times"]
@@ -44,18 +44,18 @@ def one_row_a_key(table: Table) -> Expectation:
 
 
 def one_of(table: Table, column: str, values: tuple[str, ...]) -> Expectation:
-    """The column has only known values."""
+    """Expect that the column has only known values."""
     known = ", ".join(sql_text(value) for value in values)
     return Expectation(
         name=f"known_{column}",
         says=f"{column} is one of its {len(values)} known values.",
-        # A list and no NOT IN: that one goes down into the reader of the files, which gets it wrong for some encodings.
+        # Not NOT IN: DuckDB pushes that down into the reader of the files, which gets it wrong for some encodings.
         failing=rows_where(table, f"NOT list_contains([{known}], {column})"),
     )
 
 
 def at_least(table: Table, column: Column) -> Expectation:
-    """The column is not smaller than it can be."""
+    """Expect that the column is not less than ``column.at_least``."""
     return Expectation(
         name=f"least_{column.name}",
         says=f"{column.name} is at least {column.at_least}.",
@@ -64,13 +64,13 @@ def at_least(table: Table, column: Column) -> Expectation:
 
 
 def rows_where(table: Table, condition: str) -> str:
-    """The rows for which ``condition`` is true."""
+    """Return a SELECT of the rows for which ``condition`` is true."""
     names = ["*"] if "cluster" in table.names else [cluster_of(table), "*"]
     return f"SELECT {', '.join(names)} FROM {table.name} WHERE {condition}"
 
 
 def cluster_of(table: Table) -> str:
-    """The cluster of a row; null in tables that speak of all clusters."""
+    """Return the SQL of a row's cluster; null in tables without that column."""
     if "cluster" not in table.names:
         return "NULL AS cluster"
     return "cluster" if "cluster" in table.key else "any_value(cluster) AS cluster"

@@ -1,4 +1,4 @@
-"""``silver.facts``: what one node's own log proves; see ``election_core.model.facts``.
+"""``silver.facts``: what the log of one node proves by itself; see ``election_core.model.facts``.
 
 Each kind fills the columns of its own fields (``election_core.replay.fact_rows``); the others are null.
 """

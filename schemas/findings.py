@@ -23,10 +23,10 @@ FIRST_SEEN = (
         unit="UTC",
     ),
 )
-"""What the runs say of a finding, not the logs: the only columns of a verdict that depend on when it was replayed."""
+"""The columns that depend on runs, not on logs: only these change with the time of a replay."""
 
 OF_RUNS = (*(column.name for column in FIRST_SEEN), RUN_ID.name)
-"""The names of these columns, for whoever compares verdicts of two runs."""
+"""The names of these columns, which a comparison of two runs leaves out."""
 
 ADVICE = (
     Column(
@@ -49,7 +49,7 @@ ADVICE = (
         "for are known; words in capitals are to be filled in; null: an earlier release found it.",
     ),
 )
-"""What to do about a finding; it follows from its rule, its system and its cause."""
+"""The columns of cause and next steps; the steps follow from a finding's rule, system and cause."""
 
 CHANGE = (
     Column(
@@ -79,7 +79,7 @@ CHANGE = (
         unit="UTC",
     ),
 )
-"""Who led before and after, in a finding that tells of a change of the leader."""
+"""The columns of the leaders before and after, for findings about a change of leader."""
 
 CUT = (
     Column(name="cut_node", type=STRING, comment="Whose log was cut, where a finding tells of one cut."),
@@ -101,7 +101,7 @@ CUT = (
         one_of=("log", "queues", "one_side"),
     ),
 )
-"""What was cut off a log, in a finding that tells of one cut."""
+"""The columns of the removed part of a log, for findings about a truncation."""
 
 TABLE = Table(
     name="findings",

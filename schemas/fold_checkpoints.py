@@ -1,4 +1,4 @@
-"""``gold.fold_checkpoints``: what a replay must know of the nights before; see ``election_core.replay.checkpoint``."""
+"""``gold.fold_checkpoints``: the lines of former nights that a fold needs; see ``election_core.replay.checkpoint``."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ from election_replay.schemas.events import MEANING, SOURCE
 from election_replay.schemas.model import STRING, TIMESTAMP, Column, Table
 
 _NOT_READ = frozenset({"broker_name", "committed_from", "committed_to", "level", "protocol", "source_file"})
-"""Columns of events that no fold reads."""
+"""Columns of events that folds do not read."""
 _REQUIRED = frozenset({"cluster", "source_node", "stream", "kind", "event_time"})
 
 

@@ -1,4 +1,4 @@
-"""``gold.judged``: what the last replay came to, before its gates; see :mod:`schemas.published`."""
+"""``gold.judged``: the pointer to the newest verdicts, before the gates; see :mod:`schemas.published`."""
 
 from dataclasses import replace
 

@@ -5,31 +5,31 @@ from election_replay.schemas.model import BIGINT, BOOLEAN, STRING, TIMESTAMP, Co
 
 _FILE = "cluster, source_node, stream, fingerprint"
 _NEW = "batch > coalesce(getvariable('since'), 0)"
-"""The landings that are looked at, where only what is new is."""
+"""The SQL condition of the landings to check: those after the variable ``since``, by default all."""
 
 _KEPT = "batch > coalesce(getvariable('forgotten'), 0)"
-"""The landings whose lines are not forgotten."""
+"""The SQL condition of the landings whose lines were not erased."""
 
 LANDED_STATES = ("landed", "grown")
-"""The status of a row that says how far a file is landed."""
+"""The statuses of rows that say how far a file is landed."""
 
 OLDER = "older_copy"
-"""The status of one that says that a file holds less than is landed of it."""
+"""The status of a file that is shorter than what is landed of it."""
 
 NOT_READ = "not_read"
-"""The status of one that says that nothing could be read this time."""
+"""The status of a file of which this landing could read nothing."""
 
 PART = "part"
-"""The status of one that tells of a node whose lines stand in a shared file."""
+"""The status of a row about one node of a file that several nodes share."""
 
 NOT_UNDERSTOOD = "not understood: "
-"""How the problem of a file begins that was read, but whose lines were not understood."""
+"""The prefix of ``problem`` for a file that was read but whose lines were not understood."""
 
 
 def _counted(name: str, count: str, table: str) -> Expectation:
-    """The rows of ``table`` are as many as ``count`` says, file by file and landing by landing.
+    """Expect that ``table`` has as many rows of each file and landing as the column ``count`` says.
 
-    Rows bear the node that an envelope names, the count the folder of the file: the path is what both have.
+    They are joined by path: rows have the node that an envelope names, while counts have the node of the file's folder.
     """
     at = "cluster, path, batch"
     new, there = (_NEW, "true") if table == "events" else (f"{_NEW} AND {_KEPT}", _KEPT)

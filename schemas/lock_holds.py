@@ -1,4 +1,4 @@
-"""``gold.lock_holds``: who held the lock of which queue, at which broker, from when to when."""
+"""``gold.lock_holds``: the intervals in which clients held queue locks at brokers."""
 
 from election_replay.schemas.common import (
     CLUSTER,

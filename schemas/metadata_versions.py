@@ -1,4 +1,4 @@
-"""``gold.metadata_versions``: the DataVersion of every metadata file that was looked at."""
+"""``gold.metadata_versions``: the DataVersion of every metadata file that was read."""
 
 from election_replay.schemas.common import CLUSTER, EVENT_ID, PROTOCOL, REPLICA_GROUP, RUN_ID, SOURCE_NODE, key
 from election_replay.schemas.model import BIGINT, STRING, TIMESTAMP, Column, Table

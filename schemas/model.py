@@ -1,7 +1,6 @@
-"""What a table is: typed, commented columns, from which every other form of the schema is derived.
+"""The model of a table: typed, commented columns, from which DDL, Arrow schema and documentation are derived.
 
-The DDL is what Spark and Delta read, the Arrow schema is what crosses between Spark and Python, the documentation
-is what people read. None of them is written by hand.
+Spark and Delta read the DDL, rows go between Spark and Python by the Arrow schema, and people read the documentation.
 """
 
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ import pyarrow as pa
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A column type by its two names: as Spark SQL writes it and as Arrow holds it."""
+    """A column type, in Spark SQL and in Arrow."""
 
     sql: str
     arrow: pa.DataType
@@ -37,9 +36,9 @@ STEPS = Type(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One column. ``key`` columns together name a row; ``unit`` is set where a number or text has one.
+    """A column. ``key`` columns together identify a row; ``unit`` is set if a number or text has one.
 
-    ``one_of`` are all values that a closed column may have; ``at_least`` is the smallest that a number may be.
+    ``one_of`` are all allowed values, if they are a closed set; ``at_least`` is the least allowed number.
     """
 
     name: str
@@ -53,24 +52,24 @@ class Column:
 
     @property
     def ddl(self) -> str:
-        """``name TYPE [NOT NULL] COMMENT '...'``, as a table definition has it."""
+        """Return ``name TYPE [NOT NULL] COMMENT '...'``, for a table definition."""
         null = "" if self.nullable else " NOT NULL"
         return f"`{self.name}` {self.type.sql}{null} COMMENT {spark_text(self.remark)}"
 
     @property
     def remark(self) -> str:
-        """The comment with its unit, as ``DESCRIBE`` shows it."""
+        """Return the comment with the unit, as ``DESCRIBE`` shows it."""
         return f"{self.comment} [{self.unit}]" if self.unit else self.comment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
-    """Something that must hold for a table before it is published.
+    """A condition that a table must meet before it is published.
 
-    ``says`` is the sentence that must be true. ``failing`` is a SELECT of the rows that make it false, in the SQL of
-    ``election-replay sql``, over the tables by their names; it has a column ``cluster``. ``severity`` is ``critical``
-    (the cluster is not published) or ``warning`` (it is said). ``proofs``, where the expectation asks for events, is a
-    SELECT of ``cluster`` and ``proof``, the events it asks for.
+    ``says`` is the condition in words. ``failing`` is a SELECT of the rows that break it, with a column ``cluster``, in
+    the SQL of ``election-replay sql``. ``severity`` is ``critical`` (failing clusters are not published) or ``warning``
+    (failures are only reported). ``proofs``, if the condition is about events, is a SELECT of the ``cluster`` and the
+    event id (``proof``) of the events that must exist.
     """
 
     name: str
@@ -82,11 +81,11 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """One Delta table at ``<warehouse>/<layer>/<name>``.
+    """A Delta table at ``<warehouse>/<layer>/<name>``.
 
-    ``expectations`` are what its columns do not say; :func:`schemas.expectations.suite` adds what they do.
-    ``replaced_by`` are the two columns by whose values a night replaces rows: the cluster, and what it holds. With
-    ``by_run`` rows are only added, and those of a group count that ``gold.published`` names by their ``run_id``.
+    ``expectations`` are those that do not follow from columns; :func:`schemas.expectations.suite` adds the others.
+    ``replaced_by`` are the two columns by whose values a night replaces rows: the cluster, and a source or group in it.
+    With ``by_run`` rows are only added, and ``gold.published`` names the ``run_id`` of the current rows of each group.
     """
 
     name: str
@@ -100,7 +99,7 @@ class Table:
 
     @property
     def path(self) -> str:
-        """Where the table stands below the warehouse."""
+        """Return the table's path below the warehouse."""
         return f"{self.layer}/{self.name}"
 
     @property
@@ -110,31 +109,30 @@ class Table:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The names of the columns that together name a row."""
+        """Return the names of the columns that together identify a row."""
         return tuple(column.name for column in self.columns if column.key)
 
     def ddl(self) -> str:
-        """The columns as Spark's ``StructType.fromDDL`` and ``CREATE TABLE`` read them."""
+        """Return the columns as DDL for Spark's ``StructType.fromDDL`` and ``CREATE TABLE``."""
         return ", ".join(column.ddl for column in self.columns)
 
     def row_type(self) -> str:
-        """The whole row as one SQL struct type, every field nullable."""
+        """Return the row as a SQL struct type; every field is nullable."""
         return "STRUCT<" + ", ".join(f"`{c.name}`: {c.type.sql}" for c in self.columns) + ">"
 
     def arrow_schema(self) -> pa.Schema:
-        """The same columns for Arrow."""
+        """Return the Arrow schema."""
         return pa.schema([pa.field(c.name, c.type.arrow, nullable=c.nullable) for c in self.columns])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """A question that readers ask, as a query over tables and other views.
+    """A query over tables and other views that answers a question of readers.
 
-    ``sql`` keeps to what Spark and duckdb both understand; ``parameters`` make it a table function, whose query knows
-    them by name. A parameter with a ``default`` need not be given. ``given``: its rows come from the software itself,
-    not from tables; ``sql`` is empty, and :mod:`jobs.reading.given_rows` makes it. One of
-    :data:`schemas.views.BEFORE` has the rows of a table as the run before left it, and whoever registers the tables
-    registers it with them.
+    ``sql`` must be valid in both Spark and DuckDB. ``parameters`` make the view a table function, whose query uses them
+    by name; a parameter with a ``default`` is optional. ``given``: the rows come from the software itself, not from
+    tables; ``sql`` is empty, and :mod:`jobs.reading.given_rows` fills it. The views in :data:`schemas.views.BEFORE`
+    have the rows of a table as the run before left it, and are registered together with the tables.
     """
 
     name: str
@@ -151,14 +149,14 @@ class View:
 
     @property
     def call(self) -> str:
-        """How it is written in a query: ``name``, or ``name(parameter, ...)``."""
+        """Return the form in a query: ``name``, or ``name(parameter, ...)``."""
         given = ", ".join(parameter.name for parameter in self.parameters)
         return f"{self.name}({given})" if self.parameters else self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """One parameter of a table function; ``default`` is an SQL literal, ``None`` where a value must be given."""
+    """A parameter of a table function; ``default`` is a SQL literal, ``None`` if a value must be given."""
 
     name: str
     type: Type
@@ -167,10 +165,10 @@ class Parameter:
 
 
 def sql_text(text: str) -> str:
-    """``text`` as a literal of standard SQL, for DuckDB and DataFusion."""
+    """Return ``text`` as a literal of standard SQL, for DuckDB and DataFusion."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def spark_text(text: str) -> str:
-    """``text`` as a literal of Spark SQL, where a backslash escapes."""
+    """Return ``text`` as a literal of Spark SQL, in which a backslash escapes."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -1,4 +1,4 @@
-"""``gold.open_facts``: the facts that the next line of a log changes; see ``election_core.model.facts``."""
+"""``gold.open_facts``: facts that the next line of a log may change; see ``election_core.model.facts``."""
 
 from dataclasses import replace
 

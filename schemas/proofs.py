@@ -1,10 +1,10 @@
-"""Expectations that several tables share: times in order, proofs that exist."""
+"""Expectations that several tables share: values in order, and events that exist."""
 
 from election_replay.schemas.model import Expectation
 
 
 def in_order(table: str, *pairs: tuple[str, str]) -> Expectation:
-    """Of each pair of columns the first is never larger than the second."""
+    """Expect that in each pair of columns the first is not greater than the second."""
     return Expectation(
         name="in_order",
         says=", ".join(f"{first} is not after {second}" for first, second in pairs) + ".",
@@ -13,12 +13,12 @@ def in_order(table: str, *pairs: tuple[str, str]) -> Expectation:
 
 
 def proofs_exist(table: str, *columns: str) -> Expectation:
-    """The events that the columns name are in ``silver.events``, in the same cluster."""
+    """Expect that the events that ``columns`` name are in ``silver.events``, in the same cluster."""
     return _exist(table, " UNION ALL ".join(f"SELECT *, {name} AS proof FROM {table}" for name in columns), columns)
 
 
 def listed_proofs_exist(table: str, column: str = "evidence") -> Expectation:
-    """The same for a column that lists events."""
+    """Expect that all events listed in ``column`` are in ``silver.events``, in the same cluster."""
     return _exist(table, f"SELECT *, unnest({column}) AS proof FROM {table}", (column,))
 
 

@@ -1,4 +1,4 @@
-"""``gold.published``: whose rows are current. Publishing is one commit to this table; nothing else is changed by it."""
+"""``gold.published``: the pointer to the current rows of each group. Publishing is one commit to this table alone."""
 
 from election_replay.schemas.common import CLUSTER, REPLICA_GROUP, key
 from election_replay.schemas.model import COUNTS, STRING, TIMESTAMP, Column, Table

@@ -1,4 +1,4 @@
-"""``gold.quiescent_groups``: the groups whose verdicts stand while their logs only go on; see
+"""``gold.quiescent_groups``: groups whose verdicts stay the same while their logs only grow in quiet; see
 ``election_core.judge.quiescent``."""
 
 from election_replay.schemas.common import CLUSTER, REPLICA_GROUP, key

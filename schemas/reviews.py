@@ -1,10 +1,10 @@
-"""``side/reviews``: what people say of findings. No replay writes it, and nothing that is judged reads it."""
+"""``side/reviews``: marks that people set on findings. Replays neither write nor read it."""
 
 from election_replay.schemas.common import CLUSTER, REPLICA_GROUP
 from election_replay.schemas.model import STRING, TIMESTAMP, Column, Table
 
 STATES = ("seen", "false_alarm", "ticket", "open")
-"""What a finding may be marked as; ``open`` takes a mark back."""
+"""The marks of a finding; ``open`` withdraws the last one."""
 
 TABLE = Table(
     name="reviews",

@@ -1,4 +1,4 @@
-"""``gold.role_intervals``: each node in each role, from when to when."""
+"""``gold.role_intervals``: the intervals in which each node held each role."""
 
 from election_replay.schemas.common import (
     CLUSTER,
@@ -22,12 +22,12 @@ _DOUBTED = (
     "ANTI JOIN (SELECT * FROM findings WHERE rule IN ('CLOCK_SKEW', 'IDENTITY_CONTRADICTION')) AS doubted "
     "ON doubted.cluster = turn.cluster"
 )
-"""Where a clock was put back, or a folder mixes members, times follow no order, and a finding says so."""
+"""An anti join that leaves out clusters whose times have no order: a clock was set back, or a folder mixes members."""
 _IN_TURN = f"(PARTITION BY {_NODE} ORDER BY start_time, end_time NULLS LAST, term)"
 
 _UNFENCED = "('bully', 'token_ring')"
-"""Protocols without terms: the number of an election fences nothing, and members go back to a leader that began to
-lead before the one that they leave."""
+"""Protocols without terms: an election's number fences no former leader, and a member may return to a leader that is
+older than the one it leaves."""
 
 TABLE = Table(
     name="role_intervals",

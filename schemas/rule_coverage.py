@@ -1,4 +1,4 @@
-"""``gold.rule_coverage``: how much a clean verdict is worth."""
+"""``gold.rule_coverage``: how often each rule could be checked, so how much a clean verdict is worth."""
 
 from election_replay.schemas.common import CLUSTER, PROTOCOL, REPLICA_GROUP, RUN_ID, key
 from election_replay.schemas.model import BIGINT, STRING, Column, Table

@@ -1,4 +1,4 @@
-"""``gold.runs``: what is published. The last row is the commit point of everything that readers see."""
+"""``gold.runs``: one row for each judged and each published run, with the versions of all tables."""
 
 from election_replay.schemas.model import BIGINT, COUNTS, DATES, STRING, STRINGS, TIMESTAMP, Column, Table
 

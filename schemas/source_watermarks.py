@@ -1,4 +1,4 @@
-"""``gold.source_watermarks``: how far the logs of each source are replayed."""
+"""``gold.source_watermarks``: up to which line the logs of each source are replayed."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""``gold.sync_state_sets``: which replicas were in sync with the master."""
+"""``gold.sync_state_sets``: the replicas that were in sync with the master, by interval."""
 
 from election_replay.schemas.common import (
     CLUSTER,

@@ -1,4 +1,4 @@
-"""``gold.terms``: every term or epoch of a replica group and who led it."""
+"""``gold.terms``: every term or epoch of a replica group, and its leader."""
 
 from election_replay.schemas.common import (
     CLUSTER,

@@ -1,4 +1,4 @@
-"""``gold.validations``: what was checked before publishing, and which rows failed."""
+"""``gold.validations``: the results of gates and validations, with examples of failing rows."""
 
 from election_replay.schemas.model import BIGINT, BOOLEAN, STRING, STRINGS, TIMESTAMP, Column, Table
 

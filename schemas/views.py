@@ -1,12 +1,11 @@
-"""The views: questions that readers ask of the published tables, each defined once for Spark and duckdb.
+"""The views: queries that answer readers' questions from the published tables, each defined once for Spark and DuckDB.
 
-A view reads tables and earlier views by their bare names. ``jobs.spark_views`` puts them over the tables at the
-versions that
-the last run published. The queries keep to the SQL that both engines share, with Spark's names of functions; those that
-duckdb calls otherwise stand in :data:`DUCKDB_MACROS`.
+A view reads tables and earlier views by their bare names; ``jobs.spark_views`` and ``jobs.reading`` create them over
+the tables as published. Queries use only SQL that both engines share, with Spark's function names;
+:data:`DUCKDB_MACROS` defines those that DuckDB names differently.
 
-Times of different nodes are compared here only where a difference of clocks cannot mislead, or where a finding of the
-core, which knows the clocks' bounds, decides.
+Times of different nodes are compared here only if a difference of clocks cannot mislead, or if a finding of the core,
+which knows the clocks' bounds, decides.
 """
 
 from dataclasses import replace
@@ -26,18 +25,18 @@ DUCKDB_MACROS = (
     "CREATE MACRO timestamp_millis(ms) AS make_timestamptz(CAST(ms * 1000 AS BIGINT))",
     "CREATE TYPE timestamp_ltz AS TIMESTAMPTZ",
 )
-"""What Spark calls otherwise than duckdb, under Spark's names."""
+"""DuckDB definitions of functions under Spark's names."""
 
 WATCHED_WITHIN_MS = 600_000
-"""A log that goes on in another file so soon was watched in between."""
+"""A log that continues in another file within this time counts as observed in between."""
 
 DAY_MS = 86_400_000
 
 NEAR_MS = 1000
-"""What is logged in whole seconds may be told so much too early."""
+"""By how much a time logged in whole seconds may be too early, in ms."""
 
 STARVED_WITHIN = "30"
-"""Seconds before a change in which a silent log counts as its cause."""
+"""Seconds before a change within which a silent log counts as its cause."""
 
 RULES_OF = {
     "split_brains": ("SPLIT_BRAIN_SAME_TERM", "SPLIT_BRAIN_OVERLAP", "ACTING_MASTER_OVERLAP"),
@@ -46,32 +45,32 @@ RULES_OF = {
     "unclean_elections": ("UNCLEAN_ELECTION", "MASTER_NOT_IN_SYNC_STATE_SET"),
     "leaderless": ("LEADERLESS", "SPECIAL_SERVICE_GAP"),
 }
-"""Views that hold the findings of some rules."""
+"""Views with the findings of the given rules."""
 
 
 def of(table: str, *names: str) -> tuple[Column, ...]:
-    """Columns of a table, as a view shows them."""
+    """Return columns of a table for a view, none of them a key."""
     known = {column.name: column for column in TABLES[table].columns}
     return tuple(replace(known[name], key=False) for name in names)
 
 
 def text(name: str, comment: str, *, nullable: bool = True) -> Column:
-    """A column of text."""
+    """Return a column of text."""
     return Column(name=name, type=STRING, comment=comment, nullable=nullable)
 
 
 def number(name: str, comment: str, unit: str | None = None, *, nullable: bool = True) -> Column:
-    """A column of whole numbers."""
+    """Return a column of whole numbers."""
     return Column(name=name, type=BIGINT, comment=comment, unit=unit, nullable=nullable)
 
 
 def names(name: str, comment: str) -> Column:
-    """A column of names."""
+    """Return a column of names."""
     return Column(name=name, type=STRINGS, comment=comment, nullable=False)
 
 
 def time(name: str, comment: str, *, nullable: bool = False) -> Column:
-    """A column of times."""
+    """Return a column of times."""
     return Column(name=name, type=TIMESTAMP, comment=comment, unit="UTC", nullable=nullable)
 
 
@@ -306,7 +305,7 @@ COMMENTS = {
 
 
 def findings_of(name: str) -> View:
-    """The view of the findings of some rules, each with its first line of evidence."""
+    """Return the view of the findings of ``RULES_OF[name]``, each with its first line of evidence."""
     columns = (*SHOWN_OF_A_FINDING, *of("findings", *MEASURES[name], "implied_by"))
     rules = ", ".join(f"'{rule}'" for rule in RULES_OF[name])
     shown = ", ".join(f"found.{column.name}" for column in columns)
@@ -701,7 +700,7 @@ SYSTEM_OF = """CASE WHEN found.protocol = 'raft' AND found.replica_group = 'cont
 
 
 def check_at(place: int) -> str:
-    """A check as a sentence with its command, of the column ``next_steps``."""
+    """Return the SQL of one step of ``next_steps`` as a sentence with its command."""
     step = f"(get(next_steps, {place}))"
     return f"{step}.text || ': `' || {step}.command || '`'"
 
@@ -1071,7 +1070,7 @@ APPEARED, VANISHED, CHANGED = "appeared", "vanished", "changed"
 
 NOT_COMPARED = {"finding_id", *OF_RUNS, *(column.name for column in ADVICE)}
 COMPARED = tuple(name for name in TABLES["findings"].names if name not in NOT_COMPARED)
-"""What a finding says, but for its id, for what the runs say of it, and for what to do about it."""
+"""The columns of findings that a comparison of runs looks at: not ids, columns of runs, or next steps."""
 
 SHOWN_OF_BOTH = (
     "finding_id",
@@ -1084,17 +1083,17 @@ SHOWN_OF_BOTH = (
     "end_time",
     "summary",
 )
-"""What the later run says of a finding that changed, and the former one of a finding that vanished."""
+"""The columns shown of a differing finding: from the later run, or from the former one if it vanished."""
 
 
 def differing() -> str:
-    """The names of the columns that say something else, in SQL."""
+    """Return the SQL of the names of the columns that differ."""
     parts = (f"CASE WHEN later.{name} IS DISTINCT FROM sooner.{name} THEN '{name}' END" for name in COMPARED)
     return f"concat_ws(', ', {', '.join(parts)})"
 
 
 def of_either(name: str) -> str:
-    """A column of the later run, or of the former one where only that has the finding, in SQL."""
+    """Return the SQL of a column from the later run, or from the former one if only that has the finding."""
     return f"coalesce(later.{name}, sooner.{name}) AS {name}"
 
 
@@ -1149,7 +1148,7 @@ FINDINGS_NEW = View(
 )
 
 BEFORE = {FINDINGS_BEFORE.name: "findings"}
-"""Names under which tables of the run before are read: name -> table."""
+"""View name -> table that it shows as of the run before."""
 
 VIEWS: dict[str, View] = {
     view.name: view
@@ -1181,4 +1180,4 @@ VIEWS: dict[str, View] = {
         EVENTS_AROUND,
     )
 }
-"""Every view and table function by name; each reads only tables and those before it."""
+"""Every view and table function by name; each reads only tables and earlier entries."""

@@ -1,4 +1,4 @@
-"""The command line. Each command is one job; errors are one line that says what to do next."""
+"""The command line. Each command is one job; an error is one line that says what to do next."""
 
 import gc
 import logging
@@ -11,8 +11,8 @@ from itertools import islice
 import click
 
 from election_replay.jobs import ONE_THREAD, POLARS_THREADS, JobError
-from election_replay.jobs.cli.arrow_alone import arrow_alone
-from election_replay.jobs.cli.ending import STOPPED, end_when_told, stopped_by
+from election_replay.jobs.cli.arrow_alone import skip_pandas
+from election_replay.jobs.cli.ending import STOPPED, ending_signal, install_signal_handlers
 from election_replay.jobs.cli.export import export
 from election_replay.jobs.cli.learn import config, inspect, rules, simulate
 from election_replay.jobs.cli.log import ERR, FORMATS, for_machines, log_as, log_event
@@ -30,19 +30,19 @@ GROUPS = {
     "Serve": (dashboard, mcp, notify),
     "Learn": (rules, config, inspect, simulate, airflow),
 }
-"""What the help lists, by what people come for."""
+"""The commands by the sections of the help."""
 
 
-GARBAGE = 100_000
-"""So many new objects are looked through for circles at once: what is imported holds none, and is a tenth of a short
-command."""
+GC_THRESHOLD = 100_000
+"""The threshold of new objects for a garbage collection: imports make no cyclic garbage, and collections during them
+take a tenth of a short command."""
 
 
 class InGroups(click.Group):
-    """Commands listed by what they are for; what is nearly a name is answered with the name."""
+    """A group that lists its commands by section and suggests names for a misspelt command."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's
-        """Each group with its commands, a line each."""
+        """Write each section with its commands, one a line."""
         width = max(len(command.name or "") for commands in GROUPS.values() for command in commands)
         for title, commands in GROUPS.items():
             with formatter.section(title):
@@ -54,7 +54,7 @@ class InGroups(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is asked for. Raises :class:`click.UsageError` with those that are called nearly so."""
+        """Return the command. Raises :class:`click.UsageError` with similar names if there is none."""
         if args and self.get_command(ctx, args[0]) is None:
             near = get_close_matches(args[0], self.commands, 3, 0.5)
             meant = f" Did you mean {' or '.join(near)}?" if near else " `election-replay --help` lists them."
@@ -91,7 +91,7 @@ for commands in GROUPS.values():
 
 
 def fail(*lines: str, code: int = 1) -> int:
-    """Say what went wrong; the exit code."""
+    """Print or log an error and return the exit code."""
     if for_machines():
         log_event("\n".join(lines), logging.ERROR)
     else:
@@ -99,8 +99,8 @@ def fail(*lines: str, code: int = 1) -> int:
     return code
 
 
-def general_first(given: Sequence[str]) -> list[str]:
-    """The words of a command line, with the options of every command before the command."""
+def global_options_first(given: Sequence[str]) -> list[str]:
+    """Return the arguments with the global options moved before the command."""
     general: list[str] = []
     rest: list[str] = []
     words = iter(given)
@@ -113,39 +113,40 @@ def general_first(given: Sequence[str]) -> list[str]:
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run a command; the exit code is 0 for success, 1 for an error, 2 for a wrong line, 3 for a failed gate.
+    """Run a command and return its exit code.
 
-    It is 4 for files that could not be read, 130 after Ctrl-C and 143 after SIGTERM.
+    The code is 0 for success, 1 for an error, 2 for a wrong command line, 3 for a failed gate, 4 for files that could
+    not be read, 5 for a look that found what ``--fail-on`` names, 130 after Ctrl-C and 143 after SIGTERM.
     """
     given = list(sys.argv[1:] if args is None else args)
     if args is None:
         os.environ.setdefault(POLARS_THREADS, ONE_THREAD)
-        arrow_alone()
-        gc.set_threshold(GARBAGE)
-        end_when_told()
+        skip_pandas()
+        gc.set_threshold(GC_THRESHOLD)
+        install_signal_handlers()
     log_as("text")
     try:
-        return int(cli.main(general_first(given), prog_name="election-replay", standalone_mode=False) or 0)
-    except BaseException as error:  # noqa: BLE001 - what is not known is raised again
-        if number := stopped_by(error):
+        return int(cli.main(global_options_first(given), prog_name="election-replay", standalone_mode=False) or 0)
+    except BaseException as error:  # noqa: BLE001 - unknown errors are raised again
+        if number := ending_signal(error):
             return fail("stopped; run the same command again to go on", code=STOPPED + number)
-        return ended_by(error, debug="--debug" in given)
+        return report_failure(error, debug="--debug" in given)
 
 
-def ended_by(error: BaseException, *, debug: bool) -> int:
-    """Say why a command failed; its exit code."""
+def report_failure(error: BaseException, *, debug: bool) -> int:
+    """Print or log why a command failed and return its exit code; errors that should show a trace are raised again."""
     match error:
         case click.ClickException():
-            error.message = harmless(error.message, keep="\t\n")  # type: ignore[misc] # click would show it as it is
+            error.message = harmless(error.message, keep="\t\n")  # type: ignore[misc] # click prints it unescaped
             error.show()
             return error.exit_code
         case BrokenPipeError():
-            sys.stdout = None  # nobody reads on, so nothing is left to flush
+            sys.stdout = None  # the reader is gone: a flush at exit would fail
             return 1
         case JobError():
             fail(*([means] if (means := user_message(error)) else map(str, error.args)))
             return error.exit_code
-        case Exception() if not debug:  # the last resort: a line instead of a stack trace
+        case Exception() if not debug:  # a line instead of a stack trace
             fault = f"{readable(error)} (a fault of the pipeline or of the machine: --debug shows more)"
             return fail(user_message(error) or fault)
         case _:

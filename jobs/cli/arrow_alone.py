@@ -1,4 +1,4 @@
-"""Arrow without pandas, in a process that is a command."""
+"""Keeps Arrow from importing pandas in processes of the command line."""
 
 import sys
 from importlib.machinery import ModuleSpec
@@ -7,21 +7,21 @@ import pyarrow as pa
 
 
 class _NoPandas:
-    """Says of pandas that it is not installed."""
+    """A module finder that reports pandas as not installed."""
 
     @staticmethod
     def find_spec(name: str, *_: object) -> ModuleSpec | None:
-        """Nothing of any module but pandas. Raises :class:`ModuleNotFoundError` for that."""
+        """Raise :class:`ModuleNotFoundError` for pandas, and return None for any other module."""
         if name == "pandas":
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         return None
 
 
-def arrow_alone() -> None:
-    """Let Arrow ask now whether there is pandas, and hear that there is none.
+def skip_pandas() -> None:
+    """Make Arrow look for pandas now and find none.
 
-    It asks once, with the first value that it is given, as that might be one of pandas, and imports all of pandas for
-    it: a fifth of a second in each command, none of which has such values. Whoever asks for pandas later gets it.
+    Arrow looks once, when it converts its first value, which might be one of pandas, and imports all of pandas: a fifth
+    of a second in each command, and no command has such values. Later imports of pandas work as usual.
     """
     if "pandas" in sys.modules:
         return

@@ -1,4 +1,4 @@
-"""What a run would do, said without doing it and without Spark."""
+"""The plan of a run for ``--dry-run``, made without Spark."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -45,7 +45,7 @@ def landing_plan(
 
 
 def misunderstandings(files: Iterable[LogFile], landing: str, config: Config) -> Iterator[str]:
-    """Which of the files would not be understood, by what they begin with."""
+    """Yield lines about the files that would not be understood, judged by their beginnings."""
     zone = open_landing(landing)
     pseudonyms = pseudonyms_of(config.privacy)
 
@@ -57,7 +57,7 @@ def misunderstandings(files: Iterable[LogFile], landing: str, config: Config) ->
             continue
         data, problem, _ = head(zone, file.path, file.size, looked_at(file.stream))
         if problem:
-            if file.unread is None:  # else the plan has said that it would be tried again, and why
+            if file.unread is None:  # otherwise the landing plan has listed it
                 yield f"would not read {file.path}: {problem}"
             continue
         setting = config.dialect_of(file.cluster, file.source_node, (file.name, file.stream))
@@ -76,7 +76,7 @@ def judging_plan(
     selection: Selection = EVERYTHING,
     landing: Iterable[LogFile] = (),
 ) -> Iterator[str]:
-    """Which clusters would be judged, of what is landed and of ``landing``, which would be."""
+    """Yield lines about the clusters that would be judged: of landed events, and of the files ``landing``."""
     clusters = {file.cluster for file in landing}
     if warehouse.last_batch():
         landed = Rows("events").where(UpTo("batch", warehouse.last_batch()))
@@ -91,7 +91,7 @@ def judging_plan(
 
 
 def pending(warehouse: Warehouse, inventory: Inventory) -> set[str]:
-    """The clusters of which something is landed that no published run has judged."""
+    """Return the clusters with landed events that no published run has judged, and those held back."""
     published = warehouse.published()
     since = batch_published(warehouse, published, inventory)
     if not since:

@@ -1,4 +1,4 @@
-"""How a command ends: what failed or could not be read, the summary, and the exit code."""
+"""The end of a command: messages about failed checks and unread files, the summary, and the exit code."""
 
 import logging
 import signal
@@ -24,73 +24,76 @@ if TYPE_CHECKING:
 
 
 GATE_FAILED = 3
-"""Exit code when what must hold for the tables does not; what holds is published."""
+"""Exit code if a gate fails; clusters that pass are published."""
 
 
 NOT_READ = 4
-"""Exit code when something of the landing zone could not be read; all else is landed, judged and published."""
+"""Exit code if something in the landing zone could not be read; all else is landed, judged and published."""
 
 
 FOUND = 5
-"""Exit code of a look that found what `--fail-on` names."""
+"""Exit code of a look that found something that `--fail-on` names."""
 
 
 STOPPED = 128
-"""Exit code of a command that a signal ended, less the number of the signal, as shells know it."""
+"""Added to a signal's number, it is the exit code of a command that the signal ended, as in shells."""
 
 
 _signals: list[int] = []
-"""The signals by which this process was told to end."""
+"""The signals received that end this process."""
 
 
-AGAIN_S = 0.2
-"""So often a process looks whether it is ending."""
+INTERRUPT_SECONDS = 0.2
+"""Seconds between repeated interrupts of a process that is to end."""
 
 
-def end_when_told() -> None:
-    """Let SIGTERM, by which schedulers stop what takes too long, end this process as Ctrl-C does: then nothing that it
-    keeps on disk for a while stays there."""
+def install_signal_handlers() -> None:
+    """Make SIGTERM, which schedulers send on a timeout, end this process as Ctrl-C does, so that it removes its
+    temporary files."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _end)
 
 
 def _end(number: int, _: object) -> None:
-    signal.signal(number, signal.SIG_IGN)  # some send it twice, and the second one would end the tidying up
+    signal.signal(number, signal.SIG_IGN)  # some senders repeat it, and the second would interrupt the clean-up
     _signals.append(number)
-    logging.getLogger().handlers = [logging.NullHandler()]  # libraries that are disturbed would show stack traces
-    signal.signal(signal.SIGALRM, _end_again)
-    signal.setitimer(signal.ITIMER_REAL, AGAIN_S, AGAIN_S)
+    logging.getLogger().handlers = [logging.NullHandler()]  # interrupted libraries would log stack traces
+    signal.signal(signal.SIGALRM, _interrupt_again)
+    signal.setitimer(signal.ITIMER_REAL, INTERRUPT_SECONDS, INTERRUPT_SECONDS)
     raise KeyboardInterrupt
 
 
-def _end_again(*_: object) -> None:
-    """Python drops what is raised while it forks or collects garbage: where nothing is tidied up, nothing has ended."""
+def _interrupt_again(*_: object) -> None:
+    """Raise the interrupt again unless one is being handled: Python drops it in forks and garbage collection."""
     if sys.exc_info()[0] is None:
         raise KeyboardInterrupt
 
 
-def stop_reminding() -> None:
-    """Say that this process is ending, so that it need not be told again."""
+def stop_interrupting() -> None:
+    """Stop the repeated interrupts, as the process is ending."""
     signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def stopped_by(error: BaseException) -> int | None:
-    """The signal that ended a command with this error, which libraries may have made of it, or none."""
+def ending_signal(error: BaseException) -> int | None:
+    """Return the signal that ended a command; ``None`` if ``error`` has another cause.
+
+    Libraries may have turned the interrupt into an error of their own.
+    """
     if _signals:
-        stop_reminding()
+        stop_interrupting()
         return _signals[0]
     return signal.SIGINT if isinstance(error, click.Abort | KeyboardInterrupt) else None
 
 
 def leave(*, failed: bool = False, unread: bool = False, found: bool = False) -> None:
-    """End the command with the exit code of failed gates, else of what was not to be found, else of unread files."""
+    """Exit with the code of failed gates, else of findings that ``--fail-on`` names, else of unread files, if any."""
     for holds, code in ((failed, GATE_FAILED), (found, FOUND), (unread, NOT_READ)):
         if holds:
             click.get_current_context().exit(code)
 
 
 def not_read(landed: "Landing | None", passed_over: "Sequence[Skipped]") -> bool:
-    """Say what of the landing zone could not be read or had to be passed over; whether anything is missed by it."""
+    """Log what could not be read or was passed over in the landing zone; return True if that may miss something."""
     unread = landed.unread if landed else ()
     missed = [file for file in passed_over if not file.harmless]
     if unread:
@@ -110,7 +113,7 @@ def not_read(landed: "Landing | None", passed_over: "Sequence[Skipped]") -> bool
 
 
 def gates(tables: Any, done: "Replay | Outcome | None") -> bool:
-    """Say what failed at the gates and which clusters are held back; whether a gate holds one back."""
+    """Log failed checks and the clusters held back; return True if a critical check failed."""
     if done is None:
         return False
     log_failed_checks(done.checks)
@@ -126,7 +129,7 @@ def gates(tables: Any, done: "Replay | Outcome | None") -> bool:
 
 
 def log_failed_checks(checks: "Iterable[Check]") -> None:
-    """Say what fails at the gates."""
+    """Log each failed check."""
     from election_replay.jobs.gates.checks import failure_text
 
     for check in checks:
@@ -137,7 +140,7 @@ def log_failed_checks(checks: "Iterable[Check]") -> None:
 
 
 def published(warehouse: str, run_id: str | None = None, before: str | None = None) -> "Published":
-    """What is published in a warehouse folder, by the last run or a former one, and the run it is compared with."""
+    """Open the published tables of a warehouse, as of the last run or of ``run_id``, compared with ``before``."""
     from election_replay.jobs.reading.published import Published
     from election_replay.jobs.warehouse.warehouse import Warehouse
 
@@ -145,9 +148,9 @@ def published(warehouse: str, run_id: str | None = None, before: str | None = No
 
 
 def summary(tables: "Warehouse", warehouse: str, database: str | None = None) -> None:
-    """What a person wants to know after a run, and what to type next; ``database`` is a file to write what it is.
+    """Print the summary of the published run and the next commands, or log it for machines.
 
-    ``warehouse`` is where ``tables`` are, as it was typed.
+    ``warehouse`` is the path of ``tables`` as it was typed. ``database`` is a DuckDB file to write too.
     """
     from election_replay.jobs.cli.summary import summary as text
     from election_replay.jobs.reading.published import Published

@@ -1,4 +1,4 @@
-"""``export``: what is published, in a form that other tools open."""
+"""``export``: writes what is published for other tools."""
 
 from pathlib import Path
 from shlex import quote
@@ -16,8 +16,8 @@ from election_replay.jobs.cli.options import (
     warehouse_option,
 )
 from election_replay.jobs.cli.output import print_line
-from election_replay.jobs.cli.read import asked_for
-from election_replay.jobs.cli.stages import catalog_stage, started
+from election_replay.jobs.cli.read import chosen_incident
+from election_replay.jobs.cli.stages import catalog_stage, started_spark
 
 
 @click.group()
@@ -70,7 +70,7 @@ def export_lnav(folder: str, warehouse: str, finding: str, landing: str | None) 
     """
     from election_replay.jobs.showing.raw_lines import raw_lines, write_lnav
 
-    tables, shown = asked_for(warehouse, finding=finding)
+    tables, shown = chosen_incident(warehouse, finding=finding)
     found = raw_lines(tables, shown, landing)
     write_lnav(found, Path(folder))
     for problem in found.problems:
@@ -97,5 +97,5 @@ def export_catalog(
     Example
       election-replay export catalog --warehouse W --catalog main --schema election_replay
     """
-    engine = started(settings_in_force(config, master).config, master, debug)
+    engine = started_spark(settings_in_force(config, master).config, master, debug)
     catalog_stage(engine, warehouse, catalog, schema)

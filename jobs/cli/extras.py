@@ -1,4 +1,4 @@
-"""Packages that only some commands need, and what is said where they are missing."""
+"""Optional packages that only some commands need, and the messages if they are missing."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,8 +9,8 @@ from election_replay.jobs.cli.log import log_event
 
 
 @contextmanager
-def needing(extra: str, instead: str = "") -> Iterator[None]:
-    """Import what an extra brings. Raises :class:`~jobs.JobError` with one line where it is not installed."""
+def requiring_extra(extra: str, instead: str = "") -> Iterator[None]:
+    """Turn a failed import in this context into a one-line :class:`~jobs.JobError` that names the extra to install."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -18,12 +18,12 @@ def needing(extra: str, instead: str = "") -> Iterator[None]:
 
 
 def install(extra: str) -> str:
-    """What to type to have an extra."""
+    """Return the command that installs an extra."""
     return f"pip install 'election-replay[{extra}]'"
 
 
 def data_docs_wanted(wanted: bool = True) -> bool:
-    """Whether data docs can be written, if they are ``wanted``; where not, that is said."""
+    """Return True if data docs are ``wanted`` and can be written; log a line if they cannot."""
     if wanted and find_spec("great_expectations") is None:
         log_event(f"No data docs are written, as Great Expectations is not installed: {install('gates')}")
         return False

@@ -1,4 +1,4 @@
-"""The commands that need no warehouse: rules, worlds, settings, and what the pipeline makes of a file."""
+"""The commands that need no warehouse: ``rules``, ``simulate``, ``config`` and ``inspect``."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -81,10 +81,10 @@ def inspect(files: Sequence[str], lines: bool, top: int, zone: int | None) -> No
 
 
 def print_inspection(found: "Inspection", lines: bool, top: int) -> None:
-    """One file: its events by kind, what is ignored by shape, and what could not be read."""
+    """Print one file: its events by kind, ignored lines by shape, and lines that could not be read."""
     from election_replay.jobs.landing.inspection import meaning, render
 
-    print_line(f"{found.path}: {found.lines:,} lines, stream {found.stream}, {found.read_as}{came_in(found)}")
+    print_line(f"{found.path}: {found.lines:,} lines, stream {found.stream}, {found.read_as}{envelope_text(found)}")
     kinds = Grid("events", "kind", "first line", "meaning", box=None, pad_edge=False, header_style="bold")
     for kind, count in found.kinds.most_common():
         kinds.add_row(f"{count:,}", f"[cyan]{kind}[/]", str(found.first_of_kind[kind]), meaning(kind))
@@ -109,15 +109,15 @@ def print_inspection(found: "Inspection", lines: bool, top: int) -> None:
 
 
 def print_unread(found: "Inspection") -> None:
-    """Why the lines of a file were not understood, and what they look like."""
+    """Print why lines of a file were not understood, and their shapes."""
     if found.misunderstood:
         print_line(found.misunderstood)
     for count, shape in found.unread:
         print_line(f"  {count:>5,} lines like {shape}")
 
 
-def came_in(found: "Inspection") -> str:
-    """What the lines of a file came in, if anything, and whose they are."""
+def envelope_text(found: "Inspection") -> str:
+    """Return text about the envelopes of a file's lines and the nodes that they name; empty without envelopes."""
     if not found.envelope:
         return ""
     nodes = [f"{node} ({count:,} lines)" for node, count in sorted(found.nodes.items()) if node]
@@ -168,7 +168,7 @@ def simulate(scenario: str | None, seed: int, out: str | None, watch: bool, judg
 
 
 def print_scenarios() -> None:
-    """All scenarios, safe ones first."""
+    """Print all scenarios."""
     from election_replay.election_core.simulate.catalogue import SCENARIOS
 
     grid = Grid("scenario", "kind", "what happens", box=None, pad_edge=False, header_style="bold")
@@ -178,7 +178,7 @@ def print_scenarios() -> None:
 
 
 def print_score(simulated: "Simulated") -> None:
-    """The truth, the verdict on the logs, and where they differ. Raises :class:`JobError` if they do."""
+    """Print the truth, the verdict on the logs, and their differences. Raises :class:`JobError` if there are any."""
     found = simulated.judged()
     print_line("What the logs prove:")
     for true in found.provable or ():

@@ -1,7 +1,7 @@
-"""What a command says while it works: lines for people, or one JSON object a line for machines.
+"""Messages of a command while it works: lines for people, or one JSON object a line for machines.
 
-People read on standard output. Machines read on standard error, whole: the time in UTC, the level, the command, the
-stage where there is one, the message, and what is known by then of the landing (``batch``) and the run (``run_id``).
+Lines for people go to standard output. JSON goes to standard error, with the time in UTC, level, command, stage if any,
+message, and the landing (``batch``) and the run (``run_id``) once they are known.
 """
 
 import json
@@ -18,10 +18,10 @@ FORMATS = ("text", "json")
 
 OUT = Console(highlight=False, markup=False, emoji=False)
 ERR = Console(stderr=True, highlight=False, markup=False, emoji=False)
-"""What stands in a log is shown as it is: ``:100:`` is no emoji."""
+"""Consoles that print text literally: ``:100:`` in a log line is not an emoji."""
 
 FURTHER_LINE = "\n    "
-"""Behind this a message goes on. A name with a line end in it can bring no line that looks like one of ours."""
+"""The line break within a message. Other line ends are escaped, so a name cannot fake a line of ours."""
 
 _log = logging.getLogger("election_replay")
 _known: dict[str, Any] = {}
@@ -31,7 +31,7 @@ class JsonLines(logging.Handler):
     """Writes each record as one JSON object."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write it to standard error, as that is now."""
+        """Write the record to the current standard error."""
         head = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -43,16 +43,16 @@ class JsonLines(logging.Handler):
 
 
 class Text(logging.Handler):
-    """Prints what each record says."""
+    """Prints the message of each record."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print it as it is, however long its lines."""
+        """Print the message literally and without wrapping."""
         lines = record.getMessage().split(FURTHER_LINE)
         OUT.print(FURTHER_LINE.join(map(harmless, lines)), soft_wrap=True)
 
 
 def log_as(form: str, **known: Any) -> None:
-    """Say things in this form from now on; ``known`` goes with each of them, where it is for machines."""
+    """Log in this form from now on; ``known`` fields are added to each JSON object."""
     _log.handlers = [JsonLines() if form == "json" else Text()]
     _log.setLevel(logging.INFO)
     _log.propagate = False
@@ -61,15 +61,15 @@ def log_as(form: str, **known: Any) -> None:
 
 
 def for_machines() -> bool:
-    """Whether nobody reads along who would like a bar or an explanation."""
+    """Return True if messages are JSON, so that progress bars and explanations are unwanted."""
     return any(isinstance(handler, JsonLines) for handler in _log.handlers)
 
 
 def known(**fields: Any) -> None:
-    """What all that is said from now on is about."""
+    """Add fields to each JSON object from now on; ``None`` values are skipped."""
     _known.update({name: value for name, value in fields.items() if value is not None})
 
 
 def log_event(message: str, level: int = logging.INFO, **fields: Any) -> None:
-    """Say something. ``fields`` say it once more, for machines."""
+    """Log a message. ``fields`` are added to its JSON object."""
     _log.log(level, "%s", message, extra={"fields": fields})

@@ -97,7 +97,7 @@ def catalog_options(*, required: bool = False) -> Callable[[Command], Command]:
 
 
 def settings_in_force(named: str | None, master: str | None = None) -> "InForce":
-    """The settings of a command, with a line about where they come from."""
+    """Return the settings of a command, and log where they come from."""
     from election_replay.jobs.settings.in_force import in_force
 
     if submitted := "PYSPARK_GATEWAY_PORT" in os.environ:
@@ -108,7 +108,7 @@ def settings_in_force(named: str | None, master: str | None = None) -> "InForce"
 
 
 def day(text: str | None) -> date | None:
-    """A day as typed. Raises :class:`JobError` for anything else."""
+    """Parse a day as typed, such as 2026-03-01. Raises :class:`JobError` for other text."""
     try:
         return None if text is None else date.fromisoformat(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a command prints: lines, tables, CSV and JSON. Nothing that stands in a log commands the terminal."""
+"""Output of commands: lines, tables, CSV and JSON. Control characters from logs are escaped on terminals."""
 
 import csv
 import io
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
 
 
 WIDE = 10_000
-"""Columns of a table that is printed into a file or a pipe: no line is broken."""
+"""The width, in columns, of a table that is printed to a file or a pipe, so that no line wraps."""
 
 
 def print_line(line: str) -> None:
-    """Print a line as it is, however long."""
+    """Print a line literally and without wrapping."""
     OUT.print(harmless(line), soft_wrap=True)
 
 
 def write(text: str) -> None:
-    """Print a text for other programs: as it is, but on a terminal without what would command that."""
+    """Print text for other programs: unchanged, but with control characters escaped on a terminal."""
     sys.stdout.write(harmless(text, keep="\t\n") if sys.stdout.isatty() else text)
 
 
 def write_file(file: str, text: str) -> None:
-    """Write a file that was asked for. Raises :class:`~jobs.JobError` where that is not possible."""
+    """Write a file. Raises :class:`~jobs.JobError` if that fails."""
     try:
         Path(file).write_text(text, encoding="utf-8")
     except OSError as error:
@@ -47,13 +47,13 @@ def write_file(file: str, text: str) -> None:
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Say what there is to do; no name breaks its line."""
+    """Log each line, with line ends in names escaped."""
     for line in lines:
         log_event(harmless(line, keep=""))
 
 
 def first(lines: Iterable[str]) -> Iterator[str]:
-    """The first lines, and how many more there are; all of them for machines."""
+    """Yield the first lines and a line with the number of further ones; all lines for machines."""
     from election_replay.jobs.cli.summary import SHOWN
 
     every = list(lines)
@@ -64,7 +64,7 @@ def first(lines: Iterable[str]) -> Iterator[str]:
 
 
 def more(count: int, noun: str) -> Iterator[str]:
-    """How many more there are."""
+    """Yield a line about ``count`` further items; none if that is 0 or less."""
     if count > 0:
         yield f"  and {count:,} more {noun}"
 
@@ -72,22 +72,22 @@ def more(count: int, noun: str) -> Iterator[str]:
 Rows = Iterable[tuple[Any, ...]]
 
 TABLE_ROWS = 1_000
-"""Rows of a table for the eye, unless somebody asks for more."""
+"""The maximum number of rows of a printed table by default."""
 
 
 def rows_in(answer: "pa.Table | pa.RecordBatch") -> list[tuple[Any, ...]]:
-    """The rows of an answer; two columns may bear one name."""
+    """Return the rows as tuples; two columns may have the same name."""
     columns = [column.to_pylist(maps_as_pydicts="strict") for column in answer.columns]
     return list(zip(*columns, strict=True))
 
 
 def rows_of(batches: "Iterable[pa.RecordBatch]") -> Iterator[tuple[Any, ...]]:
-    """The rows of an answer as they come."""
+    """Return an iterator over the rows of batches."""
     return (row for batch in batches for row in rows_in(batch))
 
 
 def print_table(names: Sequence[str], rows: Rows, limit: int | None = None) -> None:
-    """For the eye, not more than :data:`TABLE_ROWS` rows; records one below the other where a terminal is narrow."""
+    """Print a table of at most ``limit`` rows, by default :data:`TABLE_ROWS`; as records if the terminal is narrow."""
     most = TABLE_ROWS if limit is None else limit
     rows = iter(rows)
     found = [*islice(rows, most)] if most else [*rows]
@@ -95,7 +95,7 @@ def print_table(names: Sequence[str], rows: Rows, limit: int | None = None) -> N
     shown = [["" if value is None else harmless(cell(value)) for value in row] for row in found]
     heads = [harmless(name) for name in names]
     console = OUT if OUT.is_terminal else Console(width=WIDE, markup=False, highlight=False, emoji=False)
-    if OUT.is_terminal and wide(heads, shown) > console.width:
+    if OUT.is_terminal and table_width(heads, shown) > console.width:
         print_records(heads, shown)
     else:
         grid = Grid(*heads, box=None, pad_edge=False, header_style="bold")
@@ -106,14 +106,14 @@ def print_table(names: Sequence[str], rows: Rows, limit: int | None = None) -> N
     console.print(f"({len(found):,} rows{cut})")
 
 
-def wide(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
-    """Columns of a terminal that a table needs if no cell is broken."""
+def table_width(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Return the width in terminal columns that a table needs without wrapping."""
     longest = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     return sum(longest) + 2 * (len(longest) - 1)
 
 
 def print_records(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Each row as lines of a name and a value."""
+    """Print each row as lines of a name and a value."""
     margin = max(map(len, heads), default=0)
     for number, row in enumerate(rows, 1):
         OUT.print(f"-- {number} " + "-" * max(margin - 4 - len(str(number)), 0))
@@ -122,7 +122,7 @@ def print_records(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def print_csv(names: Sequence[str], rows: Rows, limit: int | None = None, shown: Callable[[Any], str] = cell) -> None:
-    """For other programs, row by row: RFC 4180, with an empty field for null."""
+    """Print CSV (RFC 4180) row by row, with an empty field for null."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     lines = (["" if value is None else shown(value) for value in row] for row in limited(rows, limit))
@@ -137,12 +137,12 @@ def print_csv(names: Sequence[str], rows: Rows, limit: int | None = None, shown:
 
 
 def print_safe_csv(names: Sequence[str], rows: Rows, limit: int | None = None) -> None:
-    """The same for spreadsheets, which run what begins like a formula."""
+    """Print CSV for spreadsheets, in which no text is taken for a formula."""
     print_csv(names, rows, limit, no_formula)
 
 
 def print_json(names: Sequence[str], rows: Rows, limit: int | None = None) -> None:
-    """For other programs, row by row: one array of objects."""
+    """Print one JSON array of objects, row by row."""
     begin = "[\n"
     for row in limited(rows, limit):
         sys.stdout.write(begin + indent(as_json(dict(zip(names, row, strict=True))).rstrip("\n"), " "))
@@ -159,32 +159,32 @@ def print_changes(found: "Changes | None", form: str, where_none: str = "") -> N
     if form == "json":
         sys.stdout.write(as_json(changes.as_json(found) if found else {"findings": [], "rows": {}}))
         return
-    with while_read():
+    with ignoring_broken_pipe():
         for line in changes_text(found) if found else (where_none,):
             print_line(line)
 
 
 @contextmanager
-def while_read() -> Iterator[None]:
-    """An answer is printed as long as somebody reads it: `| head` has what it wanted."""
+def ignoring_broken_pipe() -> Iterator[None]:
+    """Stop printing without an error when the reader of a pipe, such as `head`, is gone."""
     try:
         yield
         sys.stdout.flush()
-    except (BrokenPipeError, SystemExit):  # rich leaves by itself
-        sys.stdout = None  # nothing is left to flush
+    except (BrokenPipeError, SystemExit):  # rich turns a broken pipe into SystemExit
+        sys.stdout = None  # a flush at exit would fail
 
 
 def limited(rows: Rows, limit: int | None) -> Rows:
-    """As many of the rows as are asked for; none or 0: all."""
+    """Return at most ``limit`` rows; all if that is ``None`` or 0."""
     return islice(rows, limit) if limit else rows
 
 
 ROWS_AT_ONCE = 500
-"""Rows of CSV that are written at once."""
+"""Rows of CSV in one write."""
 
 
 def as_json(found: Any) -> str:
-    """Rows or more as JSON."""
+    """Return indented JSON with a final line end."""
     return harmless_json(json.dumps(found, default=cell, ensure_ascii=False, indent=1)) + "\n"
 
 

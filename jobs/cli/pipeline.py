@@ -1,4 +1,4 @@
-"""The commands that write to a warehouse: the night and its steps."""
+"""The commands that write to a warehouse: ``run`` and its steps, ``upkeep`` and ``forget``, and ``plan``."""
 
 import logging
 from contextlib import closing
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from election_replay.jobs.landing.landing_zone import Skipped
 
 MOST_DAYS = 36_500
-"""A hundred years: what is kept so long is kept for ever."""
+"""The largest number of days of an option: a hundred years, in effect for ever."""
 
 
 @click.command()

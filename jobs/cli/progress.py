@@ -1,4 +1,4 @@
-"""Progress on long work: a line a stage, and on a terminal a bar while the stage runs."""
+"""Progress of long work: a line for each stage, and on a terminal a bar while it runs."""
 
 import time
 from collections.abc import Iterator
@@ -15,15 +15,15 @@ POLL_SECONDS = 0.3
 
 
 class Report(Protocol):
-    """Takes what the stage did, as words and as numbers; they are told with the seconds it took."""
+    """A callable that takes the results of a stage, as text and as fields, for the line at its end."""
 
     def __call__(self, text: str, **fields: Any) -> None:
-        """Remember it."""
+        """Keep text and fields for that line."""
 
 
 @contextmanager
 def stage(title: str, engine: Engine | None = None) -> Iterator[Report]:
-    """Run a stage and tell what it reports, with the time it took."""
+    """Run a stage, and log its reports and its duration at the end."""
     started = time.monotonic()
     texts: list[str] = []
     numbers: dict[str, Any] = {}
@@ -52,12 +52,12 @@ def stage(title: str, engine: Engine | None = None) -> Iterator[Report]:
 
 
 def follow(bar: Progress, task: int, engine: Engine, done: Event) -> None:
-    """Show how many tasks of the engine are done."""
+    """Update the bar with the engine's progress until ``done``."""
     while not done.wait(POLL_SECONDS):
         if (tasks := engine.progress()) is not None:
             bar.update(task, completed=tasks[0], total=tasks[1])  # type: ignore[arg-type]
 
 
 def rate(count: int, seconds: float, noun: str) -> str:
-    """``count`` with how many a second."""
+    """Return ``count`` with the rate a second."""
     return f"{count:,} {noun}" + (f", {count / seconds:,.0f} a second" if seconds > 0 else "")

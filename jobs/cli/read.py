@@ -1,4 +1,4 @@
-"""The commands that read what is published."""
+"""The commands that read published tables."""
 
 import sys
 from pathlib import Path
@@ -13,11 +13,11 @@ from election_replay.jobs.cli.output import (
     FORMS,
     TABLE_ROWS,
     as_json,
+    ignoring_broken_pipe,
     print_changes,
     print_line,
     print_safe_csv,
     rows_of,
-    while_read,
     write,
     write_file,
 )
@@ -56,12 +56,12 @@ def sql(
       election-replay sql --warehouse W "SHOW TABLES"
     """
     schema, batches = published(warehouse, run_id, before).stream(query)
-    with while_read():
+    with ignoring_broken_pipe():
         (print_safe_csv if safe_csv else FORMS[form])(schema.names, rows_of(batches), limit)
 
 
-def of_an_incident(command: Command) -> Command:
-    """The options that say which group, and which time of it."""
+def incident_options(command: Command) -> Command:
+    """Add the options that choose a group and an interval of time."""
     for option in (
         click.option(
             "--clock",
@@ -83,7 +83,7 @@ def of_an_incident(command: Command) -> Command:
     return command
 
 
-def asked_for(
+def chosen_incident(
     warehouse: str,
     cluster: str | None = None,
     group: str | None = None,
@@ -92,7 +92,7 @@ def asked_for(
     until: str | None = None,
     clock: str = "adjusted",
 ) -> "tuple[Published, Incident]":
-    """What the options name."""
+    """Return the published tables and the incident that the options choose. Raises :class:`click.UsageError`."""
     from election_replay.jobs.reading.explain import the_finding
     from election_replay.jobs.reading.incident import around
     from election_replay.jobs.reading.incident import incident as found
@@ -110,7 +110,7 @@ def asked_for(
 
 
 @click.command()
-@of_an_incident
+@incident_options
 @click.option(
     "--format",
     "form",
@@ -140,11 +140,11 @@ def incident(form: str, lines: bool, landing: str | None, new: bool, **asked: An
     from election_replay.jobs.showing.raw_lines import lines_text, raw_lines
     from election_replay.jobs.showing.trace import trace
 
-    tables, shown = asked_for(**asked)
+    tables, shown = chosen_incident(**asked)
     if lines or new:
         if new and not landing:
             raise click.UsageError("--new needs --landing: what is new is told from all lines of the files")
-        with while_read():
+        with ignoring_broken_pipe():
             for raw in lines_text(raw_lines(tables, shown, landing), new_alone=new):
                 OUT.print(raw, soft_wrap=True)
         return
@@ -177,7 +177,7 @@ def metrics(warehouse: str, out: str | None) -> None:
 
 
 @click.command()
-@of_an_incident
+@incident_options
 @click.option("-o", "--output", required=True, metavar="FILE", help="The HTML file to write.")
 def report(output: str, **asked: Any) -> None:
     """Write one incident as a single HTML file that can be attached to a post-mortem.
@@ -188,7 +188,7 @@ def report(output: str, **asked: Any) -> None:
     """
     from election_replay.jobs.showing.report import page
 
-    _, shown = asked_for(**asked)
+    _, shown = chosen_incident(**asked)
     write_file(output, page(shown))
     print_line(
         f"Wrote {output}: {len(shown.findings):,} findings, {len(shown.moments):,} moments. It needs no network."
@@ -269,6 +269,6 @@ def whois(warehouse: str, name: str | None, translate: bool) -> None:
             print_line(line)
         return
     names = names_in_use(tables)
-    with while_read():
+    with ignoring_broken_pipe():
         for line in sys.stdin:
             write(translated(line, names))

@@ -8,7 +8,7 @@ import click
 
 from election_replay.jobs.cli.ending import published
 from election_replay.jobs.cli.options import warehouse_option
-from election_replay.jobs.cli.output import FORMS, print_line, rows_of, while_read
+from election_replay.jobs.cli.output import FORMS, ignoring_broken_pipe, print_line, rows_of
 from election_replay.jobs.cli.stages import PRELOAD
 
 LIST = (
@@ -64,7 +64,7 @@ def review_list(warehouse: str, form: str) -> None:
       election-replay review list --warehouse W --format csv
     """
     schema, batches = published(warehouse).stream(LIST)
-    with while_read():
+    with ignoring_broken_pipe():
         FORMS[form](schema.names, rows_of(batches), None)
 
 

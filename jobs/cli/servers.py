@@ -1,4 +1,4 @@
-"""The command that shows what is published until it is interrupted."""
+"""The commands ``dashboard``, ``mcp``, ``notify`` and ``airflow``."""
 
 from functools import partial
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from election_replay.jobs import JobError
-from election_replay.jobs.cli.extras import needing
+from election_replay.jobs.cli.extras import requiring_extra
 from election_replay.jobs.cli.options import warehouse_option
 from election_replay.jobs.cli.output import print_line
 from election_replay.jobs.reading.words import SEVERITIES
@@ -65,7 +65,7 @@ def dashboard(
     """
     from election_replay.jobs.warehouse.warehouse import Warehouse
 
-    with needing("dashboard"):
+    with requiring_extra("dashboard"):
         from election_replay.jobs.review import mark, operator
         from election_replay.jobs.showing.dashboard import dashboard as application
         from election_replay.jobs.showing.dashboard import serve as answer
@@ -104,7 +104,7 @@ def mcp(warehouse: str | None) -> None:
     Example
       election-replay mcp --warehouse /data/warehouse
     """
-    with needing("mcp"):
+    with requiring_extra("mcp"):
         from election_replay.jobs.mcp_server import server
 
     server(warehouse).run()
@@ -133,7 +133,7 @@ def notify(warehouse: str, to: str, least: str, dashboard: str | None, picture: 
     Example
       election-replay notify --warehouse W --to slack://TOKEN --dashboard https://ops.example.com/elections
     """
-    with needing("chat"):
+    with requiring_extra("chat"):
         from election_replay.jobs.notify import notify as tell_what_is_new
     from election_replay.jobs.warehouse.warehouse import Warehouse
 
@@ -142,7 +142,7 @@ def notify(warehouse: str, to: str, least: str, dashboard: str | None, picture: 
 
 
 DAGS = Path(__file__).parents[2] / "airflow_dags" / "election_replay.py"
-"""The file with the DAGs, in a checkout and in an installation."""
+"""The file with the DAGs, both in a checkout and in an installation."""
 
 
 @click.group()

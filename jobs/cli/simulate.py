@@ -1,4 +1,4 @@
-"""Worlds as files: a landing zone with known faults, and the truth beside it."""
+"""Writes simulated worlds as files: a landing zone with known faults, and the truth beside it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from election_replay.jobs import JobError
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """A world that was played; ``cluster`` is its name in a landing zone."""
+    """A simulated world and its truth."""
 
     scenario: Scenario
     seed: int
@@ -24,20 +24,20 @@ class Simulated:
 
     @property
     def cluster(self) -> str:
-        """The folder of the cluster."""
+        """Return the name of the cluster's folder in a landing zone."""
         return f"{self.scenario.name}-{self.seed}"
 
     def story(self) -> list[str]:
-        """The world as text, step by step."""
+        """Return the story of the world, line by line."""
         return list(story(self.scenario, self.world, self.truths))
 
     def judged(self) -> Score:
-        """What the core says of the world's logs, compared with the truth."""
+        """Judge the world's logs and compare the findings with the truth."""
         return score(self.truths, findings_of(self.world, self.cluster))
 
 
 def simulate(name: str, seed: int) -> Simulated:
-    """Play a scenario. Raises :class:`JobError` when there is none of that name."""
+    """Simulate a scenario. Raises :class:`JobError` if there is none of that name."""
     scenario = SCENARIOS.get(name) or WILD.get(name)
     if scenario is None:
         raise JobError(f"there is no scenario {name}: election-replay simulate --list names them all")
@@ -46,7 +46,10 @@ def simulate(name: str, seed: int) -> Simulated:
 
 
 def write(simulated: Simulated, out: str) -> list[Path]:
-    """Write logs and truth below ``out/<cluster>``. Raises :class:`JobError` where something is there already."""
+    """Write logs and truth below ``out/<cluster>`` and return the files, the truth last.
+
+    Raises :class:`JobError` if the folder exists.
+    """
     folder = Path(out) / simulated.cluster
     if folder.exists():
         raise JobError(f"{folder} is there already: remove it, or take another seed or folder")

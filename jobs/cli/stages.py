@@ -1,4 +1,4 @@
-"""The stages of a night, each with a line about it."""
+"""The stages of a night, each with a line of progress."""
 
 import logging
 import signal
@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from election_replay.jobs import WrongCommand
-from election_replay.jobs.cli.extras import needing
+from election_replay.jobs.cli.extras import requiring_extra
 from election_replay.jobs.cli.log import known, log_event
 
 if TYPE_CHECKING:
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 
 SHORT_BYTES, SHORT_EVENTS = 64 << 20, 500_000
-"""With less to land, and no more to judge, a session is short-lived."""
+"""With fewer bytes to land and fewer landed events, a Spark session counts as short-lived."""
 
 
 def is_little(tables: "Warehouse", files: "Sequence[LogFile]") -> bool:
-    """Whether landing ``files`` and judging all that is landed then is so little that Spark's start counts most."""
+    """Return True if landing ``files`` and judging everything is so little work that Spark's start dominates."""
     judged = tables.count("events") if tables.version("events") is not None else 0
     return sum(file.size for file in files) < SHORT_BYTES and judged < SHORT_EVENTS
 
 
-def started(
+def started_spark(
     config: "Config",
     master: str | None,
     debug: bool,
@@ -43,10 +43,10 @@ def started(
     *,
     short_lived: bool = False,
 ) -> "SparkEngine":
-    """Spark, with a line about it; ``more`` are settings of the command alone."""
+    """Start Spark with a line of progress; ``more`` are Spark settings of the command alone."""
     from election_replay.jobs.cli.progress import stage
 
-    with needing("spark", ", or take --engine local where there is one"):
+    with requiring_extra("spark", ", or take --engine local where there is one"):
         from election_replay.jobs.engines.spark_engine import SparkEngine
         from election_replay.jobs.engines.spark_session import spark_session
 
@@ -61,24 +61,25 @@ def started(
             more=more,
         )
         if signal.getsignal(signal.SIGINT) is not interrupted:
-            signal.signal(signal.SIGINT, interrupted)  # Spark's handler would cancel its jobs, which end with its JVM
+            signal.signal(
+                signal.SIGINT, interrupted
+            )  # undo Spark's handler, which only cancels jobs: they end with its JVM
         engine = SparkEngine(session)
         report(engine.title, spark=session.version)
     return engine
 
 
 PRELOAD = ("election_replay.jobs.cli.preloaded",)
-"""What the processes of the local engine need."""
+"""Modules that the local engine's processes import before they fork."""
 
 
 LOCAL_BYTES = 4 << 30
 """Above this many bytes of new logs the local engine advises Spark: two cores land and judge 10 MB a second of logs
-that are dense with elections, so that this takes seven minutes (``python -m benchmarks.engines``, docs/performance.md).
-"""
+dense with elections, which takes seven minutes (``python -m benchmarks.engines``, docs/performance.md)."""
 
 
 def advise(engine: "Engine", size: int) -> None:
-    """Say that Spark is better for so many bytes of new logs, where it is and another engine works."""
+    """Log a warning if Spark is better for ``size`` bytes of new logs than a one-machine ``engine``."""
     if engine.one_machine and size > LOCAL_BYTES:
         log_event(
             f"{size / 1e9:,.1f} GB of new logs are more than the {LOCAL_BYTES / 1e9:.1f} GB that one machine takes in "
@@ -92,12 +93,12 @@ def advise(engine: "Engine", size: int) -> None:
 def engine_of(
     name: str, config: "Config", master: str | None, debug: bool, *, short_lived: bool = False
 ) -> "Iterator[Engine]":
-    """The engine of this name, ``spark`` or ``local``, with a line about it; it ends with the context.
+    """Yield the engine ``spark`` or ``local`` after a line of progress; the local one is closed with the context.
 
-    ``short_lived``: there is little to do. Raises :class:`~jobs.WrongCommand` for a Spark master without Spark.
+    ``short_lived``: there is little to do. Raises :class:`~jobs.WrongCommand` for a Spark master with ``local``.
     """
     if name == "spark":
-        yield started(config, master, debug, short_lived=short_lived)
+        yield started_spark(config, master, debug, short_lived=short_lived)
         return
     if master is not None:
         raise WrongCommand("--master is for Spark: leave it out, or take --engine spark")
@@ -109,7 +110,7 @@ def engine_of(
 
 
 def catalog_stage(engine: Any, warehouse: str, catalog: str, schema: str) -> None:
-    """Register the tables in a catalogue, with lines about it."""
+    """Register the tables in a Spark catalogue, with lines of progress."""
     from election_replay.jobs.cli.progress import stage
     from election_replay.jobs.spark_catalog import register_in
 
@@ -122,14 +123,14 @@ def catalog_stage(engine: Any, warehouse: str, catalog: str, schema: str) -> Non
 
 
 def of_clusters(files: Sequence["LogFile"], clusters: Sequence[str]) -> list["LogFile"]:
-    """The files of these clusters; all, if none is named."""
+    """Return the files of ``clusters``; all if none is named."""
     return [file for file in files if not clusters or file.cluster in clusters]
 
 
 def land_stage(engine: "Engine", files: "list[LogFile]", landing: str, tables: Any, config: "Config") -> "Landing":
-    """Land ``files``, with a line about it."""
+    """Land ``files``, with a line of progress."""
     size = sum(file.size for file in files)
-    engine.prewarm(size)  # before the modules of landing are read, which takes a quarter of a second
+    engine.prewarm(size)  # before the imports below, which take a quarter of a second
     from election_replay.jobs.land import land as land_job
 
     def work() -> "Landing":
@@ -140,7 +141,7 @@ def land_stage(engine: "Engine", files: "list[LogFile]", landing: str, tables: A
 
 
 def land_table_stage(engine: "Engine", name: str, tables: Any, config: "Config") -> "Landing":
-    """Land the new rows of a table of raw lines, with a line about it."""
+    """Land the new rows of a table of raw lines, with a line of progress."""
     from election_replay.jobs.land import land_table
 
     work = partial(land_table, engine, name, tables, config)
@@ -178,7 +179,7 @@ def replay_stage(
     *,
     publishing: bool = True,
 ) -> "Replay":
-    """Replay, with a line about it."""
+    """Replay, with a line of progress."""
     from election_replay.jobs.cli.progress import rate, stage
     from election_replay.jobs.publishing.runs import newest_run
     from election_replay.jobs.replay import replay as replay_job

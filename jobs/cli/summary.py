@@ -1,4 +1,4 @@
-"""What a person wants to know after a run."""
+"""The summary of a published run, for people."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -14,14 +14,14 @@ from election_replay.schemas.landed_files import NOT_UNDERSTOOD
 
 ALL_FINDINGS = "SELECT cluster, replica_group, severity, rule, summary FROM findings ORDER BY start_time"
 SHOWN = 10
-"""Findings and unreadable files that are listed; the rest is counted."""
+"""The maximum number of listed findings and of listed unreadable files; the rest is counted."""
 
 SOURCES_SHOWN, LINES_SHOWN = 4, 40
-"""Sources without a role, and lines of each, that are told."""
+"""The maximum number of shown sources without a role, and of shown lines of each."""
 
 
 def summary(published: Published, warehouse: str) -> Iterator[str]:
-    """The lines of the summary of the last published run."""
+    """Yield the lines of the summary."""
     yield ""
     yield f"Published: run {published.run['run_id']}"
     yield from numbers(published)
@@ -34,7 +34,7 @@ def summary(published: Published, warehouse: str) -> Iterator[str]:
 
 
 def numbers(published: Published) -> Iterator[str]:
-    """How much was read and found."""
+    """Yield lines with the numbers of files, lines, clusters, groups and terms."""
     files = published.rows(
         "SELECT count(DISTINCT (cluster, source_node, stream, fingerprint)) "
         "FILTER (WHERE status NOT IN ('not_read', 'part')) AS files, coalesce(sum(lines_total), 0) AS lines, "
@@ -58,7 +58,7 @@ def numbers(published: Published) -> Iterator[str]:
 
 
 def following(grave: list[str], count: int) -> str:
-    """What follows from a finding, of ``count``: the rules of the critical ones by name, the others by number."""
+    """Return text about the ``count`` findings implied by one: critical ones by rule, others by number."""
     names = list(dict.fromkeys(grave))
     others = f"{count - len(grave):,} more" if names and count > len(grave) else ""
     if names:
@@ -112,7 +112,7 @@ def findings(published: Published, listed_first: list[Row]) -> Iterator[str]:
 
 
 def misunderstood(published: Published) -> Iterator[str]:
-    """Which files were read without being understood, what they look like, and what to do."""
+    """Yield lines about files that were read but not understood."""
     rows = not_understood(published)
     if rows:
         files = number_of(len(rows), "file")
@@ -124,7 +124,7 @@ def misunderstood(published: Published) -> Iterator[str]:
 
 
 def unreadable(published: Published) -> Iterator[str]:
-    """Which files could not be read in full, and why."""
+    """Yield lines about quarantined lines, by file and reason."""
     rows = published.rows(
         "SELECT path, reason, count(*) AS n, min(line_no) AS line_no FROM quarantine "
         "GROUP BY path, reason ORDER BY path, line_no"
@@ -140,8 +140,8 @@ def unreadable(published: Published) -> Iterator[str]:
 
 
 def without_role(published: "Published") -> Iterator[str]:
-    """What the lines of sources say of which none tells a role, and which file would."""
-    from election_replay.jobs.reading.scraps import scraps  # it imports what reads lines, and a quiet night does not
+    """Yield the lines of sources that show no role, and the files to ask for."""
+    from election_replay.jobs.reading.scraps import scraps  # slow to import, and not needed on a usual night
 
     every = list(scraps(published))
     asked: dict[str, None] = {}
@@ -160,7 +160,7 @@ def without_role(published: "Published") -> Iterator[str]:
 
 
 def next_commands(published: Published, warehouse: str) -> Iterator[str]:
-    """What to type next."""
+    """Yield the commands to type next."""
     worst = published.rows(
         "SELECT cluster, replica_group FROM findings "
         "ORDER BY severity = 'critical' DESC, severity = 'warning' DESC, cluster, replica_group, start_time LIMIT 1"

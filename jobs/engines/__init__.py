@@ -1,1 +1,1 @@
-"""Spark: its session, the tables as it sees them, and the place where it hands rows to Python."""
+"""Engines that read rows of the warehouse and hand them to Python: Spark, and this machine with DuckDB."""

@@ -1,4 +1,4 @@
-"""Rows of the warehouse in DuckDB, read by Arrow: for the local engine, and for what is too little for Spark."""
+"""Rows of the warehouse in DuckDB, read by Arrow: for the local engine, and where they are too few for Spark."""
 
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
@@ -30,85 +30,86 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas.model import sql_text
 
 MEMORY = "1GB"
-"""What DuckDB holds of the rows that it sorts; the rest lies on disk meanwhile."""
+"""DuckDB's memory limit for sorting; it spills the rest to disk."""
 
-KEYS_ARE_FEW = "disabled_optimizers = 'build_side_probe_side'"
-"""Rows that are read are joined with keys, which are held in memory meanwhile. DuckDB does not know how many rows come,
-and would sometimes hold all of them instead."""
+BUILD_ON_KEYS = "disabled_optimizers = 'build_side_probe_side'"
+"""A setting that makes DuckDB build its hash tables on the keys. It does not know how many rows a reader yields, and
+would sometimes hold all rows in memory instead of the keys."""
 
-FEW = 500_000
-"""So many rows, at most, of a few columns, are read in a tenth of a second or two: sooner than Spark begins a job."""
+DRIVER_ANSWER_ROWS = 500_000
+"""The maximum number of rows, of a few columns, that the driver queries itself: it takes 0.1 to 0.2 s, less than Spark
+needs to begin a job."""
 
 
-LITTLE = 50_000
-"""So many rows, at most, are folded or judged in a second or two: sooner than Spark has shuffled them."""
+DRIVER_ROWS = 50_000
+"""The maximum number of rows that the driver folds or judges itself: it takes one or two seconds, less than a shuffle
+of Spark."""
 
 BATCH_ROWS = 10_000
 """Rows of a batch, as with Spark."""
 
 FEW_KEYS = 1_000
-"""So many keys are looked for by Arrow as well, which then need not read all rows."""
+"""The maximum number of keys that are also passed to Arrow as a filter, so that it need not read all rows."""
 
 FEW_FILES = 64
-"""Of so many files the numbers of rows are asked for."""
+"""The maximum number of files whose row counts are read for an estimate."""
 
 HELD = 400_000
-"""So many rows, about, are sorted together, within :data:`MEMORY`. Where they were more, DuckDB would put them on disk
-by itself, but mostly too late: it fails for want of memory where a small table is read before a large one, and where
-the texts of a sorted file lie in no order."""
+"""The approximate number of rows that are sorted together within :data:`MEMORY`. DuckDB spills more rows to disk by
+itself, but mostly too late: it runs out of memory if a small table is read before a large one, or if texts are in no
+order."""
 
 HELD_NARROW = 4 * HELD
-"""So many rows of few columns are asked together."""
+"""The approximate number of rows of few columns that are queried together."""
 
 WRITTEN_ROWS = 50_000
-"""So many rows wait in memory until they are written to their parts on disk."""
+"""Rows that DuckDB buffers before it writes them to their parts on disk."""
 
-IN_PARTS = "dealt"
-"""The folder of rows that wait to be sorted."""
+PARTS_FOLDER = "dealt"
+"""The folder, in a scratch folder, of the parts of rows to be sorted."""
 
 READ_AHEAD = {"batch_readahead": 2, "fragment_readahead": 1}
-"""So little is read before it is asked for: rows are wide, and by default Arrow would hold a hundred thousands."""
+"""Arrow's read-ahead in batches and files: by default it would hold hundreds of thousands of our wide rows."""
 
 
 class ReadAsAsked(ds.UnionDataset):  # type: ignore[misc]
-    """The rows of a dataset that DuckDB scans, once or again. Arrow reads little before they are asked for: by default
-    it would hold up to a gigabyte."""
+    """A dataset that DuckDB can scan repeatedly, with little read-ahead: Arrow's default would hold up to 1 GB."""
 
     @classmethod
     def of(cls, rows: ds.Dataset) -> "ReadAsAsked":
-        """The rows of a dataset that has no filter yet."""
+        """Wrap a dataset that has no filter yet."""
         return cls(rows.schema, [rows])
 
     def scanner(self, *arguments: Any, **options: Any) -> ds.Scanner:
-        """What DuckDB reads by."""
+        """Return the scanner that DuckDB reads from."""
         return super().scanner(*arguments, **options | READ_AHEAD)
 
 
-_IDLE: dict[tuple[str, int], list[duckdb.DuckDBPyConnection]] = {}
-"""Databases that nobody uses now, by their bounds of memory and threads."""
+_IDLE_DATABASES: dict[tuple[str, int], list[duckdb.DuckDBPyConnection]] = {}
+"""Open databases that are not in use, by memory limit and threads."""
 
-_FOLDERS: list[tempfile.TemporaryDirectory[str]] = []
-"""Where they put what they do not hold, until this process ends."""
+_SPILL_FOLDERS: list[tempfile.TemporaryDirectory[str]] = []
+"""The folders to which databases spill; removed when this process ends."""
 
 _NUMBERS = count()
 
 ATTACHED = "SELECT database_name FROM duckdb_databases() WHERE NOT internal AND database_name <> 'memory'"
-"""What somebody who used a database had attached to it."""
+"""SELECT of the catalogues that a user of a database attached."""
 
 
 @contextmanager
 def database_in(memory: str, threads: int) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
-    """A database in memory, and a folder for what it does not hold there.
+    """Lend a database in memory and a scratch folder.
 
-    To open one takes 15 ms of a core, and a night asks for some two dozen: one that is idle is used again, with a
-    catalogue of its own, which goes with all of its tables.
+    Opening a database takes 15 ms of CPU, and a night needs about two dozen, so idle ones are reused. Each loan gets a
+    catalogue of its own, which is detached with its tables at the end.
     """
-    idle = _IDLE.setdefault((memory, threads), [])
-    whole = idle.pop() if idle else opened(memory, threads)
+    idle = _IDLE_DATABASES.setdefault((memory, threads), [])
+    whole = idle.pop() if idle else open_database(memory, threads)
     name = f"tables_{next(_NUMBERS)}"
     with tempfile.TemporaryDirectory(prefix="election-replay-") as scratch, closing(whole.cursor()) as database:
         bounds = f"memory_limit = '{memory}'", f"threads = {threads}"
-        for setting in (*bounds, "TimeZone = 'UTC'", "python_enable_replacements = false", KEYS_ARE_FEW):
+        for setting in (*bounds, "TimeZone = 'UTC'", "python_enable_replacements = false", BUILD_ON_KEYS):
             database.execute(f"SET {setting}")
         database.execute(f"ATTACH ':memory:' AS {name}")
         database.execute(f"USE {name}")
@@ -118,31 +119,33 @@ def database_in(memory: str, threads: int) -> Iterator[tuple[duckdb.DuckDBPyConn
     idle.append(whole)
 
 
-def opened(memory: str, threads: int) -> duckdb.DuckDBPyConnection:
-    """A database in memory within some bounds, with a folder for what it does not hold there."""
+def open_database(memory: str, threads: int) -> duckdb.DuckDBPyConnection:
+    """Open a database in memory with a folder to spill to."""
     bounds: dict[str, str | bool | int | float | list[str]] = {"memory_limit": memory, "threads": threads}
     database = duckdb.connect(config=bounds)
-    _FOLDERS.append(tempfile.TemporaryDirectory(prefix="election-replay-"))
-    database.execute("SET temp_directory = ?", [_FOLDERS[-1].name])
+    _SPILL_FOLDERS.append(tempfile.TemporaryDirectory(prefix="election-replay-"))
+    database.execute("SET temp_directory = ?", [_SPILL_FOLDERS[-1].name])
     return database
 
 
 def answer(
     warehouse: Warehouse, sql: str, rows: Rows, apart: Sequence[str] = (), memory: str = MEMORY, threads: int = 2
 ) -> pa.Table:
-    """The answer to a SELECT from ``{rows}``. Many rows are dealt by the columns ``apart``, and asked in turns."""
+    """Return the result of a SELECT from ``{rows}``; many rows are split by ``apart`` and queried part by part."""
     with database_in(memory, threads) as (database, scratch):
         every = registered(database, warehouse, [rows])
         most = at_most(warehouse, rows, HELD_NARROW) if apart else 0
         if most <= HELD_NARROW:
             return database.sql(sql.format(rows=f"({every})")).to_arrow_table()
         turns = partitioned(database, scratch, every, apart, 1 + most // HELD_NARROW)
-        return pa.concat_tables([answer_of_turn(database, sql.format(rows=f"({turn})")) for turn in turns])
+        return pa.concat_tables([answer_part(database, sql.format(rows=f"({turn})")) for turn in turns])
 
 
-def answer_of_turn(database: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
-    """The answer to a SELECT that can be asked again. Each thread holds a part of the rows: where memory is too little
-    for that, one thread answers, and all that is asked after it."""
+def answer_part(database: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
+    """Return the result of a SELECT; if memory does not suffice, run it again and all later ones with one thread.
+
+    Each thread holds a part of the rows.
+    """
     try:
         return database.sql(sql).to_arrow_table()
     except duckdb.OutOfMemoryException:
@@ -151,12 +154,12 @@ def answer_of_turn(database: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
 
 
 def are_few(warehouse: Warehouse, parts: Sequence[Rows], most: int) -> bool:
-    """Whether no more rows are read than ``most``, so that the driver does it sooner than Spark."""
+    """Return True if at most ``most`` rows are read, so that the driver is faster than Spark."""
     return sum(at_most(warehouse, rows, most) for rows in parts) <= most
 
 
 def at_most(warehouse: Warehouse, rows: Rows, enough: int) -> int:
-    """A bound of how many rows are read; no closer one than that of the whole table where that is little ``enough``."""
+    """Return an upper bound of the rows to read; the size of the table if that is at most ``enough``."""
     if rows.files:
         return int(dataset_of(warehouse, rows).count_rows())
     every = warehouse.opened(rows.table, rows.version).count()
@@ -177,9 +180,9 @@ def in_order(
     parts: Sequence[Rows],
     by: Partitioning,
 ) -> pa.RecordBatchReader:
-    """The rows of all ``parts``, sorted, those of a key together.
+    """Return the rows of all ``parts``, sorted, with those of a key together.
 
-    Many are dealt by their keys into some files in the folder ``scratch`` first, which are sorted one after the other.
+    Many rows are first partitioned by key into files in ``scratch``, and these are sorted one after the other.
     """
     most, every = sum(at_most(warehouse, rows, HELD) for rows in parts), registered(database, warehouse, parts)
     if most <= HELD:
@@ -193,39 +196,39 @@ def in_order(
 def partitioned(
     database: duckdb.DuckDBPyConnection, scratch: Path, rows: str, key: Sequence[str], count: int
 ) -> Sequence[str]:
-    """The rows of a SELECT in so many parts on disk, those of a key in one part: a SELECT for each that has some.
+    """Write the rows of a SELECT to ``count`` parts on disk, those of a key to one part; return a SELECT of each part.
 
-    Where none has any it is one without rows.
+    Empty parts have none; without any row the result is one SELECT of no rows.
     """
     parted = f"SELECT *, hash({', '.join(map(quoted, key))}) % {count} AS turn FROM ({rows})"
     database.execute(f"SET partitioned_write_flush_threshold = {WRITTEN_ROWS}")
     database.execute(
-        f"COPY ({parted}) TO {sql_text(str(scratch / IN_PARTS))} (FORMAT parquet, PARTITION_BY turn)"
+        f"COPY ({parted}) TO {sql_text(str(scratch / PARTS_FOLDER))} (FORMAT parquet, PARTITION_BY turn)"
     ).fetchall()
-    folders = sorted((scratch / IN_PARTS).iterdir())
+    folders = sorted((scratch / PARTS_FOLDER).iterdir())
     return [rows_of(folder) for folder in folders] or [f"SELECT * FROM ({rows}) LIMIT 0"]
 
 
 def sorted_rows(database: duckdb.DuckDBPyConnection, rows: str, by: Partitioning) -> pa.RecordBatchReader:
-    """The rows of a SELECT, sorted."""
+    """Return the sorted rows of a SELECT."""
     order = ", ".join(f"{column} NULLS FIRST" for column in by.order)
     return database.sql(f"SELECT * FROM ({rows}) ORDER BY {order}").to_arrow_reader(BATCH_ROWS)
 
 
 def rows_of(folder: Path) -> str:
-    """A SELECT of the rows in the files of a folder."""
+    """Return a SELECT of the rows in the Parquet files of a folder."""
     return f"SELECT * FROM read_parquet({sql_text(f'{folder}/*.parquet')}, hive_partitioning = false)"
 
 
 def registered(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, parts: Sequence[Rows]) -> str:
-    """A SELECT of the rows of all ``parts``, which can be asked once."""
+    """Return a SELECT of the rows of all ``parts``, which can be run only once."""
     return " UNION ALL BY NAME ".join(
         select_of(database, warehouse, rows, str(number)) for number, rows in enumerate(parts)
     )
 
 
 def select_of(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, rows: Rows, name: str) -> str:
-    """A SELECT of some rows of a table. Arrow reads no file of a partition that they leave out."""
+    """Register ``rows`` in ``database`` and return a SELECT of them; Arrow skips files that no row can be in."""
     dataset = dataset_of(warehouse, rows)
     columns = rows.columns or tuple(dataset.schema.names)
     keyed = [condition for condition in rows.conditions if isinstance(condition, Among | NamedBy)]
@@ -250,14 +253,14 @@ def select_of(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, rows: R
 
 
 def dataset_of(warehouse: Warehouse, rows: Rows) -> ds.Dataset:
-    """The files that may hold some rows of a table, as Arrow reads them."""
+    """Return the Arrow dataset of the table, or of the files, that ``rows`` names."""
     if rows.files:
-        return warehouse.written(rows.table, rows.files)
+        return warehouse.uncommitted(rows.table, rows.files)
     return warehouse.dataset(rows.table, rows.version)
 
 
 def as_filter(rows: Rows) -> pc.Expression | None:
-    """What Arrow knows of the conditions: it leaves out partitions, groups of rows by their statistics, and rows."""
+    """Return the conditions that Arrow can apply to partitions, row groups and rows; ``None`` if there are none."""
     among = [condition for condition in rows.conditions if isinstance(condition, Among)]
     parts = [fits(condition) for condition in rows.conditions if not isinstance(condition, Among | NamedBy)]
     parts += [
@@ -270,12 +273,12 @@ def as_filter(rows: Rows) -> pc.Expression | None:
 
 
 def quoted(name: str) -> str:
-    """The name of a column, though it be a word of SQL."""
+    """Return a column's name quoted for SQL."""
     return f'"{name}"'
 
 
 def fits(condition: Simple) -> pc.Expression:
-    """A condition as Arrow's."""
+    """Convert a condition to an Arrow expression."""
     match condition:
         case OneOf(column, values):
             numbers = bool(values) and isinstance(values[0], int)
@@ -294,7 +297,7 @@ def fits(condition: Simple) -> pc.Expression:
 
 
 def any_of(conditions: Sequence[pc.Expression]) -> pc.Expression:
-    """That one of many conditions holds; they are halved and not put one inside the other, for Arrow's stack."""
+    """Return the disjunction of ``conditions``, nested by halves: a long chain would overflow Arrow's stack."""
     if len(conditions) < 2:
         return conditions[0] if conditions else pc.scalar(value=False)
     half = len(conditions) // 2
@@ -302,12 +305,12 @@ def any_of(conditions: Sequence[pc.Expression]) -> pc.Expression:
 
 
 def without_null_columns(warehouse: Warehouse, parts: Sequence[Rows], needed: Collection[str]) -> tuple[Rows, ...]:
-    """``parts``, which name their columns, without those that are null in all rows of all of them, but for ``needed``.
+    """Return ``parts`` without columns that are null in all rows of all parts, except those ``needed``.
 
-    That is what the logs of the tables say of the files that are read; of a file of which they say nothing all columns
+    Each part must name its columns. Statistics in the tables' logs decide; without statistics of a file all its columns
     are read.
     """
-    kept = {*needed}.union(*(filled(warehouse, rows) for rows in parts))
+    kept = {*needed}.union(*(columns_with_values(warehouse, rows) for rows in parts))
     return tuple(
         rows.select(
             (name for name in rows.columns if name in kept),
@@ -317,8 +320,8 @@ def without_null_columns(warehouse: Warehouse, parts: Sequence[Rows], needed: Co
     )
 
 
-def filled(warehouse: Warehouse, rows: Rows) -> Iterator[str]:
-    """The columns of some rows that may have a value."""
+def columns_with_values(warehouse: Warehouse, rows: Rows) -> Iterator[str]:
+    """Yield the columns of ``rows`` that may have a value."""
     yield from (name for name, sql in rows.also.items() if not is_null(sql))
     null_columns = warehouse.null_columns(rows.table, rows.version)
     files = dataset_of(warehouse, rows).get_fragments(as_filter(rows))

@@ -1,9 +1,9 @@
-"""What an engine does for a job, and how a job says which rows it means.
+"""The interface of engines, and the values by which a job describes the rows that it reads.
 
-A plan (what is read, how it is dealt, in which order, and what is done with it) stands once, in the jobs and their
-rooms. An engine only moves the batches: :class:`~jobs.engines.spark_engine.SparkEngine` over a cluster, and
-:class:`~jobs.engines.local_engine.LocalEngine` in this process and some more on this machine. Both give the same
-rows, so a warehouse may be written by either, night by night.
+The jobs define what is read, how it is partitioned and sorted, and what is done with it. An engine only moves the
+batches: :class:`~jobs.engines.spark_engine.SparkEngine` over a cluster, and
+:class:`~jobs.engines.local_engine.LocalEngine` in this process and further ones on this machine. Both give the same
+rows, so each night of a warehouse may be written by either.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,8 +16,8 @@ from election_replay.jobs.warehouse.data_files import DataFile, Row
 from election_replay.jobs.warehouse.data_files import Rows as Batch
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
-Work = Callable[[Iterator[pa.RecordBatch]], Iterable[Row | Batch]]
-"""A generator over record batches, in their order; what it tells are rows of tables. It can be pickled."""
+BatchFunction = Callable[[Iterator[pa.RecordBatch]], Iterable[Row | Batch]]
+"""A picklable function from ordered record batches to rows of tables."""
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -25,7 +25,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """The column holds one of these values; none at all fits where there are none."""
+    """The column holds one of these values; no row matches if there are none."""
 
     column: str
     values: tuple[str, ...] | tuple[int, ...]
@@ -33,7 +33,7 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class After:
-    """The column is larger than this number."""
+    """The column is greater than this number."""
 
     column: str
     number: int
@@ -41,7 +41,7 @@ class After:
 
 @dataclass(frozen=True, slots=True)
 class UpTo:
-    """The column is this number or smaller."""
+    """The column is at most this number."""
 
     column: str
     number: int
@@ -49,7 +49,7 @@ class UpTo:
 
 @dataclass(frozen=True, slots=True)
 class AfterOwn:
-    """The column is larger than the number that belongs to the text in the column ``by``; a text without one is out."""
+    """The column is greater than ``numbers[by]``, where ``by`` is a text column; other texts do not match."""
 
     column: str
     by: str
@@ -58,7 +58,7 @@ class AfterOwn:
 
 @dataclass(frozen=True, slots=True)
 class Among:
-    """The columns together hold one of these keys, or, with ``wanted`` false, none of them. There may be many keys."""
+    """The columns hold one of ``keys``, which may be many; or none of them if ``wanted`` is false."""
 
     columns: tuple[str, ...]
     keys: frozenset[tuple[str, ...]]
@@ -66,12 +66,12 @@ class Among:
 
 
 Simple = OneOf | After | UpTo | AfterOwn
-"""Conditions on a row's own values; readers need not even open the files of partitions that they leave out."""
+"""Conditions on a row's own values, by which readers can skip whole files and partitions."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedBy:
-    """The columns together hold a key of these other rows, however many they are."""
+    """The columns hold the same values as some row of ``rows`` (a semi join)."""
 
     columns: tuple[str, ...]
     rows: "Rows"
@@ -81,25 +81,25 @@ Condition = Simple | Among | NamedBy
 
 
 NULL = "NULL"
-"""The SQL of a column of which no row has a value, beside other rows that say of which type it is."""
+"""The SQL of a null column whose type is known from other rows of a union."""
 
 
 def null_of(kind: str) -> str:
-    """The same of this type of SQL."""
+    """Return the SQL of a null column of SQL type ``kind``."""
     return f"CAST(NULL AS {kind})"
 
 
 def is_null(sql: str) -> bool:
-    """Whether it is that of such a column."""
+    """Return True if ``sql`` is :data:`NULL` or made by :func:`null_of`."""
     return sql == NULL or sql.startswith("CAST(NULL AS ")
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of a table at a version (``None``: the newest) that fit all conditions.
+    """The rows of a table at ``version`` (``None``: the newest) that match all ``conditions``.
 
-    Of the columns those named, all by default. ``also`` are further ones: name -> SQL that Spark and DuckDB read alike.
-    ``files`` are paths of data files of the table that no commit names yet; then the rows are those of these files.
+    ``columns`` are those to read, all if empty. ``also`` are computed columns: name -> SQL that both Spark and DuckDB
+    accept. ``files``, if any, are data files that no commit names yet, and the rows are theirs.
     """
 
     table: str
@@ -110,21 +110,21 @@ class Rows:
     files: tuple[str, ...] = ()
 
     def where(self, *conditions: Condition) -> "Rows":
-        """Those of them that fit ``conditions`` too."""
+        """Return these rows with further conditions."""
         return replace(self, conditions=(*self.conditions, *conditions))
 
     def select(self, columns: Iterable[str], also: Mapping[str, str] | None = None) -> "Rows":
-        """The same rows with other columns."""
+        """Return these rows with other columns and computed columns."""
         return replace(self, columns=tuple(columns), also=also or {})
 
 
 @dataclass(frozen=True, slots=True)
 class Partitioning:
-    """How rows come to the work: those of one ``key`` stand together, in one batch after the other, by ``order``.
+    """How rows reach the work: those of one ``key`` come together, in consecutive batches sorted by ``order``.
 
-    ``key`` is one column or ``cluster`` and one more; ``order`` begins with the key, and each of it is a column or SQL
-    that Spark and DuckDB read alike; nulls come first. ``splits_by_cluster``: into how many tasks a cluster is best
-    dealt, where rows go over a network; one that is not named stays together. ``None``: an engine deals as it likes.
+    ``key`` is one column, or ``cluster`` and one more. ``order`` begins with the key; each entry is a column or SQL
+    that both Spark and DuckDB accept, and nulls come first. ``splits_by_cluster`` is the number of tasks for each
+    cluster, where rows go over a network; others go to one task. ``None``: the engine decides.
     """
 
     key: tuple[str, ...]
@@ -134,13 +134,13 @@ class Partitioning:
 
 @dataclass(frozen=True, slots=True)
 class Adding:
-    """Tables to which rows are only added: the engine commits what is told of them, in the name of ``note``."""
+    """Tables to which the engine itself appends and commits rows of the work, with ``note`` in the history."""
 
     tables: tuple[str, ...] = ()
     note: str = ""
 
     def commit(self, warehouse: Warehouse, files: Iterable[DataFile]) -> list[DataFile]:
-        """Add what data files hold of these tables, one commit a table; the files of all others."""
+        """Append the files of these tables, in one commit a table, and return the files of all other tables."""
         written = list(files)
         for table in self.tables:
             if any(file.table == table for file in written):
@@ -152,36 +152,37 @@ NOTHING = Adding()
 
 
 class Engine(Protocol):
-    """Moves batches."""
+    """Moves record batches from the warehouse to the work, and writes its output."""
 
     @property
     def title(self) -> str:
-        """What it is and where it works, for a line of progress."""
+        """Return the engine's name and place, for a line of progress."""
 
     @property
     def tasks(self) -> int:
-        """So many tasks can run at once."""
+        """Return the number of tasks into which work is best divided."""
 
     @property
     def one_machine(self) -> bool:
-        """Whether it can never use more than this machine."""
+        """Return True if the engine can only use this machine."""
 
     def cores_for(self, size: int) -> int:
-        """Over how many cores it is worth to deal work that reads so many bytes."""
+        """Return over how many cores it is worth dividing work that reads ``size`` bytes."""
 
     def prewarm(self, size: int) -> None:
-        """Begin what takes its time to begin, as work that reads so many bytes is about to come."""
+        """Start slow preparations for coming work that reads ``size`` bytes."""
 
     def progress(self) -> tuple[int, int] | None:
-        """How many of how many running tasks are done, as far as that is known."""
+        """Return (tasks done, tasks) of the running work; ``None`` if unknown."""
 
     def each(self, work: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
-        """``work`` on each item, somewhere; what it came to, in the order of the items. All of it can be pickled."""
+        """Apply ``work`` to each item, and return the results in order; all of these must be picklable."""
 
     def answer(self, warehouse: Warehouse, sql: str, rows: Rows, apart: Sequence[str] = ()) -> pa.Table:
-        """The answer to a SELECT from ``{rows}`` that fits into memory; Spark and DuckDB read it alike.
+        """Return the result of a SELECT from ``{rows}``, in SQL that both Spark and DuckDB accept; it fits into memory.
 
-        Where the answer to all rows is that to those of each key of the columns ``apart``, they may be asked in turns.
+        ``apart`` are columns such that the results for each of their keys, put together, are the result for all rows:
+        then the rows may be queried part by part.
         """
 
     def map_partitions(
@@ -189,10 +190,10 @@ class Engine(Protocol):
         warehouse: Warehouse,
         parts: Sequence[Rows],
         by: Partitioning,
-        work: Work,
+        work: BatchFunction,
         adding: Adding = NOTHING,
     ) -> list[DataFile]:
-        """``work`` over all rows of ``parts``, which have the same columns.
+        """Run ``work`` over all rows of ``parts``, which have the same columns, and write its output.
 
-        What it tells of the tables of ``adding`` is added to them; the answer are the files that hold the rest.
+        Rows of the tables of ``adding`` are committed to them; return the data files of all other rows.
         """

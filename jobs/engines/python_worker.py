@@ -1,4 +1,4 @@
-"""The Python processes in which Spark runs our code on an executor."""
+"""Preparation of the Python processes in which Spark runs our code on executors."""
 
 import gc
 import sys
@@ -8,12 +8,11 @@ from election_replay.jobs.warehouse.stores import adopt_spark_user
 
 
 def prepare_worker() -> None:
-    """Let this Python worker act for who submitted the job, and spare it a quarter of a second around every task.
+    """Make this worker act as the user who submitted the job, and save a quarter of a second in every task.
 
-    Spark puts its own jar on the path; nothing is imported from it, yet its whole directory is read anew each time.
-    So is that of the archive that holds PySpark, once for each of its packages: what finds modules in an archive is
-    forgotten here, and made again when something is imported. And after each task the garbage collector goes through
-    all that was ever imported.
+    Spark puts its own jar on ``sys.path``. Nothing is imported from it, but Python reads its directory again for each
+    task, and that of the archive with PySpark once for each of its packages: cached zip importers are dropped here, and
+    made again by the next import. ``gc.freeze`` keeps the collection after each task off all imported modules.
     """
     adopt_spark_user()
     sys.path[:] = [place for place in sys.path if not place.endswith(".jar")]

@@ -1,8 +1,8 @@
-"""Spark as an engine: over the executors of a cluster, or of this machine.
+"""The engine over a Spark session: executors of a cluster, or of this machine.
 
-The one place where Spark hands rows to Python. Spark carries record batches of a partition to a plain generator. What
-that tells of judged tables goes on to Delta's own writer; all else goes from its executor into data files
-(:mod:`jobs.warehouse.data_files`), and only their names go on to the driver.
+Only here does Spark hand rows to Python. It carries the record batches of a partition to a plain generator. Rows of
+judged tables go on to Delta's own writer; executors write all others into data files
+(:mod:`jobs.warehouse.data_files`), and only the files' names go to the driver.
 """
 
 import re
@@ -19,7 +19,15 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from election_replay.jobs.engines.duckdb_rows import FEW, LITTLE, MEMORY, answer, are_few, database_in, in_order
+from election_replay.jobs.engines.duckdb_rows import (
+    DRIVER_ANSWER_ROWS,
+    DRIVER_ROWS,
+    MEMORY,
+    answer,
+    are_few,
+    database_in,
+    in_order,
+)
 from election_replay.jobs.engines.engine import (
     NOTHING,
     Adding,
@@ -27,6 +35,7 @@ from election_replay.jobs.engines.engine import (
     AfterOwn,
     Among,
     Answer,
+    BatchFunction,
     Condition,
     Item,
     NamedBy,
@@ -35,7 +44,6 @@ from election_replay.jobs.engines.engine import (
     Rows,
     Simple,
     UpTo,
-    Work,
 )
 from election_replay.jobs.engines.python_worker import prepare_worker
 from election_replay.jobs.warehouse.data_files import (
@@ -52,14 +60,14 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
 PATTERN = re.compile(r"[*?{}\[\]\\]")
-"""What makes Hadoop take a path for a pattern; of a file it cannot be told otherwise, ``a:b`` stands in no pattern."""
+"""Characters that make Hadoop read a path as a glob. For a path of a file that cannot be switched off."""
 
-WORD_FOR_WORD = {"__globPaths__": "false", "recursiveFileLookup": "true"}
-"""Options of Spark by which a single path is none. Of several such paths it would read each several times."""
+NO_GLOB = {"__globPaths__": "false", "recursiveFileLookup": "true"}
+"""Options by which Spark takes a single path literally. It would read each of several such paths several times."""
 
 
 def read(spark: SparkSession, warehouse: Warehouse, table: str, version: int | None = None) -> DataFrame:
-    """The rows of ``table``, the newest by default. A column that an older release did not write is null."""
+    """Return ``table`` at ``version``, by default the newest; a column that an older release did not write is null."""
     reader = spark.read.format("delta")
     if version is not None:
         reader = reader.option("versionAsOf", version)
@@ -70,20 +78,20 @@ def read(spark: SparkSession, warehouse: Warehouse, table: str, version: int | N
 
 
 def read_files(spark: SparkSession, warehouse: Warehouse, table: str, paths: Sequence[str]) -> DataFrame:
-    """The rows of data files of ``table`` that no commit names yet."""
+    """Return the rows of data files of ``table`` that no commit names yet."""
     spark.conf.set("spark.databricks.delta.formatCheck.enabled", "false")
     location, reader = warehouse.location(table), spark.read.schema(TABLES[table].ddl())
     if not PATTERN.search(location):
         return reader.parquet(*(f"{location}/{path}" for path in paths))
-    every = reader.options(**WORD_FOR_WORD).parquet(location)
+    every = reader.options(**NO_GLOB).parquet(location)
     return every.where(F.col("_metadata.file_name").isin([PurePosixPath(path).name for path in paths]))
 
 
-MANY = 1_000
-"""More texts than these are joined with the rows that they choose."""
+MAX_IN_LIST = 1_000
+"""Lists of more texts than this are joined instead of put into the plan."""
 
 LITTLE_SETTING = "spark.electionReplay.little"
-"""The setting of a session that says how many rows, at most, its driver folds or judges by itself."""
+"""The session's setting of the most rows that the driver folds or judges itself."""
 
 DATA_FILE = pa.schema(
     {
@@ -98,40 +106,40 @@ DATA_FILE = pa.schema(
 
 
 FILES = "data_file"
-"""The column of what executors have written themselves."""
+"""The output column with the data files that executors wrote."""
 
 
 class SparkEngine:
-    """Moves batches by a Spark session."""
+    """Moves batches with a Spark session."""
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
-        self._little = int(session.conf.get(LITTLE_SETTING, None) or LITTLE)
+        self._driver_rows = int(session.conf.get(LITTLE_SETTING, None) or DRIVER_ROWS)
 
     @property
     def title(self) -> str:
-        """Spark's version and master."""
+        """Return Spark's version and master, for a line of progress."""
         return f"{self.session.version} on {self.session.sparkContext.master}"
 
     @property
     def tasks(self) -> int:
-        """The partitions of a shuffle."""
+        """Return the number of partitions of a shuffle."""
         return int(self.session.conf.get("spark.sql.shuffle.partitions") or 1)
 
     @property
     def one_machine(self) -> bool:
-        """A cluster has more."""
+        """Return False."""
         return False
 
-    def cores_for(self, size: int) -> int:  # noqa: ARG002 - a cluster is there, however little there is to do
-        """All cores of the cluster."""
+    def cores_for(self, size: int) -> int:  # noqa: ARG002 - a cluster is already running
+        """Return all cores of the cluster."""
         return self.session.sparkContext.defaultParallelism
 
     def prewarm(self, size: int) -> None:
-        """Nothing: a cluster is there."""
+        """Do nothing: the cluster is already running."""
 
     def progress(self) -> tuple[int, int] | None:
-        """The tasks of the running stages."""
+        """Return (completed tasks, tasks) of the running stages; ``None`` if none runs."""
         tracker = self.session.sparkContext.statusTracker()
         stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
         running = [stage for stage in stages if stage is not None]
@@ -140,7 +148,7 @@ class SparkEngine:
         return sum(stage.numCompletedTasks for stage in running), sum(stage.numTasks for stage in running)
 
     def each(self, work: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
-        """A task for each item."""
+        """Apply ``work`` to each item in a task of its own."""
         if not items:
             return []
 
@@ -150,12 +158,12 @@ class SparkEngine:
 
         return self.session.sparkContext.parallelize(items, len(items)).map(on_executor).collect()
 
-    def answer(self, warehouse: Warehouse, sql: str, rows: Rows, apart: Sequence[str] = ()) -> pa.Table:  # noqa: ARG002 - Spark deals rows itself
-        """By Spark SQL; what is so little that Spark would take longer to begin, by the driver itself.
+    def answer(self, warehouse: Warehouse, sql: str, rows: Rows, apart: Sequence[str] = ()) -> pa.Table:  # noqa: ARG002 - Spark partitions rows itself
+        """Return the result of Spark SQL, or of DuckDB on the driver where the rows are so few that it is faster.
 
-        DuckDB's answers may hold nulls in every column, and so that either may stand behind the other, do Spark's.
+        All columns are nullable, as in DuckDB's results, so that both kinds can be concatenated.
         """
-        if are_few(warehouse, [rows], FEW):
+        if are_few(warehouse, [rows], DRIVER_ANSWER_ROWS):
             return answer(warehouse, sql, rows)
         found = self.session.sql(sql, rows=self.frame(warehouse, [rows])).toArrow()
         return found.cast(pa.schema([field.with_nullable(True) for field in found.schema]))
@@ -165,19 +173,19 @@ class SparkEngine:
         warehouse: Warehouse,
         parts: Sequence[Rows],
         by: Partitioning,
-        work: Work,
+        work: BatchFunction,
         adding: Adding = NOTHING,
     ) -> list[DataFile]:
-        """One shuffle, one sort within partitions; what is so little that Spark would take longer, by the driver."""
-        if are_few(warehouse, parts, self._little):
+        """Shuffle and sort once and run ``work`` on executors; few rows the driver does itself, which is faster."""
+        if are_few(warehouse, parts, self._driver_rows):
             with database_in(MEMORY, 1) as (database, scratch):
                 read = in_order(database, scratch, warehouse, parts, by)
                 return adding.commit(warehouse, write_data_files(work(read), warehouse.root))
-        frame = dealt_and_sorted(self.frame(warehouse, parts), by)
+        frame = partitioned_and_sorted(self.frame(warehouse, parts), by)
         return written(frame, work, warehouse, adding)
 
     def frame(self, warehouse: Warehouse, parts: Sequence[Rows]) -> DataFrame:
-        """The rows of all ``parts``."""
+        """Return the rows of all ``parts``."""
         return reduce(DataFrame.unionByName, (self._part(warehouse, part) for part in parts))
 
     def _part(self, warehouse: Warehouse, rows: Rows) -> DataFrame:
@@ -203,10 +211,10 @@ class SparkEngine:
         return frame.join(keys, list(condition.columns), "left_semi" if condition.wanted else "left_anti")
 
 
-def written(frame: DataFrame, work: Work, warehouse: Warehouse, adding: Adding) -> list[DataFile]:
-    """What ``work`` makes of the rows of each partition: Delta's own writer adds it to the tables of ``adding``.
+def written(frame: DataFrame, work: BatchFunction, warehouse: Warehouse, adding: Adding) -> list[DataFile]:
+    """Run ``work`` on each partition; Delta's own writer adds its rows of the tables of ``adding``.
 
-    The rest executors write below the warehouse themselves; the answer are its files.
+    Executors write all other rows below the warehouse; return their data files.
     """
     root, tables = warehouse.root, adding.tables
     shape = pa.schema({FILES: pa.struct(list(DATA_FILE))} | {name: struct_of(name) for name in tables})
@@ -214,12 +222,14 @@ def written(frame: DataFrame, work: Work, warehouse: Warehouse, adding: Adding) 
     def on_executor(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         prepare_worker()
         apart: dict[str, list[tuple[Any, ...]]] = {name: [] for name in tables}
-        files = write_data_files(kept_apart(work(iter(batches)), apart), root)
+        files = write_data_files(without_tables(work(iter(batches)), apart), root)
         if files:
-            yield in_shape_of(shape, FILES, pa.RecordBatch.from_pylist([asdict(file) for file in files], DATA_FILE))
+            yield as_struct_column(
+                shape, FILES, pa.RecordBatch.from_pylist([asdict(file) for file in files], DATA_FILE)
+            )
         for name, rows in apart.items():
             for begin in range(0, len(rows), ROW_GROUP):
-                yield in_shape_of(shape, name, record_batch(TABLES[name], rows[begin : begin + ROW_GROUP]))
+                yield as_struct_column(shape, name, record_batch(TABLES[name], rows[begin : begin + ROW_GROUP]))
 
     output = frame.mapInArrow(on_executor, from_arrow_schema(shape)).persist(StorageLevel.MEMORY_AND_DISK)
     try:
@@ -240,20 +250,20 @@ def written(frame: DataFrame, work: Work, warehouse: Warehouse, adding: Adding) 
 
 
 def add(rows: DataFrame, warehouse: Warehouse, table: str, count: int, note: str) -> None:
-    """Add rows to a table by Delta's own writer: one commit, in files of about so many rows, each of some groups.
+    """Append rows to a table by Delta's own writer: one commit, files of about ``FILE_ROWS`` rows, sorted by group.
 
-    Liquid clustering would say no more, and then delta-rs could not write to the table, which the local engine does.
+    Liquid clustering would let readers skip no more, and delta-rs, and so the local engine, could not write to it.
     """
     tasks = 1 + count // FILE_ROWS
     in_parts = rows.coalesce(1) if tasks == 1 else rows.repartitionByRange(tasks, *GROUP)
     in_parts.sortWithinPartitions(*GROUP).write.format("delta").mode("append").option("userMetadata", note).save(
         warehouse.location(table)
     )
-    warehouse.changed(table)
+    warehouse.unpin(table)
 
 
-def kept_apart(output: Iterable[Row | Batch], apart: Mapping[str, list[tuple[Any, ...]]]) -> Iterator[Row | Batch]:
-    """What is told, but for the rows of some tables, which come into ``apart``."""
+def without_tables(output: Iterable[Row | Batch], apart: Mapping[str, list[tuple[Any, ...]]]) -> Iterator[Row | Batch]:
+    """Yield ``output`` without single rows of the tables in ``apart``, and append those to ``apart``."""
     for name, rows in output:
         if name in apart and isinstance(rows, tuple):
             apart[name].append(rows)
@@ -262,32 +272,32 @@ def kept_apart(output: Iterable[Row | Batch], apart: Mapping[str, list[tuple[Any
 
 
 def struct_of(table: str) -> pa.StructType:
-    """A row of a table as one value."""
+    """Return the struct type of a row of ``table``, with all fields nullable."""
     return pa.struct([field.with_nullable(True) for field in TABLES[table].arrow_schema()])
 
 
-def in_shape_of(shape: pa.Schema, name: str, rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Rows as the values of one column of ``shape``; all others are null."""
+def as_struct_column(shape: pa.Schema, name: str, rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch of ``shape`` with ``rows`` as structs in the column ``name``; all other columns are null."""
     fields = [field.with_nullable(True) for field in rows.schema]
     values = pa.StructArray.from_arrays(rows.columns, fields=fields)
     columns = [values if field.name == name else pa.nulls(rows.num_rows, field.type) for field in shape]
     return pa.RecordBatch.from_arrays(columns, schema=shape)
 
 
-def dealt_and_sorted(frame: DataFrame, by: Partitioning) -> DataFrame:
-    """Rows dealt to tasks, and sorted there."""
+def partitioned_and_sorted(frame: DataFrame, by: Partitioning) -> DataFrame:
+    """Return the rows partitioned to tasks, and sorted within each."""
     return frame.repartition(*partitioned(by)).sortWithinPartitions(*(F.expr(column) for column in by.order))
 
 
 def as_keys(condition: Condition) -> Condition:
-    """A condition with very many texts as one that Spark joins: each of them would be a part of its plan."""
-    if isinstance(condition, OneOf) and len(condition.values) > MANY and isinstance(condition.values[0], str):
+    """Turn a condition on very many texts into a join, as each text would be part of Spark's plan."""
+    if isinstance(condition, OneOf) and len(condition.values) > MAX_IN_LIST and isinstance(condition.values[0], str):
         return Among((condition.column,), frozenset((str(value),) for value in condition.values))
     return condition
 
 
 def fits(condition: Simple) -> Column:
-    """A condition as Spark's."""
+    """Convert a condition to a Spark column."""
     match condition:
         case OneOf(column, values):
             return F.col(column).isin(list(values))
@@ -301,7 +311,7 @@ def fits(condition: Simple) -> Column:
 
 
 def partitioned(by: Partitioning) -> list[Column]:
-    """By what rows are dealt to tasks: those of one key come to one task."""
+    """Return the columns to partition by; rows of one key come to one task."""
     cluster, *rest = (F.col(name) for name in by.key)
     if by.splits_by_cluster is None or not rest:
         return [cluster, *rest]
@@ -309,10 +319,10 @@ def partitioned(by: Partitioning) -> list[Column]:
 
 
 def number_of(text: Column, numbers: Mapping[str, int]) -> Column:
-    """The number that belongs to a text; null where none does.
+    """Return the number of a text in ``numbers``, null for other texts.
 
-    It is one flat CASE with a branch for each number: a branch inside a branch for each text would overflow the stack
-    of Spark's planner from some hundred texts on.
+    It is one flat CASE with a branch for each number: nested branches for each text would overflow the stack of
+    Spark's planner from some hundred texts on.
     """
     texts_of: dict[int, list[str]] = defaultdict(list)
     for name, number in sorted(numbers.items()):

@@ -23,13 +23,12 @@ from election_replay.jobs import ARROW_MEMORY, ONE_THREAD, POLARS_THREADS, JobEr
 
 JAVA_WANTED = 17
 PYTHON_PACKAGES = (".zip", ".egg")
-"""What Spark puts on Python's path. It would add the jars that it fetches, and then every task of a Python worker reads
-the directories of all of them anew: a third of a second each."""
+"""Endings of files that Spark puts on Python's path. By default it adds fetched jars too, and then every task reads the
+directories of all of them again, a third of a second each."""
 
 OLD_VERSIONS = {"spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration": "false"}
-"""Delta for Spark refuses to read a version that newer ones have followed and that was written longer ago than deleted
-files are kept (7 days where a table says nothing), even if all its files are there. Upkeep decides how long they stay.
-"""
+"""Let Delta read old versions. It refuses one that was superseded longer ago than deleted files are retained (7 days by
+default) even if all its files exist; upkeep decides how long they stay."""
 
 ON_ONE_MACHINE = {
     "spark.databricks.delta.snapshotPartitions": "2",  # 50 tiny tasks on every snapshot otherwise
@@ -37,20 +36,20 @@ ON_ONE_MACHINE = {
     "spark.sql.shuffle.partitions": "8",
     "spark.ui.enabled": "false",
 }
-"""Settings that would hold a cluster up, or hide what it does."""
+"""Settings for one machine alone: on a cluster they would slow Spark down, or hide its UI."""
 
 OWN_JARS = ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath")
-"""Settings of whoever brings jars of his own."""
+"""Settings by which users bring jars of their own."""
 
 OUTPUT_BYTES = 1 << 16
-"""How much of what the JVM prints is kept."""
+"""Bytes of the JVM's output that are kept, the last ones."""
 OUTPUT_SECONDS = 5
-"""How long the end of that is waited for where the JVM has not started."""
+"""Seconds to wait for the end of the output of a JVM that failed to start."""
 
 SHORT_LIVED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-"""Settings of a session on one machine with little to do: to compile a query would take longer than to interpret it."""
+"""Settings of a local session with little to do: compiling a query would take longer than interpreting it."""
 SHORT_LIVED_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Options of its JVM: compile fast, and start no threads for garbage of which there is none."""
+"""Options of its JVM: compile fast, and start no garbage collector threads, as there is little garbage."""
 
 LOG4J = Path(__file__).parents[2] / "conf" / "log4j2.properties"
 INSTALL_JAVA = (
@@ -68,13 +67,13 @@ def spark_session(
     short_lived: bool = False,
     more: Mapping[str, str] | None = None,
 ) -> SparkSession:
-    """A session that reads and writes Delta tables, in UTC.
+    """Return a session that reads and writes Delta tables, in UTC.
 
-    ``master`` applies unless one is configured already, by ``spark-submit`` say; the default is this machine.
+    ``master`` applies unless one is configured already, as by ``spark-submit``; the default is this machine.
     ``shuffle_partitions`` is by default 8 on one machine, and on a cluster what its profile or Spark says.
-    ``short_lived``: there is so little to do that on one machine the start counts most.
-    ``more`` are settings of one job alone. ``quiet`` keeps what the JVM prints off the terminal. Raises
-    :class:`JobError` when Java is missing or too old, or when no session can be started.
+    ``short_lived``: start fast on one machine, as there is little to do. ``more`` are settings of one job alone.
+    ``quiet`` keeps the JVM's output off the terminal. Raises :class:`JobError` if Java is missing or too old, or if no
+    session can be started.
     """
     require_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -98,7 +97,7 @@ def spark_session(
 
 
 def end_unfinished_jvm(stopped: KeyboardInterrupt) -> None:
-    """End the JVM that was just being started. It would wait for ever for one who does not know its port."""
+    """Kill the JVM that was being started: it would wait for ever, as no process knows its port."""
     for frame, _ in walk_tb(stopped.__traceback__):
         for jvm in map(frame.f_locals.get, ("self", "proc")):
             if isinstance(jvm, subprocess.Popen):
@@ -107,9 +106,9 @@ def end_unfinished_jvm(stopped: KeyboardInterrupt) -> None:
 
 @contextmanager
 def jvm_output(quiet: bool) -> Iterator[bytearray]:
-    """Start the JVM with its standard error led here, for as long as it lives; the end of what it says there.
+    """If ``quiet``, redirect standard error into the bytes yielded while the JVM starts, and for as long as it lives.
 
-    Nobody else sees it: what counts, the JVM throws, but for what goes wrong before it can.
+    The JVM's errors also come as exceptions, except those before it can throw any.
     """
     output = bytearray()
     if not quiet:
@@ -124,7 +123,7 @@ def jvm_output(quiet: bool) -> Iterator[bytearray]:
     try:
         os.dup2(begin, 2)
         yield output
-    except Exception:  # who is told to end waits for nothing
+    except Exception:  # not KeyboardInterrupt: that must not wait below
         failed = True
         raise
     finally:
@@ -136,7 +135,7 @@ def jvm_output(quiet: bool) -> Iterator[bytearray]:
 
 
 def keep_end(source: int, output: bytearray) -> None:
-    """Read all that comes, and keep the end of it."""
+    """Read a file descriptor to its end, and keep the last :data:`OUTPUT_BYTES` in ``output``."""
     while data := os.read(source, OUTPUT_BYTES):
         output += data
         del output[:-OUTPUT_BYTES]
@@ -144,9 +143,9 @@ def keep_end(source: int, output: bytearray) -> None:
 
 
 def why_not_started(text: str, master: str) -> str:
-    """The sentence about a Spark that did not start and said ``text`` before.
+    """Return the error message for a Spark that did not start; ``text`` is the JVM's output.
 
-    The jars of Delta come from afar at the first start, and that is what fails most.
+    The most frequent cause is that Delta's jars could not be downloaded at the first start.
     """
     if not (missing := re.search(r"(?<=:: )([\w.-]+)#([\w.-]+);([\w.-]+): not found", text)):
         return f"Spark did not start with master {master}; --debug shows why"
@@ -163,21 +162,21 @@ def why_not_started(text: str, master: str) -> str:
 
 
 def submitted() -> SparkConf:
-    """What ``spark-submit`` was given, if it started this process; it is known to its JVM alone."""
+    """Return the configuration of ``spark-submit`` if it started this process; only its JVM knows that."""
     if "PYSPARK_GATEWAY_PORT" in os.environ:
         SparkContext._ensure_initialized()
     return SparkConf()
 
 
 def master_of(master: str | None, configured: SparkConf | None = None) -> str:
-    """The master of a session: what ``spark-submit`` was given, else ``master``, else this machine."""
+    """Return the master: that of ``spark-submit``, else ``master``, else this machine."""
     return (configured or submitted()).get("spark.master", None) or master or "local[*]"
 
 
 def settings(
     master: str, shuffle_partitions: int | None, configured: SparkConf, short_lived: bool = False
 ) -> dict[str, str]:
-    """Spark's settings, each with the reason where it is not plain; what is ``configured`` goes first."""
+    """Return Spark's settings; those ``configured`` already take precedence."""
     chosen = {
         "spark.driver.memory": "3g",  # Spark's 1 GB is little for two sorts at once
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -189,7 +188,7 @@ def settings(
         # A limit in bytes makes Spark size up a whole batch after each of its rows; rows alone bound a batch.
         "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
         "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
-        "spark.sql.inMemoryColumnarStorage.batchSize": "2000",  # of our wide rows, 10,000 want too much memory at once
+        "spark.sql.inMemoryColumnarStorage.batchSize": "2000",  # 10,000 of our wide rows need too much memory at once
         "spark.ui.showConsoleProgress": "false",
         f"spark.executorEnv.{ARROW_MEMORY}": os.environ[ARROW_MEMORY],
         f"spark.executorEnv.{POLARS_THREADS}": os.environ.get(POLARS_THREADS, ONE_THREAD),
@@ -209,20 +208,20 @@ def settings(
 
 
 def quick_start(master: str, configured: SparkConf) -> dict[str, str]:
-    """Settings with which Spark in this process asks no repository for Delta's jars, once they were brought here.
+    """Return settings by which a local session uses Delta's cached jars instead of asking a repository.
 
-    Whoever brings jars of his own goes the long way.
+    They are empty if no jars are cached, or if the user brings jars of his own.
     """
     in_process = master.startswith("local") and not master.startswith("local-cluster")
     if not in_process or "PYSPARK_GATEWAY_PORT" in os.environ or any(configured.contains(key) for key in OWN_JARS):
         return {}
-    if not (jars := brought(configured)):
+    if not (jars := cached_jars(configured)):
         return {}
     return {"spark.jars.packages": "", "spark.driver.extraClassPath": os.pathsep.join(jars)}
 
 
 def require_java() -> None:
-    """Raise :class:`JobError` where no Java is there that is new enough, with what to do."""
+    """Raise :class:`JobError` if Java is missing or too old."""
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
     if java is None:
@@ -235,19 +234,19 @@ def require_java() -> None:
 
 
 def java_version(output: str) -> int | None:
-    """The major version in what ``java -version`` says; ``1.8.0`` is 8."""
+    """Return the major version from the output of ``java -version``, 8 for ``1.8.0``; ``None`` if there is none."""
     match = re.search(r'version "(?:1\.)?(\d+)', output)
     return int(match[1]) if match else None
 
 
-def brought(configured: SparkConf) -> list[str]:
-    """Their paths; none where it is not sure that all are there.
+def cached_jars(configured: SparkConf) -> list[str]:
+    """Return the paths of Delta's jars in the Ivy cache; none unless both are there exactly once.
 
-    What Delta depends on stays behind: on the class path of a JVM it would come before the versions that Spark brings.
+    Jars that Delta depends on are left out: on the class path they would take precedence over Spark's versions.
     """
     try:
         folder = Path(configured.get("spark.jars.ivy", "") or Path.home() / ".ivy2.5.2", "jars")
-    except RuntimeError:  # nobody's home
+    except RuntimeError:  # the user has no home folder
         return []
     jars = sorted(folder.glob(f"io.delta_*-{version('delta-spark')}.jar"))
     of_spark, of_storage = (

@@ -1,1 +1,1 @@
-"""What must hold for the tables: the checks, who is stopped by them, and what they found, for people."""
+"""Gates: the checks of tables, the clusters that they block, and pages with their results."""

@@ -1,11 +1,10 @@
-"""Gates: what must hold for the tables before they are published.
+"""Gates: the expectations that tables must meet before they are published.
 
-What must hold stands in ``schemas/``, beside the columns. Each expectation is one SELECT of the rows that break it, so
-that a gate can be read, and its rows looked for in any SQL. DuckDB counts those rows cluster by cluster over the newest
-versions of the tables, within bounds of memory: what each row is asked by itself in one pass over its table, all else
-one after the other. Only where it found some are they fetched to be named. The same expectations as suites of Great
-Expectations take seconds a table where this takes milliseconds, so that a small run would mostly wait for its gates;
-:mod:`jobs.gates.data_docs` makes them of the same SELECTs where somebody looks.
+Expectations are defined in ``schemas/``, beside the columns. Each is one SELECT of the rows that break it, which can be
+read, and run in any SQL. DuckDB counts these rows by cluster over the newest versions of the tables, within a memory
+limit: all conditions on single rows in one pass over a table, other expectations one after the other. Failing rows are
+fetched only as examples. Great Expectations takes seconds a table where this takes milliseconds, so a small run would
+mostly wait for its gates; :mod:`jobs.gates.data_docs` makes its suites of the same SELECTs, for people.
 """
 
 import json
@@ -35,51 +34,51 @@ from election_replay.schemas.expectations import one_of, suite
 from election_replay.schemas.landed_files import PART
 
 LINE_BY_LINE = ("log_lines", "quarantine", "events")
-"""Of these, a row for a line of a log."""
+"""Tables with one row for each line of a log."""
 
 LEDGER = "landed_files"
-"""The table that has a row for each file and landing."""
+"""The table with a row for each file and landing."""
 
 RECENT_LANDINGS = 30
-"""So many landings before the new ones tell what is usual: about a month of nights."""
+"""Landings before the new ones that are read to know what is usual: about a month of nights."""
 
-PROVING = "events"
-"""The table whose rows prove those of the judged ones."""
+EVENTS = "events"
+"""The table whose rows prove those of judged tables."""
 
-BEFORE = 8
-"""In so many landings before the new ones a proof is looked for before all events are."""
+NEAR_LANDINGS = 8
+"""Landings before the new ones in which a proof is looked up before all events are searched."""
 
 HELD_ROWS = 50_000
-"""A table with no more rows is read once, and not for each expectation anew."""
+"""A table of at most so many rows is loaded once, not read for each expectation."""
 
 MEMORY = "400MB"
-"""What DuckDB holds of what it counts; the rest lies on disk meanwhile. It suffices for some fifty million events."""
+"""DuckDB's memory limit; it spills the rest to disk. It suffices for about fifty million events."""
 
 THREADS = 2
-"""So many of DuckDB's threads count. Each holds some memory of its own: for sixteen :data:`MEMORY` is too little."""
+"""DuckDB's threads. Each needs memory of its own: :data:`MEMORY` is too little for sixteen."""
 
 POINTER, FORMER_POINTER = "newest_pointer", "former_pointer"
-"""What names the rows of judged tables that are looked at, and those that are published."""
+"""The names in SQL of the pointer to the rows that are checked, and of that to the published ones."""
 
-OF_ITS_ROWS = {"one_row_a_key", "proofs_exist"}
-"""Expectations that no row breaks where a table has none: of a small night half the tables are empty."""
+TRUE_WHEN_EMPTY = {"one_row_a_key", "proofs_exist"}
+"""Expectations that an empty table always meets; on a small night half the tables are empty."""
 
 EXAMPLES = 5
-"""Failing rows of a cluster that are shown."""
+"""Failing rows of a cluster that are kept as examples."""
 
 CORE_SETS = {
     ("events", "kind"): tuple(KINDS),
     ("findings", "rule"): tuple(rule.value for rule in RuleId),
     ("rule_coverage", "rule"): tuple(rule.value for rule in RuleId),
 }
-"""Closed sets that belong to the election core, which ``schemas`` does not know."""
+"""Allowed values that the election core defines, which ``schemas`` may not import."""
 
 Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One expectation, looked at. ``failed`` is how many rows of which cluster break it; ``examples`` are some."""
+    """The result of one expectation. ``failed`` is the number of failing rows by cluster; ``examples`` are some."""
 
     table: str
     version: int | None
@@ -90,18 +89,18 @@ class Check:
 
     @property
     def holds(self) -> bool:
-        """Whether no row breaks it."""
+        """Return True if no row breaks the expectation."""
         return not self.failed
 
     @property
     def stops(self) -> bool:
-        """Whether it keeps clusters from being published."""
+        """Return True if failing clusters must not be published."""
         return bool(self.failed) and self.expectation.severity == "critical"
 
 
 @cache
 def expectations_of(table: str) -> tuple[Expectation, ...]:
-    """Everything that must hold for a table."""
+    """Return all expectations of a table."""
     shape = TABLES[table]
     known = (one_of(shape, column, values) for (name, column), values in CORE_SETS.items() if name == table)
     return (*suite(shape), *known)
@@ -109,14 +108,14 @@ def expectations_of(table: str) -> tuple[Expectation, ...]:
 
 @cache
 def conditions_of(table: str) -> Mapping[str, str]:
-    """The conditions by which failing rows are known, of the expectations that ask each row of a table by itself."""
+    """Return, by name, the conditions of failing rows of the expectations that look at single rows."""
     alone = re.compile(rf"SELECT (?:NULL AS cluster, )?\* FROM {table} WHERE (.*)", re.DOTALL)
     found = ((asked.name, alone.fullmatch(asked.failing)) for asked in expectations_of(table))
     return {name: row[1] for name, row in found if row and not re.search(r"\bSELECT\b", row[1])}
 
 
 def chosen_tables(warehouse: Warehouse, layers: Collection[str]) -> list[str]:
-    """The tables of some layers, of all by default. Raises :class:`JobError` when nothing was ever landed."""
+    """Return the tables of ``layers``, by default all. Raises :class:`JobError` if nothing was ever landed."""
     if not warehouse.last_batch():
         raise JobError(f"nothing is landed in {warehouse.root}: run `election-replay land` first")
     return [name for name in (*LANDED, *JUDGED) if not layers or TABLES[name].layer in layers]
@@ -131,25 +130,24 @@ def check(
     written: Mapping[str, DeletedKeys] | None = None,
     run_id: str | None = None,
 ) -> list[Check]:
-    """Look at the newest rows of ``tables``; of ``clusters``, unless that is ``None``.
+    """Check the newest rows of ``tables``; only those of ``clusters`` unless that is ``None``.
 
-    Of what landings wrote, line by line, only the rows of those after ``since`` are looked at: no later landing changes
-    them, and that none landed the same lines again shows in the counts of its files. Of the ledger of files some
-    landings before are looked at besides (:func:`recent_ledger`). Of tables that ``written`` names only the rows of
-    its keys are looked at, and of judged ones those of the run ``run_id``, if it is given: the others stand as they
-    have passed. Sources are to be no staler than ``as_of`` asks. Raises :class:`JobError` when an expectation cannot be
-    checked.
+    Of tables of lines only landings after ``since`` are checked: later landings do not change earlier rows, and the
+    counts of a file show whether its lines were landed twice. Of the ledger of files some earlier landings are read too
+    (:func:`recent_ledger`). Of tables in ``written`` only rows of its keys are checked, and of judged tables only rows
+    of the run ``run_id`` if given: all others have passed before. ``as_of`` is the time by which the freshness of
+    sources is measured. Raises :class:`JobError` if an expectation cannot be checked.
     """
     chosen = list(tables)
     with database_in(MEMORY, THREADS) as (database, _):
         newest = Newest(database, warehouse, clusters, as_of, since, columns_read(chosen), written, run_id)
-        if PROVING not in chosen:
+        if EVENTS not in chosen:
             newest.keep_proofs_of(chosen, warehouse.published())
         return [check for table in chosen for check in newest.checks(table)]
 
 
 def columns_read(chosen: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """The tables that the expectations of some tables read, and the columns of each that they name."""
+    """Return the tables and columns that the expectations of ``chosen`` tables name."""
     expectations = [expectation for table in chosen for expectation in expectations_of(table)]
     texts = [*chosen, *(text for asked in expectations for text in (asked.failing, asked.proofs))]
     words = {word for text in texts for word in re.findall(r"\w+", text)}
@@ -161,9 +159,9 @@ EVERYTHING = {name: table.names for name, table in TABLES.items()}
 
 
 class Newest:
-    """The newest versions of some tables, of finished landings, as a ``database`` in memory knows them.
+    """The newest rows of finished landings, registered in a DuckDB ``database`` in memory.
 
-    ``columns``: of each of the tables those that are asked for. Whole rows are read where some of them fail.
+    ``columns`` are the tables and columns to read; whole rows are read only if some fail.
     """
 
     def __init__(
@@ -188,38 +186,38 @@ class Newest:
         self._clusters, self._written = clusters, written or {}
         for name, keys in self._written.items():
             self._database.register(f"written_{name}", keys_of(keys))
-        self._in_part: dict[str, str] = {}
+        self._partial: dict[str, str] = {}
         self._empty: set[str] = set()
         for name, of_table in columns.items():
-            self._put(name, of_table, self._where(name))
+            self._register(name, of_table, self._where(name))
 
-    def _put(self, name: str, columns: Sequence[str], where: str) -> None:
-        """Let the database know a table."""
-        if name not in self._versions or (name != PROVING and not self._warehouse.count(name)):
+    def _register(self, name: str, columns: Sequence[str], where: str) -> None:
+        """Register the rows of a table that match ``where``."""
+        if name not in self._versions or (name != EVENTS and not self._warehouse.count(name)):
             self._database.register(name, TABLES[name].arrow_schema().empty_table())
             self._empty.add(name)
             return
         rows = self._of_clusters(name, self._versions[name], self._pointer)
         if name == LEDGER:
             rows = recent_ledger(rows, self._batches[0])
-        shape = "TABLE" if name != PROVING and self._are_few(name, rows) else "VIEW"
+        shape = "TABLE" if name != EVENTS and self._are_few(name, rows) else "VIEW"
         self._database.register(f"all_{name}", rows)
         chosen = "*"
         if shape == "TABLE" and len(columns) < len(TABLES[name].columns):
-            chosen, self._in_part[name] = ", ".join(f'"{column}"' for column in columns), where
+            chosen, self._partial[name] = ", ".join(f'"{column}"' for column in columns), where
         made = f"CREATE {shape} {name} AS SELECT {chosen} FROM all_{name}{where}"
-        if self._done(lambda: self._database.execute(made).fetchall()) == [(0,)]:
+        if self._within_memory(lambda: self._database.execute(made).fetchall()) == [(0,)]:
             self._empty.add(name)
 
     def _are_few(self, table: str, rows: ds.Dataset) -> bool:
-        """Whether so few ``rows`` of a table are looked at that they are held; of large ones those of a night are."""
+        """Return True if the ``rows`` to check are so few that they are loaded; of large tables, rows of one night."""
         if self._warehouse.count(table) <= HELD_ROWS:
             return True
         few = table in self._written or table == LEDGER or TABLES[table].by_run
         return few and rows.count_rows() <= HELD_ROWS
 
     def _of_clusters(self, table: str, version: int, pointer: pa.Table) -> ds.Dataset:
-        """A table, of which Arrow lets few other rows through to the database than those that are asked for."""
+        """Return a dataset of the rows to check, and few others: Arrow filters what it can."""
         rows, deleted = self._warehouse.dataset(table, version), self._written.get(table)
         found: ds.Dataset = ReadAsAsked.of(rows)
         if deleted is not None:
@@ -232,18 +230,18 @@ class Newest:
             return found
         return found.filter(among("cluster", self._clusters))
 
-    def _put_whole(self, query: str) -> None:
-        """Let the database know all columns of those tables of a query that it knows in part."""
-        for name in self._in_part.keys() & {*re.findall(r"\w+", query)}:
-            where = self._in_part.pop(name)
+    def _register_whole(self, query: str) -> None:
+        """Register all columns of the tables in ``query`` of which only some are registered."""
+        for name in self._partial.keys() & {*re.findall(r"\w+", query)}:
+            where = self._partial.pop(name)
             self._run(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM all_{name}{where}")
 
     def keep_proofs_of(self, tables: Iterable[str], published: Mapping[str, Any] | None) -> None:
-        """Of the events keep only those that rows of ``tables`` ask for, and for which ``published`` ones do not.
+        """Reduce the view of events to those that prove rows of ``tables``.
 
-        What is published has passed this gate, and events stay. The others are looked for in the landings that are new
-        since then; those that are not found there in the ones before, where what is said anew of yesterday has its
-        lines; and only the rest among all events.
+        Proofs of ``published`` rows need no search: they have passed this gate, and events stay. Others are looked up
+        in newer landings, then in some landings before, for verdicts about yesterday, and only the rest among all
+        events.
         """
         asked = [expectation.proofs for table in tables for expectation in expectations_of(table) if expectation.proofs]
         if not asked:
@@ -256,20 +254,20 @@ class Newest:
             since = int(published["batch"])
             run(f"CREATE TEMP TABLE known AS {known}")
             run("INSERT INTO proofs SELECT DISTINCT cluster, proof FROM known SEMI JOIN asked USING (cluster, proof)")
-        for where in (f"batch > {since}", f"batch > {since - BEFORE}", "true") if since else ("true",):
+        for where in (f"batch > {since}", f"batch > {since - NEAR_LANDINGS}", "true") if since else ("true",):
             run(
                 "CREATE OR REPLACE TEMP TABLE open AS FROM asked ANTI JOIN proofs "
                 "ON proofs.cluster = asked.cluster AND proofs.event_id = asked.proof"
             )
             if len(self.query("FROM open WHERE proof IS NOT NULL LIMIT 1")):
                 run(
-                    f"INSERT INTO proofs SELECT cluster, event_id FROM (FROM {PROVING} WHERE {where}) AS event "
+                    f"INSERT INTO proofs SELECT cluster, event_id FROM (FROM {EVENTS} WHERE {where}) AS event "
                     "SEMI JOIN open ON open.cluster = event.cluster AND open.proof = event.event_id"
                 )
-        run(f"CREATE OR REPLACE VIEW {PROVING} AS FROM proofs")
+        run(f"CREATE OR REPLACE VIEW {EVENTS} AS FROM proofs")
 
     def _published_proofs(self, published: Mapping[str, Any]) -> str:
-        """A SELECT of what the published rows prove themselves by."""
+        """Return a SELECT of the proofs of published rows; empty if there are none."""
         found = []
         for table in JUDGED:
             version = published["versions"].get(table)
@@ -285,7 +283,7 @@ class Newest:
         return " UNION ALL ".join(found)
 
     def _where(self, table: str, pointer: str = POINTER) -> str:
-        """What of a table counts, of the clusters asked for: no landing that was killed, and only what is written."""
+        """Return the WHERE clause of the rows to check: of finished landings, written keys and the pointer's runs."""
         conditions, (since, last) = [], self._batches
         if "batch" in TABLES[table].names and table != "runs":
             conditions.append(f"batch <= {last}")
@@ -303,15 +301,15 @@ class Newest:
         return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
     def query(self, sql: str, values: Sequence[Any] = ()) -> pa.Table:
-        """The answer to a SELECT."""
-        return self._done(lambda: self._database.sql(sql, params=list(values)).to_arrow_table())
+        """Return the result of a SELECT."""
+        return self._within_memory(lambda: self._database.sql(sql, params=list(values)).to_arrow_table())
 
     def _run(self, sql: str) -> None:
-        """Do what a statement says."""
-        self._done(lambda: self._database.execute(sql))
+        """Run a statement."""
+        self._within_memory(lambda: self._database.execute(sql))
 
-    def _done(self, work: Callable[[], Answer]) -> Answer:
-        """What DuckDB does within its bound of memory or, where it knows no way to, within that of its own choice."""
+    def _within_memory(self, work: Callable[[], Answer]) -> Answer:
+        """Return the result of ``work``; if it runs out of memory, run it again with DuckDB's default limit."""
         try:
             return work()
         except duckdb.OutOfMemoryException:
@@ -319,14 +317,14 @@ class Newest:
             return work()
 
     def checks(self, table: str) -> Iterable[Check]:
-        """Every expectation of a table: in one pass what each row is asked by itself, and all else one after the other.
+        """Yield the check of every expectation of a table: those on single rows in one pass, others one by one.
 
-        All else at once would hold what each of them does.
+        Running the others together would need the memory of all of them at once.
         """
         rows, counted = self._in_one_pass(table)
         for expectation in expectations_of(table):
             failed = counted.get(expectation.name)
-            if failed is None and not rows and expectation.name in OF_ITS_ROWS:
+            if failed is None and not rows and expectation.name in TRUE_WHEN_EMPTY:
                 failed = {}
             elif failed is None:
                 failed = self._counted(f"{expectation.name} of {table}", expectation.failing)
@@ -334,7 +332,7 @@ class Newest:
             yield Check(table, self._versions.get(table), expectation, rows, failed, examples)
 
     def _in_one_pass(self, table: str) -> tuple[int, dict[str, dict[str | None, int]]]:
-        """How many rows a table has, and how many of which cluster break each expectation of a row by itself."""
+        """Return the number of rows, and for each expectation on single rows the failing rows by cluster."""
         by_row = conditions_of(table)
         if table in self._empty:
             return 0, {name: {} for name in by_row}
@@ -347,18 +345,18 @@ class Newest:
         return sum(row[1] for row in found), failed
 
     def _counted(self, name: str, rows: str) -> dict[str | None, int]:
-        """How many rows a SELECT finds, cluster by cluster; its ``name`` is for the error."""
+        """Return the number of rows of a SELECT by cluster; ``name`` is for the error message."""
         return dict(self._fetched(name, f"SELECT cluster, count(*) FROM ({rows}) GROUP BY cluster ORDER BY cluster"))
 
     def _fetched(self, name: str, query: str) -> list[Any]:
-        """The rows of the answer to a query that checks what ``name`` says."""
+        """Return the rows of a query. Raises :class:`JobError` with ``name`` if it fails."""
         try:
-            return self._done(lambda: self._database.execute(query).fetchall())
+            return self._within_memory(lambda: self._database.execute(query).fetchall())
         except duckdb.Error as error:
             raise JobError(f"could not check {name}: {error}") from error
 
     def _examples(self, expectation: Expectation, cluster: str | None) -> tuple[str, ...]:
-        self._put_whole(expectation.failing)
+        self._register_whole(expectation.failing)
         some = (
             f"SELECT * FROM ({expectation.failing}) WHERE cluster IS NOT DISTINCT FROM ? ORDER BY ALL LIMIT {EXAMPLES}"
         )
@@ -366,37 +364,37 @@ class Newest:
 
 
 def newest_pointer(warehouse: Warehouse, run_id: str | None) -> pa.Table:
-    """Whose rows of judged tables are the newest ones; only of a run, if one is named."""
+    """Return the pointer rows of ``gold.judged``; only those of ``run_id`` if it is given."""
     rows = pointer_rows(warehouse, CANDIDATE, warehouse.version(CANDIDATE))
     return rows if run_id is None else rows.filter(pc.equal(rows["run_id"], run_id))
 
 
 def among(column: str, values: Collection[str]) -> pc.Expression:
-    """That a column is one of some values, as Arrow asks it."""
+    """Return the Arrow condition that a column has one of ``values``."""
     return pc.field(column).isin(pa.array(sorted(values), pa.string()))
 
 
 def keys_of(written: DeletedKeys) -> pa.Table:
-    """Keys of rows as a table: a cluster alone stands for all of its rows."""
+    """Return keys as a table of (cluster, key); a null key stands for all rows of the cluster."""
     rows = [*((cluster, None) for cluster in sorted(written.clusters)), *sorted(written.keys)]
     columns = {name: pa.array([row[at] for row in rows], pa.string()) for at, name in enumerate(("cluster", "key"))}
     return pa.table(columns)
 
 
 def as_json(row: dict[str, Any]) -> str:
-    """A row as JSON, without its nulls."""
+    """Return a row as JSON, without nulls."""
     values = {name: value for name, value in row.items() if value is not None}
     return json.dumps(values, default=lambda value: value.isoformat() if isinstance(value, datetime) else str(value))
 
 
-def stopped(checks: Iterable[Check], clusters: Iterable[str]) -> set[str]:
-    """Those of ``clusters`` that must not be published; all, where failing rows name no cluster."""
+def blocked_clusters(checks: Iterable[Check], clusters: Iterable[str]) -> set[str]:
+    """Return those of ``clusters`` that must not be published; all if failing rows name no cluster."""
     failing = {cluster for check in checks if check.stops for cluster in check.failed}
     return {cluster for cluster in clusters if None in failing or cluster in failing}
 
 
 def record(warehouse: Warehouse, checks: Iterable[Check]) -> str:
-    """Write what was found into ``gold.validations``; the id of the validation."""
+    """Write the results to ``gold.validations`` and return the id of the validation."""
     now = datetime.now(UTC)
     validation_id = f"{now:%Y%m%dT%H%M%S.%fZ}"
     rows = [row for check in checks for row in rows_of(check, validation_id, now)]
@@ -405,7 +403,7 @@ def record(warehouse: Warehouse, checks: Iterable[Check]) -> str:
 
 
 def rows_of(check: Check, validation_id: str, now: datetime) -> Iterable[dict[str, Any]]:
-    """The rows of ``gold.validations`` for one check."""
+    """Yield the rows of ``gold.validations`` for one check."""
     for cluster, failed in (check.failed or {None: 0}).items():
         yield {
             "validation_id": validation_id,
@@ -426,7 +424,7 @@ def rows_of(check: Check, validation_id: str, now: datetime) -> Iterable[dict[st
 
 
 def failure_text(check: Check, cluster: str | None) -> str:
-    """What fails in a cluster, for a person: the table, what must hold, and a line for each of some failing rows."""
+    """Return a message about a check that fails in a cluster, with a line for each example."""
     word = "failed" if check.stops else "warning"
     where = "every cluster" if cluster is None else f"cluster {cluster}"
     heading = f"{word} {TABLES[check.table].path} {check.expectation.name}, {where}"
@@ -435,10 +433,10 @@ def failure_text(check: Check, cluster: str | None) -> str:
 
 
 def recent_ledger(ledger: ds.Dataset, since: int) -> ds.Dataset:
-    """The rows of the ledger that the gates read after the landing ``since``; all rows where that is 0.
+    """Return the rows of the ledger that the gates read after the landing ``since``; all rows if that is 0.
 
-    These are the rows of later landings, of some landings before (whether a source has fallen behind, or reads other
-    volumes than it used to), and of files that went on: only all rows of a file show whether one is missing.
+    These are rows of later landings, of some landings before (to see whether a source is late, or its volume has
+    changed), and of files that grew: only all rows of a file show whether one is missing.
     """
     if not since:
         return ledger
@@ -449,7 +447,7 @@ def recent_ledger(ledger: ds.Dataset, since: int) -> ds.Dataset:
 
 
 def begun_before(ledger: ds.Dataset, since: int, recent: pc.Expression) -> list[str]:
-    """The fingerprints of files with new rows whose first landing is not ``recent``."""
+    """Return the fingerprints of files with new rows whose first landing is not ``recent``."""
     columns = ["cluster", "source_node", "stream", "fingerprint", "batch", "status"]
     with duckdb.connect() as database:
         database.execute("SET temp_directory = ?", [gettempdir()])

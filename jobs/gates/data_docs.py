@@ -1,9 +1,8 @@
-"""The gates as a project of Great Expectations, with its data docs: pages for people.
+"""The gates as a Great Expectations project with data docs.
 
-The project lies in ``gx/`` of a warehouse, and whoever knows Great Expectations can open it: the data source
-``election_replay`` is a DuckDB database of the newest rows, each table has a suite of our SQL expectations, and the
-checkpoint ``gates`` runs them all. Validation definitions that the user adds there are run too. Great Expectations
-takes seconds, so this is for ``validate``, and for when a gate fails.
+The project is in ``gx/`` of a warehouse. Its data source ``election_replay`` is a DuckDB database of the newest rows,
+each table has a suite of our SQL expectations, and the checkpoint ``gates`` runs them all. Validation definitions that
+the user adds run too. Great Expectations takes seconds, so this is only for ``validate``, and for a failed gate.
 """
 
 import atexit
@@ -38,14 +37,14 @@ if TYPE_CHECKING:
     from great_expectations.expectations.core.unexpected_rows_expectation import UnexpectedRowsExpectation
 
 SOURCE, CHECKPOINT = "election_replay", "gates"
-"""What the data source and the checkpoint of our suites are called."""
+"""The names of the data source and of the checkpoint of our suites."""
 WHOLE = "whole table"
 
 VARIABLE = re.compile(r"getvariable\('(\w+)'\)")
-"""What of an expectation's SQL is set before it is asked."""
+"""A variable in an expectation's SQL, which is replaced by a literal."""
 
 LEFT_OUT = re.compile(r"<script\b.*?</script>|<(?:link|img)\b[^>]*\b(?:href|src)=[\"'](?:https?:)?//[^>]*>", re.DOTALL)
-"""Scripts, and what a page would fetch from another machine."""
+"""Scripts, and elements that a page would fetch from another machine."""
 
 TEMPLATES = templates_of("election_replay.jobs.gates")
 HEAD = "<head>" + TEMPLATES.get_template("data_docs_head.html.j2").render()
@@ -53,7 +52,9 @@ HEAD = "<head>" + TEMPLATES.get_template("data_docs_head.html.j2").render()
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """The first page of data docs, how many rows Great Expectations found unexpected by table and expectation, and the
+    """The data docs of one run of Great Expectations.
+
+    ``first`` is the first page, ``unexpected`` the number of failing rows by (table, expectation), ``failed`` are the
     names of the user's own validation definitions that failed.
     """
 
@@ -63,18 +64,18 @@ class Pages:
 
 
 def data_docs(warehouse: Warehouse, checks: Sequence[Check], as_of: datetime | None = None) -> Pages | None:
-    """Run the suites of the tables that were checked, and the user's own; ``None`` where no local folder is there.
+    """Run the suites of the checked tables, and the user's own; ``None`` if the warehouse is not a local folder.
 
-    Raises :class:`~jobs.JobError` where the project of the warehouse cannot be opened.
+    Raises :class:`~jobs.JobError` if the project of the warehouse cannot be opened.
     """
     if is_uri(warehouse.root):
         return None
     folder = Path(warehouse.root).absolute() / "data_docs"
     shutil.rmtree(folder, ignore_errors=True)
     context = project(Path(warehouse.root).absolute(), folder)
-    database = newer_database(Path(context.root_directory, "uncommitted"))
+    database = new_database(Path(context.root_directory, "uncommitted"))
     fill(database, warehouse, [table for table, _ in groupby(checks, key=lambda check: check.table)], as_of)
-    with redirect_stdout(StringIO()):  # it prints of each suite that it reads whole tables, as it is to
+    with redirect_stdout(StringIO()):  # it warns that each suite reads whole tables, which is intended
         unexpected = run_ours(context, database, checks, variables(warehouse, as_of))
         looked_at = {check.table for check in checks}
         failed = tuple(run_others(context)) if looked_at >= {*LANDED, *JUDGED} else ()
@@ -86,10 +87,10 @@ def data_docs(warehouse: Warehouse, checks: Sequence[Check], as_of: datetime | N
     return Pages(first, unexpected, failed)
 
 
-def newer_database(folder: Path) -> Path:
-    """Where the newest rows are to be; those of the validation before go, and what it found.
+def new_database(folder: Path) -> Path:
+    """Return the path of a new database, and delete database and results of the validation before.
 
-    They stay for whoever writes a suite.
+    The new one is kept after the run, for users who write suites.
     """
     folder.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(folder / "validations", ignore_errors=True)
@@ -99,9 +100,9 @@ def newer_database(folder: Path) -> Path:
 
 
 def fill(database: Path, warehouse: Warehouse, tables: Collection[str], as_of: datetime | None) -> None:
-    """Write the newest rows of tables, and of those that their expectations read, into a DuckDB database, whole.
+    """Write the newest rows of ``tables``, and of tables that their expectations read, to a DuckDB database.
 
-    The others are there without rows: Great Expectations looks for each table that it has ever known.
+    All other tables are created without rows: Great Expectations looks for each table that it has ever known.
     """
     read = {*tables, *columns_read(tables)}
     with database_in(MEMORY, THREADS) as (memory, _):
@@ -115,18 +116,18 @@ def fill(database: Path, warehouse: Warehouse, tables: Collection[str], as_of: d
 
 
 def variables(warehouse: Warehouse, as_of: datetime | None) -> dict[str, str]:
-    """What the variables of expectations stand for, as literals."""
+    """Return the SQL literals of the variables in expectations."""
     moment = f"TIMESTAMPTZ '{as_of.isoformat()}'" if as_of else "NULL"
     return {"as_of": moment, "since": "0", "forgotten": str(warehouse.forgotten())}
 
 
 def offline(page: str) -> str:
-    """A page of Great Expectations that runs no script, asks no other machine for anything, and can be read so."""
+    """Return a page of Great Expectations without scripts and without references to other machines."""
     return LEFT_OUT.sub("", page).replace("<head>", HEAD, 1)
 
 
 def index(folder: Path, checks: Sequence[Check]) -> str:
-    """The first page: each table with its page. Great Expectations' own one is drawn by scripts that it fetches."""
+    """Return the first page, with a link for each table. Great Expectations' own needs scripts from the network."""
     pages = {page.stem.rpartition("-")[2]: page for page in (folder / "validations").rglob("*.html")}
     tables = []
     for table, found in groupby(checks, key=lambda check: check.table):
@@ -138,12 +139,12 @@ def index(folder: Path, checks: Sequence[Check]) -> str:
 
 
 def name_of(table: str) -> str:
-    """What Great Expectations calls a table: its layer and name."""
+    """Return the name of a table in Great Expectations: layer and name."""
     return TABLES[table].path.replace("/", ".")
 
 
 def project(root: Path, pages: Path) -> "FileDataContext":
-    """The project of a warehouse, made where there is none; it calls nobody, and writes its pages into a folder."""
+    """Return the project of a warehouse, created if missing, without analytics and with its pages in ``pages``."""
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
     import great_expectations as gx
     from great_expectations.data_context.types.base import ProgressBarsConfig
@@ -167,40 +168,40 @@ def project(root: Path, pages: Path) -> "FileDataContext":
 
 
 def keep_connections() -> None:
-    """Let Great Expectations fetch from DuckDB before it closes a connection, as it does with SQLite.
+    """Make Great Expectations fetch results from DuckDB before it closes a connection, as it does with SQLite.
 
-    It closes others first, and an answer of DuckDB ends with its transaction.
+    For other databases it closes first, and a DuckDB result ends with its transaction.
     """
     from great_expectations.execution_engine import sqlalchemy_execution_engine as engine
 
     if "duckdb" not in engine._PERSISTED_CONNECTION_DIALECTS:
         known: Any = engine._PERSISTED_CONNECTION_DIALECTS
         engine._PERSISTED_CONNECTION_DIALECTS = (*known, Dialect("duckdb"))
-        atexit.register(say_no_more)
+        atexit.register(silence_stderr)
 
 
-def say_no_more() -> None:
-    """Say nothing once the process has ended: DuckDB's library would tell of objects that its dialect still holds."""
+def silence_stderr() -> None:
+    """Redirect standard error to nowhere at exit: DuckDB's library would report objects that its dialect holds."""
     sys.stderr.flush()
     with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - a device
         os.dup2(nowhere.fileno(), 2)
 
 
 class Dialect(str):
-    """The name of a dialect, as Great Expectations writes them."""
+    """The name of a SQL dialect in the form of Great Expectations' enum members."""
 
     __slots__ = ()
 
     @property
     def value(self) -> str:
-        """The name."""
+        """Return the name."""
         return str(self)
 
 
 def run_ours(
     context: "FileDataContext", database: Path, checks: Sequence[Check], given: Mapping[str, str]
 ) -> dict[tuple[str, str], int]:
-    """Run the checkpoint of our suites; how many rows are unexpected, by table and expectation."""
+    """Run the checkpoint of our suites, and return the number of failing rows by (table, expectation)."""
     import great_expectations as gx
 
     source = source_of(context, f"duckdb:///{database}")
@@ -225,7 +226,7 @@ def run_ours(
 
 
 def source_of(context: "FileDataContext", address: str) -> Any:
-    """The data source, with what users added to it; its database may lie elsewhere by now."""
+    """Return the data source with the users' additions, pointed to the current database ``address``."""
     if SOURCE not in context.data_sources.all():
         return context.data_sources.add_sql(SOURCE, connection_string=address)
     source: Any = context.data_sources.get(SOURCE)
@@ -236,7 +237,7 @@ def source_of(context: "FileDataContext", address: str) -> Any:
 
 
 def unexpected_rows(result: "ExpectationValidationResult") -> int:
-    """How many rows are unexpected. Raises :class:`~jobs.JobError` where Great Expectations could not ask."""
+    """Return the number of failing rows. Raises :class:`~jobs.JobError` if Great Expectations could not check."""
     info = result.exception_info
     if "raised_exception" not in info or info["raised_exception"]:
         raise JobError(f"Great Expectations could not check {meta_of(result)['name']}: {readable_info(info)}")
@@ -244,18 +245,18 @@ def unexpected_rows(result: "ExpectationValidationResult") -> int:
 
 
 def meta_of(result: "ExpectationValidationResult") -> Mapping[str, Any]:
-    """What an expectation of ours says of itself."""
+    """Return the metadata of one of our expectations."""
     return (result.expectation_config and result.expectation_config.meta) or {"name": "an expectation"}
 
 
 def readable_info(info: Mapping[str, Any]) -> str:
-    """What Great Expectations says of an exception: by itself, or by each metric."""
+    """Return the first line of an exception's message, which stands at the top level or under a metric."""
     found = info if "exception_message" in info else next(iter(info.values()), {})
     return (str(found.get("exception_message") or "it does not say why").splitlines() or [""])[0]
 
 
 def run_others(context: "FileDataContext") -> Iterator[str]:
-    """Run the validation definitions that the user added; the names of those that failed."""
+    """Run the user's own validation definitions, and yield the names of those that failed."""
     ours = set(map(name_of, (*LANDED, *JUDGED)))
     for definition in context.validation_definitions.all():
         if definition.name not in ours and definition.data_source.name == SOURCE and not definition.run().success:
@@ -263,14 +264,14 @@ def run_others(context: "FileDataContext") -> Iterator[str]:
 
 
 def expectation(check: Check, given: Mapping[str, str]) -> "UnexpectedRowsExpectation":
-    """That no row breaks it: the same SELECT as the gate has."""
+    """Return an expectation that the SELECT of the gate finds no row."""
     from great_expectations.expectations.core.unexpected_rows_expectation import UnexpectedRowsExpectation
     from great_expectations.expectations.metadata_types import FailureSeverity
 
     failing = VARIABLE.sub(lambda found: given[found[1]], check.expectation.failing)
     rows = failing.replace("{", "{{").replace("}", "}}")
     return UnexpectedRowsExpectation(
-        # As texts: to fetch times with their zone DuckDB wants a package of its own.
+        # As texts: to fetch times with a zone DuckDB needs another Python package.
         unexpected_rows_query=f"SELECT CAST(COLUMNS(*) AS VARCHAR) FROM ({rows}) AS failing",  # noqa: S608
         severity=FailureSeverity(check.expectation.severity),
         description=f"{check.expectation.name}: {check.expectation.says}",
@@ -279,5 +280,5 @@ def expectation(check: Check, given: Mapping[str, str]) -> "UnexpectedRowsExpect
 
 
 def table_of(name: str) -> str:
-    """The table that Great Expectations calls so."""
+    """Return the table for a name that :func:`name_of` made."""
     return name.rpartition(".")[2]

@@ -161,7 +161,7 @@ def kept_runs(warehouse: Warehouse, newest: dict[str, Any], since: datetime) -> 
 
 def publish_again(warehouse: Warehouse, published: dict[str, Any], tidied: Collection[str]) -> None:
     """Publish the same rows at the new versions of the tables that upkeep ``tidied``."""
-    now = warehouse.moment("runs", "started_at", "published_at")
+    now = warehouse.next_timestamp("runs", "started_at", "published_at")
     versions = published["versions"] | {name: warehouse.version(name) for name in tidied if name != "runs"}
     pointed = pointer_rows(warehouse, PUBLISHED, warehouse.version(PUBLISHED))
     again = {

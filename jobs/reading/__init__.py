@@ -1,1 +1,1 @@
-"""What is published, read without Spark: tables, views, incidents, explanations."""
+"""Readers of published tables, without Spark: queries, views, incidents, stories, explanations."""

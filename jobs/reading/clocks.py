@@ -1,7 +1,4 @@
-"""The clocks that were wrong: all times here are in common time; what such a clock showed then.
-
-So readings can be shown again to whoever asks for the raw ones.
-"""
+"""Conversion between common time, in which gold tables are, and the readings of clocks that were wrong."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -21,14 +18,14 @@ OFFSETS = """
 
 EVER, NEVER = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
 WIDE = timedelta(seconds=4)
-"""How far a clock was ahead is told as a range where it is not known better than this."""
+"""An offset that is known less precisely than this is shown as a range."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrongClock:
-    """The clock of ``source`` showed ``ahead`` more than common time, from ``first`` to ``last`` of that.
+    """A period, from ``first`` to ``last`` in common time, in which the clock of ``source`` was ``ahead`` of it.
 
-    Moments may have been later than common time by ``late_by``.
+    True times may be up to ``late_by`` later than common time says.
     """
 
     source: str
@@ -39,14 +36,14 @@ class WrongClock:
 
     @property
     def shift(self) -> str:
-        """By how much what it logged is shifted: ``+88.5 s``, or ``-2 min 1 s to -55 s``."""
+        """Return by how much its logged times are shifted: ``+88.5 s``, or ``-2 min 1 s to -55 s``."""
         if self.late_by <= WIDE:
             return signed(-self.ahead)
         return f"{signed(-self.ahead)} to {signed(self.late_by - self.ahead)}"
 
 
 def signed(by: timedelta) -> str:
-    """A shift in words, with its sign."""
+    """Return a shift as text, with its sign."""
     us = by // timedelta(microseconds=1)
     return f"{'+' if us > 0 else '-'}{seconds(abs(us))}"
 
@@ -59,23 +56,23 @@ class Clocks:
 
     @property
     def as_shown(self) -> "Clocks":
-        """What gives back the readings of these clocks: :meth:`adjusted` is then what each showed."""
+        """Return the inverse, whose :meth:`adjusted` turns common time back into readings."""
         return Clocks(tuple(replace(wrong, ahead=-wrong.ahead) for wrong in self.wrong))
 
     def adjusted(self, source: str | None, at: datetime) -> datetime:
-        """``at`` without what the clock of ``source`` is ahead there."""
+        """Return ``at`` less the offset of the clock of ``source`` at that time."""
         ahead = (wrong.ahead for wrong in self.wrong if wrong.source == source and wrong.first <= at <= wrong.last)
         return at - next(ahead, timedelta(0))
 
     def late_by(self, source: str | None, at: datetime) -> timedelta:
-        """How much later than it is told something may have been; zero where that is known well."""
+        """Return by how much an event may be later than shown; zero if that is at most :data:`WIDE`."""
         late_by = (wrong.late_by for wrong in self.wrong if wrong.source == source and wrong.first <= at <= wrong.last)
         known = next(late_by, timedelta(0))
         return known if known > WIDE else timedelta(0)
 
     @property
     def columns(self) -> dict[str, list[Any]]:
-        """The same as lists of values, for a query."""
+        """Return the clocks as lists of values, for a query."""
         return {
             "wrong_sources": [wrong.source for wrong in self.wrong],
             "wrong_first": [wrong.first for wrong in self.wrong],
@@ -85,14 +82,14 @@ class Clocks:
 
 
 def clocks_of(published: Published, cluster: str, group: str) -> Clocks:
-    """The clocks of a group that were wrong."""
+    """Return the wrong clocks of a group."""
     rows = published.rows(OFFSETS, {"cluster": cluster, "group": group})
-    found = [wrong for _, of_source in groupby(rows, itemgetter("source_node")) for wrong in _stretches([*of_source])]
+    found = [wrong for _, of_source in groupby(rows, itemgetter("source_node")) for wrong in _periods([*of_source])]
     return Clocks(tuple(found))
 
 
-def _stretches(rows: list[Row]) -> Iterator[WrongClock]:
-    """The times in which a clock was ahead by as much, where it was at all; each lasts until the next begins."""
+def _periods(rows: list[Row]) -> Iterator[WrongClock]:
+    """Yield the periods in which a source's clock had one offset other than 0; each lasts until the next begins."""
     begins = [EVER, *(row["start_time"] for row in rows[1:])]
     ends = [*(begin - timedelta(microseconds=1) for begin in begins[1:]), NEVER]
     for row, begin, end in zip(rows, begins, ends, strict=True):
@@ -104,7 +101,7 @@ def _stretches(rows: list[Row]) -> Iterator[WrongClock]:
 
 
 def in_words(clocks: Clocks, *, raw: bool) -> str:
-    """Which clock the times of a picture or a story are on."""
+    """Return text about the clock on which the times of a picture or a story are."""
     if raw:
         return "by the clock of the node that logged it, right or wrong"
     if not clocks.wrong:
@@ -114,7 +111,7 @@ def in_words(clocks: Clocks, *, raw: bool) -> str:
 
 
 def when(wrong: WrongClock) -> str:
-    """When a clock was wrong; nothing where it always was."""
+    """Return text about the period in which a clock was wrong; empty if it always was."""
     since = "" if wrong.first == EVER else f" from {clock(wrong.first)}"
     until = "" if wrong.last == NEVER else f" to {clock(wrong.last)}"
     return f" ({(since + until).strip()})" if since or until else ""

@@ -1,8 +1,8 @@
-"""What is published as one DuckDB file, which any tool opens that knows DuckDB: no warehouse, no Spark, no network.
+"""Writes what is published as one DuckDB file, for tools without a warehouse, Spark or network.
 
-It holds the gold tables, the reviews and what was read of which file whole, with the types and comments of
-:mod:`schemas`, and all views and table functions. Of lines, events and facts it holds those that a verdict names as
-proof: a file for a person is not to grow with the logs.
+The file has the gold tables, the reviews and the ledger of files, with the types and comments of :mod:`schemas`, and
+all views and table functions. Of lines and events it has only those that prove something, so that its size does not
+grow with the logs.
 """
 
 from collections.abc import Iterator
@@ -19,27 +19,27 @@ from election_replay.schemas import TABLES, Table
 from election_replay.schemas.model import View, sql_text
 from election_replay.schemas.views import BEFORE, VIEWS
 
-NOT_TOLD = ("open_facts", "quarantine", *CARRIED)
-"""Those of which no row is in it."""
+EMPTY = ("open_facts", "quarantine", *CARRIED)
+"""Tables that are empty in the file."""
 
-WHOLE = tuple(table.name for table in TABLES.values() if table.layer in {"gold", "side"} and table.name not in NOT_TOLD)
-"""The tables that are in it whole."""
+WHOLE = tuple(table.name for table in TABLES.values() if table.layer in {"gold", "side"} and table.name not in EMPTY)
+"""Tables that are complete in the file."""
 
 OF_PROOFS = {"events": "event_id", "log_lines": "event_id"}
-"""Those of which the rows are that prove something: name -> the column that the proofs name."""
+"""Tables of which only rows that prove something are in the file: name -> column that proofs refer to."""
 
-SOME = {
+FILTERED = {
     "landed_files": "true",
     "facts": "kind = 'MEMBER_ADDRESS'",
-    **dict.fromkeys(NOT_TOLD, "false"),
+    **dict.fromkeys(EMPTY, "false"),
 }
-"""Those of which the rows are that a view reads, or that tell what was read."""
+"""Tables of which only rows that match a SQL condition are in the file: name -> condition."""
 
 
 def write_database(published: Published, file: Path) -> int:
-    """Write ``file`` all at once, in place of an older one; its size in bytes.
+    """Write ``file`` atomically, in place of an older one, and return its size in bytes.
 
-    Raises :class:`~jobs.JobError` where it cannot be written.
+    Raises :class:`~jobs.JobError` if it cannot be written.
     """
     scratch = file.with_name(f".{file.name}.{uuid4().hex}")
     try:
@@ -55,26 +55,26 @@ def write_database(published: Published, file: Path) -> int:
 
 
 def fill(published: Published, file: Path) -> None:
-    """Make a new database of what is published."""
+    """Create the database."""
     with duckdb.connect(str(file)) as database:
         database.execute("SET TimeZone = 'UTC'")
         for name in WHOLE:
-            make(published, database, TABLES[name], f"SELECT * FROM {name}")
-        proofs = " UNION ".join(proving(TABLES[name]) for name in WHOLE if [*proof_columns(TABLES[name])])
+            create_table(published, database, TABLES[name], f"SELECT * FROM {name}")
+        proofs = " UNION ".join(proofs_sql(TABLES[name]) for name in WHOLE if [*proof_columns(TABLES[name])])
         for name, column in OF_PROOFS.items():
             sql = f"SELECT * FROM {name} WHERE {column} IN ({proofs})"
-            make(published, database, TABLES[name], sql)
-        for name, condition in SOME.items():
-            make(published, database, TABLES[name], f"SELECT * FROM {name} WHERE {condition}")
+            create_table(published, database, TABLES[name], sql)
+        for name, condition in FILTERED.items():
+            create_table(published, database, TABLES[name], f"SELECT * FROM {name} WHERE {condition}")
         create_macros(database)
-        create_views(database, VIEWS, lasting=True, compared=compared(published, database))
+        create_views(database, VIEWS, lasting=True, compared=create_former_tables(published, database))
 
 
-def compared(published: Published, database: duckdb.DuckDBPyConnection) -> bool:
-    """Make the tables of the run before, unless it is kept no longer."""
+def create_former_tables(published: Published, database: duckdb.DuckDBPyConnection) -> bool:
+    """Create the tables of the run before; return False if it is kept no longer."""
     try:
         for name in BEFORE:
-            make(published, database, VIEWS[name], f"SELECT * FROM {name}")
+            create_table(published, database, VIEWS[name], f"SELECT * FROM {name}")
     except KeptNoLongerError:
         for name in BEFORE:
             database.execute(f"DROP TABLE IF EXISTS {name}")
@@ -82,8 +82,8 @@ def compared(published: Published, database: duckdb.DuckDBPyConnection) -> bool:
     return True
 
 
-def make(published: Published, database: duckdb.DuckDBPyConnection, table: Table | View, sql: str) -> None:
-    """One table with its rows, types and comments."""
+def create_table(published: Published, database: duckdb.DuckDBPyConnection, table: Table | View, sql: str) -> None:
+    """Create a table with the rows of ``sql``, types and comments."""
     schema, batches = published.stream(sql)
     names = ", ".join(f'"{name}"' for name in table.names)
     database.register("given_rows", schema.empty_table())
@@ -99,12 +99,12 @@ def make(published: Published, database: duckdb.DuckDBPyConnection, table: Table
 
 
 def proof_columns(table: Table) -> Iterator[str]:
-    """The columns of a table that name events."""
+    """Return the columns of a table that name events."""
     return (name for name in table.names if name == "evidence" or name.endswith("event_id"))
 
 
-def proving(table: Table) -> str:
-    """The events that a table names, as one column."""
+def proofs_sql(table: Table) -> str:
+    """Return a SELECT of the events that a table names, as one column."""
     parts = [
         f"SELECT {'unnest(evidence)' if name == 'evidence' else name} FROM {table.name}"
         for name in proof_columns(table)

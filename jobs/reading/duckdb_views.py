@@ -1,4 +1,4 @@
-"""The views over the published tables, in duckdb."""
+"""Creates the views over published tables in DuckDB."""
 
 import re
 from collections.abc import Collection
@@ -11,13 +11,13 @@ from election_replay.schemas.model import View, sql_text
 from election_replay.schemas.views import BEFORE, DUCKDB_MACROS, VIEWS
 
 NAMES = frozenset((*TABLES, *BEFORE, *VIEWS))
-"""What can be read by a name."""
+"""All names of tables and views."""
 
 WORD = re.compile(r"\w+")
 
 
 def create_macros(database: duckdb.DuckDBPyConnection) -> None:
-    """Create the functions that Spark has under other names."""
+    """Create the functions of the shared SQL that DuckDB has under other names than Spark."""
     for macro in DUCKDB_MACROS:
         database.execute(macro)
 
@@ -25,10 +25,9 @@ def create_macros(database: duckdb.DuckDBPyConnection) -> None:
 def create_views(
     database: duckdb.DuckDBPyConnection, names: Collection[str], *, lasting: bool = False, compared: bool = True
 ) -> None:
-    """Create views and table functions, with their comments, over tables that ``database`` knows by name.
+    """Create views and table functions, with their comments, over tables registered in ``database``.
 
-    ``lasting``: they stay in the file of ``database``, as its tables do. Those that compare with the run before are
-    left out unless ``compared``.
+    ``lasting``: store them in the database file. Unless ``compared``, views that read the run before are left out.
     """
     views = (view for view in VIEWS.values() if view.name in names and view.name not in BEFORE)
     kind = "VIEW" if lasting else "TEMPORARY VIEW"
@@ -47,7 +46,7 @@ def create_views(
 
 
 def read_by(sql: str) -> set[str]:
-    """The tables and views that a query may read: those whose names stand in it, and those that such views read."""
+    """Return the tables and views that a query may read: those that it names, and those that these views name."""
     found: set[str] = set()
     unread = [sql]
     while unread:
@@ -58,5 +57,5 @@ def read_by(sql: str) -> set[str]:
 
 
 def compares(view: View | None) -> bool:
-    """Whether this is a view that reads what the run before published."""
+    """Return True for a view that reads tables of the run before."""
     return view is not None and any(before in view.sql for before in BEFORE)

@@ -1,4 +1,4 @@
-"""One finding explained: what it rests on, what would refute it, and what limits it."""
+"""Explains one finding: its evidence, what would refute it, and what limits it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +25,7 @@ ECHOES = (
     "SELECT finding_id, rule, severity, certainty, summary FROM findings "
     "WHERE finding_id IN (SELECT finding_id FROM following) ORDER BY start_time, finding_id"
 )
-"""What follows from a finding, and what follows from that."""
+"""SELECT of the findings implied by a finding, directly or through others."""
 COVERAGE = "SELECT * FROM rule_coverage WHERE cluster = ? AND replica_group = ? AND rule = ? ORDER BY protocol"
 LIMITING = (
     "SELECT rule, summary, start_time, end_time FROM findings WHERE cluster = ? AND replica_group = ? "
@@ -36,9 +36,9 @@ LIMITING = (
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A finding with all that a reviewer asks about it.
+    """A finding with everything that a reviewer needs.
 
-    Its times and those of its lines (``at``) are on ``clocks``, which put right what is proven wrong.
+    Its times and those of its lines (``at``) are corrected by ``clocks`` for clocks that are proven wrong.
     """
 
     finding: Row
@@ -52,12 +52,12 @@ class Explanation:
 
     @property
     def rule(self) -> Rule:
-        """The rule of the finding."""
+        """Return the rule of the finding."""
         return catalogue()[self.finding["rule"]]
 
     @property
     def as_json(self) -> dict[str, Any]:
-        """The same as plain data."""
+        """Return the explanation as plain data."""
         rule = self.rule
         return {
             "finding": {name: value for name, value in self.finding.items() if name != "next_steps"},
@@ -81,9 +81,9 @@ class Explanation:
 
 
 def explain(published: Published, finding_id: str) -> Explanation:
-    """The explanation of a finding, which the beginning of its id names if only one begins so.
+    """Return the explanation of the finding whose id begins with ``finding_id``.
 
-    Raises :class:`JobError`, saying what to do next, when none or several do.
+    Raises :class:`JobError` if none or several ids do.
     """
     named = the_finding(published, finding_id.strip().lower())
     cluster, group_name = named["cluster"], named["replica_group"]
@@ -106,7 +106,7 @@ def explain(published: Published, finding_id: str) -> Explanation:
 
 
 def times(published: Published, finding: Row) -> list[Row]:
-    """The times that clusters change and that the protocol of a finding counts with, as its group has them."""
+    """Return the configurable timeouts of a finding's protocol, in ms, with their values in its group."""
     about = [finding["cluster"], finding["replica_group"], finding["protocol"]]
     facts = published.rows(SETTINGS, [*about, SettingPrinted.kind, TimeoutConfigured.kind])
     printed = [(row["source_node"], row["name"], row["value"]) for row in facts if row["kind"] == SettingPrinted.kind]
@@ -124,7 +124,7 @@ def times(published: Published, finding: Row) -> list[Row]:
 
 
 def the_finding(published: Published, beginning: str) -> Row:
-    """The one finding whose id begins so."""
+    """Return the finding whose id begins with ``beginning``. Raises :class:`JobError` if none or several do."""
     found = published.rows(FINDING_SHAPE, [beginning]) if beginning else []
     if not found:
         raise JobError(

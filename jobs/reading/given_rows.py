@@ -1,4 +1,4 @@
-"""Views whose rows come from the software itself: the catalogue of rules, with what to do about their findings."""
+"""Views whose rows come from the software itself: the catalogue of rules with next steps."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -9,7 +9,7 @@ from election_replay.schemas.model import View
 
 
 def rule_rows() -> Iterator[tuple[str, ...]]:
-    """The rows of the view ``rules``."""
+    """Yield the rows of the view ``rules``."""
     for steps in all_steps():
         rule = catalogue()[steps.rule]
         yield (
@@ -19,11 +19,11 @@ def rule_rows() -> Iterator[tuple[str, ...]]:
 
 
 ROWS = {"rules": rule_rows}
-"""The rows of each such view, by its name."""
+"""The functions that yield the rows of each such view, by its name."""
 
 
 def with_rows(view: View, quoted: Callable[[str], str]) -> View:
-    """``view`` with the query that gives its rows, if they are given; ``quoted`` writes a literal for the engine."""
+    """Return ``view``; if its rows are given, with a query that holds them. ``quoted`` writes a SQL literal."""
     if not view.given:
         return view
     rows = ", ".join(f"({', '.join(map(quoted, row))})" for row in ROWS[view.name]())

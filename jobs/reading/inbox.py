@@ -1,4 +1,4 @@
-"""The inbox: findings of all groups, the gravest first, each with what follows from it and who leads its group now."""
+"""The inbox: findings of all groups, gravest first, with implied findings and the current leaders of their groups."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -20,10 +20,10 @@ SYSTEMS = {
     **{system.title: tuple(spoken.protocol for spoken in system.protocols) for system in ROWS_OF_SYSTEMS},
     "Bully and ring": ("bully", "token_ring"),
 }
-"""The protocols of each system, as a reader looks for it."""
+"""The protocols of each system, by the name that readers filter by."""
 
 ROWS = 50
-"""Findings that one page lists."""
+"""Findings on one page."""
 
 FAMILIES = """
     WITH families AS (
@@ -56,7 +56,7 @@ LED_BY = """
         ON lane.cluster = now.cluster AND lane.replica_group = now.replica_group AND lane.protocol = now.protocol
             AND lane.node = now.leader AND lane.role = now.role AND lane.term IS NOT DISTINCT FROM now.term
 """
-"""Who leads each group at the end of its logs, by the name of the member and of the machine whose logs say so."""
+"""SELECT of each group's leader at the end of its logs, with the machine whose logs show that."""
 NOW = f"""
     SELECT cluster, replica_group, leader, role, term FROM ({LED_BY})
     WHERE cluster IN (SELECT unnest($clusters)) AND replica_group IN (SELECT unnest($groups))
@@ -66,9 +66,9 @@ NOW = f"""
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What an address asks of the inbox; all of it may be left out. Times are as typed, UTC unless they say otherwise.
+    """The filters in an address of the inbox, all optional. Times are as typed, UTC unless they have an offset.
 
-    ``new`` is a moment: only what was published for the first time after it. ``sort`` is one of :data:`ORDERS`.
+    ``new`` is a time: only findings first published after it. ``sort`` is one of :data:`ORDERS`.
     """
 
     severity: str = ""
@@ -85,7 +85,7 @@ class Filters:
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> "Filters":
-        """The filters of an address. Raises :class:`JobError` for a value that none of them knows."""
+        """Parse the query of an address. Raises :class:`JobError` for an unknown value."""
         found = cls(**{field.name: query[field.name].strip() for field in fields(cls) if query.get(field.name)})
         for name, known in (
             ("severity", SEVERITIES),
@@ -102,11 +102,11 @@ class Filters:
 
     @property
     def given(self) -> dict[str, str]:
-        """Those that are given."""
+        """Return the filters that are set."""
         return {field.name: value for field in fields(self) if (value := getattr(self, field.name))}
 
     def conditions(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Each as a condition on a finding, and its values."""
+        """Yield each filter as a SQL condition on findings, and its values."""
         for name in ("severity", "certainty", "rule", "cluster"):
             if value := getattr(self, name):
                 yield f"{name} = ${name}", {name: value}
@@ -128,9 +128,9 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Inbox:
-    """One page of findings; ``counts`` are those of all pages by severity, ``leaders`` say who leads each group now.
+    """One page of findings. ``counts`` are the findings of all pages by severity.
 
-    ``marks`` are those of reviewers, by the finding.
+    ``leaders`` are the current leaders by (cluster, group), ``marks`` the reviewers' marks by finding id.
     """
 
     findings: list[Row]
@@ -140,12 +140,12 @@ class Inbox:
 
     @property
     def total(self) -> int:
-        """How many findings there are on all pages."""
+        """Return the number of findings on all pages."""
         return sum(self.counts.values())
 
 
 def inbox(published: Published, filters: Filters, after: int = 0) -> Inbox:
-    """The findings that pass ``filters``, from the one ``after`` so many on."""
+    """Return a page of the findings that pass ``filters``, without the first ``after``."""
     asked = list(filters.conditions())
     conditions = " AND ".join(text for text, _ in asked) or "true"
     values = {name: value for _, given in asked for name, value in given.items()}
@@ -161,7 +161,7 @@ def inbox(published: Published, filters: Filters, after: int = 0) -> Inbox:
 
 
 def leaders(published: Published, findings: list[Row]) -> dict[tuple[str, str], list[Row]]:
-    """Who leads the groups of findings at the end of their logs."""
+    """Return the leaders of the findings' groups at the end of their logs, by (cluster, group)."""
     groups = {(finding["cluster"], finding["replica_group"]) for finding in findings}
     given = {"clusters": [cluster for cluster, _ in groups], "groups": [group for _, group in groups]}
     found: dict[tuple[str, str], list[Row]] = {}

@@ -1,7 +1,7 @@
-"""One incident: all that is published about one replica group between two times, on clocks that are put right.
+"""One incident: everything published about one replica group between two times.
 
-``story`` tells it in sentences; ``incident_text``, ``report`` and ``dashboard`` show it. A clock that is proven wrong
-is put right wherever its readings are shown, unless the reader asks for the raw ones.
+``story`` renders it in sentences; ``incident_text``, ``report`` and ``dashboard`` show it. Times of a clock that is
+proven wrong are corrected, unless the reader asks for raw ones.
 """
 
 import re
@@ -24,7 +24,7 @@ from election_replay.jobs.reading.words import FOREVER, SEVERITIES, Row, name_of
 from election_replay.jobs.runbook import notices
 
 MARGIN = timedelta(seconds=10)
-"""So long before a finding begins, and after it ends, is shown with it."""
+"""The time before and after a finding that is shown with it."""
 
 GROUP = "cluster = ? AND replica_group = ?"
 OVERLAPPING = f"{GROUP} AND start_time <= ? AND coalesce(end_time, ?) >= ?"
@@ -43,7 +43,7 @@ SERVICES = f"""
     ORDER BY start_time, node, source_node LIMIT ?
 """
 STARTED = "CASE WHEN start_cause = 'start' THEN start_time WHEN end_cause = 'start' THEN end_time END"
-"""When a member starts: its first role may be known only by what it says later."""
+"""The SQL of the start of a member, as the start or the end of a role interval."""
 ENDINGS = f"""
     SELECT * FROM (
         SELECT protocol, node, source_node, end_time, end_cause, end_uncertainty_ms,
@@ -58,8 +58,11 @@ ENDINGS = f"""
         AND NOT (end_cause = 'stopped' AND coalesce(stopping >= coalesce(started, stopping), false))
     ORDER BY end_time, node, source_node LIMIT ?
 """
-"""How lives end, by members' own logs; who was told to stop, and goes on in another role until it is down, is stopped
-once. A process that starts in the same folder as another member is no return of the first."""
+"""SELECT of the ends of process runs, by members' own logs.
+
+A member that is told to stop and passes through other roles until it is down is stopped once. A process that starts in
+the same folder as another member is not a return of the first.
+"""
 SILENCES = f"""
     SELECT node, source_node, start_time FROM role_intervals
     WHERE {OVERLAPPING} AND role = 'unknown' AND start_cause = 'silent' ORDER BY node, start_time LIMIT ?
@@ -70,7 +73,7 @@ SEEN_ROLES = f"""
     FROM role_intervals WHERE {OVERLAPPING} AND role <> 'unknown'
     GROUP BY ALL ORDER BY node, source_node, start_time, role
 """
-"""What each member was, and how often."""
+"""SELECT of the roles of each member, with the number of intervals of each."""
 FINDINGS = f"SELECT {{columns}} FROM findings WHERE {OVERLAPPING} ORDER BY start_time, finding_id"
 DAMAGE = "SELECT finding_id, damage FROM losses WHERE cluster = ? AND replica_group = ? AND damage > 0"
 COLUMNS_OF_A_LIST = (
@@ -124,7 +127,7 @@ HOLES = """
     WHERE change.cluster = $cluster AND change.replica_group = $group AND change.old_leader_state = 'unknown'
     GROUP BY ALL
 """
-"""The first hole over a change in the log of an old leader of which nothing else is known, by its own clock."""
+"""SELECT of the first log gap, over a change of leader, of an old leader whose state is unknown; by its own clock."""
 NOW = f"""
     SELECT *, (SELECT list(struct_pack(node := one.node, role := one.role)) FROM role_intervals AS one
                WHERE one.cluster = current.cluster AND one.replica_group = current.replica_group
@@ -155,17 +158,17 @@ KNOWN = (
 )
 
 LOSES = r"(?=(?:, [\w.-]+)*(?: and [\w.-]+)? (?:had )?(?:lost contact|ended|been down)\b)"
-"""What follows the ids of members in a sentence, and no other number."""
+"""The words that follow ids of members, but no other number, in a sentence of a finding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How it went: changes of leadership, services and lives of members, and who leads ``now``.
+    """The course of events: changes of leadership, service periods and ends of members, and the leaders ``now``.
 
-    ``services`` are the times of masters, and of those who act for them, that have no term; ``endings`` say which
-    member died, was stopped or fell silent, and when it was back; ``silences`` are the roles in which a log just stops.
-    ``notices`` are lines that no rule judges; ``seen_roles`` are the roles of each member where nobody is known to have
-    led, and no finding is grave.
+    ``services`` are the intervals of masters, and of acting masters, that have no term. ``endings`` are members that
+    died, were stopped or fell silent, with the time of their return. ``silences`` are roles in which a log just stops.
+    ``notices`` are lines that no rule judges. ``seen_roles`` are the roles of each member, if no leader is known and no
+    finding is grave.
     """
 
     changes: list[Row]
@@ -179,11 +182,11 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """What is known of one group in one window of time; ``begin`` and ``end`` are where there is something to see.
+    """Everything known of one group in one window; ``begin`` and ``end`` bound what there is to see.
 
-    ``members`` are the lanes: nodes with the folders whose logs speak for them (null: none does) and the number of
-    their roles. ``names`` says what to call a node, ``drawn`` holds the picture. All times are on ``clocks``; ``raw``:
-    those are the nodes' own, right or wrong.
+    ``members`` are the lanes: nodes with the folders of their logs (null: none) and the number of their roles.
+    ``names`` are the display names of nodes, ``drawn`` is the picture. Times are corrected by ``clocks``, or, if
+    ``raw``, as the nodes logged them.
     """
 
     run_id: str
@@ -209,30 +212,30 @@ class Incident:
 
     @property
     def roots(self) -> list[Row]:
-        """Findings that follow from no other one that is shown; those first that have the gravest, then by time."""
+        """Return the findings that no shown finding implies, sorted by the gravest in their trees, then by time."""
         shown = {finding["finding_id"] for finding in self.findings}
         roots = [finding for finding in self.findings if finding["implied_by"] not in shown]
         return sorted(roots, key=lambda root: min(rank(finding) for _, finding in self.tree(root)))
 
     def echoes(self, finding: Row) -> list[Row]:
-        """The findings that follow from ``finding``."""
+        """Return the findings that ``finding`` implies."""
         return self.echoes_of.get(finding["finding_id"], [])
 
     def tree(self, finding: Row, depth: int = 0) -> Iterator[tuple[int, Row]]:
-        """A finding, and all that follow from it, each with how far from it: 0 for itself."""
+        """Yield a finding and all that it implies, each with its depth: 0 for itself."""
         yield depth, finding
         for echo in self.echoes(finding):
             yield from self.tree(echo, depth + 1)
 
     def called(self, node: str, source: str | None = None) -> str:
-        """What to call a member; with ``source`` the one of that machine."""
+        """Return the display name of a member, or of the member on the machine ``source``."""
         return self.drawn.names.get((node, source)) or self.names.get(node, node)
 
     def by_host(self, sentence: str, *, finding: bool = False) -> str:
-        """The sentence with each member called by its host alone, for a text whose lanes say which id that is.
+        """Return the sentence with each member named by its host alone, for texts beside lanes that show the ids.
 
         ``3 (broker-3, epoch 2)`` becomes ``broker-3 (epoch 2)``. A host with several members keeps their ids. In the
-        sentence of a ``finding`` an id stands for the member without its host too; in a quoted line it is left.
+        sentence of a ``finding`` a bare id is replaced too; in a quoted line it is not.
         """
         hosts, nodes = (Counter(member[column] for member in self.members) for column in ("source_node", "node"))
         for member in self.members:
@@ -246,7 +249,7 @@ class Incident:
         return sentence
 
     def counted(self) -> str:
-        """How many findings of each severity there are, in words."""
+        """Return the number of findings by severity, as text."""
         counts = Counter(finding["severity"] for finding in self.findings)
         return ", ".join(f"{counts[severity]:,} {severity}" for severity in SEVERITIES if counts[severity]) or "none"
 
@@ -255,12 +258,12 @@ class Incident:
         return f"{span(self.begin, self.end)} UTC, {self.clocks_in_words()}"
 
     def clocks_in_words(self) -> str:
-        """Which clock all times are on."""
+        """Return text about the clock of all times."""
         return in_words(self.clocks, raw=self.raw)
 
 
 def rank(finding: Row) -> int:
-    """How grave a finding is; 0 is the gravest."""
+    """Return the rank of a finding's severity; 0 is the gravest."""
     return SEVERITIES.index(finding["severity"])
 
 
@@ -275,13 +278,13 @@ def incident(
     story_alone: bool = False,
     raw: bool = False,
 ) -> Incident:
-    """What is known of a group between two times.
+    """Return what is known of a group between two times; ``None`` is no bound.
 
-    With ``at_most`` it is what a screen can show at once: the first so many changes, services, endings and silences, of
-    findings what a list tells of them, and neither roles, moments nor evidence. With ``story_alone`` it is what the
-    story tells: neither those nor anything that is drawn. ``raw`` leaves wrong clocks as they were.
+    ``at_most`` limits it to one screen: that many changes, services, endings and silences, findings with the columns of
+    a list, and no roles, moments or evidence. ``story_alone`` leaves out these and the picture. ``raw`` leaves the
+    times of wrong clocks as logged.
 
-    Raises :class:`JobError` for an unknown cluster or group, and for a window that ends before it begins.
+    Raises :class:`JobError` for an unknown cluster or group, or a window that ends before it begins.
     """
     refuse_unknown(published, cluster, group)
     if since and until and since > until:
@@ -296,9 +299,9 @@ def incident(
     found = published.rows(FINDINGS.format(columns=columns), window.overlapping)
     log_ends = ends_of_logs(published, cluster, raw=raw)
     ends = [log_ends[member["source_node"]] for member in members if member["source_node"] in log_ends]
-    first, last = (since, until) if since and until else shown(published, window, clocks, found, ends)
+    first, last = (since, until) if since and until else known_extent(published, window, clocks, found, ends)
     begin, end = since or first or FOREVER[0], until or last or FOREVER[1]
-    inside = Inside(clocks, begin, max(begin, end))
+    inside = InWindow(clocks, begin, max(begin, end))
     findings = with_damage(published, window, inside.spans(found))
     moments = published.rows(MOMENTS_AND_SOURCES, [*window.values, cluster]) if whole else []
     happened = course(published, window, inside, at_most, to_the_end=not until)
@@ -329,7 +332,7 @@ def incident(
 
 
 def with_damage(published: Published, window: "Window", findings: list[Row]) -> list[Row]:
-    """Findings with what was lost by each, as the view ``losses`` counts it, and with the commands of their steps."""
+    """Return findings with their ``damage`` by the view ``losses``, and with filled commands of next steps."""
     rows = published.rows(DAMAGE, [window.cluster, window.group]) if findings else []
     counted = {row["finding_id"]: row for row in rows}
     return [
@@ -341,33 +344,38 @@ def with_damage(published: Published, window: "Window", findings: list[Row]) -> 
 def with_notices(
     published: Published,
     window: "Window",
-    inside: "Inside",
+    inside: "InWindow",
     happened: "Course",
     members: list[Row],
     findings: list[Row],
     *,
     all_lines: bool,
 ) -> "Course":
-    """A course with what no rule judges: of a screenful, unless ``all_lines`` are asked for, where little is known."""
+    """Return the course with notices, unless enough is known without them; with ``all_lines`` always."""
     little = little_is_known(happened, findings)
     if not (little or all_lines):
         return happened
     seen = inside.spans(inside.roles(published.rows(SEEN_ROLES, window.overlapping))) if little else []
-    return replace(happened, notices=noticed(published, window, inside, members, little=little), seen_roles=seen)
+    return replace(
+        happened, notices=notices_in_window(published, window, inside, members, little=little), seen_roles=seen
+    )
 
 
 def little_is_known(happened: "Course", findings: list[Row]) -> bool:
-    """Whether nobody is known to have begun to lead, and nothing grave is found but a clock that was wrong."""
+    """Return True if no leader is known to have begun, and no finding is grave except a wrong clock."""
     grave = any(finding["severity"] != "info" and finding["rule"] != RuleId.CLOCK_SKEW for finding in findings)
     served = any(service["start_cause"] != SEEN for service in happened.services)
     return not (happened.changes or served or grave)
 
 
-def noticed(
-    published: Published, window: "Window", inside: "Inside", members: list[Row], *, little: bool
+def notices_in_window(
+    published: Published, window: "Window", inside: "InWindow", members: list[Row], *, little: bool
 ) -> list[Notice]:
-    """What lines of a group's members say that no rule judges; where little else is known, all that they say, also
-    before the first role and after the last one."""
+    """Return the notices of a group's members in the window.
+
+    If ``little`` else is known, they are of more kinds, and an open window also holds those outside the first and last
+    roles.
+    """
     texts = {**notices.ALWAYS, **(notices.WHERE_LITTLE_IS_KNOWN if little else {})}
     sources = {member["source_node"] for member in members if member["source_node"] is not None}
     times = window.since, window.until
@@ -379,7 +387,7 @@ def noticed(
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The time of one group that is asked for, by any of its clocks: as wide as the furthest of them is wrong."""
+    """The window of a query about one group, widened by the largest offset of its wrong clocks."""
 
     cluster: str
     group: str
@@ -390,7 +398,7 @@ class Window:
     def asked(
         cls, cluster: str, group: str, since: datetime | None, until: datetime | None, clocks: Clocks
     ) -> "Window":
-        """The window between two times on right clocks; ``None`` is any time."""
+        """Return the window between two times on correct clocks; ``None`` is no bound."""
         furthest = max((abs(clock.ahead) for clock in clocks.wrong), default=timedelta(0))
         return cls(
             cluster,
@@ -401,36 +409,38 @@ class Window:
 
     @property
     def values(self) -> list[Any]:
-        """The parameters of a query for what happened in it."""
+        """Return the parameters of a query for moments in the window."""
         return [self.cluster, self.group, self.since, self.until]
 
     @property
     def overlapping(self) -> list[Any]:
-        """The parameters of a query for what lasted into it."""
+        """Return the parameters of a query for intervals that overlap the window."""
         return [self.cluster, self.group, self.until, self.until, self.since]
 
 
 def ends_of_logs(published: Published, cluster: str, *, raw: bool) -> dict[str, datetime]:
-    """When the logs of each source of a cluster end, in common time or as logged."""
+    """Return the end of the logs of each source of a cluster, in common time or, if ``raw``, as logged."""
     rows = published.rows("SELECT * FROM log_ends WHERE cluster = ? AND log_end IS NOT NULL", [cluster])
     return {row["source_node"]: row["log_end_logged" if raw else "log_end"] for row in rows}
 
 
-def shown(
+def known_extent(
     published: Published, window: Window, clocks: Clocks, findings: list[Row], log_ends: list[datetime]
 ) -> tuple[datetime | None, datetime | None]:
-    """From when to when anything is known of a group, its logs' ends at least; ``None`` where nothing is."""
+    """Return the first and last time at which anything is known of a group, its logs' ends included, or ``None``."""
     [known] = published.rows(EXTENT, [*window.values, *window.overlapping, *window.overlapping])
     first, last = known["first"], known["last"]
-    if clocks.wrong:  # what is logged by a wrong clock lies elsewhere
+    if clocks.wrong:  # their logged times are outside the window in common time
         signs = extent(published, window.cluster, window.group, last, clocks, {})
         signs += [at for finding in findings for at in (finding["start_time"], finding["end_time"]) if at is not None]
         first, last = min(signs, default=None), max(signs, default=None)
     return first, max([*([last] if last else []), *log_ends], default=None)
 
 
-def course(published: Published, window: Window, inside: "Inside", at_most: int | None, *, to_the_end: bool) -> Course:
-    """Who led when; who leads now only where the window is open ``to_the_end`` of the logs."""
+def course(
+    published: Published, window: Window, inside: "InWindow", at_most: int | None, *, to_the_end: bool
+) -> Course:
+    """Return the course of events; the current leaders only if the window is open ``to_the_end`` of the logs."""
     named = {
         "cluster": window.cluster,
         "group": window.group,
@@ -441,8 +451,8 @@ def course(published: Published, window: Window, inside: "Inside", at_most: int 
     changes = published.rows(FIRST, named) + published.rows(CHANGES, named)
     if any(change.get("old_leader_state") == "unknown" for change in changes):
         rows = published.rows(HOLES, {"cluster": window.cluster, "group": window.group})
-        holes = {change_of(row): row for row in rows}
-        changes = [change | {"hole": holes.get(change_of(change))} for change in changes]
+        holes = {change_key(row): row for row in rows}
+        changes = [change | {"hole": holes.get(change_key(change))} for change in changes]
     return Course(
         changes=inside.points(changes, "changed_at", "asked_first", "end_time"),
         services=inside.spans(inside.roles(published.rows(SERVICES, [*window.overlapping, at_most]))),
@@ -452,21 +462,21 @@ def course(published: Published, window: Window, inside: "Inside", at_most: int 
     )
 
 
-def change_of(row: Row) -> tuple[str, int, str]:
-    """Which change of leadership a row is about."""
+def change_key(row: Row) -> tuple[str, int, str]:
+    """Return the (protocol, term, leader) key of a change of leadership."""
     return row["protocol"], row["new_term"], row["new_leader"]
 
 
 @dataclass(frozen=True, slots=True)
-class Inside:
-    """Rows with their times put right, and of those what lies in a window."""
+class InWindow:
+    """Corrects the times of rows by ``clocks`` and filters them by a window."""
 
     clocks: Clocks
     begin: datetime
     end: datetime
 
     def points(self, rows: list[Row], at: str, *others: str) -> list[Row]:
-        """Rows that happened at a moment of the window, in order of time; ``others`` are times of the same clock."""
+        """Return the rows whose time ``at`` is in the window, sorted; ``others`` are times of the same clock."""
         for row in rows:
             for name in (at, *others):
                 if row.get(name) is not None:
@@ -475,7 +485,7 @@ class Inside:
         return sorted(inside, key=lambda row: row[at])
 
     def roles(self, rows: list[Row]) -> list[Row]:
-        """Roles with both their ends put right."""
+        """Return roles with both ends corrected."""
         for row in rows:
             row["start_time"] = self.clocks.adjusted(row["source_node"], row["start_time"])
             if row["end_time"] is not None:
@@ -484,7 +494,7 @@ class Inside:
         return rows
 
     def spans(self, rows: list[Row]) -> list[Row]:
-        """Those that lie in the window, in part at least."""
+        """Return the rows that overlap the window."""
         return [
             row
             for row in rows
@@ -493,12 +503,12 @@ class Inside:
 
 
 def around(finding: Row) -> tuple[datetime, datetime]:
-    """From when to when a finding is looked at."""
+    """Return the window in which a finding is shown."""
     return shifted(finding["start_time"], -MARGIN), shifted(finding["end_time"] or finding["start_time"], MARGIN)
 
 
 def echoes_of(findings: list[Row]) -> dict[str, list[Row]]:
-    """The findings that follow from others, by the id of what they follow from."""
+    """Return the implied findings by the id of the finding that implies them."""
     found: dict[str, list[Row]] = {}
     for finding in findings:
         if finding["implied_by"] is not None and finding["implied_by"] != finding["finding_id"]:
@@ -507,7 +517,7 @@ def echoes_of(findings: list[Row]) -> dict[str, list[Row]]:
 
 
 def names_of(members: list[Row]) -> dict[str, str]:
-    """What to call each node: with the folder of its logs, unless it has several."""
+    """Return the display name of each node, with the folder of its logs unless it has several."""
     found: dict[str, str] = {}
     for node, of_node in groupby(map(lane_of, members), key=lambda lane: lane[0]):
         sources = [source for _, source in of_node if source is not None]
@@ -516,7 +526,7 @@ def names_of(members: list[Row]) -> dict[str, str]:
 
 
 def evidence(published: Published, cluster: str, findings: list[Row], *, raw: bool = False) -> dict[str, list[Row]]:
-    """The lines that prove findings, by id, in order of time; ``at`` is when, in common time or as logged."""
+    """Return the sorted lines that prove findings, by id; ``at`` is in common time or, if ``raw``, as logged."""
     rows = published.rows(EVIDENCE, [cluster, [finding["finding_id"] for finding in findings]])
     for row in rows:
         common = row.pop("common_time")
@@ -525,7 +535,7 @@ def evidence(published: Published, cluster: str, findings: list[Row], *, raw: bo
 
 
 def in_order(lines: list[Row]) -> list[Row]:
-    """Lines in order of time; those of one file in theirs, whatever their times say: a clock may have been set back."""
+    """Return lines in order of time; lines of one file keep their order, as a clock may have been set back."""
     placed: dict[str, datetime] = {}
     files = {row["path"]: number for number, row in reversed(list(enumerate(lines))) if row["path"] is not None}
     keys: list[tuple[datetime, int, int, int, Row]] = []
@@ -539,7 +549,7 @@ def in_order(lines: list[Row]) -> list[Row]:
 
 
 def refuse_unknown(published: Published, cluster: str, group: str) -> None:
-    """Raise :class:`JobError`, naming what there is, unless the group is known."""
+    """Raise :class:`JobError`, with the known names, unless the group is known."""
     known = published.rows(KNOWN)
     groups = sorted(row["replica_group"] for row in known if row["cluster"] == cluster)
     if not groups:

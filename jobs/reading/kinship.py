@@ -23,7 +23,7 @@ MEMBERS = f"""
 
 
 def groups_by_kinship(published: Published) -> dict[tuple[str, str], str]:
-    """The group of each source that does not say it, by cluster and source, where others name exactly one."""
+    """Return the group, by (cluster, source), of each source that does not name it and for which others name one."""
     groups: dict[tuple[str, str], set[str]] = {}
     for row in published.rows(MEMBERS):
         groups.setdefault((row["cluster"], row["node"]), set()).add(row["replica_group"])

@@ -1,8 +1,8 @@
-"""Who was what: the bars of each lane, as many as a screen shows, and where two members lead at once.
+"""The lanes of a picture: bars of roles, as many as a screen shows, and bands where two members lead at once.
 
-A lane is a member by the logs of one machine: two machines under one id are two lanes. What the eye could not tell
-apart is one bar that says how many roles it stands for and which; a zoom draws them apart. All times are on the clocks
-that the picture is on (:mod:`jobs.reading.clocks`).
+A lane is a member on one machine: two machines with one id are two lanes. Roles too narrow to see are merged into one
+bar with their numbers; a zoom draws them separately. All times are on the clocks of the picture
+(:mod:`jobs.reading.clocks`).
 """
 
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import Row, name_of
 
 BARS_SHOWN = 1000
-"""Bars that a browser draws at once."""
+"""The approximate number of bars that a browser draws at once."""
 
 BANDS_SHOWN = 200
 
 Lane = tuple[str, str | None]
-"""A member, and the folder whose logs speak for it (null: none does)."""
+"""A member, and the folder of its logs (``None``: it has none)."""
 
 ON_CLOCKS = """
     wrong AS (
@@ -50,7 +50,7 @@ ON_CLOCKS = """
         FROM placed LEFT JOIN ends ON ends.source_node = placed.source_node
     )
 """
-"""The roles of a group on right clocks; each is seen until it ends, or until the log of its machine does."""
+"""Common table expressions of a group's roles on the picture's clocks; ``seen_until`` is a role's end or its log's."""
 
 BARS = f"""
     WITH {ON_CLOCKS},
@@ -84,9 +84,8 @@ BARS = f"""
     FROM counted GROUP BY node, source_node, protocol, place, own
     ORDER BY node, source_node, left_edge, right_edge, protocol, first_term
 """
-"""A role that is at least a column wide is a bar of its own; those that begin in one column and are narrower share one.
-
-``roles`` says what each bar stands for, the role first that takes most of its time.
+"""SELECT of the bars. A role at least a column wide is a bar of its own; narrower ones that begin in one column share a
+bar. ``roles`` are the roles of each bar with their numbers, longest first.
 """
 
 TAILS = f"""
@@ -95,7 +94,7 @@ TAILS = f"""
     WHERE role IN ('leader', 'acting_leader') AND end_time IS NULL AND seen_until < $end AND source_node IS NOT NULL
     ORDER BY node, source_node
 """
-"""Leaders that still lead at the end of their logs, from there on."""
+"""SELECT of leaders that still lead at the end of their logs, from there on."""
 
 BANDS = f"""
     WITH {ON_CLOCKS},
@@ -122,7 +121,7 @@ BANDS = f"""
     WHERE left_edge < right_edge
     ORDER BY left_edge, right_edge, one.node, other.node LIMIT {BANDS_SHOWN}
 """
-"""Times in which two members lead at once, by the clocks of the picture."""
+"""SELECT of the intervals in which two members lead at once, by the clocks of the picture."""
 
 
 EXTENT = f"WITH {ON_CLOCKS} SELECT min(start_time) AS first, max(seen_until) AS last FROM roles"
@@ -130,9 +129,9 @@ EXTENT = f"WITH {ON_CLOCKS} SELECT min(start_time) AS first, max(seen_until) AS 
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """What is drawn of a group between two times.
+    """The picture of a group between two times.
 
-    ``names`` says what to call each lane, ``tails`` are leaders after the last lines of their logs, ``bands`` the times
+    ``names`` are the display names of lanes, ``tails`` leaders beyond the ends of their logs, ``bands`` the intervals
     of two leaders at once.
     """
 
@@ -143,7 +142,7 @@ class Lanes:
 
 
 def lane_of(row: Row) -> Lane:
-    """The lane that a role is on."""
+    """Return the lane of a role."""
     return row["node"], row["source_node"]
 
 
@@ -155,7 +154,7 @@ def extent(
     clocks: Clocks,
     log_ends: Mapping[str, datetime],
 ) -> list[datetime]:
-    """The first and the last sign of a role of a group; ``last`` for one whose log is not there."""
+    """Return the first and last time of a group's roles; an open role without a log ends at ``last``."""
     given = {"cluster": cluster, "group": group, "end": last} | clocks.columns | _ends(log_ends)
     [row] = published.rows(EXTENT, given)
     return [at for at in row.values() if at is not None]
@@ -174,7 +173,7 @@ def lanes(
     clocks: Clocks,
     log_ends: Mapping[str, datetime],
 ) -> Lanes:
-    """The lanes of a group in a window; about :data:`BARS_SHOWN` bars, at most twice as many."""
+    """Return the lanes of a group in a window, with about :data:`BARS_SHOWN` bars, at most twice as many."""
     begin, end = window
     given: dict[str, Any] = {"cluster": cluster, "group": group, "begin": begin, "end": end}
     given |= clocks.columns | _ends(log_ends)
@@ -187,12 +186,12 @@ def lanes(
 
 
 def named(members: list[Row]) -> Lanes:
-    """The lanes of ``members`` with nothing on them."""
+    """Return empty lanes of ``members``."""
     return Lanes({lane_of(member): name_of(*lane_of(member)) for member in members})
 
 
 def column_of(begin: datetime, end: datetime, members: list[Row]) -> int:
-    """How wide a column is, in microseconds: 0 where there are so few roles that each can be drawn for itself."""
+    """Return the width of a column in us; 0 if the roles are so few that each gets a bar of its own."""
     if sum(member["roles"] for member in members) <= BARS_SHOWN:
         return 0
     return max((end - begin) * len(members) // BARS_SHOWN // timedelta(microseconds=1), 1)

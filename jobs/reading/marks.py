@@ -1,4 +1,4 @@
-"""What people say of findings, for whoever shows it."""
+"""The reviewers' marks of findings, for pages that show them."""
 
 from collections.abc import Iterable
 
@@ -12,19 +12,19 @@ MARKS = """
 
 
 def marks_of(published: Published, finding_ids: Iterable[str]) -> dict[str, Row]:
-    """The marks that hold, of those findings that have one, by their ids."""
+    """Return the current marks by finding id, without findings that have none."""
     ids = list(finding_ids)
     return {row["finding_id"]: row for row in published.rows(MARKS, [ids])} if ids else {}
 
 
 def in_short(mark: Row | None) -> str | None:
-    """A mark in a word or two; nothing where there is none."""
+    """Return a mark in a word or two; ``None`` if there is none."""
     if mark is None:
         return None
     return f"ticket {mark['ticket']}" if mark["state"] == "ticket" else spoken(mark["state"])
 
 
 def in_full(mark: Row) -> str:
-    """A mark with who made it, when, and what else was said."""
+    """Return a mark with its reviewer, time and note."""
     note = f": {mark['note']}" if mark["note"] else ""
     return f"{in_short(mark)}, by {mark['reviewer']} at {mark['reviewed_at']:%Y-%m-%d %H:%M:%S} UTC{note}"

@@ -1,4 +1,4 @@
-"""What is published as an OpenMetrics text, for a scrape of files (the textfile collector of node_exporter, say)."""
+"""Metrics of published tables as OpenMetrics text, for example for node_exporter's textfile collector."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,7 +12,7 @@ Sample = tuple[Mapping[str, Any], float]
 UNREAD = """SELECT cluster, count(*) AS value FROM (
   SELECT cluster, path, max_by(unread, batch) AS unread FROM landed_files GROUP BY cluster, path)
 WHERE unread GROUP BY cluster ORDER BY cluster"""
-"""Files whose last landing could not read them to their ends."""
+"""SELECT of the number of files by cluster that their last landing could not read to their ends."""
 
 OF_FINDINGS = "SELECT cluster, severity, count(*) AS value FROM findings AS found {which} GROUP BY ALL ORDER BY ALL"
 OF_GROUPS = "SELECT cluster, replica_group, sum({column}) / 1000 AS value FROM availability GROUP BY ALL ORDER BY ALL"
@@ -25,7 +25,7 @@ WHERE NOT success AND validated_at = (SELECT max(latest.validated_at) FROM valid
 
 
 def metrics(published: Published) -> Iterator[str]:
-    """The lines of the text."""
+    """Yield the lines of the text."""
     run, puzzles = published.run, Counter(row["cluster"] for row in misunderstood(published))
     none: list[Sample] = [({}, 0)]
     held, at = len(run["held"] or ()), run["published_at"].timestamp()
@@ -60,7 +60,7 @@ def metrics(published: Published) -> Iterator[str]:
 
 
 def lines(published: Published) -> list[Sample]:
-    """How many lines became what."""
+    """Return the number of landed lines by outcome."""
     names = ("event", "ignored", "quarantined")
     sums = ", ".join(f"coalesce(sum(lines_{name}), 0)::BIGINT AS {name}" for name in names)
     [row] = published.rows(f"SELECT {sums} FROM landed_files")
@@ -68,7 +68,7 @@ def lines(published: Published) -> list[Sample]:
 
 
 def unread(published: Published) -> list[Sample]:
-    """How many files of each cluster could not be read; what an older release published does not tell."""
+    """Return the number of unread files by cluster; none if an older release published the table."""
     columns = {row["column_name"] for row in published.rows("DESCRIBE landed_files")}
     return labelled(published.rows(UNREAD)) if "unread" in columns else []
 
@@ -82,7 +82,7 @@ def labelled(rows: Iterable[Mapping[str, Any]]) -> list[Sample]:
 
 
 def gauge(name: str, help_text: str, samples: Iterable[Sample]) -> Iterator[str]:
-    """One metric and its samples."""
+    """Yield the lines of one metric."""
     full = f"election_replay_{name}"
     yield f"# TYPE {full} gauge"
     yield f"# HELP {full} {help_text}"
@@ -92,5 +92,5 @@ def gauge(name: str, help_text: str, samples: Iterable[Sample]) -> Iterator[str]
 
 
 def escaped(text: str) -> str:
-    """A label's value as the format wants it."""
+    """Return a label's value, escaped."""
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -1,4 +1,4 @@
-"""Which files were read without being understood when they were last landed."""
+"""Files that their last landing read but did not understand."""
 
 from typing import Any
 
@@ -11,5 +11,5 @@ WHERE problem LIKE '{NOT_UNDERSTOOD}%' AND batch = (SELECT max(batch) FROM lande
 
 
 def misunderstood(published: Published) -> list[dict[str, Any]]:
-    """Each such file, and what is wrong with it."""
+    """Return these files, each with its problem."""
     return published.rows(MISUNDERSTOOD)

@@ -1,4 +1,4 @@
-"""What to do about findings, for whoever shows them: their commands come filled, all but the warehouse."""
+"""The next steps of findings, for display; stored commands lack only the warehouse."""
 
 from collections.abc import Iterator
 from shlex import quote
@@ -12,7 +12,7 @@ HEADINGS = ("Check first", "Check then", "Check last", "Do not", "Addresses")
 
 
 class Step(NamedTuple):
-    """One of the things to do: a heading, a sentence, and the command that shows it, if there is one."""
+    """One next step: a heading, a sentence, and a command, if there is one."""
 
     heading: str
     text: str
@@ -20,7 +20,7 @@ class Step(NamedTuple):
 
 
 def steps_of(finding: Row) -> Iterator[Step]:
-    """What to do about a finding; nothing where nobody knows."""
+    """Yield the next steps of a finding, if it has any."""
     for heading, step in zip(HEADINGS, finding["next_steps"] or (), strict=False):
         if step["kind"] == "do_not":
             yield Step(heading, f"{step['text'].removeprefix('Do not ')} ({step['source']})", None)
@@ -29,13 +29,13 @@ def steps_of(finding: Row) -> Iterator[Step]:
 
 
 def urgent_steps(finding: Row) -> Iterator[Step]:
-    """The same of a finding that somebody should act on: nothing where it is only worth knowing."""
+    """Yield the next steps of a finding of severity warning or critical; none for info."""
     if finding["severity"] != "info":
         yield from steps_of(finding)
 
 
 def with_warehouse(finding: Row, warehouse: str) -> Row:
-    """A finding whose commands name the warehouse, and the time as it is shown here where the judge left that open."""
+    """Return a finding with the warehouse, and its time where the judge left that open, filled into its commands."""
     if not finding.get("next_steps"):
         return finding
     known = {"WAREHOUSE": quote(warehouse)} | (at(finding["start_time"]) if finding["start_time"] else {})
@@ -44,7 +44,7 @@ def with_warehouse(finding: Row, warehouse: str) -> Row:
 
 
 def steps_of_rule(rule: str) -> Iterator[tuple[str, NextSteps]]:
-    """What to do about findings of a rule: for which system and cause, and the steps."""
+    """Yield (heading with system and cause, next steps) of a rule."""
     for steps in all_steps():
         if steps.rule == rule:
             where = "any system" if steps.system == ANY else steps.system

@@ -1,4 +1,4 @@
-"""What log lines say that no rule judges, as entries of a story: told once where they repeat, with how often.
+"""Log lines that no rule judges, as entries of a story; repeated lines are one entry with a count.
 
 Which kinds are told, and in which words, stands in :mod:`jobs.runbook.notices`.
 """
@@ -19,23 +19,23 @@ from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import Row, clock, listed, times
 from election_replay.jobs.runbook import notices
 
-TOGETHER = timedelta(minutes=10)
-"""What says the same so soon again is told with it."""
+REPEAT_WINDOW = timedelta(minutes=10)
+"""Equal lines of a member within this time are one entry."""
 
-AT_ONCE = timedelta(seconds=5)
-"""Members that say the same within this time say it of one thing."""
+SAME_EVENT = timedelta(seconds=5)
+"""Equal lines of several members within this time are about one event."""
 
 ONE_FAILURE = timedelta(seconds=1)
-"""Lines of a start that fails within this time are of one start."""
+"""Lines of failed starts within this time are about one start."""
 
 LONGEST_MS = 30 * 86_400_000
-"""A duration beyond this is none: some systems print a time since 1970 in its place."""
+"""Longer durations are ignored: some systems print a time since 1970 instead."""
 
 
-PLACE = re.compile(r"\{(\w+)\}")
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
 OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
 LENGTH = "\0"
-"""What stands for the length of lines in a sentence until all of them are together."""
+"""The placeholder of a duration in a sentence until all lines of an entry are known."""
 
 LINES = """
     SELECT event_time, stream, source_node, node, kind, {columns} FROM events
@@ -47,7 +47,7 @@ LINES = """
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Lines of some members that say the same: the first and the last time, who, and in which words."""
+    """One entry of equal lines: first and last time, speakers, text and count."""
 
     at: datetime
     until: datetime
@@ -56,10 +56,10 @@ class Notice:
     text: str
     count: int
     place: int = 0
-    """Where the first of the lines stands among all."""
+    """The position of its first line among all lines."""
 
     def sentence(self, named: Iterable[str]) -> str:
-        """The words behind the names of those who say so."""
+        """Return the entry as a sentence that begins with the names ``named``."""
         often = f" ({times(self.count)}, to {clock(self.until)})" if self.count > 1 else ""
         return f"{listed(named)}: {self.text}{often}."
 
@@ -73,9 +73,9 @@ def notices_of(
     clocks: Clocks,
     group: str | None = None,
 ) -> list[Notice]:
-    """What lines of these ``sources`` say, of the kinds that ``texts`` names, in order of time, on ``clocks``.
+    """Return the notices of ``sources`` of the kinds in ``texts``, sorted by time, with times corrected by ``clocks``.
 
-    Of a machine that runs several processes only those of the one that belongs to the ``group``.
+    Of a machine with several processes only lines of the one in ``group`` count.
     """
     columns = columns_of(texts.values())
     kinds = sorted({kind.partition("/")[0] for kind in texts} | notices.STARTS | notices.LEADER_IS_KNOWN)
@@ -90,11 +90,11 @@ def notices_of(
     for row in rows:
         row["event_time"] = clocks.adjusted(row["source_node"], row["event_time"])
     spoken = rows if group is None else [*of_group(rows, group)]
-    return sorted(together(of_interest(spoken, texts), texts), key=lambda notice: (notice.at, notice.place))
+    return sorted(merged_notices(without_repeats(spoken, texts), texts), key=lambda notice: (notice.at, notice.place))
 
 
 def of_group(rows: list[Row], group: str) -> Iterator[Row]:
-    """Lines of the process that belongs to a group; all of a source where no other process of it speaks."""
+    """Yield the lines of the process that belongs to a group; all lines of a source with one process."""
     controllers = group == CONTROLLER_GROUP
     processes: dict[str, set[str]] = {}
     for row in rows:
@@ -108,14 +108,14 @@ def of_group(rows: list[Row], group: str) -> Iterator[Row]:
 
 
 def columns_of(texts: Iterable[str]) -> list[str]:
-    """The columns of events that some sentences need."""
-    named = {name for text in texts for name in PLACE.findall(text)} - {"duration"}
+    """Return the columns of events that the sentences need."""
+    named = {name for text in texts for name in PLACEHOLDER.findall(text)} - {"duration"}
     return sorted(named | {"duration_ms", "count", "value", "code", "flag"} - {"node"})
 
 
-def of_interest(rows: list[Row], texts: Mapping[str, str]) -> Iterator[Row]:
-    """Lines without those that only repeat what a start reads, and without a release that was told before."""
-    known = Known()
+def without_repeats(rows: list[Row], texts: Mapping[str, str]) -> Iterator[Row]:
+    """Yield the lines without repetitions at a start, and without a release that is known already."""
+    known = SeenLines()
     for row in rows:
         known.starts(row)
         if text_of(row, texts) is not None and not known.repeats(row):
@@ -123,9 +123,8 @@ def of_interest(rows: list[Row], texts: Mapping[str, str]) -> Iterator[Row]:
 
 
 @dataclass(slots=True)
-class Known:
-    """What the lines up to one have told: when members started, which of them still read their logs, which releases
-    run, and which changes of members were made."""
+class SeenLines:
+    """What the lines so far have shown: starts, sources that still replay their logs, releases, membership changes."""
 
     started: dict[str, datetime] = field(default_factory=dict)
     reading: set[str] = field(default_factory=set)
@@ -135,7 +134,7 @@ class Known:
     failed: dict[str, datetime] = field(default_factory=dict)
 
     def starts(self, row: Row) -> None:
-        """A member starts, or has read its log."""
+        """Record that a member starts, or that it has replayed its log."""
         if row["kind"] in notices.STARTS:
             self.started[row["source_node"]] = row["event_time"]
             self.reading.add(row["source_node"])
@@ -143,7 +142,7 @@ class Known:
             self.reading.discard(row["source_node"])
 
     def repeats(self, row: Row) -> bool:
-        """Whether a line only says again what is known."""
+        """Return True if a line only repeats what is known."""
         kind, source = row["kind"], row["source_node"]
         if kind in notices.RELEASES:
             before = self.release.get((source, kind))
@@ -153,7 +152,7 @@ class Known:
             again = reads_its_log(self.started.get(source), row["event_time"]) and (kind, row["peer"]) in self.changed
             self.changed.add((kind, row["peer"]))
             return again or source in self.reading
-        if kind == "ETCD_START_FAILED":  # one failure is told by several lines
+        if kind == "ETCD_START_FAILED":  # one failure prints several lines
             before, self.failed[source] = self.failed.get(source), row["event_time"]
             return before is not None and row["event_time"] - before < ONE_FAILURE
         if kind == "ETCD_MEMBER_REMOVED":
@@ -164,24 +163,24 @@ class Known:
 
 
 def text_of(row: Row, texts: Mapping[str, str]) -> str | None:
-    """The sentence of a line: that of its kind with this code or flag, else of its kind; ``None``: it is not told."""
+    """Return the sentence for a line's kind with its code or flag, else for its kind; ``None`` if there is none."""
     kind = row["kind"]
     return texts.get(f"{kind}/{row['code']}", texts.get(f"{kind}/{row['flag']}", texts.get(kind)))
 
 
 def reads_its_log(started: datetime | None, at: datetime) -> bool:
-    """Whether a member that ``started`` may still print old changes again."""
+    """Return True if a member that ``started`` may still be replaying its log, and so printing old changes."""
     return started is not None and at - started <= timedelta(microseconds=notices.READS_ITS_LOG_FOR_US)
 
 
-def together(rows: Iterable[Row], texts: Mapping[str, str]) -> Iterator[Notice]:
-    """Lines that say the same in the same words as one: by one member where they follow soon, by others at once."""
+def merged_notices(rows: Iterable[Row], texts: Mapping[str, str]) -> Iterator[Notice]:
+    """Yield entries of equal lines: of one member within minutes, of several members within seconds."""
     worded = [(in_words(row, text_of(row, texts) or ""), row | {"place": place}) for place, row in enumerate(rows)]
     worded.sort(key=lambda pair: (pair[1]["kind"], pair[0], pair[1]["event_time"]))
     for (kind, words), alike in groupby(worded, key=lambda pair: (pair[1]["kind"], pair[0])):
         runs: list[list[Row]] = []
         for _, row in alike:
-            run = None if kind in notices.APART else run_of(row, runs)
+            run = None if kind in notices.APART else matching_run(row, runs)
             if run is None:
                 runs.append([row])
             else:
@@ -189,19 +188,19 @@ def together(rows: Iterable[Row], texts: Mapping[str, str]) -> Iterator[Notice]:
         yield from (as_notice(kind, words, run) for run in runs)
 
 
-def run_of(row: Row, runs: list[list[Row]]) -> list[Row] | None:
-    """The lines with which another one is told: the last ones of its member, else those that begin as it comes."""
+def matching_run(row: Row, runs: list[list[Row]]) -> list[Row] | None:
+    """Return the run of lines that ``row`` belongs to: of its member, or of others that began just before; or None."""
     for run in reversed(runs):
-        if row["event_time"] - run[-1]["event_time"] > TOGETHER:
+        if row["event_time"] - run[-1]["event_time"] > REPEAT_WINDOW:
             continue
         of_member = any(row["source_node"] == other["source_node"] for other in run)
-        if of_member or row["event_time"] - run[0]["event_time"] <= AT_ONCE:
+        if of_member or row["event_time"] - run[0]["event_time"] <= SAME_EVENT:
             return run
     return None
 
 
 def as_notice(kind: str, words: str, rows: list[Row]) -> Notice:
-    """Lines that say the same as one entry."""
+    """Return equal lines as one entry."""
     named = [(None if kind in notices.OF_ANOTHER else row["node"], row["source_node"]) for row in rows]
     speakers = tuple(dict.fromkeys(named))
     lengths = [row["duration_ms"] for row in rows if row["duration_ms"] is not None and row["duration_ms"] < LONGEST_MS]
@@ -212,38 +211,38 @@ def as_notice(kind: str, words: str, rows: list[Row]) -> Notice:
 
 
 def length_in_words(least_ms: int, most_ms: int) -> str:
-    """From the shortest to the longest; what is short is told in milliseconds."""
+    """Return a range of durations as text; below a second in ms."""
     if most_ms >= MS_PER_SECOND:
         return between(least_ms * 1000, most_ms * 1000)
     return f"{most_ms} ms" if least_ms == most_ms else f"{least_ms} to {most_ms} ms"
 
 
 def in_words(row: Row, template: str) -> str:
-    """What a line says; its duration is told of all lines together."""
+    """Return the sentence of a line, with a placeholder for its duration."""
     text = template or meaning(row["kind"])
 
     def filled(part: str) -> str:
-        return PLACE.sub(lambda found: LENGTH if found[1] == "duration" else value_of(row, found[1]), part)
+        return PLACEHOLDER.sub(lambda found: LENGTH if found[1] == "duration" else value_of(row, found[1]), part)
 
     def piece(number: int, part: str) -> str:
-        optional = number % 2 == 1  # what stands in brackets comes between the other parts
-        return "" if optional and not all(has(row, name) for name in PLACE.findall(part)) else filled(part)
+        optional = number % 2 == 1  # the parts in brackets are the odd ones
+        return "" if optional and not all(has_value(row, name) for name in PLACEHOLDER.findall(part)) else filled(part)
 
     return "".join(piece(number, part) for number, part in enumerate(OPTIONAL.split(text)))
 
 
 def meaning(kind: str) -> str:
-    """What lines of a kind say, without the notes on their columns; empty for a kind that is not known."""
+    """Return the meaning of a kind, without the notes on its columns; empty for an unknown kind."""
     return KINDS.get(kind, "").partition(";")[0].partition(": ")[0]
 
 
-def has(row: Row, name: str) -> bool:
-    """Whether a line has a value for a place in a sentence."""
+def has_value(row: Row, name: str) -> bool:
+    """Return True if a line has a value for a placeholder."""
     return row["duration_ms" if name == "duration" else name] is not None
 
 
 def value_of(row: Row, name: str) -> str:
-    """The value of a column in a sentence."""
+    """Return the text of a column's value."""
     value = row[name]
     if value is None:
         return "one that it does not name" if name in ("peer", "address", "peer_address") else "not known"
@@ -253,7 +252,7 @@ def value_of(row: Row, name: str) -> str:
 
 
 def counted_kinds(published: Published, cluster: str, sources: Collection[str], apart: Collection[str]) -> list[Row]:
-    """How many other lines there are of each kind that is known, and from when to when; not those set ``apart``."""
+    """Return the number and the first and last time of lines by kind, without the kinds ``apart``."""
     return published.rows(
         "SELECT kind, count(*) AS n, min(event_time) AS first, max(event_time) AS last FROM events "
         "WHERE cluster = ? AND source_node IN (SELECT unnest(?)) AND kind NOT IN (SELECT unnest(?)) "

@@ -1,6 +1,6 @@
-"""What is published, read without Spark: every table at the version that the last run names.
+"""Reads published tables without Spark, each at the version that the published run names.
 
-The tables become views of an in-memory database that can read nothing else: no files, no network, no settings.
+The tables are views of an in-memory DuckDB database that can access nothing else: no files, no network, no settings.
 """
 
 import re
@@ -22,30 +22,29 @@ from election_replay.schemas.views import BEFORE, VIEWS
 
 CALLS = {name: name for name in sorted(TABLES)} | {name: view.call for name, view in sorted(VIEWS.items())}
 MISSING = re.compile(r"(?:Table|Table Function|View) with name \"?([^\s\"!]+)\"? does not exist")
-"""What DuckDB says of a table, view or function that is not there."""
+"""DuckDB's error for a missing table, view or function."""
 CATALOGUE = re.compile(r"(?i)\b(?:show|describe|summarize|pragma|information_schema|(?:duckdb|pg|sqlite)_)")
-"""What queries have that ask which tables and views there are."""
+"""Words of queries that list tables and views."""
 BATCH_ROWS = 10_000
-UNREAD = re.compile(rf"stream registered as '(?:every_)?({'|'.join((*TABLES, *BEFORE))})' failed: (.*)")
-"""What DuckDB says when Arrow cannot read a table's files."""
+READ_ERROR = re.compile(rf"stream registered as '(?:every_)?({'|'.join((*TABLES, *BEFORE))})' failed: (.*)")
+"""DuckDB's error if Arrow cannot read a table's files."""
 READING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 
 
 class KeptNoLongerError(JobError):
-    """The tables of a former run are gone."""
+    """The tables of a former run have been erased."""
 
     def __init__(self, run_id: str, *more: str) -> None:
         super().__init__(f"run {run_id} is kept no longer: `upkeep --keep-days` says for how long", *more)
 
 
 class Published:
-    """The published tables of a warehouse, as the last run left them, or the one whose id begins with ``run``.
+    """The published tables of a warehouse, as of the last run or of the one whose id begins with ``run``.
 
-    A table of which an older release knew nothing is empty. They are compared with those of the run ``before``, by
-    default the one that was published before. ``place`` is where the warehouse is, as a command line names it, if not
-    by its own name.
+    A table that an older release did not have is empty. Views of changes compare with the run ``before``, by default
+    the one published before. ``place`` is the warehouse's path for command lines, by default its own.
 
-    Raises :class:`JobError` when there are none.
+    Raises :class:`JobError` if nothing is published or a named run does not exist.
     """
 
     def __init__(
@@ -55,7 +54,7 @@ class Published:
         self.run: dict[str, Any] = warehouse.last_run() if run is None else run_named(warehouse, run)
         self.before = run_named(warehouse, before) if before else warehouse.run_before(self.run)
         self._warehouse = warehouse
-        self._there: set[str] = set()
+        self._opened: set[str] = set()
         self._database = duckdb.connect()
         self._database.execute("SET TimeZone = 'UTC'")
         self._database.execute("SET python_enable_replacements = false")
@@ -67,44 +66,47 @@ class Published:
             self._open(NAMES, kept=run is not None, compared=before is not None)
 
     def _open(self, names: Collection[str], *, kept: bool = False, compared: bool = False) -> None:
-        """Open tables, and create views, that are not there yet.
+        """Register the tables and create the views of ``names`` that are missing.
 
-        Raises :class:`KeptNoLongerError` where those of the run must be ``kept`` and are not, or where those of the run
-        before must be, to be ``compared`` with.
+        Raises :class:`KeptNoLongerError` if tables of the run are gone and ``kept`` is set, or if those of the run
+        before are gone and ``compared`` is set.
         """
-        missing = [name for name in names if name not in self._there]
+        missing = [name for name in names if name not in self._opened]
         if not missing:
             return
         with readable(self.run) if kept else nullcontext():
             for name in TABLES:
                 if name in missing:
-                    show(self._database, self._warehouse, self.run, name, name, PUBLISHED)
+                    register_table(self._database, self._warehouse, self.run, name, name, PUBLISHED)
         try:
             for name, former in BEFORE.items():
                 if name in missing:
-                    self._show_before(former, name)
+                    self._register_before(former, name)
         except KeptNoLongerError:
             if compared:
                 raise
             self.compared = False
         create_views(self._database, missing, compared=self.compared)
-        self._there.update(missing)
+        self._opened.update(missing)
 
-    def _show_before(self, table: str, name: str) -> None:
-        """A table as the run before left it: empty where that did not have it, or where nothing was before."""
+    def _register_before(self, table: str, name: str) -> None:
+        """Register a table as of the run before; empty if there is no such run or it did not have the table."""
         if self.before is None or table not in self.before["versions"]:
             self._database.register(name, TABLES[table].arrow_schema().empty_table())
             return
         with readable(self.before):
-            show(self._database, self._warehouse, self.before, table, name, f"{PUBLISHED}_before")
+            register_table(self._database, self._warehouse, self.before, table, name, f"{PUBLISHED}_before")
 
     def query(self, sql: str) -> pa.Table:
-        """The answer to one SELECT. Raises :class:`JobError` for anything else, and for what SQL refuses."""
+        """Return the result of one SELECT. Raises :class:`JobError` for other statements and for SQL errors."""
         names, batches = self.stream(sql)
         return pa.Table.from_batches(batches, names)
 
     def stream(self, sql: str) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-        """The same, its columns and its rows as they are found: an answer need not fit into memory."""
+        """Return the schema and an iterator of the result of one SELECT, which need not fit into memory.
+
+        Raises :class:`JobError` as :meth:`query` does.
+        """
         try:
             statements = duckdb.extract_statements(sql)
             if len(statements) != 1 or statements[0].type not in READING:
@@ -115,7 +117,7 @@ class Published:
         return reader.schema, self._batches(reader)
 
     def _reader(self, sql: str) -> pa.RecordBatchReader:
-        """The answer, once what the query names is open: all, where it asks what there is or composes a name."""
+        """Run a query after opening the tables that it names; all of them if it lists tables or composes a name."""
         self._open(NAMES if CATALOGUE.search(sql) else read_by(sql))
         try:
             return self._database.sql(sql).to_arrow_reader(BATCH_ROWS)
@@ -130,50 +132,50 @@ class Published:
             raise self._refusal(error) from error
 
     def _refusal(self, error: Exception) -> JobError:
-        """What to say of it; what is there, with what is called nearly so first, where something is not."""
-        self._tell_damage(error)
+        """Return the error for a failed query; for a missing table it lists the existing ones, similar names first."""
+        self._raise_damage(error)
         missing = MISSING.search(str(error))
         if missing and not self.compared and (missing[1] in BEFORE or compares(VIEWS.get(missing[1]))):
-            return self._forgotten()
+            return self._kept_no_longer()
         near = get_close_matches(missing[1].lower(), CALLS, 4) if missing else []
         there_is = ", ".join(CALLS[name] for name in [*near, *(name for name in CALLS if name not in near)])
         return JobError(*str(error).rstrip().splitlines(), f"The tables and views are: {there_is}")
 
     def query_with(self, sql: str, values: Sequence[Any]) -> pa.Table:
-        """The answer to one of our own queries, as :meth:`rows`, but as a table."""
+        """Return the result of one of our own queries as a table; see :meth:`rows`."""
         self._open(read_by(sql))
         return self._database.sql(sql, params=values).to_arrow_table()
 
     def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[dict[str, Any]]:
-        """The answer to one of our own queries, with ``?``, or ``$`` and its name, for each value.
+        """Return the rows of one of our own queries, with ``?`` or ``$name`` for each value.
 
-        Only what it names is opened: a command asks for a few of the tables.
+        Only the tables that it names are opened, as a command needs few of them.
         """
         self._open(read_by(sql))
         try:
             found: list[dict[str, Any]] = self._database.sql(sql, params=values).to_arrow_table().to_pylist()
         except duckdb.Error as error:
-            self._tell_damage(error)
+            self._raise_damage(error)
             raise
         return found
 
-    def _tell_damage(self, error: Exception) -> None:
-        """Raise :class:`JobError` where a table could not be read, not the query."""
-        if (found := UNREAD.search(str(error))) and not user_message(error):
+    def _raise_damage(self, error: Exception) -> None:
+        """Raise :class:`JobError` if ``error`` comes from a table that could not be read."""
+        if (found := READ_ERROR.search(str(error))) and not user_message(error):
             if found[1] in BEFORE:
-                raise self._forgotten() from error
+                raise self._kept_no_longer() from error
             raise Damaged(found[1], self._warehouse.location(found[1]), ValueError(found[2])) from error
 
-    def _forgotten(self) -> KeptNoLongerError:
-        """What to say where the tables of the run before are read."""
+    def _kept_no_longer(self) -> KeptNoLongerError:
+        """Return the error for reading tables of the run before that were erased."""
         run = self.before["run_id"] if self.before else "before"
         return KeptNoLongerError(run, "With `--before ID` another run is compared; gold/runs has them")
 
 
 def run_named(warehouse: Warehouse, name: str) -> dict[str, Any]:
-    """The published run whose id begins with ``name``, or the ``last`` or the one ``before`` it.
+    """Return the published run whose id begins with ``name``, or the ``last`` run, or the one ``before`` it.
 
-    Raises :class:`JobError`, with what there is, when none or several do.
+    Raises :class:`JobError`, with known ids, if none or several match.
     """
     runs = {row["run_id"]: row for row in warehouse.runs() if row["status"] == "published"}
     latest = sorted(runs.values(), key=lambda row: (row["published_at"], row["run_id"]), reverse=True)
@@ -192,7 +194,7 @@ def run_named(warehouse: Warehouse, name: str) -> dict[str, Any]:
     raise JobError(f"{problem}: give one of gold/runs, for example {some} ({len(latest):,} in all)")
 
 
-def show(
+def register_table(
     database: duckdb.DuckDBPyConnection,
     warehouse: Warehouse,
     run: Mapping[str, Any],
@@ -200,9 +202,9 @@ def show(
     name: str,
     pointer: str,
 ) -> None:
-    """Let a database know a table as a run left it, under a ``name``: empty where an older release knew nothing of it.
+    """Register a table as of a run under ``name``; empty if an older release did not have it.
 
-    Of a judged table those rows that the ``pointer`` of the run names; it is known by that name too.
+    A judged table has the rows that the run's pointer names, which is registered as ``pointer``.
     """
     version = warehouse.published_version(run, table)
     if version is None:
@@ -218,7 +220,7 @@ def show(
 
 @contextmanager
 def readable(run: Mapping[str, Any]) -> Iterator[None]:
-    """Say of a former run whose versions are gone that it is kept no longer."""
+    """Turn the error for erased versions of a former run into :class:`KeptNoLongerError`."""
     try:
         yield
     except Damaged as error:

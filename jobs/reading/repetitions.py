@@ -1,4 +1,4 @@
-"""Moments and lines of evidence that differ in nothing but their time, or their queue, told as one."""
+"""Merges consecutive moments and lines of evidence that differ only in their time or their queue."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ QUEUE = re.compile(r"\bqueue (\d+)\b")
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Moments in a row that differ in nothing but their queue and their time."""
+    """Consecutive moments that differ only in their queue and their time."""
 
     first: Row
     sentence: str
@@ -23,7 +23,7 @@ class Folded:
 
 
 def collapsed(moments: list[Row]) -> Iterator[Folded]:
-    """Moments without repetitions; a lock of several queues that is taken again and again is one entry, too."""
+    """Yield moments without repetitions; repeated locks of several queues are one entry too."""
     for (kind, _, _, shape), run in groupby(by_shape(moments), key=lambda shaped: shaped[:4]):
         alike = [shaped[4] for shaped in run]
         queues = sorted({int(number) for moment in alike for number in QUEUE.findall(moment["what"])})
@@ -34,7 +34,7 @@ def collapsed(moments: list[Row]) -> Iterator[Folded]:
 
 
 def by_shape(moments: list[Row]) -> Iterator[tuple[str, str | None, str | None, str, Row]]:
-    """Moments with what they have in common with others; locks between two other moments are brought together."""
+    """Yield moments with the values by which they are merged; equal locks between other moments become consecutive."""
     shaped = [
         (
             moment["kind"],
@@ -60,7 +60,7 @@ LOGGED_AT = re.compile(r"^\S*\d{2,4}[-/.]\d\d\S*(?:[ T]\S*\d\d:\d\d\S*)?|^\[?\d[
 
 
 def folded(lines: list[Row]) -> Iterator[tuple[Row, int]]:
-    """Lines of evidence; those in a row that say the same at other times, a stack trace say, are one, with a count."""
+    """Yield (line, count) of evidence; consecutive lines that differ only in their time are one."""
     for _, run in groupby(
         lines, key=lambda row: (row["source_node"], row["path"] is None, without_time(row["text"] or ""))
     ):
@@ -69,5 +69,5 @@ def folded(lines: list[Row]) -> Iterator[tuple[Row, int]]:
 
 
 def without_time(text: str) -> str:
-    """What a line says, whenever it says it."""
+    """Return a line's text without its timestamp."""
     return LOGGED_AT.sub("", text, count=1).strip()

@@ -1,4 +1,4 @@
-"""Sources whose lines tell no role: what they do say, and which file would say more."""
+"""Sources whose lines show no role: what they do show, and which files would show more."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ ASK_FOR = {
     "controllers: a name server does not know who leads",
     CONTROLLER: "controller.log and jraft.log or controller_default.log of each controller, from its start on",
 }
-"""Which files tell roles, by the process whose files are here."""
+"""The files that show roles, by the process whose files were given."""
 
 OF_A_BROKER = (
     "all of ~/logs/rocketmqlogs of each broker: broker.log names its set and id, broker_default.log holds DLedger's "
@@ -39,8 +39,7 @@ OF_A_BROKER = (
 
 @dataclass(frozen=True, slots=True)
 class Scrap:
-    """A source, the streams of which are here, what its lines say, how many more of known kinds there are, and which
-    files would say who leads."""
+    """A source without roles: its streams, notices, numbers of other known lines, and the files to ask for."""
 
     cluster: str
     source_node: str
@@ -50,7 +49,7 @@ class Scrap:
     ask_for: list[str]
 
     def lines(self) -> Iterator[tuple[datetime | None, str]]:
-        """What they say, in order of time, then what is not told one by one."""
+        """Yield (time, sentence) of the notices in order of time, then a sentence about other lines."""
         for notice in self.notices:
             named = [self.source_node if node is None else name_of(node, source) for node, source in notice.speakers]
             yield notice.at, notice.sentence(dict.fromkeys(named))
@@ -62,7 +61,7 @@ class Scrap:
 
 
 def scraps(published: Published) -> Iterator[Scrap]:
-    """All sources without a role; of a cluster where others have roles, those that tell what is always told."""
+    """Yield all sources without a role; in a cluster where others have roles, only those with notices."""
     streams: dict[tuple[str, str], list[str]] = {}
     asked: dict[tuple[str, str], list[str]] = {}
     for row in published.rows(SILENT):
@@ -81,12 +80,15 @@ def scraps(published: Published) -> Iterator[Scrap]:
 
 
 def asked_for(stream: str, kinds: Collection[str]) -> str:
-    """Which files would say who leads, beside one with lines of these kinds."""
+    """Return the files that would show the leader, for a source with this stream and these kinds of lines."""
     of_lines = (system for system in SYSTEMS if not system.table.kinds.keys().isdisjoint(kinds))
     system = next(of_lines, None) or next((system for system in SYSTEMS if system.writes(stream)), None)
     if system is not None:
         return system.telling_files
-    for process, table in ((ETCD, etcd.TABLE), (ZOOKEEPER, zookeeper.TABLE)):  # a file may have any name
+    for process, table in (
+        (ETCD, etcd.TABLE),
+        (ZOOKEEPER, zookeeper.TABLE),
+    ):  # the stream's name says nothing if a file was renamed
         if not table.kinds.keys().isdisjoint(kinds):
             return ASK_FOR[process]
     return ASK_FOR.get(process_of(stream), OF_A_BROKER)

@@ -1,7 +1,6 @@
-"""The story of an incident in sentences: who led and why that changed, who died or was back, what went wrong and what
-that cost.
+"""The story of an incident in sentences: leaders and reasons of changes, ends and returns of members, findings, losses.
 
-Changes of leadership stand in the order of their terms, which no clock can turn around; all else by its time.
+Changes of leadership are in the order of their terms, which no clock can reverse; all other entries are sorted by time.
 """
 
 from collections.abc import Iterator, Sized
@@ -32,7 +31,7 @@ from election_replay.jobs.reading.words import (
 )
 
 STATE_LOST = frozenset({RuleId.TERM_REGRESSION, RuleId.EPOCH_REGRESSION, RuleId.BROKER_IDENTITY_RESET})
-"""Rules that tell of a member that lost what it must remember; they are told whatever they led to."""
+"""Rules about a member that lost persistent state; the story has their findings even if another one implies them."""
 
 ENDED = {
     "died": "dies",
@@ -42,12 +41,12 @@ ENDED = {
     "ended_itself": "ends by itself",
     "silent": "falls silent: its log just stops",
 }
-"""How a member's life ends, in words."""
+"""Phrases for the end of a member's process."""
 
 NO_FAREWELL = frozenset(
     {"zab", *(spoken.protocol for system in SYSTEMS if not system.says_farewell for spoken in system.protocols)}
 )
-"""Protocols whose processes print nothing when they are told to stop: one that is there no more may have been."""
+"""Protocols whose processes print nothing when they are stopped, so that a vanished process may have been stopped."""
 
 BECAUSE = {
     "asked": "a lower member asked for it",
@@ -84,26 +83,26 @@ BECAUSE = {
     "unclean": "no replica in sync was left, and one that lacked messages was taken",
     "user_request": "an operator asked for it",
 }
-"""Why an election began, in words; of any other reason nothing is said."""
+"""Phrases for the cause of an election; other causes are left out."""
 
 NOT_KNOWN = frozenset({"reachable", "unknown"})
-"""What an old leader was that does not say why the next one was elected."""
+"""States of an old leader that do not explain why the next one was elected."""
 MISSED = frozenset(
     {
         *("election_timeout", "heartbeat_timeout", "leader_lost", "master_lost", "master_silent", "master_inactive"),
         *("leader_died", "leader_silent", "leader_stopped", "master_stopped", "quorum_lost", "stepped_down"),
     }
 )
-"""Reasons that only say that the old leader was missed: nothing new where it is known why."""
+"""Causes that only say that the old leader was missed; left out if its state is known."""
 
 HANDED_OVER = frozenset({"leadership_transfer", "preferred_leader"})
-"""Why an election began that the old leader itself wanted."""
+"""Causes of elections that the old leader itself wanted."""
 
 TAKEN_FOR_DEAD = frozenset({"master_inactive", "elected_again"})
-"""Why a master was replaced of which the controllers heard nothing: something did end its role."""
+"""Causes that say that the controllers had lost the master's heartbeats: the election alone did not end its role."""
 
 MISSED_FROM_ANOTHER = frozenset({"election_timeout", "heartbeat_timeout", "master_down", "master_failed"})
-"""Why somebody leads again who led itself before: another one was missed meanwhile, whom no line shows as leader."""
+"""Causes that a returning leader must have had for another leader meanwhile, which no line shows; left out."""
 
 MEANWHILE = {
     "died": "{old} had died.",
@@ -122,27 +121,26 @@ MEANWHILE = {
     "reachable": "{old} was alive and heard of it at once: only the election ended its role.",
     "unknown": "What {old} was then, the logs do not say.",
 }
-"""What had become of the old leader, in words."""
+"""Sentences for the state of the old leader."""
 HEARD_AT_ONCE = "{old} was alive and heard of it at once."
 
 AGAIN = {
     "reachable": "It was alive: only the election ended its role.",
     "unknown": "What it was in between, the logs do not say.",
 }
-"""The same of a leader that leads again, where it is said otherwise."""
+"""Sentences that replace these for a leader that leads again."""
 
 ALREADY = frozenset({SEEN, "others_followed"})
-"""How a leadership begins that the logs show as it goes on already."""
+"""Start causes of a leadership that had begun before the first line that shows it."""
 AT_ONCE = timedelta(milliseconds=500)
-"""What lies no further apart than this happened at the same time, as people say it."""
+"""Times that differ by at most this are called the same."""
 
 ROLE_WORDS = {"leader": "leads", "acting_leader": "acts as leader"}
 
 
 @dataclass(frozen=True, slots=True)
 class StoryEntry:
-    """One entry: when, what in one sentence or two, the finding that says so, if it is one, and how far below its root
-    it stands."""
+    """One entry: its time, one or two sentences, and, for a finding, the finding and its depth below its root."""
 
     at: datetime
     sentence: str
@@ -151,25 +149,25 @@ class StoryEntry:
 
 
 NOTICES_SHOWN = 40
-"""Lines that no rule judges of which one story tells; the rest is counted."""
+"""The maximum number of notices in one story; the rest is counted."""
 
 SAYS_ITS_END = frozenset({"without_quorum", "reachable", "unknown"})
-"""What becomes of an old leader whose own log tells when its leadership ended."""
+"""States of an old leader whose own log shows the end of its leadership."""
 
 JUST_STARTED = timedelta(seconds=2)
-"""So soon after its start a member says whom it finds leading."""
+"""The time after its start within which a member reports the leader that it finds."""
 
 MIN_REPORTED = timedelta(microseconds=Timeout.MIN_REPORTED.us)
 
 BLURRED = timedelta(seconds=1)
-"""A death that no line dates better than this is told between its bounds."""
+"""A death that is known less precisely than this is given as a range."""
 
 CAMPAIGN = timedelta(seconds=2)
-"""An election that took longer than this is told with how long it took."""
+"""The duration of an election is given if it is at least this."""
 
 
 def story_by_host(incident: Incident) -> list[StoryEntry]:
-    """The story beside lanes, which say which id each host has: its sentences call members by host alone."""
+    """Return the story for display beside lanes, which show the ids: its sentences name members by host alone."""
     return [
         replace(entry, sentence=incident.by_host(entry.sentence, finding=entry.finding is not None))
         for entry in story(incident)
@@ -177,7 +175,7 @@ def story_by_host(incident: Incident) -> list[StoryEntry]:
 
 
 def story(incident: Incident) -> list[StoryEntry]:
-    """Who led and why that changed, who ended or was back, and what went wrong: by term, then by time."""
+    """Return the entries of the story in order."""
     entries: list[tuple[datetime, float, list[StoryEntry]]] = []
     latest: dict[str, datetime] = {}
     last: dict[str, Row] = {}
@@ -186,7 +184,7 @@ def story(incident: Incident) -> list[StoryEntry]:
     ):
         at = change["changed_at"]
         latest[change["protocol"]] = placed = max(at, latest.get(change["protocol"], at))
-        words = change_in_words(incident, change) + perhaps_later(incident, change["source_node"], at)
+        words = change_in_words(incident, change) + possible_delay(incident, change["source_node"], at)
         entries.append((placed, 1, [StoryEntry(at, words)]))
         last[change["protocol"]] = change
     entries += [
@@ -195,11 +193,11 @@ def story(incident: Incident) -> list[StoryEntry]:
         if (words := given_up_in_words(incident, change))
     ]
     for role in incident.course.services:
-        words = service_in_words(incident, role) + perhaps_later(incident, role["source_node"], role["start_time"])
+        words = service_in_words(incident, role) + possible_delay(incident, role["source_node"], role["start_time"])
         entries.append((role["start_time"], 1, [StoryEntry(role["start_time"], words)]))
-    for ending, count, last in alike(incident.course.endings):
+    for ending, count, last in repeated_endings(incident.course.endings):
         at = ending["end_time"]
-        words = ending_in_words(incident, ending, count, last) + perhaps_later(incident, ending["source_node"], at)
+        words = ending_in_words(incident, ending, count, last) + possible_delay(incident, ending["source_node"], at)
         rose = any(
             each["changed_at"] == at and each["new_leader"] == ending["node"] for each in incident.course.changes
         )
@@ -214,23 +212,27 @@ def story(incident: Incident) -> list[StoryEntry]:
             StoryEntry(finding["start_time"], finding["summary"], finding, depth)
             for depth, finding in incident.tree(root)
         ]
-        shown = [finding for finding in findings if is_told(finding, lesser=lesser or bool(incident.course.seen_roles))]
+        shown = [
+            finding
+            for finding in findings
+            if belongs_in_story(finding, lesser=lesser or bool(incident.course.seen_roles))
+        ]
         if shown:
             entries.append((root["start_time"], 2, shown if shown[0].depth == 0 else [findings[0], *shown]))
     entries.sort(key=lambda entry: (entry[0], entry[1], entry[2][0].sentence))
     return [entry for _, _, together in entries for entry in together]
 
 
-def perhaps_later(incident: Incident, source: str | None, at: datetime) -> str:
-    """How much later than told all of this may have been, where little is known of how far the clock was ahead."""
+def possible_delay(incident: Incident, source: str | None, at: datetime) -> str:
+    """Return a sentence about by how much an entry may be later, if the clock's offset is known badly; else empty."""
     late_by = timedelta(0) if incident.raw else incident.clocks.late_by(source, at)
     return (
         f" All of this may have been up to {duration(late_by // timedelta(microseconds=1))} later." if late_by else ""
     )
 
 
-def is_told(entry: StoryEntry, *, lesser: bool) -> bool:
-    """Whether a finding belongs into the story; none that is critical is ever left out. ``lesser``: information too."""
+def belongs_in_story(entry: StoryEntry, *, lesser: bool) -> bool:
+    """Return True if a finding is part of the story; critical ones always are. ``lesser``: severity info too."""
     finding = entry.finding
     return finding is not None and (
         finding["severity"] == "critical"
@@ -240,11 +242,11 @@ def is_told(entry: StoryEntry, *, lesser: bool) -> bool:
 
 
 FOLDED_FROM = 4
-"""So many ends of lives of one member in a row are told as one."""
+"""Equal consecutive ends of one member are one entry from this number on."""
 
 
-def alike(endings: list[Row]) -> Iterator[tuple[Row, int, Row]]:
-    """Ends of lives: each with how often the same follows, and the last of these."""
+def repeated_endings(endings: list[Row]) -> Iterator[tuple[Row, int, Row]]:
+    """Yield (first, count, last) of equal consecutive ends of a member; count is 1 below :data:`FOLDED_FROM`."""
     for _, run in groupby(endings, key=lambda ending: (ending["node"], ending["source_node"], ending["end_cause"])):
         same = list(run)
         if len(same) < FOLDED_FROM:
@@ -254,11 +256,12 @@ def alike(endings: list[Row]) -> Iterator[tuple[Row, int, Row]]:
 
 
 AS_ANOTHER = "; its process starts again as another member, or in another group"
-"""A death is told by a later start alone; where its own member is not back, another one is."""
+"""The phrase for a death without a return: only a later start in the same log shows a death, so that is of another
+member."""
 
 
 def ending_in_words(incident: Incident, ending: Row, count: int, last: Row) -> str:
-    """How a member's life ended, and when it was back; ``count`` lives in a row ended so, the ``last`` then."""
+    """Return the sentence about the end of a member and its return; ``count`` equal ends up to ``last`` are one."""
     who = incident.called(ending["node"], ending["source_node"])
     often = f" {times(count)}, to {clock(last['end_time'])}" if count > 1 else ""
     back, died = last["starts_again"], last["end_cause"] == "died"
@@ -273,20 +276,20 @@ def ending_in_words(incident: Incident, ending: Row, count: int, last: Row) -> s
 
 
 def ended(state: str, protocol: str) -> str:
-    """How a life ended as far as it is known: who says no farewell may have been stopped."""
+    """Return the known end of a process: ``ended`` for a death in a protocol of :data:`NO_FAREWELL`."""
     return "ended" if state == "died" and protocol in NO_FAREWELL else state
 
 
 def change_in_words(incident: Incident, change: Row) -> str:
-    """One change of leadership."""
+    """Return the sentences about a change of leadership."""
     leader, word = leader_word(change["protocol"]), term_word(change["protocol"])
     who = incident.called(change["new_leader"], change["source_node"])
     again = change.get("old_leader") == change["new_leader"]
     first = "old_leader" not in change  # FIRST has no such column
-    before = first or change["start_cause"] == SEEN or told_after_a_start(incident, change)
+    before = first or change["start_cause"] == SEEN or reported_after_start(incident, change)
     already = change["start_cause"] in ALREADY and before
     if already:
-        over = known_by_its_end(change)
+        over = first_seen_at_end(change)
         ends = f"; its lead ends here{SERVICE_ENDED.get(change['end_cause'], '')}" if over else ""
         who = f"{who} {'led' if over else 'leads'} ({word} {change['new_term']}); no line says since when{ends}"
     else:
@@ -295,22 +298,22 @@ def change_in_words(incident: Incident, change: Row) -> str:
         return f"{who}." if change["start_cause"] in ALREADY else f"{who}, the first one that is seen."
     old = "it" if again else incident.called(change["old_leader"])
     state = ended(change["old_leader_state"], change["protocol"])
-    why = because(change, old, state, again=again)
-    meanwhile = what_it_was(change, state, again=again)
-    was = meanwhile.format(old="It" if again and (why or state in NOT_KNOWN) else old, later=led_on(change))
+    why = reason_in_words(change, old, state, again=again)
+    meanwhile = old_leader_template(change, state, again=again)
+    was = meanwhile.format(old="It" if again and (why or state in NOT_KNOWN) else old, later=gave_up_in_words(change))
     if already:
         sentence = " ".join(part for part in (f"{who}.", why and f"Before that, {why}.", was) if part)
     elif not why and state not in NOT_KNOWN:
         sentence = f"{who}: {was[0].lower() + was[1:] if was.startswith('The ') else was}"
     else:
         sentence = " ".join(part for part in (f"{who}: {why}." if why else f"{who}.", was) if part)
-    return sentence + silent(incident, change) + between(incident, change)
+    return sentence + log_gap_in_words(incident, change) + leaderless_in_words(incident, change)
 
 
 def given_up_in_words(incident: Incident, change: Row) -> str:
-    """That the last leader that is known gave up, and why; nothing where its end is told otherwise."""
+    """Return the sentence that the last known leader gave up; empty if another entry says so."""
     cause = change.get("end_cause")
-    if cause not in GIVES_UP or change.get("end_time") is None or known_by_its_end(change):
+    if cause not in GIVES_UP or change.get("end_time") is None or first_seen_at_end(change):
         return ""
     if any(row["leader"] for row in incident.course.now) or any(
         each["rule"] == RuleId.LEADERLESS and change["new_term"] in each["terms"] for each in incident.findings
@@ -320,29 +323,31 @@ def given_up_in_words(incident: Incident, change: Row) -> str:
     return f"{who} leads no longer{SERVICE_ENDED[cause]}; no line says who led next."
 
 
-def told_after_a_start(incident: Incident, change: Row) -> bool:
-    """Whether somebody tells of a leader just after its own start: it may have led for long."""
+def reported_after_start(incident: Incident, change: Row) -> bool:
+    """Return True if a leader is first seen just after some member's start, so that it may have led for long."""
     backs = (ending["starts_again"] for ending in incident.course.endings)
     return any(back and timedelta(0) <= change["changed_at"] - back < JUST_STARTED for back in backs)
 
 
-def silent(incident: Incident, change: Row) -> str:
-    """From when to when the log of the old leader has no line over a change, where nothing else is known of it; nothing
-    of a clock that was wrong: it may have been set meanwhile."""
+def log_gap_in_words(incident: Incident, change: Row) -> str:
+    """Return a sentence about the gap in the old leader's log over a change, if its state is unknown; else empty.
+
+    It is empty for a wrong clock too, which may have been set during the gap.
+    """
     hole = change.get("hole")
     if hole is None or hole["source_node"] in {wrong.source for wrong in incident.clocks.wrong}:
         return ""
     return f" Its log has no line from {clock(hole['since'])} to {clock(hole['until'])}."
 
 
-def known_by_its_end(change: Row) -> bool:
-    """Whether the first line of its own that shows a leader is the one with which its lead ends."""
+def first_seen_at_end(change: Row) -> bool:
+    """Return True if the first line that shows a leadership is the one that ends it."""
     end = change.get("end_time")
     return change["start_cause"] == SEEN and end is not None and end - change["changed_at"] < AT_ONCE
 
 
-def between(incident: Incident, change: Row) -> str:
-    """For how long no line shows a leader before this one, where the old one says when it ended and no finding does."""
+def leaderless_in_words(incident: Incident, change: Row) -> str:
+    """Return a sentence about the time without a leader before a change, unless a finding has it; else empty."""
     end, state = change["old_leader_end"], change["old_leader_state"]
     if end is None or state not in SAYS_ITS_END or change["changed_at"] - end < MIN_REPORTED:
         return ""
@@ -354,16 +359,16 @@ def between(incident: Incident, change: Row) -> str:
     return f" It had led until {clock(end)}: no line shows a leader for {length}."
 
 
-def because(change: Row, old: str, state: str, *, again: bool) -> str:
-    """Why an election began; nothing where what the old leader was says it."""
+def reason_in_words(change: Row, old: str, state: str, *, again: bool) -> str:
+    """Return the phrase for the cause of an election; empty if the old leader's state explains it."""
     cause = change["cause"] or ""
     if (again and cause in MISSED_FROM_ANOTHER) or (cause in MISSED and state not in NOT_KNOWN):
         return ""
     return BECAUSE.get(cause, "").format(old=old, word=term_word(change["protocol"]))
 
 
-def what_it_was(change: Row, state: str, *, again: bool) -> str:
-    """What had become of the old leader, as a sentence to be filled in; nothing where it handed over."""
+def old_leader_template(change: Row, state: str, *, again: bool) -> str:
+    """Return the sentence template about the old leader's state; empty if it handed over."""
     cause = change["cause"] or ""
     if cause in HANDED_OVER and state == "reachable":
         return ""
@@ -372,8 +377,8 @@ def what_it_was(change: Row, state: str, *, again: bool) -> str:
     return AGAIN.get(state, MEANWHILE[state]) if again else MEANWHILE[state]
 
 
-def led_on(change: Row) -> str:
-    """When an old leader gave up that was there: before the next one began, with it, or later."""
+def gave_up_in_words(change: Row) -> str:
+    """Return the phrase about when the old leader gave up, relative to the start of the next one."""
     end = change["old_leader_end"]
     if end is None:
         return "; no line says that it gave up"
@@ -384,7 +389,7 @@ def led_on(change: Row) -> str:
 
 
 def campaign(change: Row) -> str:
-    """How long the new leader had asked for votes, where that was long."""
+    """Return the phrase about how long the new leader had asked for votes; empty if shorter than :data:`CAMPAIGN`."""
     asked = change["asked_first"]
     if asked is None or change["changed_at"] - asked < CAMPAIGN:
         return ""
@@ -394,12 +399,12 @@ def campaign(change: Row) -> str:
 
 
 def notice_in_words(incident: Incident, notice: Notice) -> str:
-    """What some lines say, and who says so."""
+    """Return the sentence of a notice with the display names of its speakers."""
     return notice.sentence(dict.fromkeys(speaker(incident, *named) for named in notice.speakers))
 
 
 def speaker(incident: Incident, node: str | None, source: str) -> str:
-    """What to call whoever wrote a line, also where the line does not name its member."""
+    """Return the display name of the member that wrote a line; of its machine if that has several members."""
     if node is None:
         of_source = [member["node"] for member in incident.members if member["source_node"] == source]
         return incident.called(of_source[0], source) if len(of_source) == 1 else source
@@ -407,7 +412,7 @@ def speaker(incident: Incident, node: str | None, source: str) -> str:
 
 
 def beyond(incident: Incident) -> Iterator[str]:
-    """Of a story in which nobody leads: what was looked for, what each member was, and how many notices are left."""
+    """Yield sentences about what the story leaves out or could not find: further notices, no entries, seen roles."""
     left = len(incident.course.notices) - NOTICES_SHOWN
     if left > 0:
         yield f"And {left:,} more lines of this sort, to {clock(incident.course.notices[-1].until)}."
@@ -425,19 +430,19 @@ def beyond(incident: Incident) -> Iterator[str]:
     for (node, source), of_member in groupby(
         incident.course.seen_roles, key=lambda row: (row["node"], row["source_node"])
     ):
-        seen = "; ".join(sighting_in_words(row) for row in of_member)
+        seen = "; ".join(seen_role_in_words(row) for row in of_member)
         yield f"Seen of {incident.called(node, source)}: {seen}."
 
 
-def sighting_in_words(row: Row) -> str:
-    """What a member was, how often, and from when to when."""
+def seen_role_in_words(row: Row) -> str:
+    """Return a phrase about a role of a member: how often, and from when to when."""
     often = f" {times(row['spans'])}" if row["spans"] > 1 else ""
     until = f" to {clock(row['end_time'])}" if row["end_time"] else " to the end of its log"
     return f"{role_word(row['role'], row['protocol'])}{often} from {clock(row['start_time'])}{until}"
 
 
 def damage(incident: Incident) -> Iterator[str]:
-    """What was lost or comes again, in one sentence: the sums of the view ``losses``, which counts each cut once."""
+    """Yield one sentence with the sums of losses and repeated messages; the view ``losses`` counts each cut once."""
     parts = list(losses_in_words([finding for finding in incident.findings if finding["damage"]]))
     repeated = [finding["messages_repeated"] for root in incident.roots for finding in repeating(incident, root)]
     if repeated:
@@ -447,7 +452,7 @@ def damage(incident: Incident) -> Iterator[str]:
 
 
 def losses_in_words(rows: list[Row]) -> Iterator[str]:
-    """What was lost, summed by unit and by where it is missing."""
+    """Yield phrases about losses, summed by unit and by where the data is missing."""
     for column, unit, loss in LOSSES:
         for missing in ("log", "queues"):
             of_kind = [row for row in rows if row[column] and (row["lost_from"] or "log") == missing]
@@ -462,12 +467,12 @@ def losses_in_words(rows: list[Row]) -> Iterator[str]:
 
 
 def in_places(cuts: Sized) -> str:
-    """How many cuts a sum is of, where there are several."""
+    """Return a phrase about the number of cuts in a sum; empty for one."""
     return f", in {len(cuts)} places" if len(cuts) > 1 else ""
 
 
 def repeating(incident: Incident, finding: Row) -> Iterator[Row]:
-    """The findings that tell of messages that come again, without those that follow from one that does already."""
+    """Yield the findings with repeated messages in a tree, without those implied by another such finding."""
     if finding["messages_repeated"]:
         yield finding
         return
@@ -482,15 +487,15 @@ SERVICE_ENDED = {
     "quorum_lost": ": it gave up for want of a quorum",
     "larger_term": ": it heard of a larger term",
 }
-"""Why a time of service ended, where that is known."""
+"""Phrases for the end of a leader's service."""
 
 
 GIVES_UP = frozenset({"quorum_lost", "larger_term"})
-"""How a leader ends its role that goes on to run."""
+"""End causes of leaders that keep running."""
 
 
 def service_in_words(incident: Incident, role: Row) -> str:
-    """One time of service of a master, or of a slave that acts for it."""
+    """Return the sentence about a service period of a master or acting master."""
     serves = f"serves as {leader_word(role['protocol'])}"
     service = serves if role["role"] == "leader" else "acts as master, read only"
     who, end = incident.called(role["node"], role["source_node"]), role["end_time"]
@@ -506,18 +511,21 @@ def service_in_words(incident: Incident, role: Row) -> str:
 OBSERVES, LOOKS, DOWN = ("observes", "observe"), ("looks for a leader", "look for a leader"), ("is down", "are down")
 NOT_KNOWN_WHAT = ("has an unknown role", "have an unknown role")
 WORDS = (OBSERVES, LOOKS, DOWN, NOT_KNOWN_WHAT)
-"""What those are at the end of the logs who neither lead nor follow, for one and for several."""
+"""Phrases, singular and plural, for members that neither lead nor follow at the end of the logs."""
 BESIDES = {"observer": OBSERVES, "candidate": LOOKS, "down": DOWN}
 
 
 def outcome(incident: Incident) -> Iterator[str]:
-    """Who leads at the end of the logs, and what the others are; nobody whose log ends before the next one led."""
+    """Yield sentences about the leaders and other members at the end of the logs.
+
+    A leader whose log ends before the next one led is left out.
+    """
     called = incident.names
     newest = max((row["since"] for row in incident.course.now if row["since"]), default=None)
     for row in incident.course.now:
         if newest and row["since"] and row["as_of"] and row["as_of"] < newest:
             continue
-        there = {row["leader"], *row["followers"]}  # of a member with two logs, one may end before
+        there = {row["leader"], *row["followers"]}  # a member with two logs may also be among the others
         last = {each["node"]: each["role"] for each in row["last_roles"] or ()}
         besides = {
             word: [n for n in row["others"] if n not in there and BESIDES.get(last[n], NOT_KNOWN_WHAT) == word]
@@ -535,7 +543,7 @@ def outcome(incident: Incident) -> Iterator[str]:
 
 
 def nobody_leads(incident: Incident) -> str:
-    """What is known where no leader is: that there is none, if a finding says so, else that nothing is."""
+    """Return the phrase for an end without a leader: definite only if a finding proves that there was none."""
     to_the_end = (
         finding["rule"] == RuleId.LEADERLESS and finding["end_time"] is None and finding["certainty"] != POSSIBLE
         for finding in incident.findings
@@ -544,7 +552,7 @@ def nobody_leads(incident: Incident) -> str:
 
 
 def unseen(incident: Incident) -> Iterator[str]:
-    """What the logs do not show, so that nothing is concluded from it."""
+    """Yield sentences about what the logs do not show, so that readers do not conclude anything from it."""
     for row in incident.coverage:
         yield undecidable(row)
     for member in incident.members:

@@ -1,6 +1,6 @@
-"""A verdict for build servers: JUnit XML and SARIF, and the condition under which a build fails.
+"""Verdicts for build servers: JUnit XML and SARIF, and the condition under which a build fails.
 
-A rule that the logs do not let anybody judge is a skipped test, never a passed one.
+A rule that could not be judged is a skipped test, never a passed one.
 """
 
 import re
@@ -20,7 +20,7 @@ COVERAGE = """
 """
 EVIDENCE = "SELECT finding_id, path, line_no, text FROM evidence_lines ORDER BY finding_id, position"
 DEFAULT = "critical or warning"
-"""When a build fails, unless it says otherwise."""
+"""The default condition under which a build fails."""
 UNITS_MS = {"ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000}
 SARIF_LEVELS = {"critical": "error", "warning": "warning", "info": "note"}
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -29,13 +29,13 @@ _CLAUSE = re.compile(r"(?P<word>[A-Za-z_]+)(?:\s*>\s*(?P<number>\d+(?:\.\d+)?)\s
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A severity or the id of a rule, and how long in ms a finding must have lasted at least, if that is asked."""
+    """A severity or a rule's id, and optionally the duration in ms that a finding must exceed."""
 
     word: str
     longer_than_ms: float | None = None
 
     def holds(self, finding: Row) -> bool:
-        """Whether a finding is meant: one of unknown length is not longer than anything."""
+        """Return True if the clause matches a finding; one of unknown duration does not exceed any."""
         if self.word not in (finding["severity"], finding["rule"]):
             return False
         if self.longer_than_ms is None:
@@ -45,9 +45,9 @@ class Clause:
 
 
 def condition(text: str) -> tuple[Clause, ...]:
-    """``critical or LEADERLESS > 5 s``: clauses of which one must hold.
+    """Parse ``critical or LEADERLESS > 5 s`` into clauses, one of which must match.
 
-    Raises :class:`JobError` for what is neither a severity nor a rule.
+    Raises :class:`JobError` for a word that is neither a severity nor a rule.
     """
     return tuple(_clause(part.strip()) for part in re.split(r"\s+or\s+", text.strip()))
 
@@ -63,12 +63,12 @@ def _clause(text: str) -> Clause:
 
 
 def failing(published: Published, when: tuple[Clause, ...]) -> list[Row]:
-    """The findings for which a build fails."""
+    """Return the findings for which a build fails."""
     return [finding for finding in published.rows(FINDINGS) if any(clause.holds(finding) for clause in when)]
 
 
 def junit(published: Published, when: tuple[Clause, ...]) -> str:
-    """JUnit XML: a suite for each group, a test for each rule that was asked, and a failure for each bad finding."""
+    """Return JUnit XML: a suite for each group, a test for each rule checked, a failure for each failing finding."""
     bad: dict[tuple[str, str, str], list[Row]] = {}
     for finding in failing(published, when):
         bad.setdefault((finding["cluster"], finding["replica_group"], finding["rule"]), []).append(finding)
@@ -96,12 +96,12 @@ def junit(published: Published, when: tuple[Clause, ...]) -> str:
 
 
 def printable(text: str) -> str:
-    """``text`` without what XML cannot hold."""
+    """Return ``text`` without characters that XML cannot hold."""
     return "".join(sign for sign in harmless(text) if sign not in "\ufffe\uffff" and not 0xD800 <= ord(sign) < 0xE000)
 
 
 def sarif(published: Published) -> dict[str, object]:
-    """SARIF 2.1.0: every finding with the files and lines that prove it."""
+    """Return SARIF 2.1.0: every finding with the files and lines that prove it."""
     lines: dict[str, list[Row]] = {}
     for row in published.rows(EVIDENCE):
         if row["path"] is not None and row["line_no"] is not None:

@@ -1,4 +1,4 @@
-"""Votes, as far as rows of elections tell of them."""
+"""Granted votes, from the rows of elections."""
 
 from election_replay.jobs.reading.incident import Incident
 from election_replay.jobs.reading.lanes import lane_of
@@ -14,9 +14,9 @@ VOTES = """
 
 
 def votes_of(published: Published, incident: Incident, at_most: int | None = None) -> list[Row]:
-    """Who voted for whom in the time of an incident, when the round was decided by the candidate's log.
+    """Return the votes in the window of an incident, with the time at which the candidate's log ends the round.
 
-    Times are on the clocks of the incident.
+    Times are on the clocks of the incident. A candidate's vote for itself is left out.
     """
     sources = dict(map(lane_of, incident.members))
     asked = [incident.cluster, incident.group, incident.begin, incident.end, at_most]

@@ -1,4 +1,4 @@
-"""Who is who: the member, address, group, client, finding or run that an id stands for, and a filter that names ids.
+"""Resolves ids: the member, address, group, client, finding or run that an id stands for; and replaces ids in a text.
 
 One member has several names in one log: etcd's hex id, ZooKeeper's ``myid``, RocketMQ's broker id and address, and
 the folder of its logs, which is the name that people use.
@@ -12,11 +12,11 @@ from election_replay.election_core.judge.wording import number_of
 from election_replay.jobs.reading.published import Published
 
 LINES = 3
-"""Lines that are shown of those in which an id stands."""
+"""The maximum number of shown lines that contain an id."""
 MOST_NAMES = 20
-"""Members that are listed for one id; the rest is counted."""
+"""The maximum number of members listed for one id; the rest is counted."""
 LEAST_ID = 4
-"""The shortest text that is taken for the beginning of an id: a shorter one would begin too many."""
+"""The shortest text that is taken for the beginning of an id."""
 
 MEMBERS = """
     SELECT cluster, replica_group, protocol, node, source_node, min(since) AS since, max(until) AS until,
@@ -47,7 +47,7 @@ MENTIONS = """
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member of a replica group under all its names; ``source`` is the folder of its logs, if there are any."""
+    """A member of a replica group with all its names; ``source`` is the folder of its logs, if there are any."""
 
     cluster: str
     group: str
@@ -56,25 +56,25 @@ class Member:
     addresses: tuple[str, ...]
 
     def is_called(self, name: str) -> bool:
-        """Whether ``name`` is one of its names, or the beginning of its id."""
+        """Return True if ``name`` is one of its names, or the beginning of its id."""
         names = {self.node, self.source, *self.addresses, *(host_of(address) for address in self.addresses)}
         return name in names or (len(name) >= LEAST_ID and self.node.startswith(name))
 
     @property
     def text(self) -> str:
-        """The member in a line."""
+        """Return the member as a line."""
         logs = f"its logs are in folder {self.source}" if self.source else "none of its logs is here"
         at = f"; {', '.join(self.addresses)}" if self.addresses else ""
         return f"{self.node} is a member of {self.group} in {self.cluster}; {logs}{at}"
 
 
 def host_of(address: str) -> str:
-    """An address without its port."""
+    """Return an address without its port."""
     return re.sub(r":\d+$", "", address)
 
 
 def members(published: Published) -> list[Member]:
-    """All members that the logs speak of, with the addresses that any log gives them."""
+    """Return all members that the logs name, with their addresses from any log."""
     found: dict[tuple[str, str, str], set[str]] = {}
     for row in published.rows(ADDRESSES):
         found.setdefault((row["cluster"], row["replica_group"], row["node"]), set()).add(row["address"])
@@ -91,9 +91,9 @@ def members(published: Published) -> list[Member]:
 
 
 def whois(published: Published, name: str) -> Iterator[str]:
-    """What ``name`` stands for, a line each: members, groups, clients, findings, runs, and lines that hold it.
+    """Yield a line for each member, group, client, finding and run called ``name``, then lines that contain it.
 
-    Says so where nothing is called so.
+    If there is none, a line says so.
     """
     known = [member.text for member in members(published) if member.is_called(name)]
     yield from known[:MOST_NAMES]
@@ -129,7 +129,7 @@ def _others(published: Published, name: str) -> Iterator[str]:
 
 
 def names_in_use(published: Published) -> dict[str, str]:
-    """For each id and address of a member the folder of its logs; one that several members share has no name here."""
+    """Return the log folder of each id and address of a member, without those that several members share."""
     found: dict[str, set[str]] = {}
     for member in members(published):
         if member.source is not None:
@@ -139,9 +139,9 @@ def names_in_use(published: Published) -> dict[str, str]:
 
 
 def translated(text: str, names: Mapping[str, str]) -> str:
-    """``text`` with a name in place of each id that has one.
+    """Return ``text`` with each id replaced by its name.
 
-    An id that is a bare number stays: in a text most of them are something else.
+    Ids that are bare numbers stay: most numbers in a text are something else.
     """
     known = sorted((name for name in names if not name.isdecimal()), key=len, reverse=True)
     if not known:

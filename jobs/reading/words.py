@@ -1,4 +1,4 @@
-"""Rows as words for people, and times from them: the same in terminal, report and dashboard."""
+"""Rows as text for people, and parsing of their input: the same in terminal, report and dashboard."""
 
 import json
 import re
@@ -23,65 +23,65 @@ from election_replay.schemas import TABLES
 from election_replay.schemas.model import BIGINT
 
 COLUMNS = 100
-"""Columns that our own sentences keep to where they are not for a terminal."""
+"""The width of our own sentences if the output is not a terminal."""
 NARROWEST, WIDEST = 80, 200
-"""The columns of a terminal that they keep to."""
+"""The least and greatest width on a terminal."""
 
 DAY = re.compile(r"\d{4}-?\d{2}-?\d{2}|\d{4}-?W\d{2}-?\d")
-"""A day as ISO writes it."""
+"""An ISO 8601 date."""
 
 NUMBER_AND_UNIT = re.compile(r"(\d) (s|min|bytes)\b")
-"""What no line is broken in."""
+"""A number with its unit, which is not broken across lines."""
 
 FORMULA = frozenset("=+-@\t\r\n＝＋－＠")
-"""What a formula begins with in a spreadsheet, wide forms too."""
+"""First characters of formulas in spreadsheets, with full-width forms."""
 
 FOREVER = (datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC))
-"""The first and the last time that is asked for: a day within what Python can tell, in whatever zone."""
+"""The first and last time of queries: a day inside Python's range, so that any zone can show them."""
 
 SEVERITIES = ("critical", "warning", "info")
 
 Row = dict[str, Any]
 
 MEASURES = [column for column in TABLES["findings"].columns if column.type == BIGINT]
-"""The columns of a finding that measure it."""
+"""The columns of findings with measured values."""
 
 LOSSES = (
     ("messages_lost", "messages", "were cut off"),
     ("bytes_lost", "bytes of messages", "were cut off"),
     ("entries_lost", "committed entries", "were lost"),
 )
-"""The columns that tell of a loss, each with its unit and what became of what was in a log."""
+"""The columns of losses, each with its unit and the phrase for data cut off a log."""
 ELSEWHERE = {"queues": "are in no queue", "one_side": "exist on one side only"}
-"""What became of bytes that are still in a log."""
+"""Phrases for data that is still in a log."""
 REPEATED = "messages may be consumed again"
 
 OWN_NOUNS = {"controller": ("epoch", "master"), "zab": ("epoch", "leader"), "acting_master": ("term", "master")}
-"""What protocols without a row call their logical clock and the one who decides, but for term and leader."""
+"""The words for term and leader in protocols that have others and are not in ``SYSTEMS``."""
 
 
 def harmless(text: str, keep: str = "\t") -> str:
-    """``text`` without control characters other than ``keep``: a log line must command neither terminal nor browser."""
+    """Return ``text`` with control characters other than ``keep`` escaped, so that it cannot command a terminal."""
     return "".join(
         character if character.isprintable() or character in keep else repr(character)[1:-1] for character in text
     )
 
 
 def harmless_json(text: str) -> str:
-    """JSON that means the same, without characters that would command a terminal or turn its lines around."""
+    """Return equivalent JSON with control and bidirectional characters escaped."""
     return "".join(
         character if character.isprintable() or character == "\n" else json.dumps(character)[1:-1] for character in text
     )
 
 
 def no_formula(value: Any) -> str:
-    """A value as text that no spreadsheet takes for a formula: what begins like one gets an apostrophe before it."""
+    """Return a value as text; if a spreadsheet would take it for a formula, with an apostrophe before it."""
     text = cell(value)
     return f"'{text}" if text[:1] in FORMULA and not isinstance(value, (int, float, Decimal)) else text
 
 
 def cell(value: Any) -> str:
-    """A value as text: times in ISO form, lists and maps by their parts."""
+    """Return a value as text: times in ISO form, lists and maps by their parts."""
     if isinstance(value, datetime):
         return value.isoformat(sep=" ").replace("+00:00", "Z")
     if isinstance(value, list):
@@ -92,7 +92,7 @@ def cell(value: Any) -> str:
 
 
 def moment(text: str | None) -> datetime | None:
-    """A time as typed, UTC unless it says otherwise. Raises :class:`~jobs.JobError` for anything else."""
+    """Parse a time as typed, in UTC unless it has an offset. Raises :class:`~jobs.JobError` for other text."""
     if text is None:
         return None
     try:
@@ -105,7 +105,7 @@ def moment(text: str | None) -> datetime | None:
 
 
 def shifted(at: datetime, by: timedelta) -> datetime:
-    """A time moved, to the first or the last one that there is if it would lie beyond."""
+    """Return ``at + by``, limited to :data:`FOREVER`."""
     try:
         return min(max(at + by, FOREVER[0]), FOREVER[1])
     except OverflowError:
@@ -113,7 +113,7 @@ def shifted(at: datetime, by: timedelta) -> datetime:
 
 
 def end_moment(text: str | None) -> datetime | None:
-    """The end of a time as typed: of a day without a time of day, its last moment, as with nights."""
+    """Parse the end of a window as typed; a day without a time of day means its last microsecond."""
     found = moment(text)
     if found is None or text is None or not DAY.fullmatch(text.strip()):
         return found
@@ -121,32 +121,32 @@ def end_moment(text: str | None) -> datetime | None:
 
 
 def spoken(code: str) -> str:
-    """A code as words."""
+    """Return a code as words."""
     return code.replace("_", " ")
 
 
 def clock(at: datetime) -> str:
-    """The time of day, with milliseconds where there are any."""
+    """Return the time of day, with milliseconds unless they are zero."""
     return f"{at:%H:%M:%S}" + (f".{at.microsecond // 1000:03d}" if at.microsecond else "")
 
 
 def seconds(ms: int) -> str:
-    """Milliseconds as a person says them."""
+    """Return a duration in ms as text."""
     return duration(ms * 1000)
 
 
 def some(names: list[str]) -> str:
-    """Names as one text, not too many of them."""
+    """Return up to 20 names as text, with the number of further ones."""
     more = f" and {len(names) - 20} more" if len(names) > 20 else ""
     return (", ".join(names[:20]) + more) or "nothing"
 
 
 @cache
 def nouns(protocol: str) -> tuple[str, str]:
-    """What the protocol calls its logical clock, and the one who decides."""
+    """Return the protocol's words for its logical clock and its leader."""
     if protocol in OWN_NOUNS:
         return OWN_NOUNS[protocol]
-    from election_replay.election_core.dialects import SYSTEMS  # a thousand texts, which a quiet night never needs
+    from election_replay.election_core.dialects import SYSTEMS  # slow to import, and not needed on a usual night
 
     for system in SYSTEMS:
         for spoken in system.protocols:
@@ -156,23 +156,23 @@ def nouns(protocol: str) -> tuple[str, str]:
 
 
 def term_word(protocol: str) -> str:
-    """What the protocol calls its logical clock."""
+    """Return the protocol's word for its logical clock, such as term or epoch."""
     return nouns(protocol)[0]
 
 
 def leader_word(protocol: str) -> str:
-    """What the protocol calls the one who decides."""
+    """Return the protocol's word for its leader."""
     return nouns(protocol)[1]
 
 
 def role_word(role: str, protocol: str) -> str:
-    """What the protocol calls a role."""
+    """Return the protocol's word for a role."""
     leader = leader_word(protocol)
     return {"leader": leader, "acting_leader": f"acting {leader}", "unknown": "not known"}.get(role, spoken(role))
 
 
 def when(row: Row) -> str:
-    """From when to when; a moment where that is the same."""
+    """Return a row's interval as text; one time if start and end are the same."""
     start, end = row["start_time"], row["end_time"]
     begin = f"{start:%Y-%m-%d} {clock(start)}"
     if end is None:
@@ -187,7 +187,7 @@ def span(begin: datetime, end: datetime) -> str:
 
 
 def certainty(row: Row) -> str:
-    """How sure a finding is, and what that rests on."""
+    """Return text about a finding's certainty and its basis."""
     if row["certainty"] == PROVEN:
         word = term_word(row["protocol"])
         terms = f"{word}{'s' if len(row['terms']) > 1 else ''} {listed(row['terms'])}" if row["terms"] else word + "s"
@@ -201,7 +201,7 @@ def certainty(row: Row) -> str:
 
 
 def measures(row: Row) -> Iterator[tuple[str, str]]:
-    """What was measured, each with its value."""
+    """Yield (meaning, value) of the measured columns of a finding."""
     for column in MEASURES:
         value = row[column.name]
         if value is not None:
@@ -210,12 +210,12 @@ def measures(row: Row) -> Iterator[tuple[str, str]]:
 
 
 def surely(row: Row) -> str:
-    """Severity and certainty, which are told together."""
+    """Return severity and certainty as text."""
     return f"{row['severity']} ({row['certainty']})"
 
 
 def lost(row: Row) -> Iterator[str]:
-    """What a finding says was lost, or comes again."""
+    """Yield phrases about a finding's losses and repeated messages."""
     for column, unit, loss in LOSSES:
         if row[column]:
             yield f"{row[column]:,} {unit} {ELSEWHERE.get(row['lost_from'] or '', loss)}"
@@ -224,7 +224,7 @@ def lost(row: Row) -> Iterator[str]:
 
 
 def lasting(row: Row) -> str:
-    """How long what a finding tells of lasted; empty where that is not known."""
+    """Return a finding's duration as text; empty if unknown."""
     for least, most in (("overlap_min_ms", "overlap_max_ms"), ("duration_min_ms", "duration_max_ms")):
         if row[least] is not None or row[most] is not None:
             low, high = row[least] or 0, row[most]
@@ -234,7 +234,7 @@ def lasting(row: Row) -> str:
 
 
 def undecidable(row: Row) -> str:
-    """What one row of ``rule_coverage`` says about the limits of a verdict."""
+    """Return a row of ``rule_coverage`` as a sentence about the limits of a verdict."""
     judged = [
         f"{word} {times(row[name])}" for name, word in (("conforms", "kept"), ("violates", "broken")) if row[name]
     ]
@@ -246,24 +246,24 @@ def undecidable(row: Row) -> str:
 
 
 def times(count: int) -> str:
-    """``once``, ``3 times``."""
+    """Return ``once``, or for example ``3 times``."""
     return "once" if count == 1 else f"{count:,} times"
 
 
 def spoken_ms(ms: int) -> str:
-    """Milliseconds in the unit in which a person says them."""
+    """Return a number of ms as text, in seconds if they are whole."""
     return f"{ms // MS_PER_SECOND} s" if ms % MS_PER_SECOND == 0 else f"{ms} ms"
 
 
 def columns() -> int:
-    """How wide our own sentences are: as the terminal is, if they go to one; log lines are left whole where said so."""
+    """Return the width for our own sentences: the terminal's, within bounds, or :data:`COLUMNS` without one."""
     if not sys.stdout.isatty():
         return COLUMNS
     return min(max(get_terminal_size((COLUMNS, 24)).columns, NARROWEST), WIDEST)
 
 
 def paragraph(text: str, indent: str = "", hanging: str | None = None) -> list[str]:
-    """``text`` in lines that fit the terminal."""
+    """Return ``text`` as lines that fit the terminal."""
     rest = indent if hanging is None else hanging
     bound = NUMBER_AND_UNIT.sub("\\1\N{NO-BREAK SPACE}\\2", text)
     lines = wrap(bound, columns(), initial_indent=indent, subsequent_indent=rest, break_on_hyphens=False)

@@ -1,1 +1,1 @@
-"""From events to verdicts: what is new, what former nights left, and the two passes through the core."""
+"""From events to verdicts: the plan of a replay, checkpoints, and the two passes through the core."""

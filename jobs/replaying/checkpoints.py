@@ -1,8 +1,8 @@
-"""What a replay reads: the checkpoints of former nights and the events that are new to them.
+"""The rows that a replay folds: checkpoints of former nights, and newer events.
 
-A checkpoint is worth what :mod:`election_core.replay.checkpoint` says: together with newer events it gives the facts
-that all events give. It holds under the rules that made it. Where there is none, and where a late event asks for more
-than it holds, the events themselves are read.
+A checkpoint and newer events together give the same facts as all events (:mod:`election_core.replay.checkpoint`). It is
+valid only under the rules that made it. Without one, or if a late event needs lines that it does not hold, all events
+are read.
 """
 
 from dataclasses import replace
@@ -15,13 +15,13 @@ from election_replay.jobs.replaying.plan import Work
 from election_replay.jobs.replaying.source_delta import SOURCE
 
 NEEDED = (*core.NEEDED_COLUMNS, FROM_CHECKPOINT)
-"""The columns that the fold reads though no row has a value of them."""
+"""Columns that the fold reads even if they are null in all rows."""
 
 
-def to_fold(work: Work) -> tuple[Rows, ...]:
-    """The rows of all clusters of ``work``; where it does not judge them whole, of the sources touched alone.
+def rows_to_fold(work: Work) -> tuple[Rows, ...]:
+    """Return the rows to fold: all of clusters that are judged whole, only those of touched sources of the others.
 
-    They are what :func:`election_core.replay.arrow_passes.fold` wants, without columns of which no row has a value.
+    They are input of :func:`election_core.replay.arrow_passes.fold`, without columns that are null in all rows.
     """
     extent, landed = work.extent, work.plan.landed
     going_on = tuple(sorted({*work.clusters} & {*extent.folded}))
@@ -46,7 +46,7 @@ def to_fold(work: Work) -> tuple[Rows, ...]:
 
 
 def in_fold_columns(rows: Rows, *, old: bool) -> Rows:
-    """Rows of checkpoints (``old``) or events, in the columns that the fold reads."""
+    """Return rows of checkpoints (``old``) or of events, with the columns that the fold reads."""
     if old:
         return rows.select(core.CHECKPOINT_COLUMNS, {FROM_CHECKPOINT: "true"})
     of_lived = {"until": "TIMESTAMP", "until_by": "TIMESTAMP", "until_event": "STRING"}

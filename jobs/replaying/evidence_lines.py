@@ -1,10 +1,10 @@
-"""The lines that prove findings, word for word: what the judge names, looked up in what landings kept.
+"""Looks up the log lines that prove findings, and adds them to ``evidence_lines``.
 
-The judge says which event proves what; its rows of ``evidence_lines`` hold everything but the line itself. They are
-joined with the lines that are new, and with those that former nights have quoted for the same groups. What is in
-neither, since an old line has only now become a proof, is looked for in former landings, by those who join: among the
-rows of its time first, so that it matters little how many there are. So a night costs its news, and nothing of it goes
-through the driver. A line that is kept no longer (:mod:`jobs.upkeep`) stays empty: the finding stands without it.
+The judge's rows of ``evidence_lines`` name the event of a proof and lack the line. They are joined with new lines, and
+with lines that former nights looked up for the same groups. An old line that only now became a proof is in neither: the
+joining tasks look it up in former landings, among rows of its time first, so that the number of landings matters
+little. The cost of a night follows its new lines, and no line goes through the driver. A line that was erased
+(:mod:`jobs.upkeep`) stays null.
 """
 
 from collections import defaultdict
@@ -30,32 +30,35 @@ from election_replay.schemas import TABLES
 LINES = TABLES[EVIDENCE_LINES]
 EVENT = ("cluster", "event_id")
 LINE = ("source_node", "event_time", "path", "line_no", "text")
-"""What is looked up of an event."""
+"""The columns that are looked up for an event."""
 
 IS_PROOF = "is_proof"
-ABOUT = "about"
-"""When the line of a proof was logged, as far as a fact tells that."""
-BEFORE = "quoted before"
-"""What a former night looked up is not looked for again, though it may have found nothing."""
+LOGGED_ABOUT = "about"
+"""The key of the time at which a proof's line was logged, as far as a fact says; UTC."""
+LOOKED_UP_BEFORE = "quoted before"
+"""The key that marks an event that a former night looked up: it is not looked up again, even if nothing was found."""
 
 DAY, MANY_DAYS = timedelta(days=1), 50
-"""Lines of so many days are looked for day by day; where there are more, in all the time between."""
+"""The length of a day, and the maximum number of days that are searched one by one; later ones are one interval."""
 
 LOOKED_UP_AT_ONCE = 10_000
-"""So many events are looked for in former landings together."""
+"""Events that are looked up in former landings together."""
 
 Line = dict[str, Any]
 
 
 def proof_row(proof: Proof) -> tuple[Any, ...]:
-    """A row of ``evidence_lines`` without the line itself; its time says where to look for it."""
+    """Return a row of ``evidence_lines`` without the line; its ``event_time`` says where to look for it."""
     of = proof.finding
     place = (of.finding_id, of.cluster, of.replica_group, of.protocol, of.rule, proof.position, proof.event_id)
     return (*place, proof.node, proof.source_node, proof.about, proof.common, *([None] * (len(LINE) - 2)))
 
 
 def resolve_evidence(work: Work, proof_files: Sequence[DataFile], groups: Among | None) -> None:
-    """Add proofs to ``evidence_lines`` with their lines, given files without; of ``groups``, and of whole clusters."""
+    """Add the proofs in ``proof_files`` to ``evidence_lines`` with their lines, and discard those files.
+
+    ``groups`` are those judged in clusters that are not judged whole.
+    """
     if not proof_files:
         return
     proofs = Rows(EVIDENCE_LINES, files=tuple(file.path for file in proof_files))
@@ -82,7 +85,7 @@ def resolve_evidence(work: Work, proof_files: Sequence[DataFile], groups: Among 
 
 
 def resolved_before(work: Work, groups: Among | None) -> Iterator[Rows]:
-    """What is quoted already of the groups that are judged; nothing where everything is looked up anew."""
+    """Yield the published evidence lines of the judged groups; none if everything is judged anew."""
     every = work.published_rows(EVIDENCE_LINES)
     if work.plan.since and every is not None:
         yield from of_groups(every, groups, work)
@@ -91,7 +94,7 @@ def resolved_before(work: Work, groups: Among | None) -> Iterator[Rows]:
 def in_columns(
     rows: Rows, names: Collection[str], renamed: Mapping[str, str] | None = None, *, is_proof: bool = False
 ) -> Rows:
-    """Rows in the columns that are joined; those that they do not have are null."""
+    """Return ``rows`` with the columns of the join; those that they lack are null."""
     also = dict(renamed or {})
     for column in LINES.columns:
         if column.name not in names and column.name not in also:
@@ -100,15 +103,18 @@ def in_columns(
 
 
 @dataclass(frozen=True, slots=True)
-class Former:
-    """The landings of former nights: where they stand, up to which they are former, and the tables' versions."""
+class FormerLandings:
+    """The landings up to ``since`` of the warehouse ``root``, read at ``versions``."""
 
     root: str
     since: int
     versions: Mapping[str, int]
 
     def lines(self, wanted: Mapping[tuple[str, str], datetime | None]) -> Iterator[tuple[tuple[str, str], Line]]:
-        """What is known of events, which are given by cluster and id, each with about when it was logged."""
+        """Yield (event, columns) of the events ``wanted``: (cluster, event_id) -> time logged, if known.
+
+        An event may come twice: from ``events`` and from ``log_lines``.
+        """
         warehouse = Warehouse(self.root)
         batches = sorted(self._landings(warehouse, wanted))
         if not batches:
@@ -123,9 +129,9 @@ class Former:
                 yield (row.pop("cluster"), row.pop("event_id")), row
 
     def _landings(self, warehouse: Warehouse, wanted: Mapping[tuple[str, str], datetime | None]) -> set[int]:
-        """The landings that hold them.
+        """Return the numbers of the landings that hold the events ``wanted``.
 
-        All are asked for rows of their times, of which few files hold any; then all for what is not there.
+        Rows of the expected days are searched first, as few files hold any; then all rows for what is missing.
         """
         events = warehouse.dataset("events", self.versions["events"])
         batches, missing, times = set[int](), {*wanted}, {time for time in wanted.values() if time is not None}
@@ -137,14 +143,14 @@ class Former:
         return batches
 
     def _rows_of(self, wanted: Collection[tuple[str, str]]) -> pc.Expression:
-        """The rows of events, and perhaps some others of their clusters, in former landings."""
+        """Return the filter of rows of ``wanted`` in former landings; it may match others of the same clusters."""
         of = pc.field("cluster").isin(sorted({cluster for cluster, _ in wanted}))
         of &= pc.field("event_id").isin(sorted({event_id for _, event_id in wanted}))
         return of & (pc.field("batch") <= self.since)
 
 
 def logged_about(times: Iterable[datetime]) -> pc.Expression:
-    """Events that were logged at some of these times, and others of the same days: of other days Arrow reads no row."""
+    """Return the filter of events logged on the days of ``times``, so that Arrow skips other days."""
     days: list[tuple[datetime, datetime]] = []
     for time in sorted(times):
         if days and (time - days[-1][0] < DAY or len(days) == MANY_DAYS):
@@ -156,43 +162,43 @@ def logged_about(times: Iterable[datetime]) -> pc.Expression:
 
 
 def with_lines(batches: Iterator[pa.RecordBatch], root: str, since: int, versions: Mapping[str, int]) -> Iterator[Row]:
-    """Proofs with their lines. What is known of an event comes before the proofs that name it."""
-    former = Former(root, since, versions)
+    """Yield rows of ``evidence_lines`` with their lines; for each event the batches hold lines first, then proofs."""
+    former = FormerLandings(root, since, versions)
     open_proofs: dict[tuple[str, str], list[Line]] = defaultdict(list)
     event, line = ("", ""), Line()
     for batch in batches:
         for row in batch.to_pylist():
-            row[ABOUT], row["event_time"] = row["event_time"], None if row[IS_PROOF] else row["event_time"]
+            row[LOGGED_ABOUT], row["event_time"] = row["event_time"], None if row[IS_PROOF] else row["event_time"]
             if (row["cluster"], row["event_id"]) != event:
                 event, line = (row["cluster"], row["event_id"]), {}
             if not row[IS_PROOF]:
-                line |= told_of(row) | ({BEFORE: True} if row["finding_id"] else {})
-            elif BEFORE in line or {"text", "event_time"} <= line.keys() or not since:
+                line |= line_columns(row) | ({LOOKED_UP_BEFORE: True} if row["finding_id"] else {})
+            elif LOOKED_UP_BEFORE in line or {"text", "event_time"} <= line.keys() or not since:
                 yield EVIDENCE_LINES, values(row | line)
             else:
                 open_proofs[event].append(row | line)
                 if len(open_proofs) == LOOKED_UP_AT_ONCE:
-                    yield from found_in(former, open_proofs)
+                    yield from with_former_lines(former, open_proofs)
                     open_proofs.clear()
-    yield from found_in(former, open_proofs)
+    yield from with_former_lines(former, open_proofs)
 
 
-def found_in(former: Former, proofs: Mapping[tuple[str, str], list[Line]]) -> Iterator[Row]:
-    """Proofs with what former landings know of them."""
+def with_former_lines(former: FormerLandings, proofs: Mapping[tuple[str, str], list[Line]]) -> Iterator[Row]:
+    """Yield rows of ``evidence_lines`` with the lines that former landings hold."""
     lines: dict[tuple[str, str], Line] = defaultdict(dict)
     if proofs:
-        for event, line in former.lines({event: rows[0][ABOUT] for event, rows in proofs.items()}):
-            lines[event] |= told_of(line)
+        for event, line in former.lines({event: rows[0][LOGGED_ABOUT] for event, rows in proofs.items()}):
+            lines[event] |= line_columns(line)
     for event, rows in proofs.items():
         for row in rows:
             yield EVIDENCE_LINES, values(row | lines[event])
 
 
-def told_of(row: Line) -> Line:
-    """What a row says of the line itself."""
+def line_columns(row: Line) -> Line:
+    """Return the columns of a row that describe the line and are not null."""
     return {name: row[name] for name in LINE if row.get(name) is not None}
 
 
 def values(row: Line) -> tuple[Any, ...]:
-    """A row of ``evidence_lines``."""
+    """Return a row of ``evidence_lines`` in the order of its columns."""
     return tuple(row[name] for name in LINES.names)

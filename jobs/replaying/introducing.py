@@ -1,7 +1,7 @@
-"""Whom logs speak for that do not say it themselves: by all lines of their clusters in which sources are introduced.
+"""Finds the member of sources whose own log does not name it, from lines of their cluster that introduce sources.
 
-What one source says may tell of another one, whose log is as it was: so a cluster with such lines is always judged
-whole, from its first event.
+A new line of one source may name the member of another whose log has not changed, so a cluster with such lines is
+always judged whole, from its first event.
 """
 
 from collections.abc import Collection, Iterable
@@ -26,14 +26,14 @@ CHANGES = (
     "{words}) AS words FROM {rows}) AS lines) AS in_order WHERE before IS NULL OR before <> words "
     "ORDER BY cluster, source_node, stream, event_time, line_no"
 )
-"""The lines of each kind that say something else than the last one of their kind."""
+"""SELECT of the lines that differ from the previous line of the same source, stream and kind."""
 _COLUMNS = ("cluster", "source_node", "stream", "kind", "event_time", "line_no", *_FIELDS)
 
 
 def introduced_clusters(
     engine: Engine, warehouse: Warehouse, facts: Rows, updated: Iterable[UpdatedSource], clusters: Collection[str]
 ) -> set[str]:
-    """Those of ``clusters`` in which sources are introduced: by new lines, or by facts of former nights."""
+    """Return those of ``clusters`` in which new lines, or facts of former nights, introduce sources."""
     found = {source.cluster for source in updated if source.introductions}
     if warehouse.count(facts.table):
         spoken = facts.where(OneOf("cluster", tuple(sorted(clusters))), OneOf("protocol", _PROTOCOLS))
@@ -45,7 +45,7 @@ def introduced_clusters(
 def with_introductions(
     inventory: Inventory, engine: Engine, warehouse: Warehouse, events: Rows, clusters: Collection[str]
 ) -> Inventory:
-    """The inventory, and whom the logs of ``clusters`` speak for as they tell it together."""
+    """Return the inventory with the members that the lines of ``clusters`` introduce, by source and stream."""
     if not clusters:
         return inventory
     named = ", ".join(_FIELDS)

@@ -1,10 +1,10 @@
 """The work of a replay: events -> facts of every node -> verdicts of every group -> gold tables.
 
-Two passes go through the core, both by :meth:`~jobs.engines.engine.Engine.map_partitions`. The fold sees the log of one
-node, in program order: the checkpoint of the nights before and what is new. The judge sees the facts of one replica
-group. Of a cluster that is not done whole, only the nodes with new events are folded. Where the closed facts of a node
-have the same hash as before, they stay as they are; only the groups of which others speak are judged, and those that
-are not quiescent. Of all others no row is touched (:mod:`jobs.warehouse.replacing`).
+Two passes go through the core, both by :meth:`~jobs.engines.engine.Engine.map_partitions`. The fold reads the log of
+one node in program order: its checkpoint and newer events. The judge reads the facts of one replica group. In a cluster
+that is not judged whole, only nodes with new events are folded, and a node whose closed facts have the same hash as
+before keeps its rows. Judged are the groups of which nodes with changed facts have facts, and the groups of other
+folded nodes that are not quiescent. No other row is touched (:mod:`jobs.warehouse.replacing`).
 """
 
 from collections import Counter
@@ -31,9 +31,9 @@ from election_replay.election_core.replay.fact_rows import rows_of as rows_of_fa
 from election_replay.election_core.replay.group_judge import Judged
 from election_replay.election_core.replay.proofs import proofs
 from election_replay.jobs.engines.engine import Adding, Among, Partitioning, Rows
-from election_replay.jobs.replaying.checkpoints import to_fold
+from election_replay.jobs.replaying.checkpoints import rows_to_fold
 from election_replay.jobs.replaying.evidence_lines import proof_row, resolve_evidence
-from election_replay.jobs.replaying.first_seen import Before, facts_alone, with_first_seen
+from election_replay.jobs.replaying.first_seen import PublishedBefore, facts_alone, with_first_seen
 from election_replay.jobs.replaying.plan import Work
 from election_replay.jobs.replaying.source_delta import CHECKPOINTS, SOURCE, WATERMARKS
 from election_replay.jobs.runbook.causes import causes
@@ -47,23 +47,23 @@ from election_replay.schemas import TABLES, Table
 
 FACTS, OPEN_FACTS, QUIESCENT_GROUPS = TABLES["facts"], TABLES["open_facts"], TABLES["quiescent_groups"]
 FEW_SOURCES = 1_000
-"""Where no more sources speak of the groups that are judged, only files are read that may hold some of their rows."""
+"""If at most so many sources have facts of the judged groups, only files that may hold their rows are read."""
 
 GROUP = ("cluster", "replica_group")
 Keys = frozenset[tuple[str, str]]
-"""Sources or groups, each by its cluster and its name there."""
+"""Sources or groups, as (cluster, name) pairs."""
 NONE: Keys = frozenset()
 EPOCH, MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 PROGRAM_ORDER = (*SOURCE, "contains(stream, '/')", "stream", "file_time", "fingerprint", "line_no")
-"""The order in which a node wrote its rows, its snapshots last."""
+"""The order in which a node wrote its rows, with its snapshots last."""
 
 
 def judge_all(work: Work) -> Mapping[str, DeletedKeys]:
-    """Fold, judge, and write facts, checkpoints and gold tables: what of each judged table is told anew.
+    """Fold, judge, and write facts, checkpoints and gold tables; return the keys of rewritten rows by table of facts.
 
-    All other rows have passed their gates. The open facts are written first and the watermarks last. The former are
-    published: where they are of another version than the published one, a replay was killed meanwhile. The latter say
-    of which checkpoints they hold, and which facts.
+    All other rows have passed the gates before. Open facts are written first: a run names their version, so another
+    version shows that a replay was killed meanwhile. Watermarks are written last: they describe the checkpoints and
+    the facts.
     """
     extent, changed = work.extent, NONE
     facts = DeletedKeys(frozenset(extent.whole))
@@ -71,7 +71,7 @@ def judge_all(work: Work) -> Mapping[str, DeletedKeys]:
         partitioning = Partitioning(SOURCE, PROGRAM_ORDER, work.splits_by_cluster)
         known = {source: work.facts_hashes.get(source) for source in extent.touched}
         to_facts = partial(fold, inventory=work.inventory, batch=work.plan.last_batch, known=known)
-        files = work.engine.map_partitions(work.warehouse, to_fold(work), partitioning, to_facts)
+        files = work.engine.map_partitions(work.warehouse, rows_to_fold(work), partitioning, to_facts)
         changed = changed_sources(work, files)
         facts = DeletedKeys(facts.clusters, changed)
         tables = {OPEN_FACTS.name: work.folded, FACTS.name: facts, CHECKPOINTS.name: work.folded}
@@ -81,20 +81,20 @@ def judge_all(work: Work) -> Mapping[str, DeletedKeys]:
 
 
 def changed_sources(work: Work, files: Iterable[DataFile]) -> Keys:
-    """The sources touched whose closed facts are not what they were, by the watermarks that a fold has written."""
+    """Return the touched sources whose closed facts changed, by the hashes in the watermarks that the fold wrote."""
     paths = [file.path for file in files if file.table == WATERMARKS.name]
     found: dict[tuple[str, str], str] = {}
     if paths and work.extent.touched:
-        rows = work.warehouse.written(WATERMARKS.name, paths).to_table([*SOURCE, "facts_hash"])
+        rows = work.warehouse.uncommitted(WATERMARKS.name, paths).to_table([*SOURCE, "facts_hash"])
         found = {(row["cluster"], row["source_node"]): row["facts_hash"] for row in rows.to_pylist()}
     same = {source for source, facts in found.items() if facts == work.facts_hashes.get(source)}
     return frozenset(work.extent.touched) - same
 
 
 def write_gold(work: Work, changed: Keys) -> None:
-    """Judge the facts, add the verdicts to the gold tables, and let ``gold.judged`` name them.
+    """Judge the facts, add the verdicts to the gold tables, and name them in ``gold.judged``.
 
-    ``changed`` are the sources touched of which more is new than where their logs end.
+    ``changed`` are the touched sources whose closed facts changed.
     """
     partly, whole = work.extent.partly, work.extent.whole
     parts = [work.newest(table, whole) for table in FACT_TABLES] if whole or not partly else []
@@ -111,7 +111,7 @@ def write_gold(work: Work, changed: Keys) -> None:
 
 
 def judged_files(work: Work, parts: Sequence[Rows], spoken: Among | None) -> list[DataFile]:
-    """Add what the judge says of all groups of which ``parts`` hold the facts; the files of what it says besides."""
+    """Judge the groups whose facts are in ``parts``, and commit verdicts and evidence lines; return all other files."""
     facts = with_first_seen(parts, spoken, work)
     partitioning = Partitioning(GROUP, GROUP, work.splits_by_cluster)
     judging = partial(judge, run_id=work.plan.run_id, started_at=work.plan.started_at)
@@ -123,23 +123,23 @@ def judged_files(work: Work, parts: Sequence[Rows], spoken: Among | None) -> lis
 
 
 def name_judged(work: Work, judged: DeletedKeys, paths: Sequence[str]) -> None:
-    """Let ``gold.judged`` name whose rows are those of each group: of all that was not judged what is published."""
+    """Write ``gold.judged``: new rows, from the files ``paths``, for judged groups, published ones for all others."""
     warehouse = work.warehouse
     former = pointer_rows(
         warehouse, PUBLISHED, None if work.everything or work.plan.pointer is None else work.plan.pointer.version
     )
     found = former.slice(0, 0)
     if paths:
-        found = warehouse.written(CANDIDATE, paths).to_table(former.schema.names)
+        found = warehouse.uncommitted(CANDIDATE, paths).to_table(former.schema.names)
     commit_pointer(warehouse, CANDIDATE, advanced_pointer(former, judged, found), work.plan.run_id)
     warehouse.discard(CANDIDATE, paths)
 
 
 def groups_to_judge(work: Work, changed: Keys) -> tuple[Keys, Keys]:
-    """The groups that are judged, of the clusters ``partly``, and all sources that speak of them.
+    """Return the groups to judge in clusters that are judged partly, and all sources with facts of these groups.
 
-    They are those of which the sources ``changed`` speak, now or when the work began, and those of which others speak
-    that were touched, where they are not quiescent.
+    To judge are the groups of which ``changed`` sources have facts, now or when the work began, and the groups of other
+    touched sources that are not quiescent.
     """
     if not work.extent.touched:
         return NONE, NONE
@@ -158,21 +158,21 @@ def groups_to_judge(work: Work, changed: Keys) -> tuple[Keys, Keys]:
 
 
 def quiescent(work: Work, clusters: Iterable[str]) -> Keys:
-    """The groups of ``clusters`` whose verdicts owe nothing to where their logs end, as their open facts stand now."""
+    """Return the groups of ``clusters`` whose verdicts, given their open facts, do not depend on where logs end."""
     named = tuple(sorted(clusters))
     known = {
         (row["cluster"], row["replica_group"]): Quiescent(
             (row["quiescent_since"] - EPOCH) // MICROSECOND, row["open_facts_hash"]
         )
-        for row in all_of(work, QUIESCENT_GROUPS, named).to_pylist()
+        for row in newest_rows(work, QUIESCENT_GROUPS, named).to_pylist()
     }
-    open_facts = all_of(work, OPEN_FACTS, named).sort_by([(name, "ascending") for name in GROUP])
+    open_facts = newest_rows(work, OPEN_FACTS, named).sort_by([(name, "ascending") for name in GROUP])
     by_group = groupby(facts_in(open_facts.to_batches()), key=attrgetter(*GROUP))
     return frozenset(group for group, facts in by_group if group in known and known[group].holds([*facts]))
 
 
-def all_of(work: Work, table: Table, clusters: tuple[str, ...]) -> pa.Table:
-    """The newest rows of some clusters in a small table."""
+def newest_rows(work: Work, table: Table, clusters: tuple[str, ...]) -> pa.Table:
+    """Return the newest rows of ``clusters`` in a small table."""
     if not clusters:
         return table.arrow_schema().empty_table()
     rows = work.newest(table.name, clusters).select(table.names)
@@ -180,13 +180,13 @@ def all_of(work: Work, table: Table, clusters: tuple[str, ...]) -> pa.Table:
 
 
 def rows_of(work: Work, sql: str, tables: Iterable[Rows]) -> list[tuple[str, ...]]:
-    """The rows of the answers that tables give to a question."""
+    """Return the rows of the results of ``sql`` for each of ``tables``."""
     answers = (work.engine.answer(work.warehouse, sql, rows) for rows in tables)
     return [tuple(row.values()) for answer in answers for row in answer.to_pylist()]
 
 
 def write(files: list[DataFile], tables: Mapping[str, DeletedKeys], work: Work) -> None:
-    """Write some tables: new rows in place of those that are gone, or of all where everything is judged."""
+    """Write ``files`` to ``tables``, in place of the keys given for each, or of all rows if everything is judged."""
     warehouse = work.warehouse
     if work.everything:
         for table in tables:
@@ -204,7 +204,7 @@ def write(files: list[DataFile], tables: Mapping[str, DeletedKeys], work: Work) 
 FINDINGS = TABLES["findings"]
 AT_FINDING_ID = FINDINGS.names.index("finding_id")
 AT_CAUSE = FINDINGS.names.index("first_seen_run")
-"""Where a row of a finding goes on with its cause, as long as no run has said when it was seen."""
+"""The position of the cause in a row of a finding before :func:`with_run` inserts the columns of runs there."""
 
 row_values = {kind: attrgetter(*(field.name for field in fields(kind))) for kind in TABLE_OF}
 
@@ -212,11 +212,11 @@ row_values = {kind: attrgetter(*(field.name for field in fields(kind))) for kind
 def fold(
     batches: Iterator[pa.RecordBatch], inventory: Inventory, batch: int, known: Mapping[tuple[str, str], str | None]
 ) -> Iterator[Batch]:
-    """The core's fold, its facts, checkpoints and watermarks as rows.
+    """Run the core's fold, and yield its facts, checkpoints and watermarks as rows.
 
-    Of a source whose closed facts have the hash that is ``known`` of it, these are left out: they are there.
+    Closed facts of a source are left out if their hash is the ``known`` one: the table has them.
     """
-    waiting: list[Fact] = []
+    pending: list[Fact] = []
     hashes: dict[tuple[str, str], str] = {}
     for source, outputs in groupby(core.fold(batches, inventory), key=source_of):
         if source is None:
@@ -225,29 +225,29 @@ def fold(
         facts = [output for output in outputs if isinstance(output, Fact)]
         closed = [fact for fact in facts if not fact.is_open]
         hashes[source] = found = hash_of(closed)
-        waiting += [fact for fact in facts if fact.is_open or found != known.get(source)]
-        if len(waiting) >= ROW_GROUP:
-            yield from in_tables(waiting)
-            waiting = []
-    yield from in_tables(waiting)
+        pending += [fact for fact in facts if fact.is_open or found != known.get(source)]
+        if len(pending) >= ROW_GROUP:
+            yield from rows_by_table(pending)
+            pending = []
+    yield from rows_by_table(pending)
 
 
 def source_of(output: core.Output) -> tuple[str, str] | None:
-    """The source that a fact is of; ``None`` for what is no fact."""
+    """Return the (cluster, node) key of a fact; ``None`` for other output."""
     return (output.cluster, output.source_node) if isinstance(output, Fact) else None
 
 
 def as_rows(output: core.Output, batch: int, hashes: Mapping[tuple[str, str], str]) -> Batch:
-    """Checkpoints as rows, or the watermarks of sources whose closed facts have these ``hashes``."""
+    """Return checkpoints as rows, or watermarks as rows with the ``hashes`` of their sources' closed facts."""
     if not isinstance(output, SourceEnds):
-        return CHECKPOINTS.name, stamped(output, batch)
+        return CHECKPOINTS.name, with_versions(output, batch)
     sources = zip(*(output.rows.column(name).to_pylist() for name in SOURCE), strict=True)
     of_rows = pa.array([hashes.get(source, NO_FACTS) for source in sources], pa.string())
-    return WATERMARKS.name, stamped(output.rows, batch).append_column("facts_hash", of_rows)
+    return WATERMARKS.name, with_versions(output.rows, batch).append_column("facts_hash", of_rows)
 
 
-def in_tables(facts: Iterable[Fact]) -> Iterator[Batch]:
-    """Facts as rows of their tables: those that the next line of a log may change are kept apart."""
+def rows_by_table(facts: Iterable[Fact]) -> Iterator[Batch]:
+    """Yield facts as batches of ``facts`` and, for those that the next line of a log may change, ``open_facts``."""
     apart: dict[bool, list[Fact]] = {}
     for fact in facts:
         apart.setdefault(fact.is_open, []).append(fact)
@@ -257,20 +257,20 @@ def in_tables(facts: Iterable[Fact]) -> Iterator[Batch]:
             yield table.name, rows
 
 
-def stamped(rows: pa.RecordBatch, batch: int) -> pa.RecordBatch:
-    """Rows of checkpoints, with what they hold for."""
+def with_versions(rows: pa.RecordBatch, batch: int) -> pa.RecordBatch:
+    """Return rows with the columns of the landing and of the rules version for which they are valid."""
     for name, value in (("batch", batch), ("rules_version", RULES_VERSION)):
         rows = rows.append_column(name, pa.repeat(value, rows.num_rows))
     return rows
 
 
 def judge(batches: Iterator[pa.RecordBatch], run_id: str, started_at: datetime) -> Iterator[Row]:
-    """The core's judge, its verdicts as rows, and of each group a row of ``gold.judged``.
+    """Run the core's judge, and yield its verdicts as rows and a row of ``gold.judged`` for each group.
 
-    A finding bears the run that found it first, and when; and what to do about it. Its proofs lack their lines. A group
-    of which the same is published has no rows but the last one, which names the run that wrote them.
+    Findings have their first run, its time, and next steps; proofs lack their lines. A group with the same verdicts as
+    published yields only its row of ``gold.judged``, which names the run that wrote them.
     """
-    before = Before()
+    before = PublishedBefore()
     for group in core.judge_groups(facts_alone(batches, before)):
         of_group, judged = (group.cluster, group.replica_group), group.judged
         rows = [*verdicts_of(judged)]
@@ -279,7 +279,7 @@ def judge(batches: Iterator[pa.RecordBatch], run_id: str, started_at: datetime) 
         if found != former:
             of_run = run_id
             for table, values in rows:
-                yield table, in_run(table, values, before, run_id, started_at)
+                yield table, with_run(table, values, before, run_id, started_at)
         counts = [*Counter(table for table, _ in rows).items()]
         ends = [fact.until if fact.until is not None else fact.since for fact in judged.facts]
         yield CANDIDATE, (*of_group, of_run, started_at, found, max(ends, default=None), counts)
@@ -288,7 +288,7 @@ def judge(batches: Iterator[pa.RecordBatch], run_id: str, started_at: datetime) 
 
 
 def verdicts_of(judged: Judged) -> Iterator[Row]:
-    """All that is said of a group, but for what runs say of it."""
+    """Yield the verdicts of a group as rows without the columns of runs."""
     because, known_of_group = causes(judged.rows), KnownOfGroup.of(judged.facts, judged.rows)
     for row in judged.rows:
         values = row_values[type(row)](row)
@@ -300,8 +300,10 @@ def verdicts_of(judged: Judged) -> Iterator[Row]:
         yield EVIDENCE_LINES, proof_row(proof)
 
 
-def in_run(table: str, values: tuple[Any, ...], before: Before, run_id: str, started_at: datetime) -> tuple[Any, ...]:
-    """A row of a judged table, as a run says it."""
+def with_run(
+    table: str, values: tuple[Any, ...], before: PublishedBefore, run_id: str, started_at: datetime
+) -> tuple[Any, ...]:
+    """Return a row of a judged table with the columns of its run."""
     if table == FINDINGS.name:
         first_run, first_at = before.first_seen.get(values[AT_FINDING_ID], (run_id, started_at))
         return (*values[:AT_CAUSE], first_run, first_at, started_at, *values[AT_CAUSE:], run_id)
@@ -309,7 +311,7 @@ def in_run(table: str, values: tuple[Any, ...], before: Before, run_id: str, sta
 
 
 def hash_of(rows: Iterable[object]) -> str:
-    """A name for all that is said of a group or a source: the same rows, in whatever order, have the same one."""
+    """Return a hash of rows that does not depend on their order."""
     return sha256("\n".join(sorted(map(repr, rows))).encode()).hexdigest()
 
 

@@ -1,6 +1,6 @@
-"""What is asked of a replay, and whether there is anything to judge: most nights of a quiet fleet end here.
+"""The selection of a replay, and the check whether anything is new: most nights of a quiet fleet end here.
 
-So little is imported and opened for it that the answer comes in less than a second.
+The module imports and opens so little that the check takes less than a second.
 """
 
 import hashlib
@@ -17,9 +17,9 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 
 
 def nothing_new(warehouse: Warehouse, inventory: Inventory = NO_INVENTORY) -> bool:
-    """Whether what is published is all that there is to say, with this inventory.
+    """Return True if everything landed is published, under the current rules and with this inventory.
 
-    Raises :class:`~jobs.JobError` when nothing was ever landed.
+    Raises :class:`~jobs.JobError` if nothing is landed.
     """
     if nothing_landed(warehouse):
         raise JobError(f"nothing is landed in {warehouse.root}: run `election-replay land` first")
@@ -28,20 +28,20 @@ def nothing_new(warehouse: Warehouse, inventory: Inventory = NO_INVENTORY) -> bo
 
 
 def nothing_landed(warehouse: Warehouse) -> bool:
-    """Whether no landing stands here: there was none, or all that was landed is erased."""
+    """Return True if no landed file is recorded: nothing was landed, or everything was erased."""
     return warehouse.version("landed_files") is None or not warehouse.count("landed_files")
 
 
 def held_by(published: Mapping[str, Any] | None) -> list[str]:
-    """The clusters that have newer events than a run shows."""
+    """Return the sorted clusters with newer events than the published run shows."""
     return sorted(published["held"] or ()) if published else []
 
 
 def batch_published(warehouse: Warehouse, published: Mapping[str, Any] | None, inventory: Inventory) -> int:
-    """The last landing whose verdicts stand; 0 when everything must be judged anew.
+    """Return the number of the last landing whose verdicts are valid; 0 if everything must be judged anew.
 
-    That is so under new rules, with facts of another version, with another inventory, and when a replay was killed
-    after it had written some tables.
+    That is the case under new rules, with facts of another version, with another inventory, and after a replay that was
+    killed when it had written some tables.
     """
     if published is None or published["rules_version"] != RULES_VERSION:
         return 0
@@ -53,7 +53,7 @@ def batch_published(warehouse: Warehouse, published: Mapping[str, Any] | None, i
 
 
 def inventory_version(inventory: Inventory) -> str:
-    """A name for what an inventory says."""
+    """Return a hash (16 hex digits) of an inventory's members and timings."""
     entries = sorted(
         (*source, member.replica_group, member.member or "") for source, member in inventory.listed.items()
     )
@@ -66,10 +66,10 @@ def inventory_version(inventory: Inventory) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which clusters to judge: those named, and of them those with events of the nights (days UTC, both included).
+    """The clusters to judge: those named that have events on the days ``since`` to ``until`` (UTC, both included).
 
-    ``None`` is no limit. A cluster is always judged whole. What is selected is judged anew, whether it is new or not;
-    with ``from_events`` from its first event on, not from the checkpoints of former nights.
+    ``None`` is no limit. A selected cluster is judged whole and anew, even if nothing is new; ``from_events``: from its
+    first event, not from checkpoints.
     """
 
     clusters: tuple[str, ...] | None = None

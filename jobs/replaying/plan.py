@@ -1,4 +1,4 @@
-"""What there is to judge when a replay begins."""
+"""The plan of a replay: what there is to judge when it begins."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -37,13 +37,13 @@ FACTS = TABLES["facts"]
 
 @dataclass(frozen=True, slots=True)
 class ReplayPlan:
-    """What a replay finds when it begins.
+    """The state of a warehouse when a replay begins.
 
-    ``pointer`` says whose rows are published; ``None``: nothing is. ``landed`` are the events up to the landing
-    ``last_batch``, ``since`` is the last landing whose verdicts stand (0: all is judged anew), ``versions`` are those
-    of the tables. ``published_batch`` is the last landing of the published run. ``known`` are the sources with a
-    checkpoint, ``updated`` those with events after ``since``. Clusters are ``pending`` when they have such events or
-    were held back before (``held_before``); ``asked`` are those to judge.
+    ``pointer`` are the rows of ``gold.published``; ``None`` if nothing is published. ``landed`` are the events up to
+    the landing ``last_batch``; ``since`` is the last landing whose verdicts are valid (0: judge everything anew);
+    ``versions`` are those of the tables. ``published_batch`` is the last landing of the published run. ``known`` are
+    the sources with a checkpoint, ``updated`` those with events after ``since``. Clusters are ``pending`` if they have
+    such events or were held back before (``held_before``); ``asked`` are those to judge.
     """
 
     selection: Selection
@@ -63,43 +63,45 @@ class ReplayPlan:
 
     @property
     def run_id(self) -> str:
-        """The id of the run that judges it."""
+        """Return the id of the run: its start and the last landing."""
         return f"{self.started_at:%Y%m%dT%H%M%S.%fZ}-{self.last_batch}"
 
     @property
     def unchecked_since(self) -> int:
-        """The last landing whose lines have passed the gates."""
+        """Return the last landing whose rows have passed the gates; 0 if all must be checked."""
         return self.since if self.selection == EVERYTHING and not self.held_before else 0
 
     @property
     def doubtful(self) -> set[str]:
-        """The clusters whose checkpoints and verdicts may be of different nights: those that were held back, and those
-        that a replay has written of which nothing was published."""
+        """Return the clusters whose checkpoints may be newer than their published verdicts.
+
+        These are clusters that were held back, and those with checkpoints of an unpublished replay.
+        """
         ahead = {source.cluster for source in self.known if source.batch > self.published_batch}
         return ahead | {*self.held_before} if self.since else ahead
 
     def updated_in(self, clusters: Collection[str]) -> list[UpdatedSource]:
-        """The sources of ``clusters`` that have new events."""
+        """Return the sources of ``clusters`` with new events."""
         return [source for source in self.updated if source.cluster in clusters]
 
     def held(self, clusters: Collection[str]) -> list[str]:
-        """The clusters whose newest events stay unpublished when only ``clusters`` are judged."""
+        """Return the clusters whose newest events stay unpublished if only ``clusters`` are judged."""
         return sorted((self.pending | self.asked).difference(clusters))
 
 
 def plan_replay(engine: Engine, warehouse: Warehouse, inventory: Inventory, selection: Selection) -> ReplayPlan:
-    """What there is to judge. Tables that are missing are created.
+    """Create missing tables, and return what there is to judge.
 
-    Raises :class:`JobError` when the selection names nothing that has events.
+    Raises :class:`JobError` if no cluster of the selection has events.
     """
     last_batch, published = warehouse.last_batch(), warehouse.published()
-    started_at = warehouse.moment("runs", "started_at", "published_at")
+    started_at = warehouse.next_timestamp("runs", "started_at", "published_at")
     since = batch_published(warehouse, published, inventory)
     warehouse.create()
     versions = warehouse.versions()
     landed, held_before = Rows("events", versions["events"]).where(UpTo("batch", last_batch)), held_by(published)
     checkpoints = Rows(CHECKPOINTS.name, versions[CHECKPOINTS.name]).where(OF_RULES)
-    # After a replay that was killed, watermarks may be of other checkpoints than there are.
+    # After a replay that was killed, watermarks may not match the checkpoints.
     ends = Rows(WATERMARKS.name, versions[WATERMARKS.name]).where(OF_RULES) if since else checkpoints
     known = known_sources(engine, warehouse, ends) if warehouse.count(ends.table) else []
     updated = updated_sources(engine, warehouse, landed, since, min((source.batch for source in known), default=0))
@@ -125,17 +127,17 @@ def plan_replay(engine: Engine, warehouse: Warehouse, inventory: Inventory, sele
 
 
 def pointer_of(published: Mapping[str, Any] | None) -> Rows | None:
-    """The pointer as a run left it; ``None`` where nothing is published."""
+    """Return the pointer rows of the published run; ``None`` if nothing is published."""
     return Rows(PUBLISHED, published["versions"][PUBLISHED]) if published else None
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What one replay is to do of its ``plan``.
+    """The task of one replay, a part of its ``plan``.
 
-    ``facts_hashes`` name the closed facts of the sources that have a checkpoint. ``everything``: no cluster is left
-    out, so that the tables are written whole. ``splits_by_cluster``: over how many tasks a cluster is dealt; one that
-    is not named stays together.
+    ``facts_hashes`` are the hashes of the closed facts of sources with a checkpoint. ``everything``: no cluster is left
+    out, so the tables are written whole. ``splits_by_cluster`` is the number of tasks for each cluster, one if not
+    named.
     """
 
     engine: Engine
@@ -149,37 +151,37 @@ class Work:
 
     @property
     def clusters(self) -> tuple[str, ...]:
-        """All clusters that are judged."""
+        """Return the sorted clusters to judge."""
         return tuple(sorted({*self.extent.whole, *self.extent.partly}))
 
     @property
     def folded(self) -> DeletedKeys:
-        """What of open facts and checkpoints is told anew."""
+        """Return the keys of the open facts and checkpoints that are rewritten."""
         return DeletedKeys(frozenset(self.extent.whole), frozenset(self.extent.touched))
 
     def of_sources(self, *, wanted: bool = True) -> Among:
-        """The rows of the sources touched, or those of all others."""
+        """Return the condition of rows of the touched sources, or of all others if not ``wanted``."""
         return Among(SOURCE, frozenset(self.extent.touched), wanted)
 
     def published_rows(self, table: str) -> Rows | None:
-        """The rows of a judged table that are published; ``None``: none are."""
+        """Return the published rows of a judged table; ``None`` if nothing is published."""
         if self.plan.pointer is None:
             return None
         return Rows(table, self.plan.versions[table]).where(NamedBy(OF_GROUP, self.plan.pointer))
 
     def newest(self, table: str, clusters: tuple[str, ...]) -> Rows:
-        """The rows of clusters as they are now."""
+        """Return the rows of ``clusters`` in the newest version of ``table``."""
         return Rows(table, self.warehouse.version(table)).where(OneOf("cluster", clusters))
 
     def old(self, table: str) -> Rows:
-        """The rows of the clusters ``partly``, as they were when the work began."""
+        """Return the rows of partly judged clusters, as they were when the work began."""
         return Rows(table, self.plan.versions[table]).where(OneOf("cluster", self.extent.partly))
 
 
 def work_of(
     engine: Engine, warehouse: Warehouse, inventory: Inventory, plan: ReplayPlan, clusters: Collection[str]
 ) -> Work:
-    """The work that judges ``clusters``, of what is due."""
+    """Return the work that judges ``clusters``, a part of the plan."""
     updated, known = plan.updated_in(clusters), [source for source in plan.known if source.cluster in clusters]
     facts = Rows(FACTS.name, plan.versions[FACTS.name])
     introduced = introduced_clusters(engine, warehouse, facts, updated, clusters)
@@ -198,7 +200,7 @@ def work_of(
 
 
 def selected_clusters(engine: Engine, warehouse: Warehouse, events: Rows, selection: Selection) -> list[str]:
-    """The clusters that a selection names, of those that have events. Raises :class:`JobError` if there are none."""
+    """Return the sorted clusters with events in the selection. Raises :class:`JobError` if there are none."""
     if selection.clusters is not None:
         events = events.where(OneOf("cluster", selection.clusters))
     first, last = selection.since or date.min, selection.until or date.max

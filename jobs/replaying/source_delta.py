@@ -1,4 +1,4 @@
-"""What is new to a warehouse: one row for each source with events that no published run has judged."""
+"""New events by source, compared with checkpoints: which sources, and how much of their logs, a replay must read."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -20,21 +20,18 @@ from election_replay.schemas import TABLES
 SOURCE = ("cluster", "source_node")
 CHECKPOINTS, WATERMARKS = TABLES["fold_checkpoints"], TABLES["source_watermarks"]
 OF_RULES = OneOf("rules_version", (RULES_VERSION,))
-"""Of rows that one replay leaves to the next, those that hold under these rules."""
+"""The condition of checkpoints and watermarks that are valid under the current rules."""
 INTRODUCING = frozenset[str]().union(*(protocol.introducing for protocol in PROTOCOLS))
-"""The kinds of lines in which sources are introduced (:mod:`.introducing`)."""
+"""The kinds of lines that introduce sources (:mod:`.introducing`)."""
 FILE = ("stream", "file_time", "fingerprint")
 UNDATED = datetime.min.replace(tzinfo=UTC)
 MAX_REREAD_SOURCES = 500
-"""So many sources are read anew one by one; where there are more, their clusters are."""
+"""The maximum number of sources that are reread one by one; if there are more, whole clusters are reread."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class File:
-    """A line's place in its stream: its file, of which one whose beginning bears no time comes first, and its number.
-
-    Rows of a table may come behind later ones of the same file.
-    """
+    """A line's position in its stream: its file, by the time at which that begins (undated first), and its number."""
 
     begun: datetime
     fingerprint: str
@@ -42,15 +39,15 @@ class File:
 
 
 Files = Mapping[str, File]
-"""Stream -> a line of it."""
+"""Stream -> position of a line in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointedSource:
-    """A source whose checkpoint is kept: the last landing in it, the last sign of life, and, where it is asked for, the
-    last file of each stream.
+    """A source with a checkpoint: the last landing in it, and the time until which its lines are known (UTC).
 
-    ``facts_hash`` names its closed facts; ``None``: nobody knows them. ``was_set``: its clock was put back.
+    ``last_files`` are the last lines of its streams, for sources with new events. ``facts_hash`` is the hash of its
+    closed facts; ``None`` if unknown. ``was_set``: its clock was set back.
     """
 
     cluster: str
@@ -63,14 +60,17 @@ class CheckpointedSource:
 
     @property
     def source(self) -> tuple[str, str]:
-        """Its cluster and node."""
+        """Return the (cluster, node) key."""
         return self.cluster, self.source_node
 
 
 @dataclass(frozen=True, slots=True)
 class UpdatedSource:
-    """A source with new events: how many, of which days (UTC), the first of its logs, the first that shows a process
-    start, the first file of each stream that has some of them, and how many introduce a source.
+    """A source with new events: their number and days (UTC).
+
+    ``first_start`` is the time of the first that shows a process start, ``first_line`` that of the first in a log (not
+    in a snapshot). ``first_files`` are the first new lines of its streams; ``introductions`` is the number of lines
+    that introduce a source.
     """
 
     cluster: str
@@ -84,7 +84,7 @@ class UpdatedSource:
 
 
 def known_sources(engine: Engine, warehouse: Warehouse, ends: Rows) -> list[CheckpointedSource]:
-    """The sources that have a checkpoint, as their watermarks tell of them, or all rows of the checkpoints."""
+    """Return the sources with a checkpoint, from the rows ``ends``: watermarks, or all rows of checkpoints."""
     columns = (*SOURCE, "batch", "until", "kind", "count")
     hashed = ends.table == WATERMARKS.name
     rows = ends.select((*columns, "facts_hash")) if hashed else ends.select(columns, {"facts_hash": null_of("STRING")})
@@ -99,7 +99,10 @@ def known_sources(engine: Engine, warehouse: Warehouse, ends: Rows) -> list[Chec
 def updated_sources(
     engine: Engine, warehouse: Warehouse, events: Rows, since: int, unknown_since: int
 ) -> list[UpdatedSource]:
-    """The sources with events of landings after ``since``. A first one is sought after ``unknown_since``."""
+    """Return the sources with events of landings after ``since``.
+
+    ``first_start`` and ``first_line`` are of landings after ``unknown_since`` only.
+    """
     kinds = ", ".join(f"'{kind}'" for kind in sorted(START_KINDS))
     introducing = ", ".join(f"'{kind}'" for kind in sorted(INTRODUCING))
     sql = (
@@ -136,7 +139,7 @@ def with_last_files(
     known: list[CheckpointedSource],
     updated: Iterable[UpdatedSource],
 ) -> list[CheckpointedSource]:
-    """``known``, those with new events with the last file of each stream, of which ``ends`` or checkpoints tell."""
+    """Return ``known``, with ``last_files`` read from ``ends`` for the sources with new events."""
     touched = {(source.cluster, source.source_node) for source in updated} & {source.source for source in known}
     if not touched:
         return known
@@ -156,7 +159,7 @@ def with_last_files(
 
 
 def end_of_streams(rows: Iterable[Mapping[str, Any]], end: Callable[[Iterable[File]], File]) -> Files:
-    """The first or the last line of each stream, of rows that name stream, file_time, fingerprint and line_no."""
+    """Return the first or the last line (``end``: min or max) of each stream in ``rows``."""
     files: dict[str, list[File]] = defaultdict(list)
     for row in rows:
         files[row["stream"]].append(File(row["file_time"] or UNDATED, row["fingerprint"] or "", row["line_no"] or 0))
@@ -164,10 +167,10 @@ def end_of_streams(rows: Iterable[Mapping[str, Any]], end: Callable[[Iterable[Fi
 
 
 def late_sources(updated: Iterable[UpdatedSource], known: Iterable[CheckpointedSource]) -> set[tuple[str, str]]:
-    """The sources of whose former nights new events tell more than their checkpoints can take in.
+    """Return the sources whose new events are too old to be folded onto their checkpoints.
 
-    They show a start long before the last sign of life, or stand in a file that belongs before the last one of its
-    stream, or long before the last sign of life of a source with snapshots; or the clock was put back.
+    A new event shows a process start long before the checkpoint's end, is in a file before the last one of its stream,
+    or, for a source with snapshots, was logged long before the checkpoint's end; or the source's clock was set back.
     """
     before = {source.source: source for source in known}
     return {
@@ -178,7 +181,7 @@ def late_sources(updated: Iterable[UpdatedSource], known: Iterable[CheckpointedS
 
 
 def is_late(updated: UpdatedSource, known: CheckpointedSource) -> bool:
-    """Whether new events of a source belong before the end of its checkpoint, or may."""
+    """Return True if new events of a source belong, or may belong, before the end of its checkpoint."""
     if known.was_set or is_before(updated.first_start, known.until, LATE):
         return True
     if any(map(is_snapshot, known.last_files)) and is_before(updated.first_line, known.until, SETTLES):
@@ -189,23 +192,23 @@ def is_late(updated: UpdatedSource, known: CheckpointedSource) -> bool:
 
 
 def first_line_of(days: Iterable[Mapping[str, Any]]) -> datetime | None:
-    """When the first line of all logs was written, of rows that name stream and first_line."""
+    """Return the time (UTC) of the first line of all streams but snapshots; ``None`` if there is none."""
     times = (day["first_line"] for day in days if not is_snapshot(day["stream"]))
     return min((time for time in times if time is not None), default=None)
 
 
 def is_before(time: datetime | None, until: datetime | None, by_us: int) -> bool:
-    """Whether a time lies before the end of a checkpoint by more than so many microseconds."""
+    """Return True if ``time`` is more than ``by_us`` microseconds before ``until``; False if either is unknown."""
     return time is not None and until is not None and (until - time) // timedelta(microseconds=1) > by_us
 
 
 def splits_by_cluster(
     updated: Collection[UpdatedSource], known: Collection[CheckpointedSource], tasks: int
 ) -> dict[str, int]:
-    """Over how many of ``tasks`` each busy cluster is best dealt: by its share of the new events, or of all sources.
+    """Return the number of tasks for each busy cluster: by its share of the new events, or of all sources if greater.
 
-    A cluster without news, or with little, may have a long history. Twice as many pieces as tasks keep tasks about
-    equal; a cluster that is not even one piece is not named.
+    A cluster with few new events may have a long history. Twice as many splits as ``tasks`` keep tasks about equal; a
+    cluster whose share is at most one split is not named.
     """
     events: Counter[str] = Counter()
     for source in updated:
@@ -220,17 +223,17 @@ def splits_by_cluster(
 
 
 def nights(updated: Iterable[UpdatedSource]) -> tuple[date, ...]:
-    """The days of the events, UTC."""
+    """Return the sorted days (UTC) of the new events."""
     return tuple(sorted({day for source in updated for day in source.days}))
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """What a replay reads: the clusters ``whole``, and of the clusters ``partly`` only what is ``touched``.
+    """What a replay reads: all of the clusters ``whole``, and only ``touched`` sources of the clusters ``partly``.
 
-    ``touched`` are the sources (cluster and node) of the clusters ``partly`` that have new events. ``folded`` is the
-    last landing whose events are in the checkpoints of a cluster; a cluster without one and the sources ``reread`` are
-    read from their first event.
+    ``touched`` are the (cluster, node) keys of sources with new events. ``folded`` is, by cluster, the last landing
+    whose events are in its checkpoints; a cluster without one and the sources ``reread`` are read from their first
+    event.
     """
 
     whole: tuple[str, ...]
@@ -248,10 +251,9 @@ def extent(
     *,
     part: bool,
 ) -> Extent:
-    """What to read of ``clusters``.
+    """Return what to read of ``clusters``.
 
-    The clusters ``doubtful`` have events of former landings that their checkpoints have not seen. ``part``: a cluster
-    need not be judged whole.
+    Checkpoints of the clusters ``doubtful`` are not used. ``part``: a cluster need not be judged whole.
     """
     folded: dict[str, int] = {}
     for source in known:

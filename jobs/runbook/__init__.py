@@ -1,5 +1,5 @@
-"""What each rule means, what to do about its findings, and what a story tells beside them: prose for readers.
+"""Prose for readers: the meaning of each rule, next steps for its findings, and sentences for lines without a rule.
 
-``rules.yaml`` is the catalogue; ``rocketmq.yaml`` and its like are the steps of one system, with the commands of
+``rules.yaml`` is the catalogue; ``rocketmq.yaml`` and its like are the steps for one system, with the commands of
 ``commands.yaml``; ``notices`` are sentences for lines that no rule judges.
 """

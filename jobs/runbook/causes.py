@@ -1,6 +1,6 @@
-"""Why it came to a finding, as far as that decides what to do next: mostly what had become of the old leader.
+"""The cause of a finding, as far as it decides the next steps: in most cases the fate of the old leader.
 
-It is said of the rows of one group, once all are there.
+It is determined from all rows of one group.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,10 +24,10 @@ from election_replay.jobs.runbook.steps import (
 )
 
 MS = 1000
-"""Microseconds."""
+"""Microseconds in a millisecond."""
 
 NEAR_MS = 1000
-"""What is logged in whole seconds may be told so much too early."""
+"""By how much a time logged in whole seconds may be too early, in ms."""
 
 CAUSE_OF_STATE: dict[str, str] = {
     Standing.DIED: DIED,
@@ -42,7 +42,7 @@ CAUSE_OF_STATE: dict[str, str] = {
     Standing.NOT_TOLD: REACHABLE,
     Standing.REACHABLE: REACHABLE,
 }
-"""The cause by what the old leader was at the change."""
+"""The cause by the state of the old leader at the change."""
 
 _CAUSE_OF_FATE = {
     Fate.DIED: DIED,
@@ -51,7 +51,7 @@ _CAUSE_OF_FATE = {
     Fate.FROZEN: FROZEN,
     Fate.OVERLOADED: OVERLOADED,
 }
-"""The cause by what a finding itself says of the old leader, where that alone decides."""
+"""The cause by the old leader's fate in the finding itself, for fates that alone decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Change:
 
 
 def causes(rows: Iterable[Row]) -> dict[str, str]:
-    """Of all findings among the rows of a group: by their ids, one of :data:`CAUSES`."""
+    """Return the cause, one of :data:`CAUSES`, of each finding among the rows of a group, by its id."""
     rows = list(rows)
     findings = [row for row in rows if isinstance(row, Finding)]
     changes = list(changes_of(rows)) if findings else []
@@ -73,7 +73,7 @@ def causes(rows: Iterable[Row]) -> dict[str, str]:
 
 
 def cause_of(finding: Finding, changes: Iterable[Change]) -> str:
-    """The cause of a finding, among the changes of leadership of its group."""
+    """Return the cause of a finding, given the changes of leadership of its group."""
     if (finding.bytes_lost or 0) > 0 or (finding.messages_lost or 0) > 0:
         return LOST
     if finding.rule == RuleId.CLOCK_SKEW:
@@ -97,14 +97,14 @@ def cause_of(finding: Finding, changes: Iterable[Change]) -> str:
 
 
 def is_near(change: Change, finding: Finding) -> bool:
-    """Whether a leader began while nobody led, or so near that whole seconds do not tell."""
+    """Return True if a leader began during the finding, with :data:`NEAR_MS` of tolerance at both ends."""
     if change.at < finding.start_time // MS - NEAR_MS:
         return False
     return finding.end_time is None or change.at <= finding.end_time // MS + NEAR_MS
 
 
 def changes_of(rows: Iterable[Row]) -> Iterator[Change]:
-    """The changes of leadership of a group, protocol by protocol."""
+    """Yield the changes of leadership of a group, protocol by protocol, in the order of terms."""
     led = (row for row in rows if isinstance(row, Term) and row.leader is not None)
     in_order = sorted(led, key=lambda term: (term.protocol, term.term, term.start_time))
     for _, terms in groupby(in_order, key=lambda term: term.protocol):

@@ -1,7 +1,7 @@
-"""Commands that name what is known, in place of names in capitals.
+"""Fills known values into the placeholders of commands, which are names in capitals.
 
-Names in capitals remain where a thing is not known, and where its name is not plain: logs and folders could bring words
-that a shell would run.
+A placeholder stays if its value is unknown, or is not a plain name: logs and folders could contain text that a shell
+would run.
 """
 
 import re
@@ -9,20 +9,20 @@ from collections.abc import Mapping
 from datetime import datetime
 
 PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]*")
-"""A name that means itself in a shell and in SQL, inside quotes and outside; no other one is put into a command."""
+"""A name without special characters for a shell or SQL, quoted or not; only such names are put into commands."""
 PLACEHOLDER = re.compile(r"'TIME'|\b(?:WAREHOUSE|FINDING_ID|CLUSTER|TIME|BROKER_NAME|BROKER:10911|HOST PORT|HOST)\b")
 
 
 def filled(command: str | None, known: Mapping[str, str | None]) -> str | None:
-    """A command with what is ``known`` for its names in capitals; ``None``: that one remains."""
+    """Return a command with the ``known`` values of its placeholders; a placeholder whose value is ``None`` stays."""
     return command and PLACEHOLDER.sub(lambda found: known.get(found[0]) or found[0], command)
 
 
 def plain(name: str) -> str | None:
-    """The name, if it is plain, and none of those in capitals."""
+    """Return the name if it is plain and contains no placeholder; else ``None``."""
     return name if PLAIN.fullmatch(name) and not PLACEHOLDER.search(name) else None
 
 
 def at(moment: datetime) -> dict[str, str | None]:
-    """A time, in the forms that our own views and journalctl read."""
+    """Return the values of the time placeholders, in the forms that our views and journalctl read."""
     return {"'TIME'": f"'{moment:%Y-%m-%dT%H:%M:%SZ}'", "TIME": f'"{moment:%Y-%m-%d %H:%M:%S} UTC"'}

@@ -1,4 +1,4 @@
-"""The steps of one finding: their commands name what is known of it and of its group."""
+"""The next steps of one finding, with known values of it and of its group filled into their commands."""
 
 import re
 from collections.abc import Iterable
@@ -13,16 +13,16 @@ from election_replay.jobs.runbook.steps import NextSteps, StepRow, steps_for, sy
 
 ADDRESS = re.compile(r"([A-Za-z0-9][A-Za-z0-9.-]*):([0-9]+)")
 GROUP_IS_BROKER_NAME = ("acting_master", "broker_identity", "controller", "metadata")
-"""Protocols whose groups bear the name of the broker set, which RocketMQ's tools ask for."""
+"""Protocols whose groups are named after the broker set, the name that RocketMQ's tools ask for."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class KnownOfGroup:
-    """What the logs of a group tell for all of its findings: pairs of member and address, and whether a clock is wrong.
+    """What is known of a group for all its findings: (member, address) pairs, and whether a clock is wrong.
 
-    Where a clock is proven wrong, who shows a finding knows better than it does what time it was.
+    If a clock is proven wrong, times are not filled in here: the pages that show a finding correct them first.
     """
 
     addresses: tuple[tuple[str, str], ...] = ()
@@ -30,7 +30,7 @@ class KnownOfGroup:
 
     @classmethod
     def of(cls, facts: Iterable[Fact], rows: Iterable[Row]) -> "KnownOfGroup":
-        """Of the facts and the rows of one group."""
+        """Return what the facts and rows of one group show."""
         of_members = (fact for fact in facts if isinstance(fact, MemberAddress))
         return cls(
             addresses=tuple(sorted({(fact.node, fact.address) for fact in of_members if fact.node is not None})),
@@ -38,7 +38,7 @@ class KnownOfGroup:
         )
 
     def of_finding(self, finding: Finding) -> dict[str, str | None]:
-        """What stands for each name in capitals, but for the warehouse; ``None``: it remains."""
+        """Return the value of each placeholder except WAREHOUSE; ``None`` if unknown."""
         named = [address for node, address in self.addresses if node in finding.nodes]
         where = ADDRESS.fullmatch(named[0]) if len(finding.nodes) == len(named) == 1 else None
         time = {} if self.a_clock_is_wrong else at(EPOCH + timedelta(microseconds=finding.start_time))
@@ -53,7 +53,7 @@ class KnownOfGroup:
 
 
 def is_of_a_wrong_clock(finding: Finding) -> bool:
-    """Whether a finding says how wrong the clock of one node was, so that what that node logged is shown shifted."""
+    """Return True if a finding bounds the offset of one node's clock, so that this node's times are corrected."""
     bounds = (finding.clock_least_ms, finding.clock_most_ms)
     return finding.rule == RuleId.CLOCK_SKEW and len(finding.nodes) == 1 and bounds != (None, None)
 
@@ -65,10 +65,9 @@ def next_steps(finding: Finding, cause: str, group: KnownOfGroup) -> tuple[StepR
 
 
 def steps_of_finding(steps: NextSteps, finding: Finding, group: KnownOfGroup) -> tuple[StepRow, ...]:
-    """The steps of a finding in order, with what is known of it in their commands.
+    """Return the steps of a finding in order, with known values in their commands.
 
-    Where a command asks for an address, and that of several nodes could be meant, a last row of the kind ``known``
-    lists those of the group.
+    If a command asks for an address and the group's addresses are known, a last row of the kind ``known`` lists them.
     """
     known = group.of_finding(finding)
     rows = tuple((kind, text, filled(command, known), source) for kind, text, command, source in steps.in_order)

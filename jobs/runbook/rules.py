@@ -1,4 +1,4 @@
-"""The catalogue of rules: what each one means, what it needs, and what would refute its findings."""
+"""The catalogue of rules: the meaning of each rule, what it needs, and what would refute its findings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,5 +22,5 @@ class Rule:
 
 @cache
 def catalogue() -> Mapping[str, Rule]:
-    """All entries by their ids, in the order of ``RuleId``."""
+    """Return all rules by id, in the order of ``rules.yaml``."""
     return {rule: Rule(rule=rule, **entry) for rule, entry in text_of("rules.yaml").items()}

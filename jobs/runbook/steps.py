@@ -1,4 +1,4 @@
-"""What to do about a finding: three things to check, in their order, and one not to do."""
+"""The next steps for findings: three checks in order, and one thing not to do."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ ZOOKEEPER = "zookeeper"
 REDIS = "redis"
 KAFKA = "kafka"
 ANY = "any"
-"""What holds whatever the system, or the cause."""
+"""Stands for every system, or for every cause."""
 
 DIED = "died"
 FROZEN = "frozen"
@@ -39,7 +39,7 @@ CAUSES = {
     WAS_SET: "the clock was set",
     LOST: "messages or bytes were cut off",
 }
-"""The closed set of causes that ask for other steps, in words."""
+"""The causes that need steps of their own, each with a phrase."""
 
 SYSTEMS = {
     "dledger": ROCKETMQ,
@@ -56,7 +56,7 @@ SYSTEMS = {
     "redis": REDIS,
     "hashicorp_raft": HASHICORP,
 }
-"""The system whose tools are at hand, by protocol; of all others nothing is known."""
+"""The system whose tools apply, by protocol; other protocols have none."""
 
 
 def system_of(protocol: str, replica_group: str) -> str:
@@ -65,26 +65,26 @@ def system_of(protocol: str, replica_group: str) -> str:
 
 
 StepRow = tuple[str, str, str | None, str | None]
-"""Kind, text, command and source of a step; those of no use are null."""
+"""Kind, text, command and source of a step; the last two may be ``None``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Something to look at, and the command that shows it; names in capitals are to be filled in."""
+    """A thing to look at, and the command that shows it; names in capitals are placeholders."""
 
     look: str
     command: str
 
     def __str__(self) -> str:
-        """As a sentence."""
+        """Return the check as a sentence."""
         return f"{self.look}: `{self.command}`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextSteps:
-    """What to do about findings of a rule, with the tools of ``system``, where ``cause`` is why it came to that.
+    """The next steps for findings of a rule with this ``cause``, with the tools of ``system``.
 
-    ``do_not`` is what makes it worse, and why; ``source`` says where that is written.
+    ``do_not`` is an action that makes things worse, and why; ``source`` is the source of that warning.
     """
 
     rule: RuleId
@@ -96,7 +96,7 @@ class NextSteps:
 
     @property
     def in_order(self) -> tuple[StepRow, ...]:
-        """The steps as rows."""
+        """Return the steps as rows."""
         checks = (("check", check.look, check.command, None) for check in self.checks)
         return (*checks, ("do_not", self.do_not, None, self.source))
 
@@ -109,17 +109,17 @@ FILES = {
     REDIS: "redis.yaml",
     ANY: "anywhere.yaml",
 }
-"""The steps of each system."""
+"""The file with the steps of each system."""
 
 
 @cache
 def all_steps() -> tuple[NextSteps, ...]:
-    """All of them; of one rule, system and cause there is one."""
+    """Return all next steps; there is one entry for each rule, system and cause."""
     return tuple(steps for system, file in FILES.items() for steps in _in_file(system, file))
 
 
 def _in_file(system: str, file: str) -> Iterator[NextSteps]:
-    """The steps of a system; each check is the name of a command and what it shows."""
+    """Yield the next steps of a system; in the file each check is the name of a command and what it shows."""
     commands: dict[str, str] = text_of("commands.yaml")
     for entry in text_of(file)["steps"]:
         yield NextSteps(
@@ -133,7 +133,7 @@ def _in_file(system: str, file: str) -> Iterator[NextSteps]:
 
 
 def steps_for(rule: str, system: str, cause: str = ANY) -> NextSteps | None:
-    """The steps that fit best: those of the system before those for any, and of the cause before those for any."""
+    """Return the most specific next steps, or ``None``: a matching system counts more than a matching cause."""
     keys = ((system, cause), (system, ANY), (ANY, cause), (ANY, ANY))
     return next((found for key in keys if (found := _by_key().get((rule, *key)))), None)
 

@@ -9,6 +9,6 @@ import yaml
 
 @cache
 def text_of(file: str) -> Any:
-    """The content of a file of this package, which may lie in an archive."""
+    """Return the parsed content of a file of this package, which may be inside a zip archive."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     return yaml.load(files(__package__).joinpath(file).read_text("utf-8"), loader)  # noqa: S506 - both are safe

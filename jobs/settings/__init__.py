@@ -1,1 +1,1 @@
-"""The settings: what may be set, what is set, and where that comes from."""
+"""The settings: allowed values, defaults, and the file in force."""

@@ -1,6 +1,6 @@
-"""The settings of the pipeline as one frozen value. Each has a default, and what is allowed stands beside it.
+"""The settings of the pipeline as one frozen value; each has a type with its allowed values, and a default.
 
-Where they come from says :mod:`jobs.settings.in_force`.
+:mod:`jobs.settings.in_force` chooses the file that they are read from.
 """
 
 import re
@@ -25,7 +25,7 @@ from election_replay.jobs.settings.yaml_lines import LARGEST, Lines, yaml_with_l
 
 
 def is_zone(name: str) -> bool:
-    """Whether ``name`` is in the IANA database."""
+    """Return True if ``name`` is in the IANA database of time zones."""
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -34,14 +34,14 @@ def is_zone(name: str) -> bool:
 
 
 ADDRESS, CLIENT_ID = "address", "client_id"
-"""What can be hashed."""
+"""The kinds of values that can be hashed."""
 
 DAY_MS = 24 * 60 * 60 * 1000
 FARTHEST_ZONE = 14 * 60
-"""Minutes from UTC; no place on earth is further off."""
+"""The largest offset from UTC on earth, in minutes."""
 
 NODE_FROM = ("envelope", "folder")
-"""Who wrote a line, where its envelope names a node: that node, or that of the file's folder."""
+"""Which node wrote a line whose envelope names a node: that one, or the node of the file's folder."""
 
 SYSTEMS = tuple(dict.fromkeys(OF_PROTOCOLS.values()))
 """The systems whose layouts can be set."""
@@ -51,22 +51,22 @@ MOST_GIGABYTES = 1_000_000
 LONGEST_NAME = 255
 LONGEST_LAYOUT = 1_000
 MOST_STARS = 3
-"""In the name of a host: the time to look for one grows with each."""
+"""The maximum number of ``*`` in a host name pattern: each makes matching slower."""
 
 
 class Must:
-    """Says in words what a value must be, whichever check it fails."""
+    """An annotation that gives all failed checks of a value one message, ``be``: what the value must be."""
 
     def __init__(self, be: str) -> None:
         self.be = be
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        """The checks of the type with one error for all of them."""
+        """Return the type's schema with one error for all its checks."""
         return core_schema.custom_error_schema(handler(source), custom_error_type="must", custom_error_message=self.be)
 
 
-def fitting(layout: str) -> str:
-    """The layout, if files can fit it."""
+def checked_layout(layout: str) -> str:
+    """Return the layout. Raises :class:`ValueError` unless it names ``{cluster}`` and ``{node}`` once, then ``**``."""
     *folders, last = layout.split("/")
     rest = "".join(folders).replace("{cluster}", "", 1).replace("{node}", "", 1)
     if (
@@ -81,35 +81,35 @@ def fitting(layout: str) -> str:
 
 
 def zone(name: str) -> str:
-    """The name, if it is that of a zone."""
+    """Return the name. Raises :class:`ValueError` if it is not that of a time zone."""
     if not is_zone(name):
         raise ValueError
     return name
 
 
 def host_pattern(name: str) -> str:
-    """The pattern, if it can be one of names of hosts, and not of everything."""
+    """Return the pattern. Raises :class:`ValueError` if no host name can match it, or if every name does."""
     if not re.fullmatch(r"[\w.*-]*[A-Za-z0-9][\w.*-]*", name, re.ASCII) or name.count("*") > MOST_STARS:
         raise ValueError
     return name
 
 
 def known_timeouts(timeouts: dict[str, int]) -> dict[str, int]:
-    """The times, if there are such and a cluster can change them."""
+    """Return the times. Raises :class:`ValueError` if there are none, or if clusters cannot change one of them."""
     if not timeouts or any(name not in SETTABLE for name in timeouts):
         raise ValueError
     return timeouts
 
 
 def each_once(values: tuple[str, ...]) -> tuple[str, ...]:
-    """The values, if none of them is there twice."""
+    """Return the values. Raises :class:`ValueError` if one is repeated."""
     if len(set(values)) < len(values):
         raise ValueError
     return values
 
 
 def system(name: str) -> str:
-    """The name, if it is that of a system whose layouts can be set."""
+    """Return the name. Raises :class:`ValueError` if it is not that of a system whose layouts can be set."""
     if name not in SYSTEMS:
         raise ValueError
     return name
@@ -119,7 +119,7 @@ Layout = Annotated[
     str,
     Strict(),
     Field(max_length=LONGEST_LAYOUT),
-    AfterValidator(fitting),
+    AfterValidator(checked_layout),
     Must("a path of folders such as {cluster}/nodes/{node}/logs/**: each of the two names once, /** at its end"),
 ]
 Name = Annotated[
@@ -190,18 +190,18 @@ Variable = Annotated[
 ]
 
 CHECKED = ConfigDict(extra="forbid")
-"""Values of the dataclasses here are checked, wherever they come from."""
+"""Configuration of the dataclasses here: unknown keys are errors."""
 
 
-def one_zone(settings: "SourceRule | Config") -> None:
-    """Raise :class:`ValueError` where a zone is given twice."""
+def refuse_two_zones(settings: "SourceRule | Config") -> None:
+    """Raise :class:`ValueError` if both ``time_zone`` and ``utc_offset_minutes`` are set."""
     if settings.time_zone is not None and settings.utc_offset_minutes is not None:
         raise ValueError("give time_zone or utc_offset_minutes, not both")
 
 
 @dataclass(frozen=True, slots=True, config=CHECKED)
 class SourceRule:
-    """What is known of the machines whose cluster and node folders fit the patterns (``*`` fits all)."""
+    """Settings of the nodes whose cluster and node folders match the patterns (``*`` matches all)."""
 
     cluster: Name = "*"
     node: Name = "*"
@@ -211,15 +211,15 @@ class SourceRule:
     node_from: NodeFrom | None = None
 
     def __post_init__(self) -> None:
-        one_zone(self)
+        refuse_two_zones(self)
 
 
 @dataclass(frozen=True, slots=True, config=CHECKED)
 class LayoutRule:
-    """Which system writes the files whose names fit ``files``, and in which layout.
+    """The system and the layout of files whose names match ``files``.
 
     ``layout`` is the pattern string of log4j or logback, or the keys of a line of JSON, such as
-    ``json time=T message=M``; ``None``: it is told from the lines.
+    ``json time=T message=M``; ``None``: it is inferred from the lines.
     """
 
     files: Name
@@ -229,7 +229,7 @@ class LayoutRule:
     node: Name = "*"
 
     def __post_init__(self) -> None:
-        from election_replay.election_core.dialects import named  # a table of a thousand texts, for this alone
+        from election_replay.election_core.dialects import named  # slow to import: a table of a thousand texts
 
         try:
             named(self.dialect)
@@ -238,15 +238,15 @@ class LayoutRule:
 
     @property
     def dialect(self) -> str:
-        """The name of the dialect, with its layout."""
+        """Return the name of the dialect, with its layout."""
         return f"{self.system} {self.layout}" if self.layout else self.system
 
 
 @dataclass(frozen=True, slots=True, config=CHECKED)
 class DescribedText:
-    """A text of a program and what it ``does``; ``fields`` and ``where`` are for lines with keys.
+    """A log text of a program and what it ``does``; ``fields`` and ``where`` are for lines with keys.
 
-    :mod:`election_core.dialects.described.table` says what may stand here.
+    :mod:`election_core.dialects.described.table` defines the allowed values.
     """
 
     text: Pattern
@@ -257,8 +257,10 @@ class DescribedText:
 
 @dataclass(frozen=True, slots=True, config=CHECKED)
 class Program:
-    """A program without a dialect: the files that it writes, their layout, and its texts. Its ``name`` is that of its
-    replica group where no line and no inventory names one."""
+    """A program without a dialect of ours: the files that it writes, their layout, and its log texts.
+
+    Its ``name`` is also that of its replica group if no line and no inventory names one.
+    """
 
     name: Name
     files: Name
@@ -269,13 +271,13 @@ class Program:
 
     def __post_init__(self) -> None:
         try:
-            self.dialect  # noqa: B018 - it is read here, so that a mistake in it is told here
+            self.dialect  # noqa: B018 - parses the texts, so that a mistake is reported here
         except ValueError as error:
             raise ValueError(f"{self.name} cannot be read: {error}") from None
 
     @property
     def dialect(self) -> str:
-        """The name of the dialect, which holds the table."""
+        """Return the name of the dialect, which contains the table of texts."""
         from election_replay.election_core.dialects.described.dialect import named  # see LayoutRule
 
         texts = ({"text": t.text, "does": t.does, "fields": t.fields, "where": t.where} for t in self.texts)
@@ -284,9 +286,9 @@ class Program:
 
 @dataclass(frozen=True, slots=True, config=CHECKED)
 class InventoryEntry:
-    """Whom the logs of one folder speak for, where they do not say so themselves.
+    """The member that wrote the logs of one node folder, for logs that do not name it themselves.
 
-    ``member`` is the name inside of ``replica_group``: a broker id, a DLedger ``selfId``, a ``myid``.
+    ``member`` is its name in ``replica_group``: a broker id, a DLedger ``selfId``, a ``myid``.
     """
 
     cluster: Name
@@ -297,7 +299,7 @@ class InventoryEntry:
 
 @dataclass(frozen=True, slots=True, config=CHECKED)
 class TimingEntry:
-    """Times of the groups that fit the patterns (``*`` fits all), in ms, where their logs do not print them."""
+    """Timeouts, in ms, of the groups that match the patterns (``*`` matches all), for logs that do not print them."""
 
     cluster: Name = "*"
     replica_group: Name = "*"
@@ -308,7 +310,7 @@ class TimingEntry:
             raise ValueError("timeouts is missing")
 
     def rule(self) -> TimingRule:
-        """The same for the core."""
+        """Convert to the core's type."""
         timeouts = tuple(
             sorted(((SETTABLE[name], ms) for name, ms in self.timeouts.items()), key=lambda entry: entry[0].name)
         )
@@ -317,11 +319,10 @@ class TimingEntry:
 
 @dataclass(frozen=True, slots=True, config=CHECKED)
 class RawTable:
-    """A Delta table whose rows are raw lines: ``name`` is how ``--from-table`` calls it, ``path`` where it lies.
+    """A Delta table of raw lines: ``name`` is for ``--from-table``, ``path`` its location.
 
-    The others are expressions of SQL over its columns; those of a ``preset`` hold where nothing is said. A log is a
-    ``file`` of a ``node`` of a ``cluster``; its lines are in the order of ``position``, a whole number. A table without
-    one has them in the order of ``time``.
+    The other fields are SQL expressions over its columns, with those of ``preset`` as defaults. A log is a ``file`` of
+    a ``node`` of a ``cluster``; its lines are ordered by ``position``, a whole number, or by ``time`` without one.
     """
 
     name: Name
@@ -339,17 +340,17 @@ class RawTable:
             raise ValueError("message and node are to be said, or a preset")
 
     def expression(self, part: str) -> str | None:
-        """What gives a part of a raw line; ``None``: nothing does."""
+        """Return the SQL expression of a part of a raw line; ``None`` if there is none."""
         given: str | None = getattr(self, part)
         return given or (PRESETS[self.preset].get(part) if self.preset else None)
 
 
 @dataclass(frozen=True, slots=True, config=CHECKED)
 class Privacy:
-    """Of what is landed only a keyed hash is kept; see :mod:`jobs.landing.pseudonyms`.
+    """The kinds of values of which only a keyed hash is landed; see :mod:`jobs.landing.pseudonyms`.
 
-    ``key_env`` names the environment variable that holds the key. ``host_names`` are patterns (``*`` fits any part of a
-    name) of the names of hosts that are addresses too.
+    ``key_env`` names the environment variable with the key. ``host_names`` are patterns (``*`` matches any part) of
+    host names to treat as addresses.
     """
 
     hash: Hashed = ()
@@ -361,15 +362,13 @@ class Privacy:
 class Config:
     """All settings.
 
-    ``clock_bound_ms`` is how far the clocks of two machines may be apart from true time; ``utc_offset_minutes`` is
-    the zone that logs are written in, ``None`` for the zone that the system itself uses; ``time_zone`` says it by its
-    IANA name, for a zone whose clocks are changed in spring and autumn. The last of ``sources`` that fits a node and
-    says something overrides them. ``layouts`` says how files are written; the last that fits counts, and before all
-    ``programs``, which have no dialect of their own. ``inventory``
-    names members where their logs do not, ``timing`` the times of groups. ``tables`` are Delta tables of raw
-    lines. ``privacy`` says what is hashed.
-    ``shuffle_partitions`` is ``None`` for what suits the master, see :func:`jobs.engines.spark_session.spark_session`.
-    ``commit_every_gb``: of more new bytes than these a landing commits each such part by itself.
+    ``clock_bound_ms`` is how far a machine's clock may be off true time. ``utc_offset_minutes`` is the zone of log
+    times, ``None`` for the default of the system that wrote them; ``time_zone`` gives it by IANA name, for a zone with
+    summer time. The last of ``sources`` that matches a node and sets a value overrides these. ``layouts`` and
+    ``programs`` describe files; the last match counts, in ``layouts`` first. ``inventory`` names members whose logs do
+    not, ``timing`` holds timeouts of groups, ``tables`` are Delta tables of raw lines, ``privacy`` says what is hashed.
+    ``shuffle_partitions``: ``None`` depends on the master, see :func:`jobs.engines.spark_session.spark_session`.
+    ``commit_every_gb``: a larger landing is committed in parts of this size.
     """
 
     layout: Layout = "{cluster}/nodes/{node}/logs/**"
@@ -388,12 +387,12 @@ class Config:
     privacy: Privacy = field(default_factory=Privacy)
 
     def __post_init__(self) -> None:
-        one_zone(self)
+        refuse_two_zones(self)
         if self.layout == self.metadata_layout:
             raise ValueError("layout and metadata_layout are the same: every file would be read as a log")
 
     def inventoried(self) -> Inventory:
-        """What the fold reads where logs do not say it: the inventory, and the times of groups."""
+        """Return the inventory and timings for the fold, which uses them where logs do not say."""
         listed = {
             (source.cluster, source.node): InventoryRow(source.replica_group, source.member)
             for source in self.inventory
@@ -401,19 +400,19 @@ class Config:
         return Inventory(listed, tuple(entry.rule() for entry in self.timing))
 
     def bound_of(self, cluster: str, node: str) -> int:
-        """The clock bound of one node, in milliseconds."""
-        found = [rule.clock_bound_ms for rule in self._fitting(cluster, node) if rule.clock_bound_ms is not None]
+        """Return the clock bound of a node in ms."""
+        found = [rule.clock_bound_ms for rule in self._matching_rules(cluster, node) if rule.clock_bound_ms is not None]
         return found[-1] if found else self.clock_bound_ms
 
     def zone_of(self, cluster: str, node: str, default: int) -> int | str:
-        """The zone of one node's logs: minutes east of UTC or an IANA name; ``default`` where nothing is set."""
+        """Return the zone of a node's logs: minutes east of UTC, or an IANA name; ``default`` if none is set."""
         zones = [self.utc_offset_minutes, self.time_zone]
-        for rule in self._fitting(cluster, node):
+        for rule in self._matching_rules(cluster, node):
             zones += [rule.utc_offset_minutes, rule.time_zone]
         return next((zone for zone in reversed(zones) if zone is not None), default)
 
     def dialect_of(self, cluster: str, node: str, names: Iterable[str]) -> str | None:
-        """The dialect of a file by any of its ``names``, with its layout; ``None`` where nothing is set."""
+        """Return the dialect, with its layout, set for a file by any of its ``names``; ``None`` if none is set."""
         rules: tuple[Program | LayoutRule, ...] = (*self.programs, *self.layouts)
         fitting = (
             rule.dialect
@@ -424,11 +423,11 @@ class Config:
         return next(fitting, None)
 
     def node_from(self, cluster: str, node: str) -> str:
-        """Who wrote the lines in a node's folder, of :data:`NODE_FROM`."""
-        found = [rule.node_from for rule in self._fitting(cluster, node) if rule.node_from is not None]
+        """Return which node wrote the lines in a node's folder, as one of :data:`NODE_FROM`."""
+        found = [rule.node_from for rule in self._matching_rules(cluster, node) if rule.node_from is not None]
         return found[-1] if found else NODE_FROM[0]
 
-    def _fitting(self, cluster: str, node: str) -> list[SourceRule]:
+    def _matching_rules(self, cluster: str, node: str) -> list[SourceRule]:
         return [r for r in self.sources if fnmatchcase(cluster, r.cluster) and fnmatchcase(node, r.node)]
 
 
@@ -441,16 +440,16 @@ SECTIONS: dict[str, type[SourceRule | InventoryEntry | LayoutRule | Program | Ti
     "tables": RawTable,
     "privacy": Privacy,
 }
-"""The settings that have keys of their own."""
+"""The settings that contain keys of their own."""
 
 CHECKER = TypeAdapter(Config)
 
 
 def load(path: str | Path) -> Config:
-    """The settings in the file ``path``.
+    """Return the settings in the file ``path``.
 
-    Raises :class:`JobError` naming file, line and key for what is not allowed, and of these :class:`WrongCommand` for a
-    file that cannot be read.
+    Raises :class:`JobError` with file, line and key for a value that is not allowed, and its subclass
+    :class:`WrongCommand` if the file cannot be read.
     """
     file = Path(path)
     try:
@@ -477,14 +476,14 @@ def load(path: str | Path) -> Config:
 
 
 def without_nulls(found: Any) -> Any:
-    """What a file says, without the keys that it leaves empty: these have their defaults."""
+    """Return the content of a file without empty keys, so that these get their defaults."""
     if isinstance(found, dict):
         return {key: without_nulls(value) for key, value in found.items() if value is not None}
     return [without_nulls(item) for item in found] if isinstance(found, list) else found
 
 
 def yaml_mistake(error: YAMLError) -> str:
-    """What is wrong with the YAML of a file, to follow its name."""
+    """Return the message about invalid YAML, to follow the file's name."""
     problem, mark = getattr(error, "problem", None), getattr(error, "problem_mark", None)
     if problem is None or mark is None:
         return f" is not valid YAML: {' '.join(str(error).split())}"
@@ -492,7 +491,7 @@ def yaml_mistake(error: YAMLError) -> str:
 
 
 def mistake(error: ErrorDetails, lines: Lines, file: Path) -> str:
-    """One mistake for a person: file, section, line and key, and what is allowed."""
+    """Return the message about one mistake: file, section, line, key, and the allowed values."""
     kind, place = error["type"], error["loc"]
     section = place[0] if len(place) > 1 and place[0] in SECTIONS else None
     where = f"{file}: {section}" if section else str(file)
@@ -512,7 +511,7 @@ def mistake(error: ErrorDetails, lines: Lines, file: Path) -> str:
 
 
 def refuse_listed_twice(inventory: tuple[InventoryEntry, ...], lines: Lines, file: Path) -> None:
-    """Raise :class:`JobError` when two entries speak of one folder."""
+    """Raise :class:`JobError` if two entries name the same node folder."""
     seen: set[tuple[str, str]] = set()
     for number, entry in enumerate(inventory):
         if (entry.cluster, entry.node) in seen:

@@ -1,4 +1,4 @@
-"""What shippers call the parts of the raw lines that they write into tables."""
+"""The columns of raw lines in the tables of known shippers."""
 
 from collections.abc import Mapping
 
@@ -37,4 +37,4 @@ PRESETS: Mapping[str, Mapping[str, str]] = {
         "time": "coalesce(time_unix_nano, observed_time_unix_nano)",
     },
 }
-"""Expressions of DuckDB's SQL over the columns of their tables."""
+"""For each shipper, the DuckDB SQL expression of each part of a raw line."""

@@ -1,4 +1,4 @@
-"""YAML whose keys know the line that they stand on, so that a mistake can be pointed at."""
+"""YAML whose keys know their line numbers, so that messages can name them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from typing import Any
 import yaml
 
 LARGEST = 8 << 20
-"""Bytes of a document: an inventory of a hundred thousand members."""
+"""The maximum size of a document in bytes, enough for an inventory of a hundred thousand members."""
 
 DEEPEST = 16
-"""How deep values may lie in each other."""
+"""The maximum depth of nested values."""
 
 
 class Key(str):
@@ -21,9 +21,10 @@ class Key(str):
 
 
 class Loader(yaml.SafeLoader):
-    """The safe loader, but for its keys; a key that stands in a mapping twice is an error.
+    """The safe loader, with :class:`Key` for keys and with further errors.
 
-    So are aliases, which a few lines can blow up to any size, and values that lie deeper than :data:`DEEPEST`.
+    Errors are repeated keys of a mapping, aliases, which can expand a few lines to any size, and values nested deeper
+    than :data:`DEEPEST`.
     """
 
     def __init__(self, text: str) -> None:
@@ -31,7 +32,7 @@ class Loader(yaml.SafeLoader):
         self._depth = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """A node. Raises :class:`yaml.YAMLError` for what is not allowed."""
+        """Return a node. Raises :class:`yaml.YAMLError` for aliases and deep nesting."""
         mark = self.peek_event().start_mark  # type: ignore[no-untyped-call] # its stubs are not complete
         if self.check_event(yaml.AliasEvent):
             raise yaml.composer.ComposerError(None, None, "aliases are not allowed: write the value out", mark)
@@ -44,7 +45,7 @@ class Loader(yaml.SafeLoader):
             self._depth -= 1
 
     def construct_object(self, node: Any, deep: bool = False) -> Any:
-        """A value. Raises :class:`yaml.YAMLError` for what its tag or its form promises and it is not."""
+        """Return a value. Raises :class:`yaml.YAMLError` if it does not fit its tag."""
         try:
             return super().construct_object(node, deep=deep)
         except (ValueError, TypeError, LookupError, AttributeError, OverflowError):
@@ -53,7 +54,7 @@ class Loader(yaml.SafeLoader):
 
 
 def mapping_with_lines(loader: Loader, node: yaml.MappingNode) -> dict[Any, Any]:
-    """A mapping with :class:`Key` for the keys that are texts."""
+    """Return a mapping with :class:`Key` for its text keys. Raises :class:`yaml.YAMLError` for repeated keys."""
     found: dict[Any, Any] = {}
     for key_node, value_node in node.value:
         key = loader.construct_object(key_node, deep=True)
@@ -71,12 +72,12 @@ Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping_w
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The value of a document, and where in it things stand."""
+    """The value of a document, with the lines of its keys."""
 
     value: Any
 
     def of(self, place: Sequence[str | int]) -> int | None:
-        """The line of the last key on the way to a place; a mapping in a list stands where its first key does."""
+        """Return the line of the last key on the path ``place``; for a mapping in a list, that of its first key."""
         line, here = None, self.value
         for part in place:
             if isinstance(here, dict):
@@ -89,5 +90,5 @@ class Lines:
 
 
 def yaml_with_lines(text: str) -> Lines:
-    """The value of a YAML document. Raises :class:`yaml.YAMLError`."""
-    return Lines(yaml.load(text, Loader))  # noqa: S506 - a safe loader
+    """Parse a YAML document. Raises :class:`yaml.YAMLError`."""
+    return Lines(yaml.load(text, Loader))  # noqa: S506 - derived from the safe loader

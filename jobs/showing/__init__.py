@@ -1,1 +1,1 @@
-"""What people look at: dashboard, report, pictures and texts."""
+"""Output for people: dashboard, report, pictures and texts."""

@@ -1,4 +1,4 @@
-"""What changed between two runs, as text for a terminal."""
+"""The differences of two runs as text for a terminal."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ SIGNS = {APPEARED: "+", VANISHED: "-", CHANGED: "~"}
 
 
 def changes_text(found: Changes) -> Iterator[str]:
-    """The lines of the text: each finding that differs, then how many other rows do."""
+    """Yield the lines: each finding that differs, then the numbers of other rows that do."""
     for name, run in (("Before", found.before), ("After", found.after)):
         published = f"{run['published_at']:%Y-%m-%d %H:%M:%S} UTC"
         yield f"{name:<7} {run['run_id']}  published {published}, rules {run['rules_version']}"
@@ -29,7 +29,7 @@ def changes_text(found: Changes) -> Iterator[str]:
 
 
 def finding_lines(row: Row) -> Iterator[str]:
-    """One finding that differs."""
+    """Yield the lines of one finding that differs."""
     place = f"{row['cluster']} / {row['replica_group']}"
     yield ""
     yield f"{SIGNS[row['change']]} {row['severity'].upper()} {row['rule']}  {place}  {row['finding_id'][:12]}"

@@ -1,8 +1,8 @@
-"""The dashboard: what is published, in a browser, read without Spark.
+"""The dashboard: published tables in a browser, read without Spark.
 
-Pages are made on the server, from the newest published run, whole; everything that is asked stands in the address. A
-script only makes things quicker: keys, a zoom by mouse, filters that apply at once. Nothing is fetched from elsewhere,
-and nothing can be changed, but for marks of reviewers where the operator allows it.
+The server renders whole pages from the newest published run; the address holds the complete state of a page. A script
+only adds convenience: keys, zoom by mouse, immediate filters. Pages fetch nothing from other hosts and change nothing
+but marks of reviewers, where the operator allows it.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 LOG = logging.getLogger("election_replay")
 
 READERS = 4
-"""Questions that are answered at once."""
+"""Requests that are answered concurrently."""
 
 
 def _read(name: str) -> str:
@@ -40,13 +40,13 @@ STYLE = _read("report.css") + _read("dashboard.css")
 SCRIPT = _read("dashboard.js")
 FILES = {"style.css": (STYLE, "text/css"), "script.js": (SCRIPT, "text/javascript")}
 VERSION = hashlib.sha256((STYLE + SCRIPT).encode()).hexdigest()[:12]
-"""Part of the addresses of style and script, so that browsers may keep them."""
+"""A hash in the addresses of style and script, so that browsers may cache them for ever."""
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-"""What a page may load and run: what this server sends, and nothing that stands in the page."""
+"""The content security policy: pages load and run files of this server only, and nothing inline."""
 
 HEADERS = {
     "Content-Security-Policy": POLICY,
@@ -62,7 +62,7 @@ Versions = tuple[int | None, int | None]
 
 
 class Newest:
-    """The newest published run, opened again when there is a newer one; :data:`READERS` questions at once."""
+    """Readers of the newest published run, reopened when there is a newer one; :data:`READERS` at once."""
 
     def __init__(self, warehouse: Warehouse) -> None:
         self._warehouse = warehouse
@@ -72,11 +72,11 @@ class Newest:
         self._idle.put((self._versions(), Published(warehouse)))
 
     def _versions(self) -> Versions:
-        """What changes when there is something new to be read."""
+        """Return the table versions that change when there is something new to read."""
         return self._warehouse.version("runs"), self._warehouse.version("reviews")
 
     def ask(self, question: Callable[[Published], Answer]) -> Answer:
-        """What ``question`` answers about it."""
+        """Return the result of ``question`` on the newest run."""
         with self._reader() as published:
             return question(published)
 
@@ -95,26 +95,25 @@ class Newest:
 def dashboard(
     warehouse: Warehouse, base: str = "", hosts: Iterable[str] = (), reviewing: Reviewing | None = None
 ) -> flask.Flask:
-    """The web application.
+    """Return the web application.
 
-    ``base`` is the path below which a proxy shows it, ``hosts`` are the names, besides this machine's own, under which
-    it may be asked for. ``reviewing`` sets marks of reviewers; ``None``: nobody may. Raises :class:`JobError` where
-    nothing is published.
+    ``base`` is the path below which a proxy serves it, ``hosts`` are allowed host names besides this machine's own.
+    ``reviewing`` sets marks of reviewers; ``None`` forbids them. Raises :class:`JobError` if nothing is published.
     """
     newest = Newest(warehouse)
     allowed = frozenset({*OWN_NAMES, *hosts})
     app = flask.Flask("election-replay", static_folder=None)
-    app.wsgi_app = Below(app.wsgi_app, base)  # type: ignore[assignment, method-assign]
+    app.wsgi_app = PathPrefix(app.wsgi_app, base)  # type: ignore[assignment, method-assign]
     app.before_request(lambda: refuse_strangers(allowed))
-    app.after_request(guarded)
-    app.register_error_handler(Exception, refused)
+    app.after_request(with_security_headers)
+    app.register_error_handler(Exception, error_response)
     app.config["MAX_CONTENT_LENGTH"] = MOST_BYTES
 
     def here_at(path: str) -> Here:
         here = Here(flask.request.script_root, path, flask.request.args.to_dict(), VERSION)
         try:
-            name = asking(reviewing) if reviewing else ""
-        except JobError:  # who is not known reads, and marks nothing
+            name = reviewer_name(reviewing) if reviewing else ""
+        except JobError:  # an unknown user may read, but not mark
             return here
         return replace(here, token=reviewing.token(name), reviewer=name) if reviewing else here
 
@@ -144,38 +143,38 @@ def dashboard(
     return app
 
 
-def asking(reviewing: Reviewing) -> str:
-    """Who asks. Raises :class:`JobError` where that is not known."""
+def reviewer_name(reviewing: Reviewing) -> str:
+    """Return the name of the user of the current request. Raises :class:`JobError` if it is unknown."""
     return reviewing.name(flask.request.headers.get, flask.request.remote_addr or "")
 
 
 def review(reviewing: Reviewing, here: Here) -> flask.Response:
-    """Set a mark, then lead back to its finding."""
+    """Set the mark that a form requests, and redirect to the page of its finding."""
     if flask.request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
         flask.abort(403)
     try:
-        marked = reviewing.set(flask.request.form, asking(reviewing))
+        marked = reviewing.set(flask.request.form, reviewer_name(reviewing))
     except JobError as error:
         return answer(refusal(error), here, 400)
     return flask.Response(status=303, headers={"Location": here.link("finding", id=marked)})
 
 
 def answer(shown: Page, here: Here, code: int) -> flask.Response:
-    """A page as it is sent."""
+    """Return the response with a page."""
     response = flask.Response(frame(shown, here), status=code, mimetype="text/html")
     response.headers["Cache-Control"] = "no-store"
     return response
 
 
-class Below:
-    """Everything below a path, whether the proxy in front of it takes the path off or not."""
+class PathPrefix:
+    """WSGI middleware that serves an application below a path, whether or not the proxy removes the path."""
 
     def __init__(self, application: Any, base: str) -> None:
         self._application = application
         self._base = f"/{base.strip('/')}" if base.strip("/") else ""
 
     def __call__(self, environ: dict[str, Any], start: Any) -> Any:
-        """Answer one request."""
+        """Handle a request."""
         path = environ.get("PATH_INFO", "")
         if self._base:
             environ["SCRIPT_NAME"] = self._base
@@ -185,21 +184,21 @@ class Below:
 
 
 def refuse_strangers(allowed: frozenset[str]) -> None:
-    """Answer only to names that are known, so that no page of another site can read along."""
+    """Refuse requests for unknown host names, so that a page of another site cannot read ours (DNS rebinding)."""
     host = flask.request.host
     name = host[1 : host.find("]")] if host.startswith("[") else host.partition(":")[0]
     if name.lower() not in allowed:
         flask.abort(403)
 
 
-def guarded(response: flask.Response) -> flask.Response:
-    """An answer with the headers that keep other pages out."""
+def with_security_headers(response: flask.Response) -> flask.Response:
+    """Return the response with the security headers."""
     response.headers.update(HEADERS)
     return response
 
 
-def refused(error: Exception) -> flask.Response:
-    """The answer to what cannot be answered: nothing of the inside; the log has one line."""
+def error_response(error: Exception) -> flask.Response:
+    """Return the response to a failed request, without internal details; a server error is logged in one line."""
     code = error.code or 500 if isinstance(error, HTTPException) else 500
     if code >= 500:
         failure = f"failed at {flask.request.method} {flask.request.path}: {type(error).__name__}: {readable(error)}"
@@ -213,7 +212,7 @@ def refused(error: Exception) -> flask.Response:
 
 
 def serve(app: flask.Flask, host: str, port: int) -> None:
-    """Answer until interrupted."""
+    """Serve until interrupted."""
     from waitress import serve as wait_for_requests
 
     wait_for_requests(app, host=host, port=port, threads=2 * READERS, ident=None)

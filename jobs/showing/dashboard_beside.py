@@ -1,4 +1,4 @@
-"""What stands beside the picture of a group: another group on the same axis, and Markdown and SQL to copy."""
+"""Additions to the page of a group: another group on the same axis, and Markdown and SQL to copy."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ class Beside:
 
 
 def others(published: Published, found: Incident) -> list[str]:
-    """The other groups, to choose one that is shown beside this one; first those of its cluster."""
+    """Return the other groups that can be shown beside this one, those of its cluster first."""
     pairs = [(row["cluster"], row["replica_group"]) for row in published.rows(KNOWN)]
     pairs = sorted((p for p in pairs if p != (found.cluster, found.group)), key=lambda p: p[0] != found.cluster)
     return [" / ".join(pair) for pair in pairs[:SHOWN]]
 
 
 def another(published: Published, found: Incident, here: Here) -> Beside | None:
-    """The group that is chosen; its bars lead nowhere: its page has them."""
+    """Return the chosen other group, or ``None``. Its bars have no links, as its own page has them."""
     if not here.asked("with"):
         return None
     cluster, _, group = here.asked("with").partition(" / ")
@@ -42,9 +42,9 @@ def another(published: Published, found: Incident, here: Here) -> Beside | None:
 
 
 def in_sql(found: Incident) -> dict[str, str]:
-    """The questions that the picture answers, for the time that is shown, to be asked further.
+    """Return, by title, SQL queries for the contents of the shown window.
 
-    The tables are in common time: of readings as wrong clocks showed them there are none.
+    There are none for raw clocks, as the tables are in common time.
     """
     if found.raw:
         return {}
@@ -67,12 +67,12 @@ def in_sql(found: Incident) -> dict[str, str]:
 
 
 def quoted(text: str) -> str:
-    """A text in SQL."""
+    """Return a text as a SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def in_markdown(found: Incident, here: Here) -> Iterator[str]:
-    """The lines of the Markdown: story, findings, damage, and which page has the rest."""
+    """Yield the lines of the Markdown: story, findings, damage, and the address of the page."""
     yield f"## {found.cluster} / {found.group}"
     yield f"\n{found.span_in_words()}\n"
     yield from (f"- {entry.at:%Y-%m-%d} {clock(entry.at)} {escaped(entry.sentence)}" for entry in story(found))
@@ -86,5 +86,5 @@ def in_markdown(found: Incident, here: Here) -> Iterator[str]:
 
 
 def escaped(text: str) -> str:
-    """A sentence in which nothing is markup."""
+    """Return a sentence with Markdown characters escaped."""
     return "".join(f"\\{sign}" if sign in "\\`*_{}[]<>#|" else sign for sign in text)

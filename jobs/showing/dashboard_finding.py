@@ -1,4 +1,4 @@
-"""The page of one finding: its moment, its evidence, what would refute it."""
+"""The page of one finding: its time, its evidence, and what would refute it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -35,12 +35,15 @@ FORGOTTEN = """
         SELECT count(*) FROM log_lines AS line WHERE line.cluster = $cluster AND line.path = file.path
     )
 """
-"""The files of which more lines were landed than are kept: upkeep forgets what no verdict names."""
+"""SELECT of the files of which fewer lines are stored than were landed: upkeep erases lines that no fact names."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinesAround:
-    """Lines of interest by file, which of their places are evidence, and of which files some are not kept any more."""
+    """Stored lines around evidence, by file; ``proofs`` are the (path, line number) of evidence itself.
+
+    ``forgotten`` are the files of which some lines were erased; ``problem`` is the reason if nothing could be read.
+    """
 
     files: dict[str, list[Row]] = field(default_factory=dict)
     proofs: frozenset[tuple[str, int]] = frozenset()
@@ -49,7 +52,7 @@ class LinesAround:
 
 
 def finding_page(published: Published, here: Here) -> Page:
-    """One finding with all that a reader asks: its moment, its evidence, what would refute it."""
+    """Return the page of the finding in the address. Raises :class:`NotThere` if there is none."""
     try:
         explained = explain(published, here.asked("id"))
     except JobError as error:
@@ -77,7 +80,7 @@ def finding_page(published: Published, here: Here) -> Page:
 
 
 def answers(explained: Explanation) -> Iterator[tuple[str, str]]:
-    """What a reader asks of a finding."""
+    """Yield (question, answer) pairs about a finding."""
     finding, rule = explained.finding, explained.rule
     yield "How sure", certainty(finding)
     yield "How long", lasting(finding) or when(finding)
@@ -91,7 +94,7 @@ def answers(explained: Explanation) -> Iterator[tuple[str, str]]:
 
 
 def around(published: Published, finding: Row) -> Incident:
-    """The group of a finding in the time around it."""
+    """Return the incident of a finding's group around the time of the finding."""
     start, end = finding["start_time"], finding["end_time"] or finding["start_time"]
     beside = min(max((end - start) / 2, timedelta(seconds=10)), timedelta(hours=6))
     return incident(
@@ -100,7 +103,7 @@ def around(published: Published, finding: Row) -> Incident:
 
 
 def lines_around(published: Published, cluster: str, evidence: list[Row]) -> LinesAround:
-    """The lines of interest before and after the lines of evidence."""
+    """Return the stored lines before and after the lines of evidence."""
     places = [(row["path"], row["line_no"]) for row in evidence if row["path"] is not None][:SHOWN]
     if not places:
         return LinesAround()

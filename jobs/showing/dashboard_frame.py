@@ -1,4 +1,4 @@
-"""Addresses of the dashboard, and what every page of it has."""
+"""Addresses of the dashboard, and the parts that all its pages share."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,21 +11,21 @@ from election_replay.jobs.reading.words import Row
 from election_replay.jobs.showing.rendering import render
 
 SHOWN = 50
-"""Findings, and sentences of a story, that one page lists; a zoom shows those of a shorter time."""
+"""The maximum number of findings, and of sentences of a story, on one page; a zoom shows those of a shorter time."""
 
 
 Query = dict[str, str]
 
 
 class NotThere(JobError):
-    """An address that leads nowhere."""
+    """An address without a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """The address of a page: below which path the dashboard is shown, the path, and what stands after ``?``.
+    """The address of the current page: the dashboard's root, the path below it, and the query.
 
-    ``token`` goes into forms that change something; it is empty where nothing can be changed. ``reviewer`` is who asks.
+    ``token`` goes into forms that change something; it is empty if nothing can be changed. ``reviewer`` is the user.
     """
 
     root: str
@@ -36,30 +36,30 @@ class Here:
     reviewer: str = ""
 
     def link(self, path: str, **query: str | None) -> str:
-        """The address of another page."""
+        """Return the address of another page; empty values are left out of the query."""
         asked = urlencode({name: value for name, value in query.items() if value})
         return f"{self.root}/{path}" + (f"?{asked}" if asked else "")
 
     def again(self, **changes: str | None) -> str:
-        """The address of this page with some of its query changed; ``None`` or nothing drops a name."""
+        """Return the address of this page with some of its query changed; an empty value or ``None`` drops a name."""
         return self.link(self.path.lstrip("/"), **(dict[str, str | None](self.query) | changes))
 
     def asked(self, name: str) -> str:
-        """What the address says of ``name``; nothing where it does not."""
+        """Return the value of ``name`` in the query; empty if it is missing."""
         return self.query.get(name, "").strip()
 
     def group(self, row: Row, **more: str | None) -> str:
-        """The address of a group."""
+        """Return the address of a row's group."""
         return self.link("group", cluster=row["cluster"], group=row["replica_group"], **more)
 
     def finding(self, row: Row) -> str:
-        """The address of a finding."""
+        """Return the address of a finding."""
         return self.link("finding", id=row["finding_id"])
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What is shown: the template, the title of the window, what the template asks for, and where ``u`` leads."""
+    """A page: template, window title, values of the template, and ``up``, the address for the key ``u``."""
 
     template: str
     title: str
@@ -68,27 +68,27 @@ class Page:
 
 
 def near(text: str, known: list[str]) -> list[str]:
-    """What may have been meant, as a line; none where nothing is near."""
+    """Return a line that suggests similar known names, as a list; empty if there are none."""
     found = get_close_matches(text, known, n=2, cutoff=0.6)
     return [f"did you mean {' or '.join(found)}?"] if found else []
 
 
 def frame(shown: Page, here: Here) -> str:
-    """A page as it is sent."""
+    """Return the HTML of a page."""
     return render(shown.template, title=shown.title, up=shown.up, here=here, **shown.values)
 
 
 def refusal(error: JobError) -> Page:
-    """What cannot be shown, why, and where to go instead."""
+    """Return the page for an address that cannot be shown, with the reason."""
     return Page("refusal.html.j2", "Not there", {"lines": str(error).splitlines()})
 
 
 def place_of(here: Here) -> int:
-    """After how many rows a page begins."""
+    """Return the number of rows to skip before the page; 0 unless the address has a valid one."""
     asked = here.asked("after")
     return int(asked[:9]) if asked.isdecimal() and asked.isascii() else 0
 
 
 def iso(at: datetime) -> str:
-    """A time for an address; what was published in the same moment is not after it."""
+    """Return a time for an address, in full precision: what was published at that very time is not after it."""
     return at.isoformat()

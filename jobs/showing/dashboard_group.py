@@ -1,4 +1,4 @@
-"""The page of one group: its picture as a tool, its story, its findings."""
+"""The page of one group: its interactive picture, its story, its findings."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,7 +19,7 @@ from election_replay.jobs.showing.report import ends
 VOTES_SHOWN = 300
 
 LINES_SHOWN = 300
-"""Log lines that one page shows; a zoom shows those of a shorter time."""
+"""The maximum number of log lines on one page; a zoom shows those of a shorter time."""
 
 
 BAR = """
@@ -37,7 +37,7 @@ BAR = """
 
 @dataclass(frozen=True, slots=True)
 class ChosenRole:
-    """The role of a bar that was clicked: its name, what is known of it, and the row with its lines."""
+    """The role of a clicked bar: its name, (title, text) details, and the row with its lines."""
 
     name: str
     details: list[tuple[str, str]]
@@ -45,7 +45,7 @@ class ChosenRole:
 
 
 def group_page(published: Published, here: Here) -> Page:
-    """Lanes with findings on them, and the rest in words."""
+    """Return the page of the group in the address."""
     found = group_of(published, here)
     votes = votes_of(published, found, VOTES_SHOWN) if here.asked("votes") else []
     values: dict[str, Any] = {
@@ -71,7 +71,7 @@ def group_page(published: Published, here: Here) -> Page:
 
 
 def group_of(published: Published, here: Here) -> Incident:
-    """What an address asks of a group."""
+    """Return the incident of the group and window in the address. Raises :class:`NotThere` for an unknown group."""
     cluster, group = here.asked("cluster"), here.asked("group")
     window = moment(here.asked("from") or None), moment(here.asked("to") or None)
     if here.asked("clock") not in {"", "raw", "adjusted"}:
@@ -83,7 +83,7 @@ def group_of(published: Published, here: Here) -> Incident:
 
 
 def links_of(here: Here) -> Links:
-    """Where clicks on the picture of a group lead."""
+    """Return the links of a group's picture."""
 
     def of_bar(bar: Row) -> str | None:
         if bar["n"] > 1:
@@ -103,18 +103,18 @@ def links_of(here: Here) -> Links:
 
 
 def edge(at: datetime) -> str:
-    """An end of a window, for an address."""
+    """Return an end of a window for an address, in ms precision."""
     return at.isoformat(timespec="milliseconds").removesuffix("+00:00")
 
 
 def chosen_roles(published: Published, found: Incident, event_id: str) -> list[ChosenRole]:
-    """The roles that an event begins."""
+    """Return the roles that an event begins."""
     rows = published.rows(BAR, [found.cluster, found.group, event_id]) if event_id else []
     return [chosen_role(found, row) for row in rows]
 
 
 def chosen_role(found: Incident, row: Row) -> ChosenRole:
-    """One role in words."""
+    """Return one role as text."""
     source, protocol = row["source_node"], row["protocol"]
     shifted = dict(row)
     if found.raw:

@@ -1,4 +1,4 @@
-"""The pages of the dashboard, each made from what is published and from its address alone."""
+"""The pages of the dashboard, each made from the published tables and its address alone."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -13,7 +13,7 @@ from election_replay.jobs.showing.dashboard_frame import Here, NotThere, Page, i
 from election_replay.jobs.showing.dashboard_group import group_page
 
 BUCKETS = 32
-"""Columns of a sparkline."""
+"""Buckets of a sparkline."""
 
 
 FLEET = f"""
@@ -64,7 +64,7 @@ SPARKS = """
 
 
 def fleet_page(published: Published, here: Here) -> Page:
-    """All groups, or those whose name holds what is looked for."""
+    """Return the page of all groups, or of those whose names contain the searched text."""
     order = here.asked("sort") or "worst"
     if order not in FLEET_ORDERS:
         raise JobError(f"there is no order {order}; there is {', '.join(FLEET_ORDERS)}")
@@ -87,7 +87,7 @@ def fleet_page(published: Published, here: Here) -> Page:
 
 
 def sparklines(published: Published, groups: list[Row]) -> dict[tuple[str, str], list[int]]:
-    """Changes of leadership over time, in the same columns of time for all groups."""
+    """Return the numbers of changes of leadership in :data:`BUCKETS` equal periods, by (cluster, group)."""
     first, last = published.rows(SPAN)[0].values()
     if first is None or not groups:
         return {}
@@ -102,11 +102,11 @@ def sparklines(published: Published, groups: list[Row]) -> dict[tuple[str, str],
 RUN_BEFORE = "SELECT published_at FROM runs ORDER BY published_at DESC LIMIT 1 OFFSET 1"
 
 RARER = frozenset({"rule", "certainty", "system", "cluster", "group", "since", "until", "new"})
-"""The filters that are folded away until one of them is set."""
+"""The filters that the page hides until one of them is set."""
 
 
 def inbox_page(published: Published, here: Here) -> Page:
-    """All findings that pass the filters of the address."""
+    """Return the page of findings that pass the filters of the address."""
     filters = Filters.of(here.query)
     after = place_of(here)
     found = inbox(published, filters, after)
@@ -132,7 +132,7 @@ def inbox_page(published: Published, here: Here) -> Page:
 
 
 def known(published: Published, column: str) -> list[str]:
-    """What of a column findings have."""
+    """Return the sorted distinct values of a column of findings."""
     return [row[column] for row in published.rows(f"SELECT DISTINCT {column} FROM findings ORDER BY {column}")]
 
 
@@ -151,9 +151,9 @@ TABLES = {
 
 
 def page(published: Published, here: Here) -> Page:
-    """The page behind an address.
+    """Return the page for an address.
 
-    Raises :class:`NotThere` where there is none, :class:`JobError` for an address that says what cannot be.
+    Raises :class:`NotThere` if there is none, and :class:`JobError` for invalid values in the address.
     """
     pages: dict[str, Callable[[Published, Here], Page]] = {
         "/": inbox_page,
@@ -169,14 +169,14 @@ def page(published: Published, here: Here) -> Page:
 
 
 def rules_page(published: Published, here: Here) -> Page:
-    """Every rule: what it means, what would refute it, where it comes from, and how often it was broken."""
+    """Return the page of all rules, with the number of findings of each."""
     sql = "SELECT rule, count(*) AS n FROM findings GROUP BY rule"
     counts = {row["rule"]: row["n"] for row in published.rows(sql)}
     return Page("rules.html.j2", "Rules", {"catalogue": catalogue().values(), "counts": counts}, here.link(""))
 
 
 def runs_page(published: Published, here: Here) -> Page:
-    """What was published, what was read, and what could not be."""
+    """Return the page of published runs and of data quality."""
     tables = [
         (title, published.rows(f"{sql} LIMIT {ROWS}"), published.rows(f"SELECT count(*) AS n FROM ({sql})")[0]["n"])
         for title, sql in TABLES.items()

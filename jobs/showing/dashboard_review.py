@@ -1,4 +1,4 @@
-"""Marks of reviewers: shown with a finding, and set where the operator of the dashboard allows it."""
+"""Setting marks of reviewers in the dashboard, where its operator allows it."""
 
 import hmac
 import ipaddress
@@ -10,27 +10,27 @@ from election_replay.jobs import JobError
 from election_replay.jobs.reading.words import Row, harmless
 
 MOST_CHARACTERS = {"ticket": 200, "note": 2000}
-"""How long what is said may be."""
+"""The maximum length of the fields of a mark, in characters."""
 
 LONGEST_NAME = 100
-"""Characters of a reviewer's name."""
+"""The maximum length of a reviewer's name, in characters."""
 
 MOST_BYTES = 1 << 16
-"""How large what a browser sends may be."""
+"""The maximum size of a request body, in bytes."""
 
 FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP", "Via")
-"""What proxies say of themselves."""
+"""Headers that proxies add."""
 
 Mark = Callable[[str, str, str | None, str | None, str], Row]
-"""Marks a finding: its id, the state, the ticket, a note, and who says so."""
+"""A function that marks a finding, given its id, the state, the ticket, a note and the reviewer's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reviewing:
-    """How marks are set, and who sets them: whom ``user_header`` names, or ``operator`` where no proxy is in front.
+    """Sets marks in the name of the user that ``user_header`` gives, or of ``operator`` if there is no proxy.
 
-    The header counts only where the machine that asks is this one or one of ``proxies``. The ``secret`` makes the
-    tokens of our own forms: a page of another site cannot know them.
+    The header is trusted only in requests from this machine or from ``proxies``. The ``secret`` makes the tokens of our
+    own forms, which a page of another site cannot know (CSRF).
     """
 
     mark: Mark
@@ -40,7 +40,7 @@ class Reviewing:
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))
 
     def name(self, header: Callable[[str], str | None], peer: str) -> str:
-        """Who asks, by the headers of a request and the address that it comes from. Raises :class:`JobError`."""
+        """Return the user's name from a request's headers and peer address. Raises :class:`JobError` if unknown."""
         if not self.user_header:
             if any(map(header, FORWARDED)):
                 raise JobError("this request came through a proxy: start the dashboard with --user-header")
@@ -53,13 +53,13 @@ class Reviewing:
         return found
 
     def token(self, name: str) -> str:
-        """What stands in the forms of one reviewer."""
+        """Return the token for the forms of one reviewer."""
         return hmac.digest(self.secret, name.encode(), "sha256").hex()
 
     def set(self, form: Mapping[str, str], name: str) -> str:
-        """Set the mark that a form says, by whom ``name`` names; the id of its finding.
+        """Set the mark of a form in the name of ``name``, and return the id of the finding.
 
-        Raises :class:`JobError` for a form that is not ours, and for what cannot be said.
+        Raises :class:`JobError` for a form with a wrong token, or for invalid values.
         """
         if not hmac.compare_digest(form.get("token", "").encode(), self.token(name).encode()):
             raise JobError("this form is older than the dashboard: load the page of the finding again")
@@ -72,7 +72,7 @@ class Reviewing:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether an address is of this machine alone."""
+    """Return True for a loopback address, or ``localhost``."""
     try:
         return ipaddress.ip_address(address).is_loopback
     except ValueError:

@@ -21,7 +21,7 @@ from election_replay.jobs.showing.incident_text import alike, command_lines, pla
 
 
 def explanation_text(explanation: Explanation) -> Iterator[str]:
-    """The lines of the text; evidence stands in it word for word."""
+    """Yield the lines of the text, with evidence verbatim."""
     finding = explanation.finding
     rule = explanation.rule
     yield f"{surely(finding).upper()} {finding['rule']}  {finding['cluster']} / {finding['replica_group']}"
@@ -66,7 +66,7 @@ def explanation_text(explanation: Explanation) -> Iterator[str]:
 
 
 def links(explanation: Explanation) -> Iterator[tuple[str, str]]:
-    """Which finding this one follows from, and which follow from it."""
+    """Yield (title, text) of the finding that implies this one, and of those that it implies."""
     if explanation.implied_by:
         cause = explanation.implied_by
         yield "Follows", f"from {surely(cause)} {cause['rule']} {cause['finding_id']}: {cause['summary']}"
@@ -79,11 +79,11 @@ ORIGINS = {
     CONFIGURED: "as the settings of the pipeline say",
     DEFAULT: "by default: no log prints it",
 }
-"""Where a time comes from, in words."""
+"""Phrases for the origin of a timeout's value."""
 
 
 def times(explanation: Explanation) -> Iterator[str]:
-    """The times that the protocol counts with, and where they come from."""
+    """Yield lines about the protocol's timeouts and the origins of their values."""
     for row in explanation.times:
         longest = spoken_ms(row["longest_ms"])
         span = longest if row["shortest_ms"] == row["longest_ms"] else f"{spoken_ms(row['shortest_ms'])} to {longest}"
@@ -91,7 +91,7 @@ def times(explanation: Explanation) -> Iterator[str]:
 
 
 def limits(explanation: Explanation) -> Iterator[str]:
-    """What the logs of this group do not say about this rule, and what is wrong with the logs themselves."""
+    """Yield sentences about how often the rule could be judged in this group, and about problems of its logs."""
     for row in explanation.coverage:
         yield f"In this group ({spoken(row['protocol'])}) {undecidable(row)}"
     if not explanation.coverage:

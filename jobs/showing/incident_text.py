@@ -1,4 +1,4 @@
-"""An incident as text for a terminal, without colour, and as wide as that."""
+"""An incident as text for a terminal, without colour, in the terminal's width."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -32,21 +32,21 @@ from election_replay.jobs.reading.words import (
 from election_replay.jobs.runbook.rules import catalogue
 
 LINES_SHOWN = {"critical": 6, "warning": 6, "info": 1}
-"""Lines of evidence that are shown of one finding; ``explain`` shows all."""
+"""The maximum number of lines of evidence of a finding, by severity; ``explain`` shows all."""
 
 LANES_SHOWN = 24
 NAME_COLUMNS = 24
 SAME_TERM, OTHER_TERM, UNSEEN_LEADER = "-", "|", "~"
-"""A follower, where it follows in another term than before, and a leader after the last line of its log."""
+"""The characters of a follower, of its first column in another term, and of a leader after the end of its log."""
 
-KEPT_TOGETHER = re.compile(r"""'[^']*'|"[^" ]+ [^" ]+ UTC\"""")
-"""What a shell reads as one word although it has spaces: a path in quotes, a time."""
+SHELL_WORD = re.compile(r"""'[^']*'|"[^" ]+ [^" ]+ UTC\"""")
+"""A quoted path or time: one word of a shell that contains spaces."""
 QUOTED_QUOTE = "'\"'\"'"
 
 MARKS = {"leader": "#", "acting_leader": "a", "candidate": "c", "down": "x", "follower": "-", "observer": "o"}
 UNKNOWN = "?"
 RANK = " ?o~-|xca#"
-"""Where several roles share one column, the one further right is drawn."""
+"""Characters by rank: if several roles share a column, the rightmost here is drawn."""
 
 MEANING = {
     "#": "{counted}",
@@ -62,7 +62,7 @@ MEANING = {
 
 
 def text(incident: Incident) -> Iterator[str]:
-    """The lines of the text."""
+    """Yield the lines of the text."""
     yield f"{incident.cluster} / {incident.group}"
     yield from paragraph(incident.span_in_words())
     yield ""
@@ -105,7 +105,7 @@ def named_again(finding: Row) -> str:
 
 
 def grave(entry: StoryEntry) -> str:
-    """How grave and how sure a finding is, and that it follows from the one above it."""
+    """Return the prefix of a finding's entry: severity, certainty, and whether another implies it; else empty."""
     if entry.finding is None:
         return ""
     words = f"{entry.finding['severity'].upper()} ({entry.finding['certainty']}): "
@@ -116,7 +116,7 @@ def grave(entry: StoryEntry) -> str:
 
 
 def lane_lines(incident: Incident) -> Iterator[str]:
-    """Each member's roles over time, a mark for each column of time."""
+    """Yield the lines of the lanes: each member's roles, one character a column of time."""
     drawn = [role for role in incident.roles if role["start_time"] <= incident.end]
     every = list(dict.fromkeys(lane_of(role) for role in drawn))
     shown = every[:LANES_SHOWN]
@@ -149,13 +149,13 @@ def lane_lines(incident: Incident) -> Iterator[str]:
 
 
 def lane_name(incident: Incident, member: Lane) -> str:
-    """What a lane is called, and by how much it is shifted."""
+    """Return the name of a lane, with the shifts of its clock."""
     shifts = [clock.shift for clock in incident.clocks.wrong if clock.source == member[1] and not incident.raw]
     return " ".join([incident.called(*member), *shifts])
 
 
 def legend(used: set[str], protocol: str, *, terms: bool) -> Iterator[str]:
-    """What the marks mean."""
+    """Return the meanings of the used characters."""
     leader, term = leader_word(protocol), term_word(protocol)
     counted = f"{leader}, its {term} first" if terms else leader
     return (
@@ -164,23 +164,23 @@ def legend(used: set[str], protocol: str, *, terms: bool) -> Iterator[str]:
 
 
 class Scale:
-    """Columns of time."""
+    """Maps times to columns of ``step`` seconds."""
 
     def __init__(self, begin: datetime, length: float, width: int) -> None:
         self.begin, self.width, self.step = begin, width, length / width
 
     def column(self, at: datetime) -> int:
-        """The column that holds a moment."""
+        """Return the column of a time."""
         return min(max(int((at - self.begin).total_seconds() / self.step), 0), self.width - 1)
 
     def columns(self, start: datetime, end: datetime) -> range:
-        """The columns that hold a span of time: at least one."""
+        """Return the columns of an interval, at least one."""
         first = self.column(start)
         return range(first, max(self.column(end - timedelta(microseconds=1)), first) + 1)
 
 
 def lane(incident: Incident, member: Lane, scale: Scale) -> str:
-    """One member's roles; a leader's run begins with its term, and goes on where only its log ends."""
+    """Return the characters of a lane; a leader's begin with its term, and continue after the end of its log."""
     cells = [" "] * scale.width
     roles = [role for role in incident.roles if lane_of(role) == member]
     followed: int | None = None
@@ -210,14 +210,14 @@ def lane(incident: Incident, member: Lane, scale: Scale) -> str:
 
 
 def put(cells: list[str], columns: Sequence[int], mark: str) -> None:
-    """Draw a mark where nothing is drawn that counts for more."""
+    """Draw a character in the columns where nothing of higher rank is drawn."""
     for column in columns:
         if RANK.index(mark) > RANK.index(cells[column]):
             cells[column] = mark
 
 
 def columns_of_bands(incident: Incident, scale: Scale) -> list[bool]:
-    """In which columns two members lead at once."""
+    """Return, for each column, True if two members lead at once in it."""
     found = [False] * scale.width
     for band in incident.drawn.bands:
         for column in scale.columns(band["left_edge"], band["right_edge"]):
@@ -226,7 +226,7 @@ def columns_of_bands(incident: Incident, scale: Scale) -> list[bool]:
 
 
 def marks(findings: list[Row], scale: Scale, end: datetime) -> str:
-    """Where findings lie; one that has no end lasts to the end of the logs."""
+    """Return the characters of findings; one without an end lasts to ``end``."""
     cells = [" "] * scale.width
     for finding in findings:
         for column in scale.columns(finding["start_time"], max(finding["end_time"] or end, finding["start_time"])):
@@ -235,7 +235,7 @@ def marks(findings: list[Row], scale: Scale, end: datetime) -> str:
 
 
 def ruler(scale: Scale, margin: int) -> Iterator[str]:
-    """Times above the columns where they begin."""
+    """Yield the lines of the time axis."""
     every = 20
     names, ticks = "", ""
     for column in range(0, scale.width - 8, every):
@@ -249,18 +249,18 @@ def ruler(scale: Scale, margin: int) -> Iterator[str]:
 
 
 def command_lines(step: Step, indent: str) -> list[str]:
-    r"""The command of a step, to be copied: a line that is not its last one ends with ``\``, as shells have it."""
+    r"""Return the command of a step as lines for a shell: all but the last one end with ``\``."""
     command = step.command or ""
     if QUOTED_QUOTE in command:
         return [f"{indent}{command}"]
-    bound = KEPT_TOGETHER.sub(lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}"), command)
+    bound = SHELL_WORD.sub(lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}"), command)
     lines = wrap(bound, columns() - len(indent) - 2, break_long_words=False, break_on_hyphens=False)
     whole = [indent + line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
     return [*(f"{line} \\" for line in whole[:-1]), *whole[-1:]]
 
 
 def finding_lines(incident: Incident) -> Iterator[str]:
-    """Each finding with how sure it is, what would refute it, and lines that prove it."""
+    """Yield the lines of all findings, with certainty, what would refute them, next steps and evidence."""
     yield f"Findings: {incident.counted()}"
     for finding in incident.roots:
         yield ""
@@ -280,7 +280,7 @@ def finding_lines(incident: Incident) -> Iterator[str]:
 
 
 def echo_lines(incident: Incident, echo: Row, indent: str) -> Iterator[str]:
-    """A finding that follows from another one, below it."""
+    """Yield the lines of a finding that another one implies."""
     words = f"{surely(echo).upper()} {echo['rule']} {echo['finding_id'][:12]}: "
     words += incident.by_host(echo["summary"], finding=True)
     yield from paragraph(words, f"{indent}From it follows ", f"{indent}  ")
@@ -289,7 +289,7 @@ def echo_lines(incident: Incident, echo: Row, indent: str) -> Iterator[str]:
 
 
 def evidence_lines(incident: Incident, finding: Row, indent: str) -> Iterator[str]:
-    """Log lines behind a finding in order of time, each with its time and node; long ones are broken between words."""
+    """Yield the log lines of a finding in order of time, each with its time and node, wrapped."""
     every = incident.evidence.get(finding["finding_id"], [])
     lines = [line for line in folded(every) if line[0]["path"] is not None]
     shown = LINES_SHOWN[finding["severity"]]
@@ -307,18 +307,18 @@ def evidence_lines(incident: Incident, finding: Row, indent: str) -> Iterator[st
 
 
 def place(row: Row) -> str:
-    """When a line was logged, on the clock of the page, by which node, and where it stands."""
+    """Return the time of a line on the clock of the page, its node, and its file and line number."""
     at = f"{row['at']:%Y-%m-%d} {clock(row['at'])} UTC  {row['source_node']}  " if row["at"] else ""
     return f"{at}{row['path']}:{row['line_no']}"
 
 
 def alike(count: int) -> str:
-    """How many lines say the same."""
+    """Return text about the number of equal lines; empty for one."""
     return f" ({count} alike)" if count > 1 else ""
 
 
 def timeline_lines(incident: Incident) -> Iterator[str]:
-    """Everything that began or ended, in order of time, with its place."""
+    """Yield the lines of the timeline: everything that began or ended, with file and line number."""
     below = f"{incident.cluster}/nodes/"
     yield f"Timeline (files lie below {below})"
     day = None
@@ -335,7 +335,7 @@ def timeline_lines(incident: Incident) -> Iterator[str]:
 
 
 def timeline_entry(head: str, sentence: str, place: str) -> Iterator[str]:
-    """One moment: in one line where it fits, the place on a line of its own where not."""
+    """Yield one moment as one line if it fits, otherwise with its place on a line of its own."""
     if len(head) + len(sentence) + len(place) + 2 <= columns():
         yield f"{head}{sentence}  {place}".rstrip()
         return

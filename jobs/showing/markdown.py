@@ -1,4 +1,4 @@
-"""Prose of generated pages, wrapped as that of written ones."""
+"""Wrapping of prose in generated Markdown pages."""
 
 import re
 from textwrap import wrap
@@ -8,7 +8,7 @@ CODE = re.compile(r"`[^`]*`")
 
 
 def prose(text: str, mark: str = "") -> list[str]:
-    """A paragraph, or an entry of a list behind its ``mark``, in lines; code stays on one line, however long."""
+    """Return a paragraph, or a list entry that begins with ``mark``, as lines; code is never broken."""
     whole = CODE.sub(lambda code: code[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
     lines = wrap(
         whole,

@@ -1,8 +1,7 @@
-"""The picture of a group: a lane for each member and machine, bars for its roles, marks for findings, round times.
+"""The layout of a group's picture: a lane for each member and machine, bars for roles, marks for findings, an axis.
 
-Report and dashboard draw the same, by ``picture.html.j2``; here is said where what stands. Places are per cent of the
-width and all else is in pixels, so that a picture fits a phone, a screen and a sheet of paper; a label is shown where
-its bar is wide enough for it.
+Report and dashboard draw it with ``picture.html.j2``. Horizontal positions are per cent of the width and all else is in
+pixels, so that a picture fits a phone, a screen and a sheet of paper; a label is shown if its bar is wide enough.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,25 +24,25 @@ from election_replay.jobs.reading.words import (
 )
 
 HEAD, LANE, BAR, ROW = 30, 46, 22, 26
-"""Pixels: the room for times, a lane with its name, a bar, a row of marks."""
+"""Heights in pixels of the axis, a lane with its name, a bar, and a row of marks."""
 
 CHARACTER = 7.2
-"""Pixels of a character of a label."""
+"""The width of a character of a label, in pixels."""
 
 WIDTHS = (340, 520, 760, 1080)
-"""Widths of a picture, in pixels, from which on labels of a class are shown."""
+"""Widths of a picture in pixels; a label's class says from which of them on it is shown."""
 
 MIN_SEEN = 0.2
-"""Per cent of the width that an eye can see."""
+"""The least visible width, in per cent of the picture's."""
 
 MARKS_SHOWN = 40
-"""Marks that stand side by side with their numbers, and hide none."""
+"""The maximum number of marks with numbers that fit side by side."""
 
 TICKS = 8
-"""Times above the lanes, at most."""
+"""The maximum number of times on the axis."""
 
 STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200)
-"""Seconds between two times above the lanes; then whole days."""
+"""Possible steps of the axis in seconds; longer ones are whole days."""
 
 DAY_S = 86400
 
@@ -54,7 +53,7 @@ SYMBOLS = {
     "warning": "M0,-7 L7,6 L-7,6 Z",
     "info": "M-5,0 A5,5 0 1 0 5,0 A5,5 0 1 0 -5,0",
 }
-"""The shape of a finding: the shape alone says how grave it is."""
+"""SVG paths of marks by severity, which differ in shape, not only in colour."""
 
 RoleLink = Callable[[Row], str | None]
 FindingLink = Callable[[list[Row]], str | None]
@@ -62,7 +61,7 @@ FindingLink = Callable[[list[Row]], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Where a click on a bar leads, and on the mark of some findings; ``None``: nowhere."""
+    """Functions that return the address for a click on a bar or on a mark; ``None``: no link."""
 
     of_bar: RoleLink
     of_findings: FindingLink
@@ -70,7 +69,7 @@ class Links:
 
 @dataclass(slots=True)
 class Mark:
-    """Findings of one severity that lie too close together for marks of their own."""
+    """One or several findings of one severity, too close together for marks of their own."""
 
     at: datetime
     until: datetime
@@ -79,18 +78,18 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Places of times, in per cent of the width."""
+    """Maps times to positions in per cent of the width."""
 
     begin: datetime
     end: datetime
 
     def place(self, at: datetime) -> float:
-        """Where a moment stands, left to right."""
+        """Return the position of a time, within 0 and 100."""
         length = max((self.end - self.begin).total_seconds(), 0.001)
         return round(100 * min(max((at - self.begin).total_seconds() / length, 0), 1), 3)
 
     def ticks(self) -> Iterator[datetime]:
-        """Round times, about :data:`TICKS` of them."""
+        """Yield round times, about :data:`TICKS` of them."""
         length = max((self.end - self.begin).total_seconds(), 0.001)
         days = range(DAY_S, int(length) + 2 * DAY_S, DAY_S * max(int(length / DAY_S / TICKS), 1))
         step = next((step for step in (*STEPS_S, *days) if length / step <= TICKS), DAY_S)
@@ -101,7 +100,7 @@ class Scale:
 
 
 def marks(incident: Incident) -> dict[str, list[Mark]]:
-    """The marks by severity, in order of time."""
+    """Return the marks by severity, in order of time."""
     step = (incident.end - incident.begin) / MARKS_SHOWN
     found: dict[str, list[Mark]] = {severity: [] for severity in SEVERITIES}
     for finding in incident.findings:
@@ -118,11 +117,11 @@ def marks(incident: Incident) -> dict[str, list[Mark]]:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A role, or several too short to be told apart. ``name`` is what a link on it says; ``target``: where it leads.
+    """A bar of one role, or of several too short to see. ``name`` is the text of its link, ``target`` the address.
 
-    ``labels`` are texts with the classes that say from which width on they are shown, ``text_x`` per cent from its
-    left. ``stripe``: a leader's role that is among others. ``other_term``: a follower, in another term than before.
-    ``unsure``: the part of the bar, in per cent, in which the role may not have begun; 0: its start is known.
+    ``labels`` are (text, CSS classes), where classes say from which width on a text is shown; ``text_x`` is their
+    position in per cent of the bar. ``stripe``: a leader's role among several. ``other_term``: a follower in another
+    term than before. ``unsure``: the part of the bar, in per cent, in which the role may not have begun; 0 if known.
     """
 
     x: float
@@ -142,7 +141,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class DrawnMark:
-    """A mark: from ``x`` to ``end``, its symbol at ``inside``."""
+    """A mark of findings from ``x`` to ``end``, with its symbol at ``inside``."""
 
     severity: str
     symbol: str
@@ -157,7 +156,7 @@ class DrawnMark:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """What goes from one moment to another: two leaders at once, or a leader after the last line of its log."""
+    """An interval with two leaders, or of a leader after the end of its log."""
 
     x: float
     width: str
@@ -167,7 +166,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class DrawnLane:
-    """A lane ``top`` pixels below the top. ``shifts``: by how much its clock was put right."""
+    """A lane ``top`` pixels below the top. ``shifts`` are the corrections of its clock, as text."""
 
     top: int
     name: str
@@ -178,7 +177,7 @@ class DrawnLane:
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """An arrow from one lane to another."""
+    """An arrow from the voter's lane to the candidate's; ``begin`` and ``end`` in pixels from the top."""
 
     x: float
     begin: int
@@ -188,9 +187,9 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """All that is drawn. ``ticks`` are places and times; ``swatches`` and ``keys`` say what bars and marks mean.
+    """Everything that is drawn. ``ticks`` are (position, time); ``swatches`` and ``keys`` are the legend.
 
-    ``merged``: what is drawn together, in words; empty where all is drawn one by one.
+    ``merged`` says what is drawn merged; empty if nothing is.
     """
 
     group: str
@@ -211,7 +210,7 @@ class Picture:
 
 
 def picture(incident: Incident, links: Links, votes: list[Row] | None = None) -> Picture:
-    """The picture of a group between ``incident.begin`` and ``incident.end``; ``votes`` are drawn as arrows."""
+    """Return the picture of a group from ``incident.begin`` to ``incident.end``; ``votes`` become arrows."""
     scale = Scale(incident.begin, incident.end)
     tops = {lane: HEAD + LANE * number for number, lane in enumerate(incident.drawn.names)}
     below = HEAD + LANE * len(tops)
@@ -239,7 +238,7 @@ def picture(incident: Incident, links: Links, votes: list[Row] | None = None) ->
 
 
 def axis(scale: Scale) -> Iterator[tuple[float, str]]:
-    """Round times, with the day where it is another than before."""
+    """Yield (position, text) of round times, with the day where it changes."""
     day = None
     for at in scale.ticks():
         text = f"{at:%H:%M}" if not at.second else f"{at:%H:%M:%S}"
@@ -249,7 +248,7 @@ def axis(scale: Scale) -> Iterator[tuple[float, str]]:
 
 
 def bands(incident: Incident, scale: Scale) -> Iterator[Span]:
-    """Where two members lead at once, across all lanes."""
+    """Yield the bands, across all lanes, where two members lead at once."""
     for band in incident.drawn.bands:
         left, right = scale.place(band["left_edge"]), scale.place(band["right_edge"])
         names = (incident.called(band[f"{which}node"], band[f"{which}source_node"]) for which in ("", "other_"))
@@ -258,7 +257,7 @@ def bands(incident: Incident, scale: Scale) -> Iterator[Span]:
 
 
 def lane_drawn(incident: Incident, scale: Scale, lane: Lane, top: int, links: Links) -> DrawnLane:
-    """One lane: its name, its bars, and a leader after its last line."""
+    """Return one lane with its bars, and its leader after the end of its log."""
     name = incident.drawn.names[lane]
     shifts = [clock.shift for clock in incident.clocks.wrong if clock.source == lane[1] and not incident.raw]
     bars, followed = [], None
@@ -278,13 +277,13 @@ def lane_drawn(incident: Incident, scale: Scale, lane: Lane, top: int, links: Li
 
 
 def bar_drawn(incident: Incident, scale: Scale, bar: Row, links: Links, *, other_term: bool) -> Bar:
-    """One role, or several."""
+    """Return one bar."""
     left = scale.place(bar["left_edge"])
     wide = scale.place(bar["right_edge"]) - left
     words, label = in_words(incident, bar), label_of(bar)
-    role, late = bar["roles"][0]["role"], unsure(bar, wide)
+    role, late = bar["roles"][0]["role"], unsure_part(bar, wide)
     texts, text_x = labels(bar, label, wide * (1 - late / 100)), late
-    if not texts and role not in LEADING:  # all others can be read on the faint part as well
+    if not texts and role not in LEADING:  # other roles' labels are readable on the faint part too
         texts, text_x = labels(bar, label, wide), 0
     return Bar(
         x=left,
@@ -296,15 +295,15 @@ def bar_drawn(incident: Incident, scale: Scale, bar: Row, links: Links, *, other
         name=f"{label}: {words}" if label else words,
         target=links.of_bar(bar),
         labels=texts,
-        stripe=led_meanwhile(bar),
+        stripe=shorter_leader_role(bar),
         other_term=other_term,
         unsure=late,
         text_x=text_x,
     )
 
 
-def unsure(bar: Row, wide: float) -> float:
-    """The part of a bar, in per cent of it, in which its role may not have begun; 0 where nobody could see it."""
+def unsure_part(bar: Row, wide: float) -> float:
+    """Return the part of a bar, in per cent, in which its role may not have begun; 0 if too narrow to see."""
     if bar["n"] > 1 or not bar["start_uncertainty_ms"]:
         return 0
     known = bar["start_time"] + timedelta(milliseconds=bar["start_uncertainty_ms"])
@@ -314,18 +313,18 @@ def unsure(bar: Row, wide: float) -> float:
 
 
 def label_of(bar: Row) -> str:
-    """What stands in a bar where it fits: role and term; nothing in one of several roles."""
+    """Return the label of a bar: role and term; empty for several roles."""
     term = "" if bar["first_term"] is None else str(bar["first_term"])
     return "" if bar["n"] > 1 else f"{role_word(bar['roles'][0]['role'], bar['protocol'])} {term}".strip()
 
 
-def led_meanwhile(bar: Row) -> str | None:
-    """The role of a leader in a bar of several roles, where another one lasted longer."""
+def shorter_leader_role(bar: Row) -> str | None:
+    """Return a leader's role in a bar of several in which another role lasted longest; else None."""
     return min({role["role"] for role in bar["roles"][1:]} & LEADING, default=None)
 
 
 def labels(bar: Row, full: str, wide: float) -> list[tuple[str, str]]:
-    """What stands in a bar, with where it fits: role and term, or the term alone."""
+    """Return the labels of a bar with the classes of the widths at which they fit: role and term, or term alone."""
     term = "" if bar["first_term"] is None else str(bar["first_term"])
     if bar["n"] > 1 or wide <= 0:
         return []
@@ -340,7 +339,7 @@ def labels(bar: Row, full: str, wide: float) -> list[tuple[str, str]]:
 
 
 def in_words(incident: Incident, bar: Row) -> str:
-    """What a bar stands for."""
+    """Return the text about a bar."""
     who = incident.called(*lane_of(bar))
     if bar["n"] > 1:
         roles = ", ".join(f"{role_word(role['role'], bar['protocol'])} {times(role['n'])}" for role in bar["roles"])
@@ -358,7 +357,7 @@ def in_words(incident: Incident, bar: Row) -> str:
 
 
 def arrows(votes: list[Row], scale: Scale, tops: dict[Lane, int]) -> Iterator[Vote]:
-    """Votes, from the lane of who gave it to that of the candidate, when the round was decided."""
+    """Yield the arrows of votes, from voter to candidate, at the time at which the round was decided."""
     places = {node: top + 19 + BAR // 2 for (node, _), top in reversed(list(tops.items()))}
     for vote in votes:
         here, there = places.get(vote["voter"]), places.get(vote["candidate"])
@@ -370,7 +369,7 @@ def arrows(votes: list[Row], scale: Scale, tops: dict[Lane, int]) -> Iterator[Vo
 
 
 def row_of_marks(scale: Scale, severity: str, row: list[Mark], y: int, links: Links) -> Iterator[DrawnMark]:
-    """The findings of one severity: a mark where each begins, a line for as long as it lasts."""
+    """Yield the marks of one severity, each with a line as long as its findings last."""
     for mark in row:
         left, right = scale.place(mark.at), scale.place(mark.until)
         yield DrawnMark(
@@ -387,7 +386,7 @@ def row_of_marks(scale: Scale, severity: str, row: list[Mark], y: int, links: Li
 
 
 def mark_in_words(severity: str, mark: Mark) -> str:
-    """What a mark stands for."""
+    """Return the text about a mark."""
     if len(mark.findings) == 1:
         finding = mark.findings[0]
         return f"{surely(finding)} {finding['rule']}: {finding['summary']}"
@@ -397,7 +396,7 @@ def mark_in_words(severity: str, mark: Mark) -> str:
 
 
 def swatches(incident: Incident, lanes: list[DrawnLane]) -> Iterator[tuple[str, str]]:
-    """What the bars mean, with the classes that look like them."""
+    """Yield (CSS class, meaning) of the bars."""
     roles = sorted({(role["role"], bar["protocol"]) for bar in incident.drawn.bars for role in bar["roles"]})
     yield from ((role, role_word(role, protocol)) for role, protocol in roles)
     if any(bar.unsure for lane in lanes for bar in lane.bars):
@@ -411,7 +410,7 @@ def swatches(incident: Incident, lanes: list[DrawnLane]) -> Iterator[tuple[str, 
 
 
 def merged(incident: Incident, found: dict[str, list[Mark]]) -> str:
-    """What is drawn together, in words; empty where all is drawn one by one."""
+    """Return text about what is drawn merged; empty if nothing is."""
     roles = sum(bar["n"] for bar in incident.drawn.bars if bar["n"] > 1)
     together = sum(len(mark.findings) for row in found.values() for mark in row if len(mark.findings) > 1)
     parts = [

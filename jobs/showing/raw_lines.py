@@ -1,7 +1,7 @@
-"""The lines of all members around a finding, word for word and merged in common time.
+"""The log lines of all members around a finding, verbatim and merged in common time.
 
-Those that the warehouse keeps, or all that stand in the files where the landing zone is still there. Of the files also
-which lines have a shape that none of these members printed before: what is new is often what is wrong.
+They are those that the warehouse stores, or all lines of the files if the landing zone is given. Lines of files are
+also marked if none of these members printed that shape before: a new shape often shows what is wrong.
 """
 
 import json
@@ -26,12 +26,12 @@ from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import FOREVER, Row, harmless, paragraph
 
 COLOURS = ("cyan", "yellow", "green", "magenta", "blue", "bright_red", "bright_cyan", "bright_yellow")
-"""One for each node, and over again."""
+"""The colours of nodes, repeated if there are more nodes."""
 
 ZONE = timedelta(minutes=15)
-"""What a clock shows differs from UTC by whole multiples of this: else a line is not the one that was landed."""
+"""Zones differ from UTC by multiples of this: a line with another difference is not the one that was landed."""
 
-KEPT = """
+STORED = """
     SELECT happened_at AS at, source_node AS node, path, line_no, text, logged_at
     FROM events_around($cluster, $moment, $within) WHERE source_node IN (SELECT unnest($sources))
 """
@@ -43,10 +43,10 @@ FILES = """
 
 @dataclass(frozen=True, slots=True)
 class RawLine:
-    """A line, when in common time, whose, and where.
+    """A line with its common time, node, file and line number.
 
-    ``proof``: a finding rests on it. ``new``: its shape is; ``alike``: so many of the lines shown have it. A line that
-    is not ``dated`` goes on with the one before.
+    ``proof``: it proves a finding. ``new``: its shape is new; ``alike`` is the number of shown lines with that shape.
+    A line that is not ``dated`` continues the one before.
     """
 
     at: datetime
@@ -62,7 +62,7 @@ class RawLine:
 
 @dataclass(frozen=True, slots=True)
 class RawLines:
-    """The lines in order of time. ``whole``: all that stand in the files; ``problems``: which files were not read."""
+    """Lines in order of time. ``whole``: all lines of the files; ``problems``: the files not read, with reasons."""
 
     lines: list[RawLine]
     whole: bool
@@ -70,7 +70,7 @@ class RawLines:
 
 
 def raw_lines(published: Published, incident: Incident, landing: str | None = None) -> RawLines:
-    """The lines of an incident's members between its two times, those of the files where a ``landing`` is given."""
+    """Return the lines of an incident's members in its window; if ``landing`` is given, all lines of its files."""
     proofs = {(line["path"], line["line_no"]) for lines in incident.evidence.values() for line in lines}
     speakers = {member["source_node"] for member in incident.members}
     speakers |= {line["source_node"] for lines in incident.evidence.values() for line in lines}
@@ -79,39 +79,39 @@ def raw_lines(published: Published, incident: Incident, landing: str | None = No
     read: list[RawLine] = []
     problems: list[str] = []
     if landing:
-        read, problems = of_files(published, open_landing(landing), incident.cluster, sources, window)
+        read, problems = lines_of_files(published, open_landing(landing), incident.cluster, sources, window)
     paths = {line.path for line in read}
-    rest = [line for line in of_warehouse(published, incident.cluster, sources, window) if line.path not in paths]
+    rest = [line for line in stored_lines(published, incident.cluster, sources, window) if line.path not in paths]
     lines = sorted((*read, *rest), key=lambda line: (line.at, line.node, line.path, line.line_no))
     proven = [replace(line, proof=(line.path, line.line_no) in proofs) for line in lines]
     return RawLines(proven, bool(landing), problems)
 
 
-def of_warehouse(
+def stored_lines(
     published: Published, cluster: str, sources: Collection[str], window: tuple[datetime, datetime]
 ) -> Iterator[RawLine]:
-    """The lines that are kept between two times."""
-    for row in kept(published, cluster, sources, *window):
+    """Yield the stored lines between two times."""
+    for row in stored_rows(published, cluster, sources, *window):
         if row["text"] is not None and window[0] <= row["at"] <= window[1]:
             for more, text in enumerate(row["text"].split("\n")):
                 yield RawLine(row["at"], row["node"], row["path"], row["line_no"] + more, text, dated=not more)
 
 
-def kept(
+def stored_rows(
     published: Published, cluster: str, sources: Collection[str], begin: datetime, end: datetime
 ) -> list[dict[str, Any]]:
-    """The lines that are kept about between two times, as rows."""
+    """Return the rows of stored lines between two times, and some up to a second outside."""
     within = int((end - begin).total_seconds() / 2) + 1
     values = {"cluster": cluster, "moment": begin + (end - begin) / 2, "within": within, "sources": [*sources]}
-    return published.rows(KEPT, values)
+    return published.rows(STORED, values)
 
 
-def of_files(
+def lines_of_files(
     published: Published, zone: LandingZone, cluster: str, sources: Collection[str], window: tuple[datetime, datetime]
 ) -> tuple[list[RawLine], list[str]]:
-    """All lines between two times that stand in the files of some nodes; and which files were not read, and why."""
+    """Return all lines between two times in the files of ``sources``, and messages about files that were not read."""
     known: dict[str, dict[int, Row]] = {}
-    for row in kept(published, cluster, sources, *FOREVER):
+    for row in stored_rows(published, cluster, sources, *FOREVER):
         known.setdefault(row["path"], {})[row["line_no"]] = row
     found: list[RawLine] = []
     before: set[str] = set()
@@ -119,7 +119,7 @@ def of_files(
     for file in published.rows(FILES, {"cluster": cluster}):
         if file["path"] in known:
             try:
-                inside = [*inside_of(dated(zone, file, known[file["path"]]), window, before)]
+                inside = [*lines_in_window(lines_with_times(zone, file, known[file["path"]]), window, before)]
             except (*READ_FAILURES, JobError) as error:
                 problems.append(f"{file['path']}: {error}")
             else:
@@ -135,7 +135,7 @@ def of_files(
 
 
 def first_of_each(lines: Iterable[RawLine]) -> Iterator[RawLine]:
-    """The first line of each new shape."""
+    """Yield the first line of each new shape."""
     before: set[str] = set()
     for line in lines:
         if line.new and (shape := shape_of(line.text)) not in before:
@@ -143,8 +143,8 @@ def first_of_each(lines: Iterable[RawLine]) -> Iterator[RawLine]:
             yield line
 
 
-def inside_of(lines: Iterable[RawLine], window: tuple[datetime, datetime], before: set[str]) -> Iterator[RawLine]:
-    """The lines of one file that lie in the window; the shapes of earlier ones are added to those ``before``."""
+def lines_in_window(lines: Iterable[RawLine], window: tuple[datetime, datetime], before: set[str]) -> Iterator[RawLine]:
+    """Yield the lines of one file in the window, and add the shapes of earlier ones to ``before``."""
     for line in lines:
         if line.at < window[0]:
             before.add(shape_of(line.text))
@@ -152,10 +152,10 @@ def inside_of(lines: Iterable[RawLine], window: tuple[datetime, datetime], befor
             yield line
 
 
-def dated(zone: LandingZone, file: Row, known: dict[int, Row]) -> Iterator[RawLine]:
-    """The lines of one file with their times: those of lines that are kept, and from each of them on by its clock.
+def lines_with_times(zone: LandingZone, file: Row, known: dict[int, Row]) -> Iterator[RawLine]:
+    """Yield the lines of one file with common times: stored lines have theirs, and fix the shift of those that follow.
 
-    The first dated line of a file is kept. Raises :class:`JobError` where the file is not that which was landed.
+    The first dated line of a file is always stored. Raises :class:`JobError` if the file is not the one landed.
     """
     dialect = named(file["read_as"])
     shift: dict[str | None, timedelta] = {}
@@ -178,7 +178,7 @@ def dated(zone: LandingZone, file: Row, known: dict[int, Row]) -> Iterator[RawLi
 
 
 def lines_text(found: RawLines, *, new_alone: bool = False) -> Iterator[Text]:
-    """Each line with its time, node and place, one colour a node; ``new_alone``: the first of each new shape."""
+    """Yield each line with time, node and place, one colour a node; ``new_alone``: the first line of each new shape."""
     shown = [*first_of_each(found.lines)] if new_alone else found.lines
     nodes = sorted({line.node for line in found.lines})
     colours = dict(zip(nodes, cycle(COLOURS), strict=False))
@@ -196,7 +196,7 @@ def lines_text(found: RawLines, *, new_alone: bool = False) -> Iterator[Text]:
 
 
 def summary(found: RawLines, shown: int, *, new_alone: bool) -> Iterator[str]:
-    """What the lines are, and what their marks mean."""
+    """Yield phrases about which lines are shown, and the meanings of their marks."""
     of_files = f"all of the files{' that could be read' if found.problems else ''}"
     every = of_files if found.whole else "those that the warehouse keeps (--landing DIR shows all)"
     yield f"{number_of(shown, 'line')} in common time (UTC), {'the first of each new shape' if new_alone else every}"
@@ -209,7 +209,7 @@ FORMATS = files("election_replay.jobs.showing").joinpath("lnav.json").read_text(
 
 
 def write_lnav(found: RawLines, folder: Path) -> None:
-    """Write the lines and the formats into a folder. Raises :class:`JobError` where that is not possible."""
+    """Write the lines and lnav's formats into a folder. Raises :class:`JobError` if that fails."""
     lines = (
         {
             "at": f"{line.at:%Y-%m-%dT%H:%M:%S.%f}Z",

@@ -1,4 +1,4 @@
-"""HTML from the templates beside this file."""
+"""Renders the HTML templates of this package."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -25,17 +25,17 @@ from election_replay.jobs.templates import templates_of
 
 
 def stamp(at: datetime | None) -> str:
-    """A time to the second."""
+    """Return a time to the second; empty for ``None``."""
     return "" if at is None else f"{at:%Y-%m-%d %H:%M:%S}"
 
 
 def exactly(at: datetime) -> str:
-    """A time with its day, and with milliseconds where there are any."""
+    """Return a date and time, with milliseconds unless they are zero."""
     return f"{at:%Y-%m-%d} {clock(at)}"
 
 
 def in_cell(value: Any) -> str:
-    """A value of a table, as people write it."""
+    """Return a table's value as text for people; empty for ``None``."""
     if value is None:
         return ""
     if isinstance(value, datetime):
@@ -54,5 +54,5 @@ TEMPLATES.globals |= {
 
 
 def render(template: str, **values: Any) -> str:
-    """A page, or a part of one, without control characters, which a browser must not get; lines stay lines."""
+    """Return a rendered template with control characters escaped, except line ends and tabs."""
     return harmless(TEMPLATES.get_template(template).render(values), keep="\n\t")

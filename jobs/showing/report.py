@@ -1,4 +1,4 @@
-"""An incident as one self-contained HTML file: verdict, picture, story, findings with their lines, what is unseen."""
+"""An incident as one self-contained HTML file: verdict, picture, story, findings with lines, and what logs lack."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from election_replay.jobs.showing.rendering import render
 
 
 def page(incident: Incident) -> str:
-    """The whole file."""
+    """Return the HTML."""
     worst = incident.roots[0] if incident.roots else None
     return render(
         "report.html.j2",
@@ -33,17 +33,17 @@ def page(incident: Incident) -> str:
 
 
 def ends(incident: Incident) -> list[str]:
-    """What is told after the story."""
+    """Return the sentences after the story."""
     return [incident.by_host(sentence) for sentence in (*beyond(incident), *damage(incident), *outcome(incident))]
 
 
 def anchor(finding: Row) -> str:
-    """Where a finding stands in the file."""
+    """Return the anchor of a finding in the file."""
     return f"#{finding['finding_id']}"
 
 
 def answers(finding: Row) -> Iterator[tuple[str, str]]:
-    """What a reader asks of a finding."""
+    """Yield (question, answer) pairs about a finding."""
     rule = catalogue()[finding["rule"]]
     yield "How sure", certainty(finding)
     if losses := "; ".join(lost(finding)):

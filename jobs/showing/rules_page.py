@@ -1,4 +1,4 @@
-"""The catalogue of findings as text: for a terminal, and as the page docs/rules.md."""
+"""The catalogue of rules as text for a terminal, and as the page docs/rules.md."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -32,7 +32,7 @@ JUDGES = ("judge/*.py", "protocols/**/*.py", "replay/*.py")
 
 
 def examples_of(published: "Published") -> dict[str, Row]:
-    """For each rule its gravest published finding."""
+    """Return the gravest published finding of each rule."""
     found: dict[str, Row] = {}
     for row in published.rows(EXAMPLE):
         found.setdefault(row["rule"], row)
@@ -40,7 +40,7 @@ def examples_of(published: "Published") -> dict[str, Row]:
 
 
 def plain(examples: Mapping[str, Row]) -> Iterator[str]:
-    """For a terminal."""
+    """Yield the lines for a terminal."""
     for rule in catalogue().values():
         yield rule.rule
         yield from paragraph(rule.meaning, "  ")
@@ -52,7 +52,7 @@ def plain(examples: Mapping[str, Row]) -> Iterator[str]:
 
 
 def page(examples: Mapping[str, Row]) -> Iterator[str]:
-    """As Markdown."""
+    """Yield the lines of the page."""
     yield "# Rules"
     yield ""
     yield from prose(HEAD)
@@ -67,7 +67,7 @@ def page(examples: Mapping[str, Row]) -> Iterator[str]:
 
 
 def entries(rule: Rule, example: Row | None) -> Iterator[str]:
-    """What the page says of a rule besides its meaning."""
+    """Yield the entries of a rule besides its meaning."""
     for name in ("severity", "needs", "refuted_by", "source"):
         yield f"{spoken(name).capitalize()}: {getattr(rule, name)}"
     yield f"Judged in: {', '.join(f'`{path}`' for path in judged_in(rule))}"

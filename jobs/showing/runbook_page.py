@@ -1,4 +1,4 @@
-"""docs/runbook.md: what to do about the findings of each rule, by system and cause."""
+"""Generates docs/runbook.md: the next steps for findings of each rule, by system and cause."""
 
 import sys
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ NAMES = {
 
 
 def page() -> Iterator[str]:
-    """The lines of the page."""
+    """Yield the lines of the page."""
     yield from HEAD.splitlines()
     for rule in catalogue().values():
         yield ""

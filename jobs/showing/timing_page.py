@@ -1,6 +1,6 @@
-"""``docs/timing.md``, every time that a rule counts with.
+"""Generates ``docs/timing.md``, the page of all timeouts and tolerances of rules.
 
-``python -m election_replay.jobs.showing.timing_page`` rewrites it.
+Run ``python -m election_replay.jobs.showing.timing_page``.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ tell of one event.
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the page."""
     changed = [
         (*of_time(timeout), timeout.value.source, " x ".join(f"`{name}`" for name in timeout.value.settings) or TIMING)
         for timeout in Timeout

@@ -1,7 +1,7 @@
-"""An incident as a trace for Perfetto and every other viewer of the trace event format of Chromium (JSON).
+"""An incident as a trace for Perfetto and other viewers of Chromium's trace event format (JSON).
 
 Lanes are threads of one process, roles are slices, findings are instants on a thread of their severity, votes are flows
-from the slice of the voter to that of the candidate. Times are microseconds since 1970 UTC, on the clocks of the story.
+from the voter's slice to the candidate's. Times are microseconds since 1970 UTC, on the clocks of the story.
 
 Source: Trace Event Format, "Complete Events", "Instant Events", "Flow Events", "Metadata Events".
 """
@@ -15,14 +15,14 @@ from election_replay.jobs.reading.lanes import Lane, lane_of
 from election_replay.jobs.reading.words import SEVERITIES, Row, certainty, role_word
 
 PROCESS = 1
-"""No thread has this number: viewers would call it the main thread."""
+"""The process id. No thread has this number, as viewers would call that the main thread."""
 MICROSECOND = 1_000_000
 
 Event = dict[str, Any]
 
 
 def trace(incident: Incident, votes: list[Row]) -> dict[str, Any]:
-    """The whole trace, as plain data; ``votes`` are rows of ``voter``, ``candidate``, ``term`` and ``happened_at``."""
+    """Return the trace as plain data; ``votes`` are rows of ``voter``, ``candidate``, ``term`` and ``happened_at``."""
     threads = {lane: number for number, lane in enumerate(incident.drawn.names, start=PROCESS + 1)}
     first = PROCESS + len(threads) + 1
     shelves = {severity: number for number, severity in enumerate(SEVERITIES, start=first)}
@@ -44,7 +44,7 @@ def trace(incident: Incident, votes: list[Row]) -> dict[str, Any]:
 
 
 def names(incident: Incident, threads: dict[Lane, int], shelves: dict[str, int]) -> Iterator[Event]:
-    """What to call process and threads, and in which order they stand."""
+    """Yield the names and the order of process and threads."""
     yield metadata("process_name", 0, name=f"{incident.cluster} / {incident.group}")
     shifts = {clock.source: clock.shift for clock in incident.clocks.wrong if not incident.raw}
     for lane, number in threads.items():
@@ -57,12 +57,12 @@ def names(incident: Incident, threads: dict[Lane, int], shelves: dict[str, int])
 
 
 def metadata(name: str, thread: int, /, **values: Any) -> Event:
-    """A name, or a place in the order."""
+    """Return a metadata event."""
     return {"ph": "M", "pid": PROCESS, "tid": thread, "name": name, "args": values}
 
 
 def slices(incident: Incident, threads: dict[Lane, int]) -> Iterator[Event]:
-    """The roles; one that goes on ends with its log. Slices of one thread never overlap."""
+    """Yield the roles; an open one ends with its log. Slices of one thread never overlap."""
     last: dict[Lane, int] = {}
     for role in sorted(incident.roles, key=lambda role: role["start_time"]):
         lane = lane_of(role)
@@ -84,7 +84,7 @@ def slices(incident: Incident, threads: dict[Lane, int]) -> Iterator[Event]:
 
 
 def instants(incident: Incident, shelves: dict[str, int]) -> Iterator[Event]:
-    """The findings, where each begins."""
+    """Yield the findings, each at its start."""
     for finding in incident.findings:
         details = {
             "summary": finding["summary"],
@@ -96,7 +96,7 @@ def instants(incident: Incident, shelves: dict[str, int]) -> Iterator[Event]:
         }
         yield {
             "ph": "i",
-            "s": "t",  # of its thread: viewers show what is of the process on a row without a name
+            "s": "t",  # scope thread: viewers show events of the process on an unnamed row
             "pid": PROCESS,
             "tid": shelves[finding["severity"]],
             "ts": micros(finding["start_time"]),
@@ -107,7 +107,7 @@ def instants(incident: Incident, shelves: dict[str, int]) -> Iterator[Event]:
 
 
 def flows(votes: list[Row], threads: dict[Lane, int]) -> Iterator[Event]:
-    """The votes, from voter to candidate."""
+    """Yield the votes, from voter to candidate."""
     of_node = {node: number for (node, _), number in reversed(threads.items())}
     for number, vote in enumerate(votes, start=1):
         here, there = of_node.get(vote["voter"]), of_node.get(vote["candidate"])
@@ -121,5 +121,5 @@ def flows(votes: list[Row], threads: dict[Lane, int]) -> Iterator[Event]:
 
 
 def micros(at: datetime) -> int:
-    """Microseconds since 1970 UTC."""
+    """Return microseconds since 1970 UTC."""
     return round(at.timestamp() * MICROSECOND)

@@ -1,1 +1,1 @@
-"""The Delta tables, without Spark: names, versions, commits, data files, and what tidies them."""
+"""The Delta tables, without Spark: names, versions, commits, data files and upkeep."""

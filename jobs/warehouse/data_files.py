@@ -32,7 +32,7 @@ ROW_GROUP = 10_000
 """Rows of a row group."""
 
 FILE_ROWS = 20_000
-"""Rows after which a file of an unpartitioned table ends: to replace one row a night rewrites at most so many."""
+"""Rows after which a file of an unpartitioned table ends, and so the most that a night rewrites to replace one row."""
 
 COLLECTED = 100_000
 """The threshold of new objects for a garbage collection while rows are made."""
@@ -224,7 +224,7 @@ def write_data_files(output: Iterable[Row | Rows], root: str) -> list[DataFile]:
     """
     try:
         with fewer_collections():
-            return written(output, root)
+            return write_files(output, root)
     except OSError as error:
         if no_machine(error):
             time.sleep(PAUSE)
@@ -242,7 +242,7 @@ def fewer_collections() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-def written(output: Iterable[Row | Rows], root: str) -> list[DataFile]:
+def write_files(output: Iterable[Row | Rows], root: str) -> list[DataFile]:
     """Write rows as :func:`write_data_files` does, without its pause and its rare garbage collection."""
     tables: dict[str, _TableFiles] = {}
     for name, rows in output:

@@ -22,10 +22,11 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
 LEAST_ROWS = 2_000
-"""About how many rows a file has in a table of up to :data:`TABLE_FILES` such files."""
+"""The approximate number of rows of a file in a table of up to :data:`TABLE_FILES` such files."""
 
 TABLE_FILES = 200
-"""About how many files a larger table has, until each holds :data:`~jobs.warehouse.data_files.FILE_ROWS` rows."""
+"""The approximate number of files of a larger table, until each holds
+:data:`~jobs.warehouse.data_files.FILE_ROWS` rows."""
 
 SMALL = 4
 """A file is small if it has fewer than 1/SMALL of the rows that a file of its table should have."""
@@ -34,11 +35,11 @@ MOST_SMALL = 16
 """A rewrite also joins the small files of a table if there are more than this."""
 
 FEW_ROWS = 200_000
-"""Up to so many rows the driver rewrites by itself, before executors would have begun; up to so many new rows are
-merged into existing files. Also the assumed rows of a file whose statistics do not say."""
+"""The maximum number of rows that the driver rewrites itself, before executors would have begun, and of new rows that
+are merged into existing files; also the assumed number of rows of a file without statistics."""
 
 TASK_ROWS = 200_000
-"""About how many rows one task rewrites."""
+"""The approximate number of rows that one task rewrites."""
 
 Key = tuple[str, str]
 """The cluster, and the value of the table's second key column, by which rows are replaced."""
@@ -303,7 +304,7 @@ def staying(task: RewriteTask, paths: Sequence[str], deleted: DeletedKeys) -> pa
         return schema.empty_table()
     cluster = ds.field(table.replaced_by[0])
     here = cluster >= task.first[0] if task.end is None else (cluster >= task.first[0]) & (cluster <= task.end[0])
-    rows = Warehouse(task.root).written(task.table, paths).to_table(filter=here).cast(schema)
+    rows = Warehouse(task.root).uncommitted(task.table, paths).to_table(filter=here).cast(schema)
     of_row, keys = keys_of(rows, table)
     stays = [
         key[0] not in deleted.clusters and key not in deleted.keys and is_between(key, task.first, task.end)

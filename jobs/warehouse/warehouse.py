@@ -22,7 +22,7 @@ from pyarrow import fs
 
 from election_replay.jobs import JobError
 from election_replay.jobs.faults import Damaged, user_message
-from election_replay.jobs.warehouse.data_files import DataFile, written
+from election_replay.jobs.warehouse.data_files import DataFile, write_files
 from election_replay.jobs.warehouse.delta_form import added, delta_schema, properties
 from election_replay.jobs.warehouse.file_stats import dataset_of
 from election_replay.jobs.warehouse.patience import Answer, retry_hdfs
@@ -58,7 +58,7 @@ TABLES_AT_ONCE = 4
 MAINTENANCE = frozenset({"OPTIMIZE", "VACUUM START", "VACUUM END", "SET TBLPROPERTIES", "COMPUTE STATS"})
 """Delta's names of operations that change no row, whoever commits them."""
 MAINTENANCE_COMMITS = 100
-"""Most commits of a table's history that are searched for one that changed rows."""
+"""The maximum number of commits of a table's history that are searched for one that changed rows."""
 
 UNFINISHED = re.compile(r"/_delta_log/\.\d{20}\.json\.tmp[.\d]*$")
 """The path of a commit on HDFS while it is being written."""
@@ -136,7 +136,7 @@ class Warehouse:
         finally:
             self._pinned = None
 
-    def changed(self, table: str) -> None:
+    def unpin(self, table: str) -> None:
         """Drop the pinned version of ``table`` after a commit, so that the next read looks for newer ones."""
         if self._pinned is not None:
             self._pinned.discard(table)
@@ -197,7 +197,7 @@ class Warehouse:
         self._datasets[table] = opened.version(), found
         return found
 
-    def written(self, table: str, paths: Iterable[str]) -> ds.Dataset:
+    def uncommitted(self, table: str, paths: Iterable[str]) -> ds.Dataset:
         """Return an Arrow dataset of data files of ``table`` that no commit names yet."""
         system, root = self.files(self.location(table))
         found = fs.SubTreeFileSystem(root, system)
@@ -290,7 +290,7 @@ class Warehouse:
         if left_out := self.unrecorded(self.rows("runs")):
             self.append(left_out, "runs")
 
-    def moment(self, table: str, *columns: str) -> datetime:
+    def next_timestamp(self, table: str, *columns: str) -> datetime:
         """Return now, or 1 us after the latest time in ``columns`` if the driver's clock was set back (UTC).
 
         Readers take the row with the latest time as the newest, so a row written later needs a later time.
@@ -376,7 +376,7 @@ class Warehouse:
         return int(self.opened("runs").metadata().configuration.get(FORM_PROPERTY) or 1)
 
     def forgotten(self) -> int:
-        """Return the number of the last landing whose lines were erased, except those of facts; 0 if none was."""
+        """Return the last landing whose lines were erased, except lines that facts name; 0 if there is none."""
         if self.version("log_lines") is None:
             return 0
         return int(self.opened("log_lines").metadata().configuration.get(FORGOTTEN_PROPERTY) or 0)
@@ -528,7 +528,7 @@ class Warehouse:
                 f"another job has written to {self.location(table)} since this one began: run it again"
             ) from error
         finally:
-            self.changed(table)
+            self.unpin(table)
 
     def refuse_other_shape(self, table: str, opened: DeltaTable) -> None:
         """Raise :class:`JobError` if our data files do not fit the table: Delta itself does not check.
@@ -567,7 +567,7 @@ class Warehouse:
             self.retry_hdfs(partial(self._create, TABLES[table]))
         self.add_missing_columns(TABLES[table])
         shaped = pa.Table.from_pylist(list(rows), TABLES[table].arrow_schema())
-        files = self.retry_hdfs(lambda: written(((table, batch) for batch in shaped.to_batches()), self.root))
+        files = self.retry_hdfs(lambda: write_files(((table, batch) for batch in shaped.to_batches()), self.root))
         opened = self.opened(table)
         with self.committing(table):
             self.retry_hdfs(

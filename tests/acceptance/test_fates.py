@@ -12,7 +12,7 @@ import pytest
 
 import election_replay.jobs.reading.published
 from election_replay.jobs.reading.incident import incident
-from election_replay.jobs.reading.published import Published, show
+from election_replay.jobs.reading.published import Published, register_table
 from election_replay.jobs.reading.story import damage, outcome, story
 from election_replay.jobs.warehouse.warehouse import Warehouse as Tables
 from tests.acceptance.published import Row, Warehouse
@@ -85,14 +85,14 @@ def published(gold: Warehouse, monkeypatch: pytest.MonkeyPatch) -> Published:
     """What is published, each table read from its files once: a hundred stories ask for it again and again."""
 
     def keep(database: duckdb.DuckDBPyConnection, *of_run: Any) -> None:
-        show(database, *of_run)
+        register_table(database, *of_run)
         name = of_run[3]
         database.register("shown", database.table(name).to_arrow_table())
         database.execute(f"DROP VIEW IF EXISTS {name}")
         database.execute(f"CREATE TABLE {name} AS FROM shown")
         database.unregister("shown")
 
-    monkeypatch.setattr(election_replay.jobs.reading.published, "show", keep)
+    monkeypatch.setattr(election_replay.jobs.reading.published, "register_table", keep)
     return Published(Tables(str(gold.path)))
 
 

@@ -200,7 +200,7 @@ def test_the_last_note_on_a_finding_counts_whatever_the_clock_said(tmp_path: Pat
     }
     warehouse.append([note], "reviews")
     clock.off = -timedelta(days=1)
-    assert warehouse.moment("reviews", "reviewed_at") > note["reviewed_at"]
+    assert warehouse.next_timestamp("reviews", "reviewed_at") > note["reviewed_at"]
 
 
 Ended = tuple[int, str]

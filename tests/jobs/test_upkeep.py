@@ -11,7 +11,7 @@ from deltalake import DeltaTable
 from election_replay.jobs import JobError
 from election_replay.jobs.cli.app import main
 from election_replay.jobs.engines.spark_engine import SparkEngine
-from election_replay.jobs.publish import point_at
+from election_replay.jobs.publish import move_pointer
 from election_replay.jobs.publishing.runs import Judged
 from election_replay.jobs.reading.published import KeptNoLongerError, Published
 from election_replay.jobs.spark_views import register
@@ -43,7 +43,7 @@ def published(warehouse: Warehouse, *terms: int, days_ago: float = 0) -> dict[st
     """Publish what a run found some days ago."""
     name, started = judge(warehouse, run_id(days_ago), *terms), NOW - timedelta(days=days_ago)
     name_published(warehouse, name, ("c1", "g1"))
-    point_at(warehouse, Judged(name, started, 1, (), ("c1",), "none", warehouse.versions()), ())
+    move_pointer(warehouse, Judged(name, started, 1, (), ("c1",), "none", warehouse.versions()), ())
     rows = warehouse.rows("runs")
     DeltaTable(warehouse.location("runs")).delete()
     late = [row | {"published_at": started} if row["run_id"] == name else row for row in rows]

@@ -30,7 +30,7 @@ AT_STARTS = frozenset({"ETCD_MEMBER_ADDED", "ETCD_MEMBER_PROMOTED", "ETCD_MEMBER
 """Lines about changes of members that a start prints again as it reads the log; those are not shown."""
 
 STARTS = frozenset({"ETCD_BOOT", "ETCD_MEMBER_STARTS", "ETCD_MEMBER_RESTARTS", "ETCD_SERVER_STARTS", "RAFT_START"})
-"""Lines of such a start."""
+"""Kinds of lines of such a start."""
 
 LEADER_IS_KNOWN = frozenset({"RAFT_LEADER_KNOWN", "RAFT_TO_LEADER"})
 """Lines that show that a member that started has read its log."""
@@ -39,7 +39,7 @@ READS_ITS_LOG_FOR_US = 60_000_000
 """For at most this many us after its start a member may print old changes again that it applies late."""
 
 OF_ANOTHER = frozenset({"CTL_BROKER_EXPIRED", "CTL_ELECT_DONE", "CTL_ELECT_OK", "RC_FAILED_OVER", "RC_FAIL_TOLD"})
-"""Lines whose ``node`` is not the member that wrote them."""
+"""Kinds of lines whose ``node`` is not the member that wrote them."""
 
 APART = redis.APART | kafka.APART
 """Lines that undo each other: equal ones are not shown together."""

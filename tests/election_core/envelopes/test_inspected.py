@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from election_replay.jobs.cli.learn import came_in
+from election_replay.jobs.cli.learn import envelope_text
 from election_replay.jobs.landing.inspection import inspect
 from tests.election_core.envelopes.shippers import exported, shipped
 from tests.jobs.zone import leads, noise
@@ -23,7 +23,7 @@ def test_envelope_nodes_and_numbers_are_told(tmp_path: Path) -> None:
     assert found.kinds == {"DL_TO_LEADER": 16}
     assert [(one.line_no, one.reason) for one in found.quarantined] == [(49, found.quarantined[0].reason)]
     assert found.events[0].text == LINES[0]
-    assert came_in(found) == "; in envelopes (filebeat) of a (24 lines), b (24 lines)"
+    assert envelope_text(found) == "; in envelopes (filebeat) of a (24 lines), b (24 lines)"
 
 
 @pytest.mark.parametrize("name", ["broker.log", "0.log", "journal.export"])
@@ -40,4 +40,4 @@ def test_an_export_is_inspected(tmp_path: Path, name: str) -> None:
 def test_a_plain_file_came_in_nothing(tmp_path: Path) -> None:
     file = tmp_path / "broker.log"
     file.write_text("\n".join(LINES) + "\n")
-    assert came_in(inspect(str(file))) == ""
+    assert envelope_text(inspect(str(file))) == ""

@@ -154,7 +154,7 @@ def test_a_database_that_is_used_again_knows_nothing_of_who_used_it_before(tmp_p
         with pytest.raises(duckdb.CatalogException):
             again.sql("SELECT * FROM mine")
         assert mine
-    assert len(duckdb_rows._IDLE["123MB", 1]) == 2
+    assert len(duckdb_rows._IDLE_DATABASES["123MB", 1]) == 2
 
 
 def test_where_memory_is_too_little_for_two_threads_one_answers(
@@ -275,7 +275,7 @@ def test_above_a_size_the_local_engine_advises_spark(local: LocalEngine, capsys:
 
 
 def test_rows_of_one_key_come_to_one_hand_whatever_the_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_engine, "HAND_ROWS", 10)
+    monkeypatch.setattr(local_engine, "BATCH_FILE_ROWS", 10)
     chance = random.Random(5)
     for _ in range(50):
         keys = sorted((f"c{chance.randint(0, 4)}", f"n{chance.randint(0, 3)}") for _ in range(chance.randint(0, 90)))
@@ -289,7 +289,8 @@ def test_rows_of_one_key_come_to_one_hand_whatever_the_batches(tmp_path: Path, m
             begin += size
         reader = pa.RecordBatchReader.from_batches(table.schema, batches)
         batches = [
-            pa.ipc.open_stream(file).read_all() for file in local_engine.spooled(reader, ["cluster", "node"], tmp_path)
+            pa.ipc.open_stream(file).read_all()
+            for file in local_engine.batch_files(reader, ["cluster", "node"], tmp_path)
         ]
         assert [row["at"] for batch in batches for row in batch.to_pylist()] == list(range(len(keys)))
         own = [{(row["cluster"], row["node"]) for row in batch.to_pylist()} for batch in batches]
@@ -320,7 +321,7 @@ def test_what_is_much_goes_to_other_processes_and_what_is_little_stays(
     partitioning = Partitioning(("cluster", "line_no"), ("cluster", "line_no"))
     local.ready()
     for rows, other in ((6, False), (3, True)):
-        monkeypatch.setattr(local_engine, "HAND_ROWS", rows)
+        monkeypatch.setattr(local_engine, "BATCH_FILE_ROWS", rows)
         files = local.map_partitions(warehouse, parts, partitioning, tell_who)
         warehouse.replace(files, "quarantine", None, "test")
         found = warehouse.rows("quarantine")
@@ -429,7 +430,7 @@ def test_engines_take_turns_night_by_night(
     spark: SparkEngine, local: LocalEngine, corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Files grow, come late or at the end; the nights are written by one engine or the other."""
-    monkeypatch.setattr(local_engine, "HAND_ROWS", 2_000)
+    monkeypatch.setattr(local_engine, "BATCH_FILE_ROWS", 2_000)
     monkeypatch.setattr("election_replay.jobs.engines.spark_engine.are_few", lambda *_: False)
     chance = random.Random(12)
     stories = {tmp_path / "stories" / name.partition("/")[0]: name for name in STORIES[:: amount(2, 1)]}
@@ -482,7 +483,7 @@ def test_a_run_may_be_killed_at_any_moment(local: LocalEngine, corpora: Path, zo
     killed, once, chance = Warehouse(str(tmp_path / "killed")), Warehouse(str(tmp_path / "once")), random.Random(3)
     night(local, zone.root, once)
     code = (
-        "import sys; import election_replay.jobs.engines.local_engine as e; e.HAND_ROWS, e.POOL_BYTES = 100, 0\n"
+        "import sys; import election_replay.jobs.engines.local_engine as e; e.BATCH_FILE_ROWS, e.POOL_BYTES = 100, 0\n"
         "from election_replay.jobs.cli.app import main; sys.exit(main(sys.argv[1:]))"
     )
     command = [

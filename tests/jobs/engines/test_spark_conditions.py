@@ -7,7 +7,7 @@ import pytest
 
 from election_replay.jobs.engines.duckdb_rows import fits as fits_by_arrow
 from election_replay.jobs.engines.engine import AfterOwn, Partitioning
-from election_replay.jobs.engines.spark_engine import SparkEngine, dealt_and_sorted, fits
+from election_replay.jobs.engines.spark_engine import SparkEngine, fits, partitioned_and_sorted
 
 MANY, FEW = 3_000, 50
 
@@ -24,7 +24,7 @@ def sources(clusters: int) -> pa.Table:
 def test_hundreds_of_busy_clusters_are_dealt(spark: SparkEngine, splits_by_cluster: Mapping[str, int]) -> None:
     rows = sources(700)
     partitioning = Partitioning(("cluster", "source_node"), ("cluster", "source_node"), splits_by_cluster)
-    found = dealt_and_sorted(spark.session.createDataFrame(rows), partitioning).toArrow()
+    found = partitioned_and_sorted(spark.session.createDataFrame(rows), partitioning).toArrow()
     assert sorted(found.to_pylist(), key=str) == sorted(rows.to_pylist(), key=str)
 
 

@@ -26,13 +26,13 @@ from election_replay.jobs.gates.checks import (
     THREADS,
     Newest,
     as_json,
+    blocked_clusters,
     check,
     chosen_tables,
     columns_read,
     expectations_of,
     failure_text,
     record,
-    stopped,
 )
 from election_replay.jobs.gates.data_docs import data_docs
 from election_replay.jobs.replay import Replay
@@ -241,7 +241,7 @@ def test_a_defect_is_stopped_by_its_gate(warehouse: Warehouse, defect: str) -> N
     spoil(warehouse)
     checks = check(warehouse)
     assert {(one.table, one.expectation.name) for one in checks if one.stops} == gates
-    assert stopped(checks, ["c1", "c2"]) == {"c1"}
+    assert blocked_clusters(checks, ["c1", "c2"]) == {"c1"}
     for one in checks:
         assert one.holds or (one.examples["c1"] and '"cluster": "c1"' in one.examples["c1"][0])
 
@@ -307,7 +307,7 @@ def test_a_falling_term_in_a_new_life_passes(warehouse: Warehouse) -> None:
 def test_only_the_clusters_asked_for_are_looked_at(warehouse: Warehouse) -> None:
     twice("events")(warehouse)
     assert all(one.holds and not one.rows for one in check(warehouse, clusters=["c2"]))
-    assert stopped(check(warehouse, clusters=["c1"]), ["c1"]) == {"c1"}
+    assert blocked_clusters(check(warehouse, clusters=["c1"]), ["c1"]) == {"c1"}
 
 
 def test_rows_of_a_killed_landing_do_not_count(warehouse: Warehouse) -> None:
@@ -419,7 +419,7 @@ def test_a_source_that_falls_behind_is_said_but_stops_nothing(warehouse: Warehou
     landed(warehouse, 2, 10, 27 * 3600, node="n2")
     checks = check(warehouse)
     assert {one.expectation.name for one in checks if not one.holds} == {"fresh"}
-    assert stopped(checks, ["c1"]) == set()
+    assert blocked_clusters(checks, ["c1"]) == set()
     [late] = [one for one in checks if one.failed]
     assert failure_text(late, *late.failed).startswith("warning bronze/landed_files fresh")
 

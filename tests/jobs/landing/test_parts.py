@@ -74,7 +74,7 @@ def test_a_landing_that_was_killed_goes_on_behind_its_last_part(
 def test_a_landing_beside_it_stops_one_of_them(
     local: LocalEngine, zone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    warehouse, landed_by = Warehouse(str(tmp_path / "w")), land.landed_by
+    warehouse, land_all = Warehouse(str(tmp_path / "w")), land.land_all
     calls = []
 
     def beside(*arguments: Any) -> Any:
@@ -82,9 +82,9 @@ def test_a_landing_beside_it_stops_one_of_them(
         if len(calls) == 2:
             monkeypatch.undo()
             land_only(local, zone, Warehouse(warehouse.root))
-        return landed_by(*arguments)
+        return land_all(*arguments)
 
-    monkeypatch.setattr(land, "landed_by", beside)
+    monkeypatch.setattr(land, "land_all", beside)
     with pytest.raises(JobError, match="another job has written"):
         land_only(local, zone, warehouse)
     lines = lines_of(Warehouse(warehouse.root))

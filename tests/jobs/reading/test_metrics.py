@@ -7,7 +7,7 @@ import pytest
 
 from election_replay.jobs.cli.app import main
 from election_replay.jobs.gates.checks import check, record
-from election_replay.jobs.publish import point_at
+from election_replay.jobs.publish import move_pointer
 from election_replay.jobs.publishing.runs import Judged
 from election_replay.jobs.reading.metrics import escaped
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -30,7 +30,7 @@ def warehouse(tmp_path: Path) -> Warehouse:
     name_published(tables)
     twice("events")(tables)
     record(tables, check(tables))
-    point_at(tables, Judged("r1", EPOCH, 1, (), ("c1",), "none", tables.versions()), ["c2"])
+    move_pointer(tables, Judged("r1", EPOCH, 1, (), ("c1",), "none", tables.versions()), ["c2"])
     return tables
 
 

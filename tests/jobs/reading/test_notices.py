@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from election_replay.jobs.reading.notices import of_interest, together
+from election_replay.jobs.reading.notices import merged_notices, without_repeats
 from election_replay.jobs.runbook import notices
 
 BEGIN = datetime(2026, 3, 1, 2, tzinfo=UTC)
@@ -22,7 +22,9 @@ def line(second: float, source: str, kind: str, **said: Any) -> dict[str, Any]:
 
 
 def told(*lines: dict[str, Any]) -> list[tuple[float, str, str]]:
-    found = sorted(together(of_interest(list(lines), notices.ALWAYS), notices.ALWAYS), key=lambda notice: notice.at)
+    found = sorted(
+        merged_notices(without_repeats(list(lines), notices.ALWAYS), notices.ALWAYS), key=lambda notice: notice.at
+    )
     return [
         ((notice.at - BEGIN).total_seconds(), "+".join(source for _, source in notice.speakers), notice.text)
         for notice in found

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from election_replay.jobs.engines.local_engine import LocalEngine
-from election_replay.jobs.replaying.evidence_lines import MANY_DAYS, Former, logged_about
+from election_replay.jobs.replaying.evidence_lines import MANY_DAYS, FormerLandings, logged_about
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.nights import land_only
 from tests.jobs.zone import Zone, election
@@ -26,9 +26,11 @@ def warehouse(tmp_path: Path) -> Warehouse:
     return warehouse
 
 
-def former(warehouse: Warehouse) -> Former:
+def former(warehouse: Warehouse) -> FormerLandings:
     """All landings but the last one."""
-    return Former(warehouse.root, NIGHTS - 1, {name: warehouse.versions()[name] for name in ("events", "log_lines")})
+    return FormerLandings(
+        warehouse.root, NIGHTS - 1, {name: warehouse.versions()[name] for name in ("events", "log_lines")}
+    )
 
 
 def events_of(warehouse: Warehouse, batch: int) -> Wanted:

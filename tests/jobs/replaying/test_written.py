@@ -14,7 +14,7 @@ import election_replay.jobs.replay
 from benchmarks.load import Calendar
 from benchmarks.years import Fleet, Nights
 from election_replay.jobs.engines.local_engine import LocalEngine
-from election_replay.jobs.gates.checks import Check, check, stopped
+from election_replay.jobs.gates.checks import Check, blocked_clusters, check
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.replay import replay
 from election_replay.jobs.warehouse.replacing import DeletedKeys
@@ -116,7 +116,7 @@ def spoiling(judge_all: Callable[..., Written], group: str) -> Callable[..., Wri
         twin = pa.Table.from_pylist([row], TABLES[table].arrow_schema())
         by_the_run = CommitProperties(custom_metadata={NOTE: work.plan.run_id})
         write_deltalake(work.warehouse.location(table), twin, mode="append", commit_properties=by_the_run)
-        work.warehouse.changed(table)
+        work.warehouse.unpin(table)
         return written
 
     return spoil
@@ -131,4 +131,4 @@ def test_a_wrong_row_is_stopped_where_the_night_wrote_and_found_elsewhere_by_a_w
     judge_all = election_replay.jobs.replay.judge_all
     monkeypatch.setattr(election_replay.jobs.replay, "judge_all", spoiling(judge_all, group))
     assert replay(LocalEngine(cores=1), warehouse).held == held
-    assert stopped(check(warehouse, JUDGED), ["c0"]) == (set() if held else {"c0"})
+    assert blocked_clusters(check(warehouse, JUDGED), ["c0"]) == (set() if held else {"c0"})
