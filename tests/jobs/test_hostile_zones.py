@@ -49,7 +49,7 @@ NAMES = (
 HELD_MB = 40
 """What a process that lands a bomb may hold beyond what it held for a small file: some megabytes of the bomb."""
 
-ZEROS = 256 << 20
+ZEROS = 128 << 20
 """Bytes that a bomb comes to."""
 
 BOMBS: dict[str, Callable[[bytes], bytes]] = {

@@ -36,14 +36,6 @@ def ask_every_table(warehouse: Warehouse, gone: str) -> None:
         assert published.rows(f"SELECT count(*) AS n FROM {name} WHERE cluster = '{gone}'") == [{"n": 0}]  # noqa: S608
 
 
-@pytest.fixture
-def one_night(local: LocalEngine, landing: Landing, tmp_path: Path) -> tuple[Path, Warehouse]:
-    """A zone of three clusters, landed and judged in one night: their rows share files."""
-    zone, warehouse = landing(THREE), Warehouse(str(tmp_path / "warehouse"))
-    night(local, zone, warehouse)
-    return zone, warehouse
-
-
 def grow(zone: Path, clusters: Iterable[str]) -> None:
     """Let a node of each cluster begin another log."""
     for cluster in clusters:
@@ -52,11 +44,16 @@ def grow(zone: Path, clusters: Iterable[str]) -> None:
 
 
 def test_the_others_can_be_asked_and_go_on_after_one_cluster_is_erased(
-    one_night: tuple[Path, Warehouse], local: LocalEngine
+    local: LocalEngine, landing: Landing, tmp_path: Path
 ) -> None:
-    zone, warehouse = one_night
+    """Three clusters are landed and judged in one night: their rows share files, which stay of the tables' types."""
+    zone, warehouse = landing(THREE), Warehouse(str(tmp_path / "warehouse"))
+    night(local, zone, warehouse)
     forget(warehouse, "old-copy-497")
     ask_every_table(warehouse, "old-copy-497")
+    for name in warehouse.versions():
+        for file in DeltaTable(warehouse.location(name)).file_uris():
+            assert "_view" not in str(pq.read_schema(file).types), name
     (zone / "old-copy-497").rename(zone.parent / "old-copy")
     grow(zone, ["healthy-497"])
     night(local, zone, warehouse)
@@ -88,13 +85,3 @@ def test_files_that_are_gone_are_not_committed(zone: Zone, local: LocalEngine) -
     with pytest.raises(JobError, match="are gone: somebody has tidied up"):
         commit(warehouse, written, 2)
     assert warehouse.versions() == before
-
-
-def test_erased_rows_are_written_in_the_types_of_the_table(one_night: tuple[Path, Warehouse]) -> None:
-    _, warehouse = one_night
-    forget(warehouse, "healthy-497")
-    for name in warehouse.versions():
-        table = DeltaTable(warehouse.location(name))
-        for uri in table.file_uris():
-            schema = pq.read_schema(uri)
-            assert "_view" not in str(schema.types), name
