@@ -117,6 +117,12 @@ def test_who_led_by_a_clock_in_doubt_led_when_it_showed() -> None:
     assert not [breach for breach in audited_world("dledger-wild-clocks", 11) if breach.check == "leaders"]
 
 
+def test_a_voter_whose_own_log_shows_that_it_was_asked_in_time_broke_no_rule() -> None:
+    """The order of its own lines holds whatever the clocks of two members say."""
+    found = findings_of(played(WILD["raft-wild-clocks"], 61), "raft-wild-clocks")
+    assert not [row for row in found if row.rule == "WRONG_VOTE_RESULT"]
+
+
 def test_a_quiet_broker_is_not_told_to_be_silent_again_and_again() -> None:
     """Its periodic lines come all at once, every ten seconds: only a longer silence breaks that rhythm."""
     found = findings_of(played(WILD["controller-wild-faults"], 5), "controller-wild-faults")

@@ -74,6 +74,13 @@ class _Reached:
         number = bisect_right(self._terms, term)
         return self._raised[self._from[number]] if number < len(self._from) else None
 
+    def asked_in_time(self, candidate: str, term: int) -> bool:
+        """Return True when the node's own log shows that a candidate raised it to a term before it reached a larger
+        one."""
+        number = bisect_right(self._terms, term)
+        asked = self.just(term)
+        return asked is not None and asked.peer == candidate and self._first[term] < self._from[number]
+
 
 def expired_grants(group: Group, back: list[Finding]) -> Iterator[Finding]:
     """Yield ``WRONG_VOTE_RESULT``: a vote for a candidate that reached its term after the voter had reached a larger
@@ -84,7 +91,7 @@ def expired_grants(group: Group, back: list[Finding]) -> Iterator[Finding]:
         if candidate is None or voter == candidate or voter not in reached or candidate not in reached:
             continue
         first, begin = reached[voter].beyond(term), reached[candidate].just(term)
-        if first is None or begin is None:
+        if first is None or begin is None or reached[voter].asked_in_time(candidate, term):
             continue
         if group.clocks.elapsed(since(first), since(begin))[0] > 0:
             yield group.finding(
