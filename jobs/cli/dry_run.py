@@ -26,8 +26,7 @@ from election_replay.schemas.landed_files import NOT_UNDERSTOOD
 def landing_plan(
     files: Sequence[LogFile], passed_over: Iterable[Skipped], landing: str, config: Config
 ) -> Iterator[str]:
-    """Which files would be looked into, cluster by cluster; which of them again; what would be passed over, and what
-    would not be understood."""
+    """Yield lines about the files that would be landed, by cluster, tried again, passed over, or not understood."""
     sizes: defaultdict[str, list[int]] = defaultdict(list)
     for file in files:
         if file.unread is None:

@@ -152,7 +152,7 @@ def print_json(names: Sequence[str], rows: Rows, limit: int | None = None) -> No
 
 
 def print_changes(found: "Changes | None", form: str, where_none: str = "") -> None:
-    """What changed between two runs, as text or JSON; ``where_none`` is said where there is nothing to compare."""
+    """Print the differences of two runs as text or JSON; ``where_none`` is the text if ``found`` is ``None``."""
     from election_replay.jobs.reading import changes
     from election_replay.jobs.showing.changes_text import changes_text
 

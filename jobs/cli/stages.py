@@ -149,8 +149,10 @@ def land_table_stage(engine: "Engine", name: str, tables: Any, config: "Config")
 
 
 def landed_by(engine: "Engine", work: "Callable[[], Landing]", files: str, nothing: str) -> "Landing":
-    """What a landing came to; it says of how many ``files``, and what became of their lines, or that there is
-    ``nothing``."""
+    """Run a landing with a line of progress, and return its result.
+
+    ``files`` is the text about the number of files, ``nothing`` the text if there was nothing new.
+    """
     from election_replay.jobs.cli.progress import rate, stage
 
     with stage("land", engine) as report:

@@ -67,9 +67,9 @@ def following(grave: list[str], count: int) -> str:
 
 
 def worst(published: Published, *, lesser: bool = False) -> list[Row]:
-    """The findings that are listed, those that are critical first, without those that follow from another one.
+    """Return the findings to list, critical ones first, without implied ones.
 
-    ``lesser``: where all are information, these.
+    ``lesser``: return findings of severity info if there are no others.
     """
     return published.rows(
         "WITH RECURSIVE following AS (SELECT implied_by AS root_id, finding_id FROM findings "
@@ -89,8 +89,7 @@ def worst(published: Published, *, lesser: bool = False) -> list[Row]:
 
 
 def findings(published: Published, listed_first: list[Row]) -> Iterator[str]:
-    """Findings by severity, and the first of those listed; what follows from another one is named there if it is
-    critical."""
+    """Yield a line with the number of findings by severity, then lines about those of ``listed_first``."""
     counts = {
         row["severity"]: row["n"]
         for row in published.rows("SELECT severity, count(*) AS n FROM findings GROUP BY severity")

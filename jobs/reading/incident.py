@@ -254,7 +254,7 @@ class Incident:
         return ", ".join(f"{counts[severity]:,} {severity}" for severity in SEVERITIES if counts[severity]) or "none"
 
     def span_in_words(self) -> str:
-        """From when to when, on which clocks."""
+        """Return text about the window and the clocks of its times."""
         return f"{span(self.begin, self.end)} UTC, {self.clocks_in_words()}"
 
     def clocks_in_words(self) -> str:

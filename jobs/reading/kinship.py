@@ -1,8 +1,8 @@
-"""Whose logs they are, by what they say: members of one group, of two clusters, several members in one log.
+"""Finds the groups and members of logs: members whose log names no group, several members in one log, and equal ids.
 
-A member of etcd prints the id of its cluster at its start, and a member list names others by their ids; what is cut out
-of a log mostly has neither. Who is added to a group elsewhere, or follows a leader of one, is of that group. Two logs
-of one member may be of two clusters whose members have the same ids: the names of the logs tell it.
+An etcd member prints its cluster's id at its start, and member lists name others by their ids; a part of a log mostly
+has neither. A member that another log adds to a group, or that follows a leader of a group, belongs to it. Two logs of
+one member may be of two clusters whose members have the same ids; the names of the logs then show which.
 """
 
 from collections import defaultdict
@@ -36,7 +36,7 @@ def groups_by_kinship(published: Published) -> dict[tuple[str, str], str]:
 
 
 def sources_of_several(published: Published) -> dict[tuple[str, str], list[str]]:
-    """The members of each source that speaks for several of one protocol, by cluster and source."""
+    """Return the members of each source that has several of one protocol, by (cluster, source)."""
     rows = published.rows(
         "SELECT cluster, source_node, list(DISTINCT node) AS nodes FROM role_intervals WHERE source_node IS NOT NULL "
         "GROUP BY cluster, source_node, protocol HAVING count(DISTINCT node) > 1 ORDER BY ALL"
@@ -48,7 +48,7 @@ def sources_of_several(published: Published) -> dict[tuple[str, str], list[str]]
 
 
 def lines_spoken(published: Published, source: tuple[str, str], path: str, nodes: list[str]) -> list[tuple[int, str]]:
-    """In which lines of a file of a source, by cluster and node, which of some members speaks."""
+    """Return (line number, member) of the lines about ``nodes`` in a file; ``source`` is the (cluster, node) key."""
     rows = published.rows(
         "SELECT line_no, node FROM events WHERE cluster = ? AND source_node = ? AND source_file = ? "
         "AND list_contains(?, node) ORDER BY ALL",
@@ -58,7 +58,7 @@ def lines_spoken(published: Published, source: tuple[str, str], path: str, nodes
 
 
 def namesakes(published: Published) -> dict[str, dict[tuple[str, str], list[str]]]:
-    """The sources that say that they are one member, by cluster, group and member; only where there are several."""
+    """Return, by cluster and (group, member), the sources of each member that several sources claim to be."""
     rows = published.rows(
         "SELECT cluster, replica_group, node, list(DISTINCT source_node ORDER BY source_node) AS sources "
         "FROM role_intervals WHERE source_node IS NOT NULL GROUP BY ALL HAVING count(DISTINCT source_node) > 1 "

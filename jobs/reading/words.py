@@ -181,7 +181,7 @@ def when(row: Row) -> str:
 
 
 def span(begin: datetime, end: datetime) -> str:
-    """From when to when; the day is told again where it is another one."""
+    """Return an interval as text; the end has a day only if it differs from the start's."""
     day = "" if begin.date() == end.date() else f"{end:%Y-%m-%d} "
     return f"{begin:%Y-%m-%d} {clock(begin)} to {day}{clock(end)}"
 

@@ -59,7 +59,7 @@ def is_of_a_wrong_clock(finding: Finding) -> bool:
 
 
 def next_steps(finding: Finding, cause: str, group: KnownOfGroup) -> tuple[StepRow, ...] | None:
-    """What to do about a finding with this cause; ``None`` where nobody knows."""
+    """Return the next steps for a finding with this cause; ``None`` if there are none."""
     steps = steps_for(finding.rule, system_of(finding.protocol, finding.replica_group), cause)
     return steps_of_finding(steps, finding, group) if steps else None
 

@@ -81,9 +81,9 @@ def text(incident: Incident) -> Iterator[str]:
 
 
 def story_lines(incident: Incident, *, by_host: bool = False, above: Collection[str] = frozenset()) -> Iterator[str]:
-    """Who led, why that changed, what went wrong; ``by_host`` where the lanes below say which id each host has.
+    """Yield the lines of the story; ``by_host``: members are named by host, as lanes below show their ids.
 
-    ``above`` are the findings that stand above the story already: they are named in it.
+    ``above`` are the ids of findings that are shown above the story, of which it only has the rule.
     """
     lines = story_by_host(incident) if by_host else story(incident)
     many_days = incident.begin.date() != incident.end.date()
@@ -98,7 +98,7 @@ def story_lines(incident: Incident, *, by_host: bool = False, above: Collection[
 
 
 def named_again(finding: Row) -> str:
-    """A finding that is told above, in its place in time."""
+    """Return the short entry of a finding that is shown in full above."""
     end = finding["end_time"]
     until = f" to {clock(end)}" if end and end > finding["start_time"] else ""
     return f"{finding['rule']}{until}, as told above."
