@@ -386,4 +386,10 @@ def _tenures(group: Group) -> Iterator[Tenure]:
             bisect_left(of_source, role.since, key=attrgetter("begin.by")),
             bisect_left(of_source, end.by, key=attrgetter("begin.at")),
         )
-        yield Tenure(node, role.source_node, role.term, since(role), end, role.end_cause, tuple(of_source[inside]))
+        file_gaps = group.file_gaps.get(role.source_node, ())  # what is missing there may have been written
+        silences = (
+            silence
+            for silence in of_source[inside]
+            if not any(gap.at < silence.end.at and silence.begin.at < over.at for gap, over in file_gaps)
+        )
+        yield Tenure(node, role.source_node, role.term, since(role), end, role.end_cause, tuple(silences))

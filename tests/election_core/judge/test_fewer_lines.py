@@ -204,6 +204,13 @@ def test_cut_of_a_real_run_that_proved_too_much_once(corpora: Path, run: str, nu
     assert not list(breaches(judged(run, lines), judged(run, cut(lines, number).lines)))
 
 
+@pytest.mark.slow
+def test_a_master_of_which_a_file_is_missing_is_not_called_silent(corpora: Path) -> None:
+    """Between the end of one file and the beginning of the next its lines may be missing."""
+    part = cut(story.run_lines(corpora / "other-clusters/rocketmq-510-controllers"), 67)
+    assert "master_silent" not in {row.cause for row in judged("part", part.lines) if isinstance(row, Term)}
+
+
 def lines_of(name: str, seed: int) -> Lines:
     lines: dict[str, list[story.Seen]] = {}
     for (node, stream), texts in sorted(logs_of(played((SCENARIOS | ELECTORATES)[name], seed)).items()):
