@@ -28,7 +28,7 @@ from election_replay.election_core.model.facts import (
     VoteGranted,
 )
 from election_replay.election_core.model.rows import Finding, Row, Term
-from election_replay.election_core.model.timing import SECOND, Timeout
+from election_replay.election_core.model.timing import SECOND, US_PER_MS, Timeout
 from election_replay.election_core.protocols.kraft.facts import HeartbeatsCeased, QuorumRuleBroken
 from election_replay.election_core.protocols.kraft.quorum_log import PROTOCOL
 from election_replay.election_core.protocols.raft_family import rules as raft_family
@@ -86,20 +86,28 @@ def _completed(facts: Sequence[Fact]) -> Iterator[Fact]:
         if isinstance(fact, VoteGranted):
             votes.setdefault((fact.node, fact.term), set()).add(fact.voter)
             voted.setdefault(fact.term, set()).add(fact.voter)
-    resigned = {
-        fact.node for fact in facts if isinstance(fact, Role) and fact.role == LEADER and fact.end_cause in _SAID_SO
-    }
+    resigned = [fact for fact in facts if isinstance(fact, Role) and fact.role == LEADER and fact.end_cause in _SAID_SO]
     last_signs = _last_signs(facts)
     closed = {(fact.source_node, fact.node, fact.since) for fact in facts if isinstance(fact, ContactLost)}
     timeout = timing_of(facts).us(Timeout.KRAFT_FETCH)
     for fact in facts:
         missed = isinstance(fact, LastHeard) and (fact.source_node, fact.node, fact.since) not in closed
-        if missed and fact.node not in resigned and last_signs.get(fact.node, 0) < fact.since:
+        if isinstance(fact, LastHeard) and any(_ended_the_wait(role, fact, timeout) for role in resigned):
+            continue
+        if missed and last_signs.get(fact.node, 0) < fact.since:
             yield replace(fact, since_by=fact.since_by + timeout)
         elif isinstance(fact, Candidacy):
             yield _with_votes(fact, votes.get((fact.node, fact.term or 0), set()), voted.get(fact.term or 0, set()))
-        elif not (isinstance(fact, LastHeard) and fact.node in resigned):
+        else:
             yield fact
+
+
+def _ended_the_wait(resigned: Role, missed: LastHeard, timeout_us: int) -> bool:
+    """Whether a leader resigned in the time in which a follower waited for it, on clocks within their bounds."""
+    bound_us = (resigned.bound_ms + missed.bound_ms) * US_PER_MS
+    end = resigned.until
+    in_time = end is not None and missed.since - bound_us <= end <= missed.since_by + timeout_us + bound_us
+    return resigned.node == missed.node and in_time
 
 
 def _last_signs(facts: Iterable[Fact]) -> dict[str | None, int]:
