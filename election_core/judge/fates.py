@@ -218,7 +218,7 @@ class Fates:
             for silence in before.silences
         )
         least, most = self._elapsed(following.begin, before.end)
-        at_once = least <= Timeout.ON_ITS_WAY.us and -most <= Timeout.ON_ITS_WAY.us
+        at_once = least <= Timeout.MIN_REPORTED.us and -most <= Timeout.ON_ITS_WAY.us
         return at_once and (before.end_cause in _HANDED_OVER or not slept)
 
     def _woke(self, before: Tenure, following: Following | None, lost: QuorumLoss) -> bool:

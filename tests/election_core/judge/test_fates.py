@@ -89,6 +89,12 @@ def test_who_changes_its_leader_as_the_next_one_begins_heard_at_once() -> None:
     assert old_leader(logs, more={"n1": [changes]}) == "reachable"
 
 
+def test_who_changes_its_leader_some_seconds_after_the_next_one_began_may_have_slept() -> None:
+    changes = "02:00:07.400000 I | raft: raft.node: a1 changed leader from a1 to b2 at term 3"
+    logs = {"n1": [("00.1", "a1", "a1", 2)], "n2": [("05.0", "b2", "b2", 3)]}
+    assert old_leader(logs, more={"n1": [changes]}) == "unknown"
+
+
 def test_a_member_that_speaks_under_another_id_had_started_again() -> None:
     """The lines with "leader" of two members; the data of the first, which leads, were lost, and it was added anew."""
     logs = {"n1": [("00.1", "a1", "a1", 2), ("40.1", "d4", "b2", 3)], "n2": [("30.0", "b2", "b2", 3)]}
