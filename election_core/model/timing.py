@@ -342,6 +342,7 @@ class Timeout(Enum):
         "A server prints a connection that the other side closed at most so long after it heard of that.",
         "QuorumCnxManager.RecvWorker",
     )
+    JVM_PAUSE_LOOK = Entry(500, "A JVM looks so often whether it stood still.", "JvmPauseMonitor sleepTimeMs")
     ZK_HEARD_BEFORE = Entry(2_000, "A learner notices so long before its line that it heard its leader no more.")
     ROLLING_RESTART = Entry(
         600_000, "Servers that were restarted within this time of the leader may have been restarted in turn."

@@ -704,6 +704,11 @@ PROCESS = (
         "the process did not run for this long",
     ),
     Text(
+        "ZK_COMMAND",
+        "Processing {setting} command from {peer_address}",
+        "the server answers a command of its operators or of monitoring, such as srvr or mntr",
+    ),
+    Text(
         "ZK_PEER_NOT_AUTHENTICATED",
         "Failed to authenticate using SASL",
         "a server could not prove who it is, and is not listened to",

@@ -15,11 +15,11 @@ KEPT = (Refusal.DISK_HANGS, Refusal.STOOD_STILL, Refusal.SILENT)
 """Reasons for which a leader takes no writes and keeps its role, the stronger evidence first."""
 
 
-def stalled_leaders(group: Group) -> Iterator[Finding]:
+def stalled_leaders(group: Group, word: str = "term") -> Iterator[Finding]:
     """Yield ``WRITES_REFUSED``: a leader that waits for its disk, or does not run, replicates and answers nothing.
 
     A gap in its log is only possibly a stall, and no alarm: lines may be lost, and its clock may have been set. It is
-    skipped if the leadership may have begun in it.
+    skipped if the leadership may have begun in it. ``word`` is the protocol's word for a term.
     """
     of_source: dict[str, list[RefusedWrites]] = {}
     for why in KEPT:
@@ -39,7 +39,7 @@ def stalled_leaders(group: Group) -> Iterator[Finding]:
             yield from writes_refused(
                 group,
                 (fact.why, tenure.source, begin),
-                tenure.with_detail(f"term {tenure.term}"),
+                tenure.with_detail(f"{word} {tenure.term}"),
                 [fact],
                 (end - max(fact.since_by, tenure.begin.at), end_by - begin),
                 (begin, end),

@@ -56,6 +56,7 @@ from election_replay.election_core.protocols.zab.elected import Elected, Win
 from election_replay.election_core.protocols.zab.facts import A_CLIENT, Ballot, ZabRuleBroken
 from election_replay.election_core.protocols.zab.log_end import Cut, ReachedEnd
 from election_replay.election_core.protocols.zab.passed_votes import PassedVotes
+from election_replay.election_core.protocols.zab.standstills import Standstills
 from election_replay.election_core.protocols.zab.tables import COUNTER_BITS, Vote, is_better, zxid_of
 
 PROTOCOL = "zab"
@@ -144,6 +145,7 @@ class ZabLog:
     own_epoch: OwnTerm = field(default_factory=OwnTerm)
     committed: dict[tuple[str | None, int], tuple[int, FoldEvent]] = field(default_factory=dict)
     end: ReachedEnd = field(default_factory=ReachedEnd)
+    standstills: Standstills = field(default_factory=Standstills)
     _settings: dict[str, int] = field(default_factory=dict)
     _sids: dict[str, str] = field(default_factory=dict)
     _seen_epoch: int = -1
@@ -165,6 +167,8 @@ class ZabLog:
             self._now.election = Election()  # the line that ended that election is lost
         self._tells_roles = self._tells_roles or event.kind in _INFO
         _HANDLERS[event.kind](self, event)
+        if event.kind != "ZK_COMMAND":
+            self.standstills.ran(event)
         if self._now.role == LEADER and (event.kind == "ZK_ESTABLISHED" or event.role == "LEADER"):
             self._led_until = event.at
 
@@ -190,6 +194,7 @@ class ZabLog:
         yield from self.passed.facts(emit)
         yield from self._loss_facts(emit)
         yield from self._rule_facts(emit)
+        yield from self.standstills.facts(emit, self.node)
 
     def _election_facts(self, emit: FactWriter) -> Iterator[Fact]:
         for ballot in self.ballots:
@@ -242,6 +247,7 @@ class ZabLog:
     def _on_start(self, event: FoldEvent) -> None:
         """Take a start of the process: rounds start again, and what was open in the old process ended with it."""
         self.contacts.starts()
+        self.standstills.starts()
         self._now = Running(started=True)
         self.passed.election(None)
 
@@ -435,6 +441,12 @@ class ZabLog:
         """Take a server in error: a leader gives up at its next tick (``Leader#isRunning``)."""
         self._now.failed = True
 
+    def _on_paused(self, event: FoldEvent) -> None:
+        self.standstills.paused(event)
+
+    def _on_command(self, event: FoldEvent) -> None:
+        self.standstills.asked(event)
+
     def _on_exit(self, event: FoldEvent) -> None:
         self._step(event, DOWN, None, None, STOPPED)
 
@@ -617,6 +629,8 @@ _HANDLERS: dict[str, Callable[[ZabLog, FoldEvent], None]] = {
     "ZK_THREAD_FAILED": ZabLog._on_thread_failed,
     "ZK_NOT_DESIGNATED": ZabLog._on_not_designated,
     "ZK_ROLE_END": ZabLog._on_role_end,
+    "ZK_PAUSED": ZabLog._on_paused,
+    "ZK_COMMAND": ZabLog._on_command,
     "ZK_EXIT": ZabLog._on_exit,
     "ZK_PROCESS_END": ZabLog._on_process_end,
     "ZK_LEADER_SUGGESTED": ZabLog._on_leader_suggested,

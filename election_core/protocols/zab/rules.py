@@ -17,6 +17,7 @@ from election_replay.election_core.judge.availability import availability
 from election_replay.election_core.judge.clock import Clocks, Moment
 from election_replay.election_core.judge.coverage import (
     RuleTally,
+    counted,
     regression_coverage,
     same_term_coverage,
     summed,
@@ -35,6 +36,7 @@ from election_replay.election_core.model.quorum import is_majority
 from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.raft_family.rules import broke_rule, last_heard, went_back
+from election_replay.election_core.protocols.raft_family.stalls import stalled_leaders
 from election_replay.election_core.protocols.raft_family.two_leaders import overlap_findings
 from election_replay.election_core.protocols.zab.ballots import ballot_of, log_of, words_of
 from election_replay.election_core.protocols.zab.facts import Ballot, ZabRuleBroken
@@ -69,6 +71,10 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
         died="was killed or stopped",
         regained=True,
     )
+    stalls = list(stalled_leaders(group, "epoch"))
+    yield from stalls
+    if stalls:
+        yield counted(group, RuleId.WRITES_REFUSED, stalls, len(stalls))
     yield from _coverage(group, found)
 
 

@@ -121,6 +121,10 @@ ONE_CLOCK = {
     },
     "protocols/raft_family/stalls.py": {"stalled_leaders": "the holes and the tenure of one leader's own log"},
     "protocols/raft_family/two_leaders.py": {"_unshown_silence": "the holes and the growths of one leader's own log"},
+    "protocols/zab/standstills.py": {
+        "asked": "a fold: the lines of one server",
+        "_note": "a fold: the lines of one server",
+    },
     "protocols/zab/losses.py": {"_epoch_of_leader": "the roles of a learner and a cut of its own log"},
     "protocols/raft/own_clock.py": {"_stalls": "a fold: the lines of one member"},
     "protocols/redis/causality.py": {
