@@ -124,6 +124,7 @@ class Running:
     leading: FoldEvent | None = None
     learners_lost: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     log_end: int | None = None
+    led_until: int = 0
     failed: bool = False
     election: Election = field(default_factory=Election)
 
@@ -150,7 +151,6 @@ class ZabLog:
     _sids: dict[str, str] = field(default_factory=dict)
     _seen_epoch: int = -1
     _now: Running = field(default_factory=Running)
-    _led_until: int = 0
     _searched: FoldEvent | None = None
     _tells_roles: bool = False
 
@@ -170,7 +170,7 @@ class ZabLog:
         if event.kind != "ZK_COMMAND":
             self.standstills.ran(event)
         if self._now.role == LEADER and (event.kind == "ZK_ESTABLISHED" or event.role == "LEADER"):
-            self._led_until = event.at
+            self._now.led_until = event.at
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """Yield what this log proves about its ensemble."""
@@ -267,7 +267,7 @@ class ZabLog:
         leader."""
         self._fail_election(event)
         if self._now.role == LEADER:
-            event = replace(event, at=min(self._led_until, event.at))
+            event = replace(event, at=min(self._now.led_until, event.at))
         self._step(event, CANDIDATE, None, None, "unknown")
 
     def _on_state(self, event: FoldEvent) -> None:
