@@ -96,9 +96,11 @@ class GroupNames(TypedDict):
 @dataclass(frozen=True, slots=True)
 class Group:
     """The facts of one group and protocol, indexed; build it with :func:`group_of`, and treat it as immutable.
-    ``begun`` and ``written`` are the first and the last line in which each source could have logged a role: beyond them
-    its silence shows nothing, although its process may have written other files; nor does it in ``file_gaps``, between
-    the end of one such file and the beginning of the next."""
+
+    ``begun`` and ``written`` are the first and the last line in which each source could have logged a role, and
+    ``file_gaps`` the times between two files with such lines. Outside of its lines and in these gaps a source's silence
+    shows nothing, although its process may have written other files.
+    """
 
     cluster: str
     replica_group: str
@@ -291,8 +293,7 @@ def _last_lines(facts: Sequence[Fact]) -> dict[str, Moment]:
 
 
 def _file_gaps(facts: Iterable[Fact]) -> dict[str, Sequence[tuple[Moment, Moment]]]:
-    """Return the times in which no file of a source has lines that could state a role, between those in which one
-    has."""
+    """Return the times (end of one file, begin of the next) in which no file of a source could show a role."""
     files: dict[str, list[tuple[Moment, Moment]]] = {}
     for fact in facts:
         if isinstance(fact, Written) and (end := until(fact)) is not None:
@@ -355,8 +356,7 @@ def _closed_if_silent(role: Role, group: Group) -> Role:
 
 
 def _as_shown(role: Role, group: Group) -> Role:
-    """Return a role with its end no later than a gap between files in it: it may have ended there, and another one have
-    come and gone."""
+    """Return a role, ended at the first gap between files in it: other roles may have come and gone in the gap."""
     if role.until is None:
         return role
     gaps = group.file_gaps.get(role.source_node, ())

@@ -27,7 +27,7 @@ FOLLOWS = frozenset({"following", "heartbeat", "status"})
 """Begin causes of roles that show a leader, named or not."""
 
 _ENOUGH = 3
-"""So many members are a majority of five: while they look for a leader there is none. Fewer all have to."""
+"""Members that must look for a leader at once: three are a majority of five. In smaller groups all must look."""
 
 
 def no_first_leader(group: Group, title: str) -> Iterator[Finding]:
