@@ -69,7 +69,7 @@ def common_coverage(
         why += "; around a step of its clock a machine does not tell when it led"
     if unsure:
         why += "; no line says who votes, so that a leader may have lost its majority before it ended"
-    if outside and unproven:
+    if outside and unproven and len(group.written) == 1:
         why += "; or only one member's logs are there"
     untold = int(_log_of_the_last_leader_stops(group, without))
     if untold:

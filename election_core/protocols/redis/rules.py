@@ -78,7 +78,7 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     yield from elections(group)
     found = [_as_said(finding, epochs) for finding in _findings(group, epochs)]
     yield from found
-    yield from _coverage(group, found, epochs)
+    yield from _coverage(group, found)
 
 
 def _with_voters(facts: list[Fact]) -> list[Fact]:
@@ -550,8 +550,7 @@ def _unplanned(group: Group) -> list[Moment]:
 # -- coverage ---------------------------------------------------------------------------------------------------------
 
 
-def _coverage(group: Group, found: Sequence[Finding], epochs: Epochs) -> Iterator[RuleCoverage]:
-    del epochs
+def _coverage(group: Group, found: Sequence[Finding]) -> Iterator[RuleCoverage]:
     yield same_term_coverage(group, found)
     yield overlap_coverage(group, found)
     yield from summed(group, tallies_of(group))
@@ -562,5 +561,5 @@ def _coverage(group: Group, found: Sequence[Finding], epochs: Epochs) -> Iterato
     yield coverage(group, RuleId.POSSIBLE_DATA_LOSS, max(len(group.tenures) - 1 - lost, 0), lost)
     without = [finding for finding in found if finding.rule == RuleId.LEADERLESS]
     storms = sum(1 for finding in found if finding.rule == RuleId.ELECTION_STORM)
-    outside = sum(1 for finding in without if "refusing" in finding.summary)
+    outside = sum(1 for finding in without if finding.scope == Scope.NO_MAJORITY)
     yield from common_coverage(group, without, storms, outside)
