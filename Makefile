@@ -13,7 +13,7 @@ unexport SPARK_HOME PYTHONPATH
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo check test lint prose prove audit compare mutations texts site java bench bench-landing bench-many-files bench-dashboard release-check lock sbom shipping-test worker-archive cluster-test object-store-test stores-check kubernetes-test airflow-test airflow-up clean
+.PHONY: help setup demo check test lint prose prove audit compare mutations texts pages site java bench bench-landing bench-many-files bench-dashboard release-check lock sbom shipping-test worker-archive cluster-test object-store-test stores-check kubernetes-test airflow-test airflow-up clean
 
 help: ## list what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -116,6 +116,15 @@ texts: $(READY) ## every release's log statements, from its sources, against the
 	@command -v mvn >/dev/null && command -v go >/dev/null || { echo "Maven and Go fetch the sources; install both (Debian and Ubuntu: maven, golang-go)." >&2; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[texts]'
 	@$(BIN)/python -m texts
+
+pages: $(READY) ## the pages that are generated in seconds: tables, times, runbook, event schema, releases, decisions, queries
+	@mkdir -p build
+	@$(BIN)/python -m election_replay.schemas.docs
+	@$(BIN)/python -m election_replay.jobs.showing.timing_page
+	@$(BIN)/python -m election_replay.jobs.showing.runbook_page > build/page && cp build/page docs/runbook.md
+	@$(BIN)/python -m election_replay.election_core.dialects.canonical.schema > build/page && cp build/page docs/event.schema.json
+	@$(BIN)/python -m texts --recorded
+	@$(BIN)/pytest -q --rewrite tests/election_core/test_decisions.py tests/jobs/reading/test_queries.py
 
 site: $(READY) ## the documentation as a site in build/site, with search; every link to a page is checked
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
