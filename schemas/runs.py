@@ -5,7 +5,7 @@ from election_replay.schemas.model import BIGINT, COUNTS, DATES, STRING, STRINGS
 TABLE = Table(
     name="runs",
     layer="gold",
-    comment="One row for each published run: which version of every table belongs together.",
+    comment="One row for each run that was judged or published: which version of every table belongs together.",
     columns=(
         Column(name="run_id", type=STRING, comment="Name of the run.", nullable=False, key=True),
         Column(name="started_at", type=TIMESTAMP, comment="When the replay began.", nullable=False, unit="UTC"),

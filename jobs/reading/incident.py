@@ -231,6 +231,10 @@ class Incident:
         """Return the display name of a member, or of the member on the machine ``source``."""
         return self.drawn.names.get((node, source)) or self.names.get(node, node)
 
+    def shifts(self, lane: Lane) -> list[str]:
+        """Return the correction of a lane's clock as text, for each period in which the clock was wrong."""
+        return [] if self.raw else [clock.shift for clock in self.clocks.wrong if clock.source == lane[1]]
+
     def by_host(self, sentence: str, *, finding: bool = False) -> str:
         """Return the sentence with each member named by its host alone, for texts beside lanes that show the ids.
 

@@ -150,8 +150,7 @@ def lane_lines(incident: Incident) -> Iterator[str]:
 
 def lane_name(incident: Incident, member: Lane) -> str:
     """Return the name of a lane, with the shifts of its clock."""
-    shifts = [clock.shift for clock in incident.clocks.wrong if clock.source == member[1] and not incident.raw]
-    return " ".join([incident.called(*member), *shifts])
+    return " ".join([incident.called(*member), *incident.shifts(member)])
 
 
 def legend(used: set[str], protocol: str, *, terms: bool) -> Iterator[str]:

@@ -259,7 +259,7 @@ def bands(incident: Incident, scale: Scale) -> Iterator[Span]:
 def lane_drawn(incident: Incident, scale: Scale, lane: Lane, top: int, links: Links) -> DrawnLane:
     """Return one lane with its bars, and its leader after the end of its log."""
     name = incident.drawn.names[lane]
-    shifts = [clock.shift for clock in incident.clocks.wrong if clock.source == lane[1] and not incident.raw]
+    shifts = incident.shifts(lane)
     bars, followed = [], None
     for bar in incident.drawn.bars:
         if lane_of(bar) == lane:

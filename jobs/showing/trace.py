@@ -46,9 +46,9 @@ def trace(incident: Incident, votes: list[Row]) -> dict[str, Any]:
 def names(incident: Incident, threads: dict[Lane, int], shelves: dict[str, int]) -> Iterator[Event]:
     """Yield the names and the order of process and threads."""
     yield metadata("process_name", 0, name=f"{incident.cluster} / {incident.group}")
-    shifts = {clock.source: clock.shift for clock in incident.clocks.wrong if not incident.raw}
     for lane, number in threads.items():
-        shifted = f" (clock put right: {shifts[lane[1]]})" if lane[1] in shifts else ""
+        shifts = ", ".join(incident.shifts(lane))
+        shifted = f" (clock put right: {shifts})" if shifts else ""
         yield metadata("thread_name", number, name=f"{incident.drawn.names[lane]}{shifted}")
         yield metadata("thread_sort_index", number, sort_index=number)
     for severity, number in shelves.items():
