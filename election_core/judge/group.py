@@ -356,12 +356,16 @@ def _closed_if_silent(role: Role, group: Group) -> Role:
 
 
 def _as_shown(role: Role, group: Group) -> Role:
-    """Return a role, ended at the first gap between files in it: other roles may have come and gone in the gap."""
+    """Return a role, ended as one whose log stops at the first gap between files in it: other roles may have come and
+    gone in the gap, and what ended may be the last of them. Files that all rest for less than a silence miss nothing.
+    """
     if role.until is None:
         return role
     gaps = group.file_gaps.get(role.source_node, ())
-    inside = (gap for gap, over in gaps if role.since <= gap.at and over.at <= role.until)
-    return next((replace(role, until=gap.at) for gap in inside if gap.at < role.until), role)
+    for gap, over in gaps:
+        if over.at - gap.by >= Timeout.SILENCE.us and role.since <= gap.at and over.at <= role.until:
+            return replace(role, until=gap.at, end_cause=SILENT, until_event=None)
+    return role
 
 
 def _tenures(group: Group) -> Iterator[Tenure]:

@@ -13,8 +13,9 @@ from election_replay.election_core.model.rows import RoleInterval, Term
 
 
 def role_intervals(group: Group) -> Iterator[RoleInterval]:
-    """Yield the roles of all members; an unknown role follows a log that just stops."""
-    for role in group.roles:
+    """Yield the roles of all members; an unknown role follows one that is shown no further: its log just stops, or
+    leaves open what came before the end that it tells."""
+    for whole, role in zip(group.of(Role), group.roles, strict=True):
         end = until(role)
         row = RoleInterval(
             **group.names,
@@ -34,7 +35,7 @@ def role_intervals(group: Group) -> Iterator[RoleInterval]:
         )
         yield row
         if role.end_cause == SILENT and end is not None:
-            yield _unknown_after(row, end)
+            yield _unknown_after(row, end, whole)
     yield from hearsay(group)
 
 
@@ -105,18 +106,19 @@ def terms_by_hearsay(group: Group, known: set[int]) -> Iterator[Term]:
             )
 
 
-def _unknown_after(row: RoleInterval, end: Moment) -> RoleInterval:
+def _unknown_after(row: RoleInterval, end: Moment, whole: Role) -> RoleInterval:
+    over = until(whole)
     return replace(
         row,
         role=UNKNOWN,
         term=None,
         leader=None,
         start_time=end.at,
-        end_time=None,
+        end_time=over.at if over else None,
         start_uncertainty_ms=(end.by - end.at) // 1000,
-        end_uncertainty_ms=None,
+        end_uncertainty_ms=(over.by - over.at) // 1000 if over else None,
         start_cause=SILENT,
-        end_cause=None,
+        end_cause=whole.end_cause,
         start_event_id=None,
-        end_event_id=None,
+        end_event_id=whole.until_event,
     )

@@ -1,13 +1,14 @@
 """Several files of one node that are cut at different places: what the rules read must reach as far as a claim."""
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from election_replay.election_core.model.catalogue import DEFINITE
 from election_replay.election_core.model.facts import Written
-from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.model.rows import Finding, RoleInterval
 from election_replay.election_core.model.timing import SECOND
 from tests.election_core import story
 
@@ -76,3 +77,16 @@ def test_a_leader_whose_own_file_begins_later_than_its_others_led_before(corpora
     facts = [fact for node, of in (lines | {"n0": kept}).items() for fact in story.folder_facts("chaos", node, of)]
     found = [row for row in story.judge(facts) if isinstance(row, Finding) and row.rule == "LEADERLESS"]
     assert all((row.duration_min_ms or 0) < 15_000 for row in found if row.start_time < cut)
+
+
+def test_a_role_ends_at_a_gap_between_files_but_not_where_they_all_rest_for_seconds() -> None:
+    def of(beginning: str) -> list[tuple[str, str, str | None]]:
+        lines = [line.replace("[2026-03-01 12:00:09,990]", beginning) for line in logs["ctl-1", "kafka-controller.log"]]
+        rows = story.judge(story.facts_of(logs | {("ctl-1", "kafka-controller.log"): lines}))
+        roles = [row for row in rows if isinstance(row, RoleInterval) and row.source_node == "ctl-1"]
+        ends = [datetime.fromtimestamp((role.end_time or 0) / SECOND, UTC).strftime("%M:%S") for role in roles]
+        return [(role.role, end, role.end_cause) for role, end in zip(roles, ends, strict=True)][:-1]
+
+    logs = logs_of("partition/fenced_in_vain")
+    assert of("[2026-03-01 12:00:09,990]") == [("follower", "01:40", "stepped_down")]
+    assert of("[2026-03-01 12:01:09,990]") == [("follower", "00:01", "silent"), ("unknown", "01:40", "stepped_down")]
