@@ -70,15 +70,15 @@ class InGroups(click.Group):
     type=click.Choice(FORMATS),
     default="text",
     envvar="ELECTION_REPLAY_LOG_FORMAT",
-    help="What a command says while it works: text, or a JSON object a line on standard error; works on every command.",
+    help="Progress as text, or as one JSON object per line on standard error; works on every command.",
 )
 def cli(debug: bool, log_format: str) -> None:
-    """Replay broker and controller logs: who led what and when, and what went wrong.
+    """Replay logs of brokers and controllers: who led what and when, and what went wrong.
 
     \b
     Start with
       election-replay run --landing logs --warehouse warehouse
-    where the logs of cluster C and node N lie in logs/C/nodes/N/logs/.
+    where logs/C/nodes/N/logs/ holds the logs of node N of cluster C.
     """
     context = click.get_current_context()
     context.obj = debug

@@ -22,7 +22,7 @@ from election_replay.jobs.cli.stages import catalog_stage, started_spark
 
 @click.group()
 def export() -> None:
-    """Write what is published in a form that other tools open.
+    """Write the published state in a form that other tools open.
 
     \b
     Examples
@@ -36,9 +36,9 @@ def export() -> None:
 @warehouse_option
 @run_option
 def export_duckdb(file: str, warehouse: str, run_id: str | None) -> None:
-    """Write the published tables and views as a DuckDB database, in place of an older FILE.
+    """Write the published tables and views to a DuckDB database; it replaces an older FILE.
 
-    It has all gold tables, views and table functions, and of log lines and events those that prove something. DuckDB,
+    It has all gold tables, views and table functions, and the log lines and events that prove something. DuckDB,
     DBeaver, Superset and notebooks open it without a warehouse, Spark or Java.
 
     \b
@@ -55,13 +55,13 @@ def export_duckdb(file: str, warehouse: str, run_id: str | None) -> None:
 @export.command("lnav")
 @click.argument("folder")
 @warehouse_option
-@click.option("--finding", required=True, metavar="ID", help="Around which finding.")
+@click.option("--finding", required=True, metavar="ID", help="The finding around which to write lines.")
 @landing_option(required=False)
 def export_lnav(folder: str, warehouse: str, finding: str, landing: str | None) -> None:
-    """Write the log lines around a finding into a FOLDER that lnav opens there, with all its formats.
+    """Write the log lines around a finding to a FOLDER for lnav, together with lnav formats.
 
-    The lines of all members stand in one file, in common time: those that the warehouse keeps, or with --landing all.
-    The formats also read the logs of RocketMQ, etcd, ZooKeeper, Redis, Kafka, Consul, Nomad and Vault themselves.
+    One file has the lines of all members, in common time: the lines that the warehouse keeps, or with --landing all
+    lines. The formats also read the logs of RocketMQ, etcd, ZooKeeper, Redis, Kafka, Consul, Nomad and Vault directly.
 
     \b
     Examples
@@ -90,8 +90,8 @@ def export_catalog(
 ) -> None:
     """Register the tables, and views of what is published, in a schema of Spark's catalogue.
 
-    The tables stay where they are. A judged table is known as NAME_of_all_runs; NAME is a view of its published rows.
-    Which catalogue it is, the settings of Spark say: spark.sql.catalog.NAME, or Hive's metastore.
+    The tables stay where they are. A judged table is registered as NAME_of_all_runs; NAME is a view of its published
+    rows. Spark's settings configure the catalogue: spark.sql.catalog.NAME, or the Hive metastore.
 
     \b
     Example

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--markdown", is_flag=True, help="As a page, like docs/rules.md.")
-@click.option("--warehouse", metavar="DIR", help="With an example of each rule from what is published there.")
+@click.option("--markdown", is_flag=True, help="Print a Markdown page like docs/rules.md.")
+@click.option("--warehouse", metavar="DIR", help="Add an example of each rule from this warehouse.")
 def rules(markdown: bool, warehouse: str | None) -> None:
-    """List every rule: what it finds, how bad that is, what decides it, and where the rule comes from.
+    """List every rule: what it finds, its severity, its source. It also says how the rule decides.
 
     \b
     Examples
@@ -41,13 +41,13 @@ def rules(markdown: bool, warehouse: str | None) -> None:
 
 @click.group()
 def config() -> None:
-    """The settings of the pipeline."""
+    """Check the settings of the pipeline."""
 
 
 @config.command("check")
 @config_option("file")
 def config_check(file: str | None) -> None:
-    """Read the settings and say what is in force; a mistake is told by file, line and key.
+    """Read the settings and show which are in force; an error names file, line and key.
 
     \b
     Example
@@ -63,11 +63,11 @@ def config_check(file: str | None) -> None:
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--lines", is_flag=True, help="Show each event with its line number and what it says.")
+@click.option("--lines", is_flag=True, help="Show each event with its line number and its values.")
 @click.option("--top", default=15, show_default=True, help="How many shapes of ignored lines to show.")
 @click.option("--zone", type=int, metavar="MINUTES", help="Minutes east of UTC, if not the system's own default.")
 def inspect(files: Sequence[str], lines: bool, top: int, zone: int | None) -> None:
-    """Show what the pipeline makes of log files: which lines mean what, and what it ignores.
+    """Show how the pipeline reads log files. It says what each line means, and which lines it ignores.
 
     \b
     Examples
@@ -127,18 +127,18 @@ def envelope_text(found: "Inspection") -> str:
 
 
 @click.command()
-@click.option("--scenario", metavar="NAME", help="The story to play; --list names them all.")
+@click.option("--scenario", metavar="NAME", help="The scenario to run; --list names them all.")
 @click.option("--seed", default=1, show_default=True, help="The same seed gives the same logs, byte for byte.")
 @click.option("--out", metavar="DIR", help="Landing zone to write to: logs and truth go to DIR/NAME-SEED/.")
-@click.option("--watch", is_flag=True, help="Tell what is done, who leads when, and what that breaks.")
+@click.option("--watch", is_flag=True, help="Print what is done, who leads when, and what that breaks.")
 @click.option("--judge", "judging", is_flag=True, help="Judge the logs without Spark and compare with the truth.")
-@click.option("--list", "listing", is_flag=True, help="Name all scenarios and what happens in them.")
+@click.option("--list", "listing", is_flag=True, help="List all scenarios and what happens in them.")
 def simulate(scenario: str | None, seed: int, out: str | None, watch: bool, judging: bool, listing: bool) -> None:
-    """Play an election in a world with known faults, and write the logs that its members would have written.
+    """Run an election in a simulated world with known faults. It can write, watch and judge the members' logs.
 
-    Members, clocks, disks and the network are simulated; the rules are those that judge real logs, run forwards. A safe
-    scenario has faults that the protocol must survive, a broken one a bug or an operator's error. truth.jsonl says who
-    really led when, what was done, and which findings the logs prove.
+    Members, clocks, disks and the network are simulated; the members execute the protocols that the rules judge in real
+    logs. A safe scenario has faults that the protocol must survive; a broken one has a bug or an operator's error.
+    truth.jsonl says who really led when, what was done, and which findings the logs prove.
 
     \b
     Examples

@@ -48,16 +48,16 @@ STORIES = 4
 
 @click.command()
 @click.argument("folder")
-@click.option("--keep", metavar="DIR", help="Keep the warehouse there, for incident, report, dashboard and sql.")
+@click.option("--keep", metavar="DIR", help="Keep the warehouse in DIR, for incident, report, dashboard and sql.")
 @click.option("--junit", metavar="FILE", help="Write the verdict as JUnit XML, for build servers.")
 @click.option("--sarif", metavar="FILE", help="Write the findings as SARIF, with the lines that prove them.")
 @click.option(
     "--fail-on",
     metavar="CONDITION",
-    help="End with exit code 5 where a finding holds: severities or rules, with a least length if wanted.",
+    help="End with exit code 5 if a finding matches: severities or rules, each with an optional minimum duration.",
 )
 @click.option("--date", metavar="DAY", help="Day of the last line, for logs whose times have no year or no day.")
-@click.option("--share", metavar="DIR", help="Write the smallest redacted folder with the same verdict there.")
+@click.option("--share", metavar="DIR", help="Write the smallest redacted folder with the same verdict to DIR.")
 @config_option()
 def look(
     folder: str,
@@ -69,11 +69,11 @@ def look(
     share: str | None,
     config: str | None,
 ) -> None:
-    """Look into a folder of logs, as somebody mailed it: what was assumed, findings, and the story of each group.
+    """Judge a folder of logs in any layout. It prints assumptions, findings, and the story of each group.
 
-    The folder may have any layout, and archives in it are unpacked (.zip, .tar.gz and the like); a single log will do,
-    and - is text that comes on the standard input, pasted from anywhere. Nothing needs to be configured, neither Spark
-    nor Java to be there. What could not be read or understood is told; exit code 4 says that a file could not be read.
+    Archives in the folder (.zip, .tar.gz and the like) are unpacked. A single log is enough, and - reads text from
+    standard input, pasted from anywhere. The command needs no settings, no Spark and no Java. It names what it could
+    not read or understand; exit code 4 means that a file could not be read.
 
     \b
     Examples

@@ -39,20 +39,23 @@ database_option = click.option(
     "--database",
     metavar="FILE",
     envvar="ELECTION_REPLAY_DATABASE",
-    help="Write what is published into this DuckDB file too, for tools that open one; or ELECTION_REPLAY_DATABASE.",
+    help="Also write the published state to this DuckDB file; or ELECTION_REPLAY_DATABASE.",
 )
 run_option = click.option(
-    "--run", "run_id", metavar="ID", help="As this published run left it: its id or a beginning, or `before`."
+    "--run",
+    "run_id",
+    metavar="ID",
+    help="Read the state of this published run: its id or the beginning of one, or `before`.",
 )
 engine_option = click.option(
     "--engine",
     type=click.Choice(["spark", "local"]),
     default="spark",
     show_default=True,
-    help="local: this machine alone, without Spark and Java. Both write the same tables.",
+    help="local: on this machine alone, without Spark and Java. Both engines write the same tables.",
 )
-dry_run_option = click.option("--dry-run", is_flag=True, help="Say what there is to do, and change nothing.")
-cluster_option = click.option("--cluster", multiple=True, metavar="NAME", help="Only this cluster; may be given again.")
+dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would be done, and change nothing.")
+cluster_option = click.option("--cluster", multiple=True, metavar="NAME", help="Only this cluster; may be repeated.")
 form_option = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 
 
@@ -83,14 +86,14 @@ def catalog_options(*, required: bool = False) -> Callable[[Command], Command]:
             "--schema",
             required=required,
             metavar="NAME",
-            help="Schema of a catalogue of Spark's that is to know the tables, and views of what is published.",
+            help="Register the tables, and views of what is published, in this schema of Spark's catalogue.",
         )(command)
         return click.option(
             "--catalog",
             default="spark_catalog",
             show_default=True,
             metavar="NAME",
-            help="The catalogue of that schema, as spark.sql.catalog names it.",
+            help="The catalogue of that schema, by its name in spark.sql.catalog.",
         )(command)
 
     return given

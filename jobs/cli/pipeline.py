@@ -65,11 +65,11 @@ def run(
     catalog: str,
     schema: str | None,
 ) -> None:
-    """Land what is new, replay it, publish the result.
+    """Land new log lines, replay them, and publish the result.
 
-    Repeating it lands only what is new; with nothing new it changes nothing. A cluster whose tables do not pass their
-    gates keeps its published state; then the exit code is 3. A file or folder that cannot be read stops nothing else
-    and is tried again by the next run; then the exit code is 4.
+    Each run lands only what is new; if nothing is new, it changes nothing. A cluster whose tables fail a gate keeps its
+    published state, and the exit code is 3. If a file or folder cannot be read, everything else is processed, the next
+    run tries it again, and the exit code is 4.
 
     \b
     Example
@@ -114,7 +114,7 @@ def run(
 @click.option(
     "--from-table",
     metavar="NAME",
-    help="In place of files the new rows of a Delta table of raw lines, of which the settings tell by `tables`.",
+    help="Read the new rows of a Delta table of raw lines, not files; `tables` in the settings describes it.",
 )
 @warehouse_option
 @spark_options
@@ -133,9 +133,9 @@ def land(
     cluster: tuple[str, ...],
     dry_run: bool,
 ) -> None:
-    """Read new log lines into the bronze and silver tables, without judging them.
+    """Read new log lines into the bronze and silver tables. It judges nothing.
 
-    A file or folder that cannot be read stops nothing else and is tried again by the next landing; then the exit code
+    If a file or folder cannot be read, everything else is landed, the next landing tries it again, and the exit code
     is 4.
 
     \b
@@ -177,13 +177,13 @@ def land(
 @warehouse_option
 @config_option()
 @cluster_option
-@click.option("--from-events", is_flag=True, help="Read all events again, not the checkpoints of former nights.")
+@click.option("--from-events", is_flag=True, help="Read all events again instead of the checkpoints of earlier nights.")
 @form_option
 def plan_replay(warehouse: str, config: str | None, cluster: tuple[str, ...], from_events: bool, form: str) -> None:
-    """Say what a replay would change, and change nothing: which findings would appear, vanish or say something else.
+    """Show which findings a replay would add, remove or change. It changes nothing.
 
-    For a new release, whose rules judge everything anew, and for new settings. A cluster that is named is judged anew
-    in any case. The warehouse is copied for it (its data files by hard links) and judged by the local engine.
+    Use it before a new release, whose rules judge everything again, and before new settings. Clusters that you name are
+    always judged again. The command copies the warehouse (data files as hard links), and the local engine judges it.
 
     \b
     Examples
@@ -208,8 +208,8 @@ def plan_replay(warehouse: str, config: str | None, cluster: tuple[str, ...], fr
 @cluster_option
 @click.option("--from", "since", metavar="NIGHT", help="Only clusters with events on this day (UTC) or later.")
 @click.option("--to", "until", metavar="NIGHT", help="Only clusters with events on this day (UTC) or earlier.")
-@click.option("--from-events", is_flag=True, help="Read all events again, not the checkpoints of former nights.")
-@click.option("--unpublished", is_flag=True, help="Write the tables; `publish` makes readers see them.")
+@click.option("--from-events", is_flag=True, help="Read all events again instead of the checkpoints of earlier nights.")
+@click.option("--unpublished", is_flag=True, help="Write the tables without publishing them; `publish` does that.")
 @dry_run_option
 @click.pass_obj
 def replay(
@@ -225,11 +225,11 @@ def replay(
     unpublished: bool,
     dry_run: bool,
 ) -> None:
-    """Judge what is landed and publish the result.
+    """Judge the landed events and publish the result.
 
-    What is asked for by cluster or night is judged anew, whether it is new or not; a cluster is always judged whole.
-    A cluster whose tables do not pass their gates keeps its published state; then the exit code is 3. With
-    --unpublished that is only said: `validate` is the step that fails, and `publish` goes on with the other clusters.
+    Clusters selected by --cluster, --from or --to are judged again even if nothing is new; a cluster is always judged
+    as a whole. A cluster whose tables fail a gate keeps its published state, and the exit code is 3. With
+    --unpublished the command only names it: `validate` is the step that fails, and `publish` publishes the others.
 
     \b
     Examples
@@ -264,16 +264,16 @@ def replay(
 @warehouse_option
 @click.option("--layer", multiple=True, type=click.Choice(["bronze", "silver", "gold"]), help="Default: all.")
 @cluster_option
-@click.option("--as-of", metavar="TIME", help="Warn of sources whose last line is 26 hours older than this.")
-@click.option("--new", is_flag=True, help="Only what the published run does not show yet.")
-@click.option("--docs/--no-docs", default=True, show_default=True, help="Write data docs, as pages to be read.")
+@click.option("--as-of", metavar="TIME", help="Warn about sources whose last line is 26 hours older than this.")
+@click.option("--new", is_flag=True, help="Check only what the published run does not show yet.")
+@click.option("--docs/--no-docs", default=True, show_default=True, help="Write data docs as HTML pages.")
 def validate(
     warehouse: str, layer: tuple[str, ...], cluster: tuple[str, ...], as_of: str | None, new: bool, docs: bool
 ) -> None:
-    """Check the newest tables against everything that must hold for them; exit code 3 when a gate fails.
+    """Check the newest tables against their expectations. The exit code is 3 if a gate fails.
 
-    The results are rows of gold.validations, and pages of Great Expectations in WAREHOUSE/data_docs. Its project is
-    WAREHOUSE/gx: validation definitions that you add there are run too.
+    The results are rows of gold.validations, and Great Expectations pages in WAREHOUSE/data_docs. The Great
+    Expectations project is WAREHOUSE/gx: the command also runs validation definitions that you add there.
 
     \b
     Examples
@@ -303,7 +303,7 @@ def validate(
 @warehouse_option
 @database_option
 def publish(warehouse: str, database: str | None) -> None:
-    """Publish what `replay --unpublished` wrote, but for the clusters whose tables do not pass their gate.
+    """Publish what `replay --unpublished` wrote. It leaves out clusters whose tables fail a gate.
 
     \b
     Example
@@ -332,21 +332,21 @@ def publish(warehouse: str, database: str | None) -> None:
     type=click.IntRange(0, MOST_DAYS),
     default=30,
     show_default=True,
-    help="How long an earlier run stays readable. The newest always does.",
+    help="How long earlier runs stay readable; the newest always does.",
 )
 @click.option(
     "--forget-bronze-after",
     type=click.IntRange(0, MOST_DAYS),
     metavar="DAYS",
-    help="Forget the lines of landings that were published longer ago; what proves a finding stays. Default: never.",
+    help="Delete lines of landings that were published longer ago; proofs of findings stay. Default: never.",
 )
 @dry_run_option
 def upkeep(warehouse: str, keep_days: int, forget_bronze_after: int | None, dry_run: bool) -> None:
-    """Join small files, and remove those that no published run needs.
+    """Join small files, and remove files that no published run needs.
 
-    With --forget-bronze-after the text of old lines goes, and old rejected lines. Lines that facts name stay, so that
-    findings can quote them; events and the ledger of files stay, so that everything can be judged anew. Earlier runs
-    show the lines until --keep-days lets them go.
+    --forget-bronze-after deletes the text of old lines, and old rejected lines. Lines that facts name stay, so that
+    findings can quote them. Events and the ledger of files stay, so that everything can be judged again. Earlier runs
+    show the lines until --keep-days drops these runs.
 
     \b
     Examples
@@ -373,14 +373,14 @@ def upkeep(warehouse: str, keep_days: int, forget_bronze_after: int | None, dry_
 
 @click.command()
 @warehouse_option
-@click.option("--cluster", required=True, help="The cluster; all that is known of it goes.")
+@click.option("--cluster", required=True, help="The cluster to erase.")
 @dry_run_option
 def forget(warehouse: str, cluster: str, dry_run: bool) -> None:
     """Erase a cluster from every table, and publish what is left.
 
-    Take its folder out of the landing zone first, or the next run lands it anew. Files that earlier runs need still
-    hold it, until `upkeep --keep-days` lets those go: `upkeep --keep-days 0` does so at once, but for files that are
-    younger than a day. Files that you made (reports, a DuckDB file, data docs) are yours to make anew.
+    Move its folder out of the landing zone first, or the next run lands it again. Files that earlier runs need still
+    hold the cluster until `upkeep --keep-days` drops these runs. `upkeep --keep-days 0` drops them at once, except
+    files younger than a day. Reports, DuckDB files and data docs do not change: make them again.
 
     \b
     Examples

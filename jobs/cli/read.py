@@ -32,19 +32,19 @@ if TYPE_CHECKING:
 @warehouse_option
 @click.argument("query")
 @click.option("--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True)
-@click.option("--safe-csv", is_flag=True, help="CSV whose texts no spreadsheet takes for formulas: '=1+1.")
+@click.option("--safe-csv", is_flag=True, help="Write CSV texts so that no spreadsheet reads them as formulas: '=1+1.")
 @click.option(
     "--limit",
     type=click.IntRange(0),
     metavar="ROWS",
-    help=f"Not more rows; 0: all. Default: {TABLE_ROWS:,} of a table, all of csv and json.",
+    help=f"Print at most this many rows; 0: all. Default: {TABLE_ROWS:,} for table, all for csv and json.",
 )
 @run_option
-@click.option("--before", metavar="ID", help="Let `findings_before` be of this run; default: the one before.")
+@click.option("--before", metavar="ID", help="The run that `findings_before` shows; default: the previous one.")
 def sql(
     warehouse: str, query: str, form: str, safe_csv: bool, limit: int | None, run_id: str | None, before: str | None
 ) -> None:
-    """Ask the published tables a question in SQL.
+    """Query the published tables in SQL.
 
     \b
     Examples
@@ -68,13 +68,15 @@ def incident_options(command: Command) -> Command:
             type=click.Choice(["adjusted", "raw"]),
             default="adjusted",
             show_default=True,
-            help="raw: leave the times of a clock that is proven wrong as its node logged them.",
+            help="raw: print the times of a clock that is proven wrong as its node logged them.",
         ),
         click.option("--to", "until", metavar="TIME", help="Only up to this time; of a day, to its end."),
         click.option(
             "--from", "since", metavar="TIME", help="Only from this time on, for example 2026-03-01T05:00 (UTC)."
         ),
-        click.option("--finding", metavar="ID", help="The group and the time of this finding, and some seconds more."),
+        click.option(
+            "--finding", metavar="ID", help="Show the group and the time of this finding, and some seconds around it."
+        ),
         click.option("--group", help="Replica group: broker name, DLedger group, controller."),
         click.option("--cluster", help="The cluster's folder name."),
         warehouse_option,
@@ -119,14 +121,19 @@ def chosen_incident(
     show_default=True,
     help="trace: JSON for Perfetto, and other viewers of Chromium's trace events.",
 )
-@click.option("--lines", is_flag=True, help="The log lines of all members, merged; one colour a node (or NO_COLOR).")
+@click.option(
+    "--lines",
+    is_flag=True,
+    help="Print the log lines of all members, merged, with one colour for each node (or NO_COLOR).",
+)
 @landing_option(required=False)
-@click.option("--new", is_flag=True, help="Of the lines only those of a shape that was never printed before.")
+@click.option("--new", is_flag=True, help="With --lines, print only lines of a shape that was never printed before.")
 def incident(form: str, lines: bool, landing: str | None, new: bool, **asked: Any) -> None:
-    """Tell what happened in one replica group: story, lanes, findings with their log lines, timeline.
+    """Print what happened in one replica group. It has a story, lanes, findings with log lines, and a timeline.
 
-    Times are UTC; a clock that is proven wrong is put right, and its lane says by how much. With --lines the log lines
-    of all members in that order instead: those that the warehouse keeps, or with --landing all that the files hold.
+    Times are UTC. A clock that is proven wrong is corrected, and its lane says by how much. --lines prints the
+    log lines of all members in that order instead: those that the warehouse keeps, or with --landing all lines of
+    the files.
 
     \b
     Example
@@ -157,9 +164,11 @@ def incident(form: str, lines: bool, landing: str | None, new: bool, **asked: An
 
 @click.command()
 @warehouse_option
-@click.option("--out", metavar="FILE", help="Write the text there, all at once, instead of printing it.")
+@click.option("--out", metavar="FILE", help="Write the metrics to FILE in one step instead of printing them.")
 def metrics(warehouse: str, out: str | None) -> None:
-    """Tell what is published as OpenMetrics: rows, lines, findings, held clusters, failing gates, last lines.
+    """Print metrics of the published state as OpenMetrics.
+
+    They cover rows, lines, findings, held clusters, failing gates, and each source's last line.
 
     \b
     Example
@@ -180,7 +189,7 @@ def metrics(warehouse: str, out: str | None) -> None:
 @incident_options
 @click.option("-o", "--output", required=True, metavar="FILE", help="The HTML file to write.")
 def report(output: str, **asked: Any) -> None:
-    """Write one incident as a single HTML file that can be attached to a post-mortem.
+    """Write one incident as a single HTML file. Attach it to a post-mortem.
 
     \b
     Example
@@ -200,9 +209,9 @@ def report(output: str, **asked: Any) -> None:
 @click.argument("finding_id")
 @form_option
 def explain(warehouse: str, finding_id: str, form: str) -> None:
-    """Explain a finding: its rule, how sure it is, its log lines word for word, and what would refute it.
+    """Explain a finding: its rule, its certainty, its log lines. It also says what would refute the finding.
 
-    The beginning of the id is enough where no other id begins so.
+    The beginning of the id is enough if no other id begins with it.
 
     \b
     Examples
@@ -226,10 +235,10 @@ def explain(warehouse: str, finding_id: str, form: str) -> None:
 @click.argument("after", default="last")
 @form_option
 def diff(warehouse: str, before: str, after: str, form: str) -> None:
-    """Compare two published runs: which findings appeared, vanished or changed, and how many other rows differ.
+    """Compare two published runs. It lists findings that appeared, vanished or changed, and counts other rows that differ.
 
-    A run is named by its id or the beginning of one (`gold/runs` has them), by `last`, or by `before` for the one
-    before the last. Without any, these two are compared.
+    Name a run by its id or the beginning of one (`gold/runs` lists them), by `last`, or by `before` for the one before
+    the last. Without arguments, the command compares these two.
 
     \b
     Examples
@@ -245,11 +254,11 @@ def diff(warehouse: str, before: str, after: str, form: str) -> None:
 @click.command()
 @warehouse_option
 @click.argument("name", required=False)
-@click.option("--translate", is_flag=True, help="Read a text from standard input and put names in place of ids.")
+@click.option("--translate", is_flag=True, help="Read a text from standard input and replace ids with names.")
 def whois(warehouse: str, name: str | None, translate: bool) -> None:
-    """Say who an id, address or name is: a member, a group, a client, a finding or a run.
+    """Show what an id, address or name stands for. It is a member, a group, a client, a finding or a run.
 
-    The beginning of an id is enough. With --translate each id and address of a member in a text becomes the name of
+    The beginning of an id is enough. --translate replaces each id and address of a member in a text with the name of
     the folder of its logs.
 
     \b

@@ -18,7 +18,7 @@ LIST = (
 
 @click.group()
 def review() -> None:
-    """Mark findings as seen, false alarms or tickets, in a table of their own.
+    """Mark findings as seen, false alarms or tickets. The marks have their own table.
 
     \b
     Examples
@@ -31,14 +31,14 @@ def review() -> None:
 @review.command("mark")
 @warehouse_option
 @click.argument("finding_id")
-@click.option("--as", "state", required=True, help="seen, false_alarm, ticket, or open to take a mark back.")
-@click.option("--ticket", metavar="NAME", help="The ticket that it is worked on in.")
-@click.option("--note", metavar="TEXT", help="What else there is to say.")
-@click.option("--by", "reviewer", metavar="NAME", help="Who says so; default: the user of this session.")
+@click.option("--as", "state", required=True, help="seen, false_alarm, ticket, or open to withdraw a mark.")
+@click.option("--ticket", metavar="NAME", help="The ticket for this finding.")
+@click.option("--note", metavar="TEXT", help="A note on the mark.")
+@click.option("--by", "reviewer", metavar="NAME", help="The reviewer; default: the user of this session.")
 def review_mark(
     warehouse: str, finding_id: str, state: str, ticket: str | None, note: str | None, reviewer: str | None
 ) -> None:
-    """Mark a finding. A later mark takes the place of an earlier one, which stays in the table.
+    """Mark a finding. A later mark replaces an earlier one, which stays in the table.
 
     \b
     Example
@@ -57,7 +57,7 @@ def review_mark(
 @warehouse_option
 @click.option("--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True)
 def review_list(warehouse: str, form: str) -> None:
-    """List the marks that hold.
+    """List the current marks.
 
     \b
     Example
@@ -71,13 +71,13 @@ def review_list(warehouse: str, form: str) -> None:
 @review.command("export")
 @warehouse_option
 @click.argument("finding_id")
-@click.option("--out", "out", required=True, metavar="DIR", help="A new folder.")
-@click.option("--note", metavar="TEXT", help="Why it is kept, for case.json.")
+@click.option("--out", "out", required=True, metavar="DIR", help="The folder to create.")
+@click.option("--note", metavar="TEXT", help="Why the case is kept; written to case.json.")
 def review_export(warehouse: str, finding_id: str, out: str, note: str | None) -> None:
-    """Write the fewest lines that still show a finding, with names in place of addresses: a regression case.
+    """Write a regression case: the fewest lines that still show a finding, with pseudonyms for addresses.
 
-    The case is read and judged once more before this ends. Names of hosts have no form by which they could be known:
-    look through the lines before you pass them on.
+    The command judges the case once more before it ends. Host names have no recognisable form: read the lines before
+    you pass them on.
 
     \b
     Example

@@ -16,12 +16,14 @@ from election_replay.jobs.reading.words import SEVERITIES
 @warehouse_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=8050, show_default=True, type=click.IntRange(1, 65535), help="Port to listen on.")
-@click.option("--base-path", default="", metavar="PATH", help="The path below which a proxy shows it: /elections.")
+@click.option(
+    "--base-path", default="", metavar="PATH", help="The path under which a proxy serves the dashboard: /elections."
+)
 @click.option(
     "--allow-host",
     multiple=True,
     metavar="NAME",
-    help="A name under which browsers may ask for it, besides this machine's own; may be repeated.",
+    help="Another host name that browsers may use, besides this machine's own; may be repeated.",
 )
 @click.option(
     "--allow-review", is_flag=True, help="Let readers mark findings (seen, false alarm, ticket, note) in the browser."
@@ -30,13 +32,13 @@ from election_replay.jobs.reading.words import SEVERITIES
     "--user-header",
     default="",
     metavar="NAME",
-    help="The header in which the proxy in front says who asks, such as X-Forwarded-User: marks bear that name.",
+    help="The header in which the proxy passes the user's name, such as X-Forwarded-User; marks carry that name.",
 )
 @click.option(
     "--proxy",
     multiple=True,
     metavar="ADDRESS",
-    help="The IP address of that proxy where it runs on another machine; may be repeated.",
+    help="The IP address of that proxy if it runs on another machine; may be repeated.",
 )
 def dashboard(
     warehouse: str,
@@ -48,14 +50,14 @@ def dashboard(
     user_header: str,
     proxy: tuple[str, ...],
 ) -> None:
-    """Show what is published in a browser: an inbox of findings, groups, lanes, log lines, rules, runs.
+    """Serve the published state to browsers. It has an inbox of findings, groups, lanes, log lines, rules and runs.
 
-    It needs no Spark, asks no other machine for anything and can change nothing, but for marks of findings with
-    --allow-review. It listens on this machine only unless --host says otherwise, and answers only to names that
-    --allow-host lists: whoever reaches it may read everything. A mark bears the name that a proxy gives in
-    --user-header, and the proxy must drop that header where a browser sends it. Without a proxy a mark bears the name
-    of who started the dashboard, and marks can only be set from this machine. It needs the extra packages of
-    `pip install 'election-replay[dashboard]'`.
+    The dashboard needs no Spark, contacts no other machine, and changes nothing except marks of findings with
+    --allow-review. Anyone who reaches it may read everything. So it listens on this machine only, unless --host says
+    otherwise, and answers only to this machine's own names and those of --allow-host. A mark carries the name that a
+    proxy passes in --user-header; the proxy must drop that header where a browser sends it. Without a proxy, a mark
+    carries the name of the user that started the dashboard, and only this machine can set marks. The command needs the
+    extra packages of `pip install 'election-replay[dashboard]'`.
 
     \b
     Examples
@@ -98,7 +100,7 @@ def dashboard(
     help="Folder of the Delta tables; or ELECTION_REPLAY_WAREHOUSE. Without one, only `look` and the rules answer.",
 )
 def mcp(warehouse: str | None) -> None:
-    """Serve agents on standard input and output by the Model Context Protocol: read only, with small answers.
+    """Serve agents by the Model Context Protocol. It uses standard input and output, reads only, and answers briefly.
 
     \b
     Example
@@ -117,17 +119,24 @@ def mcp(warehouse: str | None) -> None:
     required=True,
     metavar="URL",
     envvar="ELECTION_REPLAY_NOTIFY",
-    help="An address of Apprise: slack://, msteams://, pagerduty://, mailtos://, jsons://; or ELECTION_REPLAY_NOTIFY.",
+    help="An Apprise URL: slack://, msteams://, pagerduty://, mailtos://, jsons://; or ELECTION_REPLAY_NOTIFY.",
 )
 @click.option(
-    "--least", type=click.Choice(SEVERITIES), default="warning", show_default=True, help="How grave at least."
+    "--least",
+    type=click.Choice(SEVERITIES),
+    default="warning",
+    show_default=True,
+    help="The lowest severity to report.",
 )
-@click.option("--dashboard", metavar="URL", help="Where the dashboard is: each finding is told with its page.")
-@click.option("--picture", is_flag=True, help="Attach the report of the gravest one's group, with its picture.")
+@click.option("--dashboard", metavar="URL", help="The dashboard's address: the message links each finding to its page.")
+@click.option(
+    "--picture", is_flag=True, help="Attach the report on the group of the gravest finding, with its picture."
+)
 def notify(warehouse: str, to: str, least: str, dashboard: str | None, picture: bool) -> None:
-    """Tell a chat, a pager or a webhook which findings are new, in one message; nothing new: none, and nothing twice.
+    """Send new findings to a chat, a pager or a webhook. All are in one message, and nothing is sent twice.
 
-    New is what was first found by a run after the one that this address was told of last.
+    A finding is new if it was first found by a run after the last run that this address was told about. If nothing is
+    new, no message is sent.
 
     \b
     Example
@@ -147,12 +156,12 @@ DAGS = Path(__file__).parents[2] / "airflow_dags" / "election_replay.py"
 
 @click.group()
 def airflow() -> None:
-    """What Airflow needs of this installation."""
+    """Show what Airflow needs from this installation."""
 
 
 @airflow.command("dag-path")
 def dag_path() -> None:
-    """Say where the file with the DAGs is, to be copied or linked into Airflow's folder of DAGs.
+    """Print the path of the file with the DAGs, to copy or link into Airflow's DAG folder.
 
     \b
     Example
