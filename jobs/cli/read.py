@@ -235,7 +235,7 @@ def explain(warehouse: str, finding_id: str, form: str) -> None:
 @click.argument("after", default="last")
 @form_option
 def diff(warehouse: str, before: str, after: str, form: str) -> None:
-    """Compare two published runs. It lists findings that appeared, vanished or changed, and counts other rows that differ.
+    """Compare two published runs. It lists findings that appeared, vanished or changed, and counts other changed rows.
 
     Name a run by its id or the beginning of one (`gold/runs` lists them), by `last`, or by `before` for the one before
     the last. Without arguments, the command compares these two.
