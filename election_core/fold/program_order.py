@@ -10,8 +10,9 @@ an interval as wide as the step. The steps are kept with the facts, so that read
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 from election_replay.election_core.fold.process_runs import REORDERED, STEPPED_FOR, Segment
@@ -27,7 +28,8 @@ ONE_PROCESS = Timeout.BEFORE_MARKER.us
 @dataclass(frozen=True, slots=True)
 class ClockStep:
     """A step back: the clock showed a time in ``[before_at, before_by]``, then the earlier time ``after``; us UTC as
-    read. ``width`` is that of the stamp of ``event_id``, the line behind the step; ``before`` is the line before it."""
+    read. ``width`` is that of the stamp of ``event_id``, the line behind the step; ``before`` is the line before it.
+    ``joined``: no clock was put back, but the log of another member begins."""
 
     before_at: int
     before_by: int
@@ -36,6 +38,7 @@ class ClockStep:
     before: str
     event_id: str
     stream: str
+    joined: bool = False
 
     @property
     def size(self) -> int:
@@ -125,7 +128,7 @@ class Timeline:
         first, ahead = -(1 << 62), 0
         for step in self.steps:
             self._stretches.append(Stretch(first, step.before_by, ahead))
-            first, ahead = step.after, ahead + step.size
+            first, ahead = step.after, 0 if step.joined else ahead + step.size
         self._stretches.append(Stretch(first, 1 << 62, ahead))
 
     def ahead(self, number: int) -> int:
@@ -207,6 +210,18 @@ def _place_burst(place: int, step: ClockStep, known: list[ClockStep], places: li
         behind.insert(passed, last + 1)
 
 
+Spoken = Sequence[tuple[int, str]]
+"""The places of lines of a file in which members name themselves, and the members."""
+
+
+def _heard(spoken: Spoken, places: Sequence[int]) -> list[set[str]]:
+    """Return the members that speak in each part of a file; ``places`` are those of the first lines of all but one."""
+    heard: list[set[str]] = [set() for _ in range(len(places) + 1)]
+    for place, member in spoken:
+        heard[bisect_right(places, place)].add(member)
+    return heard
+
+
 @dataclass(slots=True)
 class _File:
     """A file as it is read, with its steps and the place of the first line behind each. ``follows``: the number of the
@@ -235,6 +250,7 @@ class ProgramOrder:
     _behind: list[list[int]] = field(default_factory=list)
     _places: list[list[int]] = field(default_factory=list)
     _least: dict[int, int] = field(default_factory=dict)
+    _members: list[list[str | None]] = field(default_factory=list)
 
     @property
     def place(self) -> int:
@@ -282,16 +298,39 @@ class ProgramOrder:
         """Return the latest time in this file, if it is the current one; else ``None``."""
         return self._files[-1].clock.high if self._files and (self._stream, self._file) == (stream, file) else None
 
-    def settle(self) -> None:
-        """Find the steps, after all lines were seen."""
+    def settle(self, spoken: Callable[[], Mapping[int, Spoken]] = dict) -> None:
+        """Find the steps, after all lines were seen. ``spoken`` tells which lines of each file name their member."""
         ends = [file.clock.burst(file.stream) for file in self._files]
         shown = [[*file.steps, *(step for _, step in end)] for file, end in zip(self._files, ends, strict=True)]
-        steps, self._behind = one_after_the_other(shown)
         self._places = [[*file.places, *(at for at, _ in end)] for file, end in zip(self._files, ends, strict=True)]
+        if any(shown):
+            shown = self._joined(shown, spoken())
+        steps, self._behind = one_after_the_other(shown)
         for file, places, behind in zip(self._files, self._places, self._behind, strict=True):
             for place, step in file.clock.bursts if steps else ():
                 _place_burst(place, step, steps, places, behind)
         self.timeline, self._least = Timeline(steps), {}
+
+    def _joined(self, shown: list[list[ClockStep]], spoken: Mapping[int, Spoken]) -> list[list[ClockStep]]:
+        """Return the steps of each file. Where other members speak behind a step than before it, logs were joined: so
+        they were at all steps of the source over which no member goes on to speak."""
+        heard = [_heard(spoken.get(file, ()), places) for file, places in enumerate(self._places)]
+        if not any(one.isdisjoint(other) for parts in heard for one, other in pairwise(filter(None, parts))):
+            return shown
+        self._members = [[next(iter(part)) if len(part) == 1 else None for part in parts] for parts in heard]
+        over = [[one.isdisjoint(other) for one, other in pairwise(parts)] for parts in heard]
+        return [
+            [replace(step, joined=joined) for step, joined in zip(steps, of_file, strict=True)]
+            for steps, of_file in zip(shown, over, strict=True)
+        ]
+
+    def member_at(self, file: int, place: int) -> str | None:
+        """Return the member whose log a line stands in, where the logs of several were joined; else ``None``."""
+        return self._members[file][self.part(file, place)] if self._members and file >= 0 else None
+
+    def part(self, file: int, place: int) -> int:
+        """Return how many steps of its file a line stands behind."""
+        return bisect_right(self._places[file], place) if file >= 0 else 0
 
     def on_timeline(
         self, file: int, place: int, time: int, by: int, starts: Sequence[tuple[int, int]] = ()

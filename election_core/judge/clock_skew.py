@@ -8,7 +8,8 @@ A finding names the clock, when it was set and by how much, and how far it was o
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 
 from election_replay.election_core.judge.clock import Clocks, Moment, Offset, WrongClock, is_copier, owner_of
 from election_replay.election_core.judge.coverage import coverage
@@ -174,9 +175,12 @@ def _sentences(wrong: WrongClock, by_source: Mapping[str, Sequence[Fact]]) -> It
         first = _how_far(wrong.segments[0])
         yield f"{clock} {first} at first." if first else f"{clock} was set."
         day = _day(_extent(wrong.source, by_source)[0])
-        for before, after in pairwise(wrong.segments):
+        moved = [(_moved(*side), _when(*_set_between(*side), day)) for side in pairwise(wrong.segments)]
+        for (how, when), alike in groupby(zip(moved, wrong.segments[1:], strict=True), key=itemgetter(0)):
+            *others, (_, after) = alike
+            times = f" {len(others) + 1} times" if others else ""
             then = f", and {how_far} then" if (how_far := _how_far(after)) else ""
-            yield f"It {_moved(before, after)} {_when(*_set_between(before, after), day)}{then}."
+            yield f"It {how}{times} {when}{then}."
 
 
 def _how_far(offset: Offset) -> str:

@@ -5,10 +5,12 @@ on one machine, such as a name server beside a broker, have process runs of thei
 for the lines that it reads; the registry lists them.
 
 Files may hold the lines of several members (:mod:`election_core.fold.members`). From the first line of a second member
-on, each member's lines are also read by themselves; which reading counts is decided after the last line.
+on, each member's lines are also read by themselves; which reading counts is decided after the last line. Where time
+goes back from the lines of one member to those of another, their logs were joined, one behind the other: then all lines
+of a part are its member's.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -71,6 +73,8 @@ class Members:
     _spoke: dict[str, tuple[int, int]] = field(default_factory=dict)
     _turns: list[NamedId] = field(default_factory=list)
     """The lines before and after each change of the writing member, and the last line."""
+    joined: bool = False
+    """The log of one member follows that of another, with times before its end."""
 
     def speaks(self, line: NamedId) -> None:
         """Take a line that a member wrote."""
@@ -82,12 +86,20 @@ class Members:
 
     def interleaved(self, incarnations: list[Incarnation]) -> bool:
         """Return True when several members wrote in one process run; a start may change the name of one machine."""
-        return bool(interleaved_names(self._turns, incarnations))
+        return self.joined or bool(interleaved_names(self._turns, incarnations))
 
     @property
     def apart(self) -> bool:
         """Return True when a second member has written, so that each member is read by itself."""
-        return bool(self._spoke)
+        return self.joined or bool(self._spoke)
+
+    @property
+    def one_behind_the_other(self) -> list[NamedId]:
+        """Return the first line of each member whose logs were joined, in their order."""
+        first: dict[str, NamedId] = {}
+        for line in self._turns if self.joined else ():
+            first.setdefault(line.node, line)
+        return [*first.values()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,11 +204,26 @@ class SourceLog:
         if not self.order.waiting:
             return
         waiting, begun = self.order.taken()
-        self.order.settle()
+        self.order.settle(lambda: _spoken(waiting, begun))
+        for step in self.order.timeline.steps:
+            if step.joined:
+                self.members.setdefault(process_of(step.stream), Members()).joined = True
         stepped = bool(self.order.timeline.steps)
         starts = self._starts(waiting, begun) if stepped else {}
-        for place, line in enumerate(waiting, begun):
-            self._take_line(self._on_timeline(line, place, starts) if stepped else line)
+        lines = (self._on_timeline(line, place, starts) for place, line in enumerate(waiting, begun))
+        for line in self._part_by_part(lines, begun) if stepped else waiting:
+            self._take_line(line)
+
+    def _part_by_part(self, lines: Iterable[_Waiting], begun: int) -> list[_Waiting]:
+        """Return lines with their members, and the parts of a file with joined logs in order of time."""
+        begins: dict[tuple[int, int], int] = {}
+        parts: list[tuple[int, int, _Waiting]] = []
+        for place, line in enumerate(lines, begun):
+            begin = begins.setdefault((line.file, self.order.part(line.file, place)), line.time)
+            member = line.member or self.order.member_at(line.file, place)
+            parts.append((line.file, begin, replace(line, member=member)))
+        joined = any(step.joined for step in self.order.timeline.steps)
+        return [line for _, _, line in (sorted(parts, key=itemgetter(0, 1)) if joined else parts)]
 
     def _on_timeline(self, line: _Waiting, place: int, starts: Mapping[str, list[tuple[int, int]]]) -> _Waiting:
         """Return a line with timeline times; signs of life that may be on either side of a step get the earlier one."""
@@ -222,6 +249,9 @@ class SourceLog:
             self.order.note_written(line.stream, line.time, line.by)
             if not line.recalled:
                 self._activity(line.stream).seen(line.time, line.by, line.event_id)
+            if line.member is not None:
+                log = self.members[process_of(line.stream)].logs.setdefault(line.member, self._another())
+                log._activity(line.stream).seen(line.time, line.by, line.event_id)
         else:
             if line.member is not None:
                 self._note_speaker(line.member, line.held)
@@ -250,7 +280,7 @@ class SourceLog:
         self._activity(stream).lived(signs)
         members = self.members.get(process_of(stream))
         if speaker is not None and members is not None and members.apart:
-            members.logs[speaker]._lived(stream, signs, None)
+            members.logs.setdefault(speaker, self._another())._lived(stream, signs, None)
 
     def _recall(self, line: _Waiting, segment: Segment) -> None:
         source = self
@@ -297,7 +327,8 @@ class SourceLog:
             yield from self.settings.facts(reading.speaker, (fact for _, fact in reading.facts))
         stated = [fact for reading in readings for fact in reading.facts]
         apart = {process for process in self.members if self._interleaved(process)}
-        yield from self.itself.facts(speaker, stated, apart)
+        joined = {process: members.one_behind_the_other for process, members in self.members.items()}
+        yield from self.itself.facts(speaker, stated, apart, joined)
         yield from log_quality.clock_steps(self.order.timeline, gaps_of(self.activity.values()), speaker, stated)
         yield from self._failures([fact for _, fact in stated])
 
@@ -500,6 +531,15 @@ class SourceLog:
                 activity.marker(start, f"{event.stream} {event.setting}")
         elif event.kind in START_KINDS:
             activity.marker(start, f"{event.stream} {event.kind}")
+
+
+def _spoken(waiting: Sequence[_Waiting], begun: int) -> dict[int, list[tuple[int, str]]]:
+    """Return by file the places of lines in which members name themselves, and the members."""
+    spoken: dict[int, list[tuple[int, str]]] = {}
+    for place, line in enumerate(waiting, begun):
+        if line.member is not None and line.file >= 0:
+            spoken.setdefault(line.file, []).append((place, line.member))
+    return spoken
 
 
 def _starts_process(event: FoldEvent) -> bool:

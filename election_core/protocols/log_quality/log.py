@@ -4,6 +4,7 @@ is no member, and a process of an unknown group are judged only where there is s
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from election_replay.election_core.fold.declared import SYSTEMS, Deed, systems_by_kind
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
@@ -32,6 +33,8 @@ PROTOCOL = "sources"
 
 BROKER_SET, BROKER_ID, ADDRESS, DLEDGER_GROUP = "broker set", "broker id", "address", "DLedger group"
 DLEDGER_MEMBER, SERVER = "DLedger member", "server id"
+JOINED = "member of joined logs"
+"""The kind of name by which the members of logs that stand one behind the other are told apart."""
 _IDENTITY_SETTINGS = {
     "brokerName": BROKER_SET,
     "controllerDLegerSelfId": DLEDGER_MEMBER,
@@ -99,14 +102,23 @@ class SourcesLog:
         if last is None or last[2] != value:
             self.claims.append((process, subject, value, event))
 
-    def facts(self, speaker: Speaker, stated: list[tuple[str, Fact]], apart: Collection[str] = ()) -> Iterator[Fact]:
+    def facts(
+        self,
+        speaker: Speaker,
+        stated: list[tuple[str, Fact]],
+        apart: Collection[str] = (),
+        joined: Mapping[str, Sequence[NamedId]] = MappingProxyType({}),
+    ) -> Iterator[Fact]:
         """Yield the facts about this source. ``stated`` are all its other facts, each with its stream. The members of
-        the processes ``apart`` are read by themselves."""
+        the processes ``apart`` are read by themselves; ``joined`` are the first lines of those whose logs were joined,
+        one behind the other."""
         self.claims = [claim for claim in self.claims if claim[0] not in apart or claim[1] not in MEMBER_NAMES]
         homes, mixed = _homes(stated), mixed_processes(speaker)
         spoken = {process_of(stream) for stream, _ in stated} | {process for process, _, _ in self.releases}
         for process in (*STREAM_OF, *sorted(spoken - set(STREAM_OF) - {SNAPSHOTS})):
             yield from self._of_process(process, homes.get(process), speaker, mixed.get(process, ()))
+            emit = _about(speaker, process, _group_of(process, homes.get(process), speaker), homes.get(process))
+            yield from _claims_of(process, joined.get(process, ()), emit, lambda *_: JOINED)
         yield from _members(speaker, stated)
         yield from _listed(speaker, stated)
 
@@ -128,7 +140,7 @@ class SourcesLog:
                 name=name,
                 evidence=(event.event_id,),
             )
-        yield from _interleaved_claims(process, mixed, emit)
+        yield from _claims_of(process, mixed, emit, _kind_of_name)
 
 
 def clock_steps(
@@ -141,6 +153,8 @@ def clock_steps(
     homes, groups = _homes(stated), {fact.replica_group for _, fact in stated}
     home_groups = {home.replica_group for home in homes.values()}
     for step, begin in zip(timeline.steps, timeline.begins(), strict=True):
+        if step.joined:
+            continue
         process = process_of(step.stream)
         for group in sorted(groups | home_groups) or [_group_of(process, None, speaker)]:
             home = homes.get(process)
@@ -153,7 +167,7 @@ def clock_steps(
                 stream=step.stream,
                 evidence=(step.before, step.event_id),
             )
-    least = min(step.size for step in timeline.steps) // 2
+    least = min((step.size for step in timeline.steps if not step.joined), default=1 << 62) // 2
     for gap in gaps:
         if gap.end_by - gap.begin >= least:
             for group in sorted(groups | home_groups):
@@ -195,16 +209,22 @@ def mixed_processes(speaker: Speaker) -> dict[str, tuple[NamedId, ...]]:
     return {process: lines for process, lines in found.items() if lines}
 
 
-def _interleaved_claims(process: str, mixed: Sequence[NamedId], emit: FactWriter) -> Iterator[Fact]:
+def _claims_of(
+    process: str, named: Sequence[NamedId], emit: FactWriter, kind_of: Callable[[str, str], str]
+) -> Iterator[Fact]:
     """Yield the names of a process that is several members; a new name after a start is no contradiction."""
-    for number, line in enumerate(mixed):
+    for number, line in enumerate(named):
         yield Claim(
             *emit.during(emit.node_at(line.at), line.at, line.by, line.event_id, ordinal=number),
             process=process,
-            name_kind=ADDRESS if process == CONTROLLER or ":" in line.node else BROKER_ID,
+            name_kind=kind_of(process, line.node),
             name=line.node,
             evidence=(line.event_id,),
         )
+
+
+def _kind_of_name(process: str, name: str) -> str:
+    return ADDRESS if process == CONTROLLER or ":" in name else BROKER_ID
 
 
 def _members(speaker: Speaker, stated: list[tuple[str, Fact]]) -> Iterator[Fact]:

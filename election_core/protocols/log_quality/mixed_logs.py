@@ -2,7 +2,8 @@
 
 While a source contradicts itself about its identity (``IDENTITY_CONTRADICTION``), it cannot judge rules about one
 node's own order: they become *undecidable*. Members that name themselves in each line are read separately
-(:mod:`election_core.fold.members`). Each wrote by a clock of its own, so the judge sees each as a source of its own.
+(:mod:`election_core.fold.members`), and so are those whose logs were joined one behind the other. Each wrote by a clock
+of its own, so the judge sees each as a source of its own.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,6 +13,7 @@ from election_replay.election_core.fold.checks import UNDECIDABLE, VIOLATES
 from election_replay.election_core.model.facts import Fact, LineBrokeRule, RuleChecked, TermWentBack
 from election_replay.election_core.model.rows import LockHold, MetadataVersion, RoleInterval, Row
 from election_replay.election_core.protocols.log_quality.facts import Claim
+from election_replay.election_core.protocols.log_quality.log import JOINED
 
 WHY = "logs of several members in one folder, or a machine that was given to another member"
 
@@ -44,7 +46,7 @@ def drop_unattributable(facts: Iterable[Fact]) -> list[Fact]:
     every = list(facts)
     names: dict[tuple[str, str, str], set[str]] = {}
     for fact in every:
-        if isinstance(fact, Claim):
+        if isinstance(fact, Claim) and fact.name_kind != JOINED:
             names.setdefault((fact.source_node, fact.process, fact.name_kind), set()).add(fact.name)
     mixed = {source for (source, _, _), claimed in names.items() if len(claimed) > 1}
     if not mixed:

@@ -8,12 +8,12 @@ from election_replay.election_core.fold.versions import ReleaseClaim, range_of
 from election_replay.election_core.judge.clock import Clocks
 from election_replay.election_core.judge.coverage import coverage
 from election_replay.election_core.judge.group import Group, group_of, least_together, since, until
-from election_replay.election_core.judge.wording import name_of, seconds
+from election_replay.election_core.judge.wording import listed, name_of, seconds
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.rows import Finding, Row
 from election_replay.election_core.protocols.log_quality.facts import Claim, ListedAs, LogCopied, Release, SpeaksFor
-from election_replay.election_core.protocols.log_quality.log import PROTOCOL
+from election_replay.election_core.protocols.log_quality.log import JOINED, PROTOCOL
 
 __all__ = ["PROTOCOL", "judge", "tells_of_two_sources"]
 
@@ -141,6 +141,11 @@ def _changed_names(group: Group) -> Iterator[Finding]:
                 f"The {process} in {source} calls itself {subject} {', then '.join(names)}: logs of several members in "
                 "one folder, or a machine that was given to another one."
             )
+            if subject == JOINED:
+                summary = (
+                    f"The {process} logs of {source} are those of {listed(names)}, one behind the other: each is read "
+                    "by itself. Hand in the log of each member in a folder of its own."
+                )
             yield _contradiction(group, (source, process, subject, *names), first, summary, second)
 
 
