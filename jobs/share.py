@@ -124,12 +124,10 @@ def given_names(published: Published) -> dict[str, str]:
 def share(engine: Engine, looked: Looked, tables: Warehouse, out: Path, config: Config, scratch: Path) -> str:
     """Write the redacted folder ``out`` and the mapping beside it, and return a message about both.
 
-    Raises :class:`JobError` if either exists already, or if the redacted logs give another verdict.
+    Raises :class:`JobError` if the redacted logs give another verdict.
     """
     published = Published(tables)
     names = names_file(out)
-    if out.exists() or names.exists():
-        raise JobError(f"{out if out.exists() else names} is there already: give a new folder to --share")
     redaction = Redaction(given_names(published))
     for attempt, choice in enumerate(CHOICES):
         made = scratch / f"share-{attempt}"
@@ -158,6 +156,14 @@ def share(engine: Engine, looked: Looked, tables: Warehouse, out: Path, config: 
         f"Wrote {out}: {after:,} of {before:,} lines, judged again with the same verdict. {names} says which name "
         "stands for which: keep it to yourself, and read the folder before you send it."
     )
+
+
+def free(out: Path) -> Path:
+    """Return ``out``. Raises :class:`JobError` if it, or the mapping beside it, exists already."""
+    for place in (out, names_file(out)):
+        if place.exists():
+            raise JobError(f"{place} is there already: give a new folder to --share")
+    return out
 
 
 def names_file(out: Path) -> Path:

@@ -86,11 +86,14 @@ def look(
     from election_replay.jobs.engines.local_engine import LocalEngine
     from election_replay.jobs.settings.config import Config
     from election_replay.jobs.settings.in_force import in_force
+    from election_replay.jobs.share import free
+    from election_replay.jobs.share import share as shared
     from election_replay.jobs.warehouse.warehouse import Warehouse
 
     began = time.monotonic()
     last = day(date)
     settings = in_force(config, None).config if config else Config()
+    out = free(Path(share)) if share else None
     with (
         tempfile.TemporaryDirectory(prefix="election-replay-look-") as scratch,
         closing(LocalEngine(preload=PRELOAD)) as engine,
@@ -98,10 +101,8 @@ def look(
         tables = Warehouse(kept_in(keep) if keep else f"{scratch}/warehouse")
         done = looked_into(engine, folder, tables, settings, Path(scratch), last)
         published = printed(done, tables, keep, f"Looked into {folder} in", began)
-        if share:
-            from election_replay.jobs.share import share as shared
-
-            print_line(shared(engine, done, tables, Path(share), settings, Path(scratch)))
+        if out:
+            print_line(shared(engine, done, tables, out, settings, Path(scratch)))
         found = build_verdict(published, junit, sarif, fail_on)
     leave(failed=bool(done.replay.held), unread=bool(done.unread), found=found)
 

@@ -42,8 +42,11 @@ def test_it_is_smaller_and_judged_alike(shared: Path, capsys: pytest.CaptureFixt
 
 
 def test_what_is_there_is_not_overwritten(shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And said before anything is looked at."""
     assert main(["look", str(EXAMPLE), "--share", str(shared)]) == 1
-    assert "is there already" in capsys.readouterr().err
+    told = capsys.readouterr()
+    assert "is there already" in told.err
+    assert not told.out
 
 
 def test_names_are_replaced_whole_and_everywhere_alike() -> None:

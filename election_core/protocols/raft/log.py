@@ -436,6 +436,9 @@ class Membership(VotingLog):
         ``MsgCheckQuorum``).
         """
         self._leaves(event, None)
+        if self._role in (FOLLOWER, CANDIDATE):  # the lines that made it leader are missing
+            last = self.steps[-1]
+            self.steps.append(replace(last, by=event.at, role=UNKNOWN, term=None, leader=None, cause="unknown"))
         term = self.steps[-1].term if self.steps else None
         if self._role == LEADER and term is not None and self.timeout_us:
             least, most = event.at - 2 * self.timeout_us, event.by - self.timeout_us
