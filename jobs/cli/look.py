@@ -216,14 +216,21 @@ def assumptions(done: "Looked", published: "Published") -> Iterator[str]:
 
 
 def same_members(published: "Published") -> Iterator[str]:
-    """Which nodes say that they are the same member: two clusters may have members with the same ids."""
-    from election_replay.jobs.reading.kinship import namesakes
+    """Which nodes say that they are the same member, and which sentinels call a master by the same name without knowing
+    each other: that may be two clusters."""
+    from election_replay.jobs.reading.kinship import namesakes, sentinels_apart
     from election_replay.jobs.reading.words import some
 
     for members in namesakes(published).values():
         alike = {tuple(nodes): f"{node} of {group}" for (group, node), nodes in members.items()}
         for nodes, sign in sorted(alike.items())[:NODES_SHOWN]:
-            yield f"  {some(list(nodes))} say that they are {sign}: if they are of two clusters, look at each by itself"
+            yield f"  {some(list(nodes))} say that they are {sign}: {_BY_ITSELF}"
+    for (_, group), sets in sentinels_apart(published).items():
+        names = "; ".join(some(sources) for sources in sets)
+        yield f"  Sentinels that do not know each other watch a master named {group} ({names}): {_BY_ITSELF}"
+
+
+_BY_ITSELF = "if they are of two clusters, look at each by itself"
 
 
 def otherwise(done: "Looked") -> Iterator[str]:

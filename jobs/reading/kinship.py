@@ -2,7 +2,8 @@
 
 An etcd member prints its cluster's id at its start, and member lists name others by their ids; a part of a log mostly
 has neither. A member that another log adds to a group, or that follows a leader of a group, belongs to it. Two logs of
-one member may be of two clusters whose members have the same ids; the names of the logs then show which.
+one member may be of two clusters whose members have the same ids; the names of the logs then show which. Two sets of
+sentinels may call different masters by one name.
 """
 
 from collections import defaultdict
@@ -68,3 +69,26 @@ def namesakes(published: Published) -> dict[str, dict[tuple[str, str], list[str]
     for row in rows:
         found[row["cluster"]][row["replica_group"], row["node"]] = row["sources"]
     return found
+
+
+def sentinels_apart(published: Published) -> dict[tuple[str, str], list[list[str]]]:
+    """Return, by (cluster, group), the sources of sentinels that do not know those of another set, set by set.
+
+    Only logs count in which a sentinel names itself and others: in a part of a log it may have met them before.
+    """
+    rows = published.rows(
+        "WITH itself AS (SELECT cluster, source_node, list(DISTINCT node) AS ids FROM events WHERE kind = 'SN_ID' "
+        "AND node IS NOT NULL GROUP BY ALL) "
+        "SELECT cluster, replica_group, source_node, list_concat(any_value(ids), list(DISTINCT peer)) AS met "
+        "FROM events JOIN itself USING (cluster, source_node) WHERE kind = 'SN_SENTINEL' AND peer IS NOT NULL "
+        "GROUP BY cluster, replica_group, source_node ORDER BY ALL"
+    )
+    found: dict[tuple[str, str], list[tuple[set[str], list[str]]]] = defaultdict(list)
+    for row in rows:
+        met, sources = {*row["met"]}, [row["source_node"]]
+        of_group = found[row["cluster"], row["replica_group"]]
+        for kin in [kin for kin in of_group if not met.isdisjoint(kin[0])]:
+            of_group.remove(kin)
+            met, sources = met | kin[0], [*kin[1], *sources]
+        of_group.append((met, sources))
+    return {group: [sources for _, sources in sets] for group, sets in found.items() if len(sets) > 1}

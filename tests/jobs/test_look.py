@@ -436,6 +436,22 @@ def test_two_clusters_with_the_same_ids_side_by_side_are_two(local: LocalEngine,
         assert found == wanted
 
 
+def test_sentinels_that_do_not_know_each_other_are_told_of(
+    corpora: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for cluster, run in (("eu", "kill-master"), ("us", "isolate-master-writer")):
+        for node, path in logs_of(corpora / "redis-sentinel" / run):
+            for target in (tmp_path / f"both/{cluster}-{node}-{path.name}", tmp_path / cluster / f"{node}-{path.name}"):
+                target.parent.mkdir(exist_ok=True)
+                shutil.copy(path, target)
+    for folder, sets in (("eu", 0), ("both", 2)):
+        assert main(["look", str(tmp_path / folder)]) == 0
+        told = re.search(
+            r"Sentinels that do not know each other watch a master named \w+ \((.*)\)", capsys.readouterr().out
+        )
+        assert len(told[1].split("; ") if told else ()) == sets
+
+
 def test_members_one_behind_the_other_in_one_file_are_two(local: LocalEngine, corpora: Path, tmp_path: Path) -> None:
     run = corpora / "etcd/isolate-leader-34"
     nodes = dict(logs_of(run))

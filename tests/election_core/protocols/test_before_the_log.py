@@ -71,3 +71,11 @@ def test_a_leader_that_a_follower_loses_is_known_by_hearsay() -> None:
     assert [(row.term, row.leader, row.certainty) for row in rows if isinstance(row, story.Term) and row.leader] == [
         (4, "c3", "possible")
     ]
+
+
+def test_who_gives_up_again_did_not_follow_all_the_time() -> None:
+    """Logs of warnings only lack the lines that made it leader again."""
+    log = [f"{story.DAY} 02:0{minute}:00.000000 I | {STEPS_DOWN[0]}" for minute in (0, 2)]
+    rows = story.judge(story.facts_of({("a", "etcd.log"): log, story.INVENTORY: ["a: a1 of cafe"]}))
+    followed = [row for row in rows if isinstance(row, story.RoleInterval) and row.role == "follower"]
+    assert len(followed) == 2
