@@ -436,8 +436,8 @@ class Membership(VotingLog):
         ``MsgCheckQuorum``).
         """
         self._leaves(event, None)
-        if self._role in (FOLLOWER, CANDIDATE):  # the lines that made it leader are missing
-            last = self.steps[-1]
+        last = self.steps[-1] if self.steps else None
+        if last is not None and last.cause == "quorum_lost":  # the lines that made it leader again are missing
             self.steps.append(replace(last, by=event.at, role=UNKNOWN, term=None, leader=None, cause="unknown"))
         term = self.steps[-1].term if self.steps else None
         if self._role == LEADER and term is not None and self.timeout_us:
