@@ -315,10 +315,10 @@ class ProgramOrder:
         """Return the steps of each file. Where other members speak behind a step than before it, logs were joined: so
         they were at all steps of the source over which no member goes on to speak."""
         heard = [_heard(spoken.get(file, ()), places) for file, places in enumerate(self._places)]
-        if not any(one.isdisjoint(other) for parts in heard for one, other in pairwise(filter(None, parts))):
+        if not any(ended.isdisjoint(begun) for parts in heard for ended, begun in pairwise(filter(None, parts))):
             return shown
         self._members = [[next(iter(part)) if len(part) == 1 else None for part in parts] for parts in heard]
-        over = [[one.isdisjoint(other) for one, other in pairwise(parts)] for parts in heard]
+        over = [[ended.isdisjoint(begun) for ended, begun in pairwise(parts)] for parts in heard]
         return [
             [replace(step, joined=joined) for step, joined in zip(steps, of_file, strict=True)]
             for steps, of_file in zip(shown, over, strict=True)
