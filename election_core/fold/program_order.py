@@ -250,6 +250,7 @@ class ProgramOrder:
     _behind: list[list[int]] = field(default_factory=list)
     _places: list[list[int]] = field(default_factory=list)
     _least: dict[int, int] = field(default_factory=dict)
+    _begins: list[list[int]] = field(default_factory=list)
     _members: list[list[str | None]] = field(default_factory=list)
 
     @property
@@ -303,6 +304,7 @@ class ProgramOrder:
         ends = [file.clock.burst(file.stream) for file in self._files]
         shown = [[*file.steps, *(step for _, step in end)] for file, end in zip(self._files, ends, strict=True)]
         self._places = [[*file.places, *(at for at, _ in end)] for file, end in zip(self._files, ends, strict=True)]
+        self._begins = [[*places] for places in self._places]
         if any(shown):
             shown = self._joined(shown, spoken())
         steps, self._behind = one_after_the_other(shown)
@@ -329,8 +331,8 @@ class ProgramOrder:
         return self._members[file][self.part(file, place)] if self._members and file >= 0 else None
 
     def part(self, file: int, place: int) -> int:
-        """Return how many steps of its file a line stands behind."""
-        return bisect_right(self._places[file], place) if file >= 0 else 0
+        """Return behind how many steps that its file shows by itself a line stands."""
+        return bisect_right(self._begins[file], place) if file >= 0 else 0
 
     def on_timeline(
         self, file: int, place: int, time: int, by: int, starts: Sequence[tuple[int, int]] = ()

@@ -120,6 +120,19 @@ def test_a_real_clock_that_is_put_back_is_named_and_raises_no_other_alarm(corpor
     assert {claim for claim in found if claim[0] != "CLOCK_SKEW"} <= expected
 
 
+def test_a_burst_in_another_file_begins_no_log_of_a_member() -> None:
+    order = ProgramOrder()
+    written = {"broker.log": [*range(100, 107), *range(72, 100, 3)], "store.log": [104, *[89] * 3, 106]}
+    for stream, seconds in written.items():
+        for at in seconds:
+            order.seen(stream, "1", at * SECOND, (at + 1) * SECOND, "e", order.place)
+            order.waiting.append(at)
+    order.settle(lambda: {0: [(0, "n0"), (7, "n1")]})
+    assert [step.joined for step in order.timeline.steps] == [True]
+    assert [order.member_at(0, place) for place in (6, 7)] == ["n0", "n1"]
+    assert order.member_at(1, order.place - 1) is None
+
+
 @pytest.mark.parametrize(
     "run", ["etcd/isolate-leader-34", "zookeeper/kill-leader-384", "rocketmq-dledger/old-copy-497"]
 )
