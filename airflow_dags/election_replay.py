@@ -161,7 +161,7 @@ def night(land_chosen: str = "", replay_chosen: str = "") -> tuple[Step, EmptyOp
     replay = step("replay", *SETTINGS, "--unpublished", chosen=replay_chosen, trigger_rule=go_on)
     judged = step("validate", "--new", "--layer", "gold", task_id="validate_judged")
     publish = step("publish", trigger_rule=go_on, outlets=GOLD)
-    complete = EmptyOperator(task_id="complete", doc_md="Red when any step was: a run is as good as its gates.")
+    complete = EmptyOperator(task_id="complete", doc_md="Red if any step was red.")
     land >> landed >> replay >> judged >> publish
     land >> replay >> publish
     [land, landed, replay, judged, publish] >> complete
@@ -172,12 +172,12 @@ with DAG(
     "election_replay_nightly",
     schedule=CronDataIntervalTimetable("0 2 * * *", timezone="UTC"),
     doc_md="""
-### Every night: what did the elections of the last day really do?
+### Every night: what happened in the elections of the last day?
 
 `land -> validate_landed -> replay -> validate_judged -> publish -> upkeep`
 
-Lands what is new in the landing zone, however old it is, and judges the clusters that it concerns. Readers see the
-result when `publish` is done, all tables at once.
+Lands what is new in the landing zone, however old it is, and judges the affected clusters. Readers see the result when
+`publish` is done, for all tables at once.
 
 **When `land` is red** with exit code 4, its log names what could not be read. Everything else is landed, judged and
 published, and the next run tries again.
@@ -212,11 +212,12 @@ with DAG(
     },
     user_defined_macros={"options": options},
     doc_md="""
-### Judge chosen nights anew
+### Judge chosen nights again
 
-Lands what is new of the clusters, then judges anew every cluster that has events in these nights, whole: its history
-decides what a night means. The result is the same as if all of it had come on time. Safe beside the nightly run: both
-share the pool, and a part is not judged while a whole night waits to be published (the task tries again).
+Lands what is new for the clusters, then judges every cluster that has events in these nights again. A cluster is judged
+as a whole, because its history decides what a night means. The result is the same as if all logs had come on time. This
+DAG is safe beside the nightly run: both share the pool, and chosen clusters are not judged while a whole night waits to
+be published (the task tries again).
 """,
     **COMMON,
 ):
@@ -227,10 +228,10 @@ with DAG(
     "election_replay_upkeep",
     schedule=CronDataIntervalTimetable("0 12 * * 0", timezone="UTC"),
     doc_md="""
-### Every week: fewer files, and none that nobody needs
+### Every week: join small files and remove unneeded ones
 
-Joins small files and removes those that no run of the last 30 days names. What is published stays readable.
-Afterwards every gate is asked about the whole warehouse.
+Joins small files and removes files that no run of the last 30 days names. What is published stays readable. Afterwards
+every gate checks the whole warehouse.
 """,
     **COMMON,
 ):
