@@ -308,6 +308,11 @@ class Timeout(Enum):
         "controller.quorum.fetch.timeout.ms; LeaderState",
         ("controller.quorum.fetch.timeout.ms",),
     )
+    KRAFT_FETCH_WAIT = Entry(
+        500,
+        "A leader without anything new answers a fetch only after so long: until then its silence shows nothing.",
+        "KafkaRaftClient MAX_FETCH_WAIT_MS",
+    )
     KRAFT_VOID = Entry(
         2_000,
         "What a controller decided so shortly before it learned that it is active no more was never recorded.",

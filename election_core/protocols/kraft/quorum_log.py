@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
 from election_replay.election_core.fold.contact import Contact
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
+from election_replay.election_core.fold.process_runs import incarnation_at
 from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, OBSERVER, REMOVED, SEEN, Step, spans
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import (
@@ -31,6 +32,7 @@ from election_replay.election_core.model.facts import (
 )
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.quorum import majority
+from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.kraft.facts import QuorumRuleBroken
 from election_replay.election_core.protocols.raft_family.log import NO_WINNER, HeardLast, VotingLog
@@ -105,12 +107,7 @@ class QuorumLog(VotingLog):
             yield KnownCommitted(*emit.at(event), term=epoch, to_index=offset)
         for epoch, offset, event in self.led_with:
             yield LeaderLog(*emit.at(event), term=epoch, to_index=offset)
-        for event in self.serving:  # a leader serves as controller once it has read all records
-            elected = next((step for step in self.steps if (step.role, step.term) == (LEADER, event.term)), None)
-            if elected is not None and elected.at <= event.at:
-                began = (elected.at, elected.by, elected.event_id)
-                end = (event.at, event.by, event.event_id)
-                yield Serving(*emit.during(self.node, *began, *end), term=event.term or 0)
+        yield from self._serving(emit)
         yield from self.own_term.facts(emit)
         for number, event in enumerate(self.stated):
             yield VotersStated(*emit.at(event, ordinal=number), voters=event.members)
@@ -119,6 +116,27 @@ class QuorumLog(VotingLog):
             yield QuorumRuleBroken(
                 *emit.at(event), term=event.term, rule=verdict.rule, peer=event.peer, why=verdict.why or ""
             )
+
+    def _serving(self, emit: FactWriter) -> Iterator[Fact]:
+        """Yield when leaders served as controllers: once they had committed the first record of their epoch and read
+        all before it (``KafkaRaftClient#maybeFireLeaderChange``). One whose controller printed that it was active in no
+        epoch up to a later one that it knew never did."""
+        first = {step.term: step for step in reversed(self.steps) if step.role == LEADER}
+        for elected in reversed(first.values()):
+            began = (elected.at, elected.by, elected.event_id)
+            active = next((event for event in self.serving if event.term == elected.term), None)
+            if active is not None and elected.at <= active.at:
+                end = (active.at, active.by, active.event_id)
+                yield Serving(*emit.during(self.node, *began, *end), term=active.term or 0)
+            elif active is None and self.serving and self._controller_knew(elected, emit):
+                yield Serving(*emit.during(self.node, *began), term=elected.term or 0)
+
+    def _controller_knew(self, elected: Step, emit: FactWriter) -> bool:
+        """Return True when the controller steps of its leaders before an election and after it, in one process."""
+        run = incarnation_at(emit.incarnations, elected.at)
+        steps = [step for step in self.by_controller if incarnation_at(emit.incarnations, step.at) == run]
+        before = any(step.at <= elected.at for step in steps)
+        return before and any(is_larger(step.term, elected.term) and step.at > elected.at for step in steps)
 
     # -- states -----------------------------------------------------------------------------------------
 
@@ -272,25 +290,28 @@ class QuorumLog(VotingLog):
 
     def _contact_facts(self, emit: FactWriter, timeout_us: int) -> Iterator[Fact]:
         """Yield when leaders were heard last: a fetch time-out ago, or when the first connection was closed. A leader
-        that resigns says so, and the time-out ends at once."""
+        that resigns says so, and the time-out ends at once. The leader may have run on while it held the next fetch."""
         for leader, event in self.missed:
             closed = (gone for gone in self.gone if gone.peer == leader and 0 <= event.at - gone.at <= 2 * timeout_us)
             gone = next(closed, None)
             if gone is None:
-                heard = HeardLast(leader, event.at - 2 * timeout_us, event.by - timeout_us, event.event_id)
+                by = event.by - timeout_us + min(Timeout.KRAFT_FETCH_WAIT.us, timeout_us)
+                heard = HeardLast(leader, event.at - 2 * timeout_us, by, event.event_id)
             else:
                 heard = HeardLast(leader, gone.at - Timeout.CLOSE_ON_ITS_WAY.us, gone.by, event.event_id)
                 yield Contact(leader, gone).fact(emit, Timeout.CLOSE_ON_ITS_WAY.us, closed=True)
             yield LastHeard(*emit.about(leader, heard))
 
     def _on_no_quorum(self, event: FoldEvent) -> None:
-        """Take CheckQuorum: a majority had fetched when the timer began (``updateCheckQuorumForFollowingVoter``)."""
+        """Take CheckQuorum: a majority had fetched when the timer began (``updateCheckQuorumForFollowingVoter``), and
+        may have waited for the answer. A busy leader looks at its timer late, so that it may have begun earlier."""
         self._now.cause = "quorum_lost"
         step = self.last
         if step is not None and step.role == LEADER and step.term is not None and event.duration_ms:
             waited = event.duration_ms * 1000
             earlier = waited if len(self.voters) > 3 else 0
-            self.gave_up.append((step.term, event.at - waited - earlier, event.by - waited, event))
+            wait = min(Timeout.KRAFT_FETCH_WAIT.us, waited)
+            self.gave_up.append((step.term, event.at - waited - earlier - wait, event.by - waited + wait, event))
 
     def _on_resigns(self, event: FoldEvent) -> None:
         self._now.cause = "stepped_down"

@@ -107,7 +107,8 @@ ONE_CLOCK = {
     },
     "protocols/kraft/partition_rules.py": {"_refused": "the tenures of one leader and the writes that it refused"},
     "protocols/kraft/quorum_log.py": {
-        "_log_facts": "a fold: the lines of one member",
+        "_serving": "a fold: the lines of one member",
+        "_controller_knew": "a fold: the lines of one member",
         "_on_vote": "a fold: the lines of one member",
         "_contact_facts": "a fold: the lines of one member",
     },
