@@ -238,11 +238,12 @@ class _File:
 class ProgramOrder:
     """The lines of a source, file by file as they are read; after :meth:`settle`, their places on its
     :class:`Timeline`. Lines are ``waiting`` until all of them are read. ``written`` holds the first and last line of
-    each stream."""
+    each stream, ``joined`` the streams in which logs of several members stand one behind the other."""
 
     timeline: Timeline = field(default_factory=Timeline)
     waiting: list[Any] = field(default_factory=list)
     written: dict[str, Segment] = field(default_factory=dict)
+    joined: set[str] = field(default_factory=set)
     _taken: int = 0
     _files: list[_File] = field(default_factory=list)
     _stream: str = ""
@@ -317,7 +318,12 @@ class ProgramOrder:
         """Return the steps of each file. Where other members speak behind a step than before it, logs were joined: so
         they were at all steps of the source over which no member goes on to speak."""
         heard = [_heard(spoken.get(file, ()), places) for file, places in enumerate(self._places)]
-        if not any(ended.isdisjoint(begun) for parts in heard for ended, begun in pairwise(filter(None, parts))):
+        self.joined = {
+            file.stream
+            for file, parts in zip(self._files, heard, strict=True)
+            if any(ended.isdisjoint(begun) for ended, begun in pairwise(filter(None, parts)))
+        }
+        if not self.joined:
             return shown
         self._members = [[next(iter(part)) if len(part) == 1 else None for part in parts] for parts in heard]
         over = [[ended.isdisjoint(begun) for ended, begun in pairwise(parts)] for parts in heard]

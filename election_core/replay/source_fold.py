@@ -205,9 +205,8 @@ class SourceLog:
             return
         waiting, begun = self.order.taken()
         self.order.settle(lambda: _spoken(waiting, begun))
-        for step in self.order.timeline.steps:
-            if step.joined:
-                self.members.setdefault(process_of(step.stream), Members()).joined = True
+        for stream in self.order.joined:
+            self.members.setdefault(process_of(stream), Members()).joined = True
         stepped = bool(self.order.timeline.steps)
         starts = self._starts(waiting, begun) if stepped else {}
         lines = (self._on_timeline(line, place, starts) for place, line in enumerate(waiting, begun))
@@ -220,10 +219,10 @@ class SourceLog:
         parts: list[tuple[int, int, _Waiting]] = []
         for place, line in enumerate(lines, begun):
             begin = begins.setdefault((line.file, self.order.part(line.file, place)), line.time)
-            member = line.member or self.order.member_at(line.file, place)
+            joined = line.stream in self.order.joined
+            member = line.member or (self.order.member_at(line.file, place) if joined else None)
             parts.append((line.file, begin, replace(line, member=member)))
-        joined = any(step.joined for step in self.order.timeline.steps)
-        return [line for _, _, line in (sorted(parts, key=itemgetter(0, 1)) if joined else parts)]
+        return [line for _, _, line in (sorted(parts, key=itemgetter(0, 1)) if self.order.joined else parts)]
 
     def _on_timeline(self, line: _Waiting, place: int, starts: Mapping[str, list[tuple[int, int]]]) -> _Waiting:
         """Return a line with timeline times; signs of life that may be on either side of a step get the earlier one."""

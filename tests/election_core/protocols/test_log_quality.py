@@ -128,7 +128,7 @@ def test_a_burst_in_another_file_begins_no_log_of_a_member() -> None:
             order.seen(stream, "1", at * SECOND, (at + 1) * SECOND, "e", order.place)
             order.waiting.append(at)
     order.settle(lambda: {0: [(0, "n0"), (7, "n1")]})
-    assert [step.joined for step in order.timeline.steps] == [True]
+    assert (order.joined, [step.joined for step in order.timeline.steps]) == ({"broker.log"}, [True])
     assert [order.member_at(0, place) for place in (6, 7)] == ["n0", "n1"]
     assert order.member_at(1, order.place - 1) is None
 
