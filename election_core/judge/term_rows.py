@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence, Set
 from operator import attrgetter
 
 from election_replay.election_core.fold.roles import CANDIDATE, LEADER, PREFERRED, SEEN, TRANSFER
-from election_replay.election_core.judge.fates import with_former
+from election_replay.election_core.judge.fates import TOPPLED, with_former
 from election_replay.election_core.judge.group import Group, Tenure, since
 from election_replay.election_core.judge.role_rows import terms_by_hearsay
 from election_replay.election_core.model.catalogue import PROVEN
@@ -151,7 +151,9 @@ def _cause(
         return "unknown" if cause == "election_timeout" and _begins_the_log(group, begun) else cause
     roles = group.roles_of(tenure.source, tenure.begin.at)
     before = next((role for role in reversed(roles) if role.role == CANDIDATE and _led_to(role, tenure)), None)
-    if before is None or (before.cause == "start" and _may_have_followed(group, before, last)):
+    if before is None or (before.cause == TOPPLED and before.term == tenure.term):
+        return "unknown"  # it heard of a larger term than the one that it led
+    if before.cause == "start" and _may_have_followed(group, before, last):
         return "unknown"  # its log does not show why it looked for a leader again
     return "unknown" if before.cause in (None, SEEN) else before.cause
 

@@ -128,8 +128,13 @@ def _with_votes(candidacy: Candidacy, votes: set[str], voted: set[str]) -> Candi
 
 
 def _with_cause(row: Term, group: Group) -> Term:
+    """Return the term of a leader, caused by a larger epoch where that ended the leader before it. That one's log may
+    be missing: then members followed it in an epoch between the two."""
     before = group.led_before(row.term) if row.leader is not None else None
-    return replace(row, cause=TOPPLED) if before is not None and before.end_cause == TOPPLED else row
+    if before is None or before.end_cause != TOPPLED:
+        return row
+    led = (role.term for role in group.roles if role.leader is not None and role.term is not None)
+    return row if any(before.term < term < row.term for term in led) else replace(row, cause=TOPPLED)
 
 
 def _toppled(group: Group) -> Iterator[Finding]:

@@ -155,6 +155,7 @@ BY_NUMBER = [
     ("other-clusters/rocketmq-510-controllers", 18),
     ("other-clusters/rocketmq-452-dledger", 2),
     ("other-clusters/rocketmq-452-dledger", 22),
+    ("other-clusters/rocketmq-514-dledger-five", 7),
     ("other-clusters/rocketmq-533-old-controllers", 14),
     ("other-clusters/rocketmq-533-old-controllers", 28),
     ("other-clusters/rocketmq-533-old-controllers", 55),
@@ -194,7 +195,8 @@ a candidate "since its start", of whose time as a follower the lines are missing
 prints once more when it starts; a leader that "died" when its follower did; an election "requested" though a smaller
 epoch's master may have come later; a disk that was full beyond the end of the file that tells it; a master "all the
 time" between the end of one file that tells roles and the beginning of the next; whoever many voted for, in a round
-that decided nothing; members without a leader since before the last of them was there."""
+that decided nothing; members without a leader since before the last of them was there; an election
+because of the larger term that its leader heard of later."""
 
 
 @pytest.mark.slow
