@@ -17,7 +17,7 @@ from election_replay.election_core.model.timing import SECOND, Timeout
 
 def log_gaps(group: Group) -> Iterator[Finding]:
     """Yield a ``LOG_GAP`` finding for each gap in the logs of members."""
-    for silence in _gaps(group):
+    for silence in interrupting(group):
         if silence.until is None:
             continue
         yield group.finding(
@@ -38,7 +38,7 @@ def log_gap_coverage(group: Group) -> RuleCoverage:
     undecidable when its log has silences, but no rhythm that would make them gaps."""
     found = list(log_gaps(group))
     silent = {silence.source_node for silence in _silences(group)}
-    untold = len(silent - {silence.source_node for silence in _gaps(group)})
+    untold = len(silent - {silence.source_node for silence in interrupting(group)})
     speaking = {fact.source_node for fact in group.of(Alive)}
     checked = len(speaking - silent) + len(found) + untold
     return counted(group, RuleId.LOG_GAP, found, checked, _NO_RHYTHM, untold=untold)
@@ -52,7 +52,7 @@ def _silences(group: Group) -> Iterator[Silence]:
     return (silence for silence in group.of(Silence) if silence.until is not None and not starting(group, silence))
 
 
-def _gaps(group: Group) -> Iterator[Silence]:
+def interrupting(group: Group) -> Iterator[Silence]:
     """Yield the silences of logs that have a rhythm, except those that a clock set forward only skipped."""
     rhythms = group.once(Rhythms)
     for silence in _silences(group):

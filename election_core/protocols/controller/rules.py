@@ -11,9 +11,11 @@ Sources: RocketMQ ``ReplicasInfoManager#electMaster``, ``#alterSyncStateSet``, `
 from collections.abc import Iterator
 
 from election_replay.election_core.judge.clock import Clocks
-from election_replay.election_core.judge.coverage import summed, tallies_of
+from election_replay.election_core.judge.coverage import counted, summed, tallies_of
 from election_replay.election_core.judge.group import Group, group_of
+from election_replay.election_core.judge.limits import interrupting
 from election_replay.election_core.judge.role_rows import role_intervals
+from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
 from election_replay.election_core.protocols.controller import decision_rules
@@ -41,6 +43,7 @@ from election_replay.election_core.protocols.controller.sets import (
 )
 from election_replay.election_core.protocols.controller.stuck import stuck_coverage, stuck_replicas
 from election_replay.election_core.protocols.controller.unrecorded import no_master_recorded
+from election_replay.election_core.protocols.raft_family.stalls import stalled_leaders
 
 __all__ = ["PROTOCOL", "judge"]
 
@@ -57,6 +60,10 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     found = list(_findings(group, decided, sets))
     yield from found
     yield from availability(group, decided, sets, found, sure=sure)
+    stalls = list(stalled_leaders(group, "epoch", interrupting(group))) if sure else []
+    yield from stalls
+    if stalls:
+        yield counted(group, RuleId.WRITES_REFUSED, stalls, len(stalls), "a log that lost lines shows the same holes")
     yield from _coverage(group, decided, sets, found)
 
 

@@ -132,7 +132,7 @@ class QuorumLog(VotingLog):
                 yield Serving(*emit.during(self.node, *began), term=elected.term or 0)
 
     def _controller_knew(self, elected: Step, emit: FactWriter) -> bool:
-        """Return True when the controller steps of its leaders before an election and after it, in one process."""
+        """Return True when the controller told of its leaders before an election and after it, in one process."""
         run = incarnation_at(emit.incarnations, elected.at)
         steps = [step for step in self.by_controller if incarnation_at(emit.incarnations, step.at) == run]
         before = any(step.at <= elected.at for step in steps)
