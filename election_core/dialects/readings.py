@@ -89,9 +89,11 @@ def spoken(dialects: Iterable[Dialect], lines: Sequence[str], stream: str) -> Di
         if dialect.parse_line is None:
             continue
         spoken_lines = [line for line in chosen if any(needle in line for needle in dialect.distinguishing_lines)]
-        best = max(readings(dialect, spoken_lines), key=lambda needle: score(needle, spoken_lines, stream))
-        found.append((score(best, spoken_lines, stream), best))
-    best_score, best_dialect = max(found, key=lambda needle: needle[0], default=(Score(0, 0), None))
+        scored = [(score(read_as, spoken_lines, stream), read_as) for read_as in readings(dialect, spoken_lines)]
+        native, most = scored[0], max(scored, key=lambda pair: pair[0])
+        # lines of other programs in the same file may have another layout: it counts only if it brings more events
+        found.append(native if native[0].events == most[0].events else most)
+    best_score, best_dialect = max(found, key=lambda pair: pair[0], default=(Score(0, 0), None))
     return best_dialect if best_score.events else None
 
 

@@ -15,8 +15,6 @@ from election_replay.election_core.fold.declared import system_that_writes
 from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
 from election_replay.election_core.model.fold_event import FoldEvent
 
-CONTROLLER_GROUP = "controller"
-"""The replica group of the controllers themselves."""
 UNIDENTIFIED = "unidentified"
 """The replica group of a node whose log never names its group."""
 

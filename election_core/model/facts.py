@@ -19,6 +19,9 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
+CONTROLLER_GROUP = "controller"
+"""The replica group of RocketMQ's controllers themselves."""
+
 
 @dataclass(slots=True, unsafe_hash=True)
 class Fact:

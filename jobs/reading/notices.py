@@ -11,8 +11,9 @@ from itertools import groupby
 from typing import Any
 
 from election_replay.election_core.dialects import KINDS
-from election_replay.election_core.fold.identity import CONTROLLER, CONTROLLER_GROUP, NAMESERVER, process_of
+from election_replay.election_core.fold.identity import CONTROLLER, NAMESERVER, process_of
 from election_replay.election_core.judge.wording import between
+from election_replay.election_core.model.facts import CONTROLLER_GROUP
 from election_replay.election_core.model.timing import MS_PER_SECOND
 from election_replay.jobs.reading.clocks import Clocks
 from election_replay.jobs.reading.published import Published

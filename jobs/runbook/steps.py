@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from election_replay.election_core.fold.identity import CONTROLLER_GROUP
 from election_replay.election_core.model.catalogue import RuleId
+from election_replay.election_core.model.facts import CONTROLLER_GROUP
 from election_replay.jobs.runbook.texts import text_of
 
 ROCKETMQ = "rocketmq"

@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 from election_replay.election_core.fold.campaign import Campaign
 from election_replay.election_core.fold.checks import Checked, either, undecidable
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
-from election_replay.election_core.fold.identity import BROKER, CONTROLLER_GROUP, UNIDENTIFIED, process_of
+from election_replay.election_core.fold.identity import BROKER, UNIDENTIFIED, process_of
 from election_replay.election_core.fold.members import name_at
 from election_replay.election_core.fold.periodic import Periodic
 from election_replay.election_core.fold.process_runs import REORDERED, Incarnation
@@ -35,6 +35,7 @@ from election_replay.election_core.fold.roles import (
 )
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import (
+    CONTROLLER_GROUP,
     Committed,
     Fact,
     KnownCommitted,

@@ -11,7 +11,6 @@ from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import (
     BROKER,
     CONTROLLER,
-    CONTROLLER_GROUP,
     ETCD,
     NAMESERVER,
     SNAPSHOTS,
@@ -24,7 +23,7 @@ from election_replay.election_core.fold.members import interleaved_names, set_in
 from election_replay.election_core.fold.process_runs import LogGap
 from election_replay.election_core.fold.program_order import Timeline
 from election_replay.election_core.fold.versions import RELEASE_CLAIMS, release_claim
-from election_replay.election_core.model.facts import Alive, ClockSteppedBack, Fact
+from election_replay.election_core.model.facts import CONTROLLER_GROUP, Alive, ClockSteppedBack, Fact
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.timing import US_PER_MS
 from election_replay.election_core.protocols.log_quality.facts import Claim, ListedAs, PassedOver, Release, SpeaksFor

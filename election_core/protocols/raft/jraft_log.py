@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 from election_replay.election_core.fold.checks import CONFORMS, VIOLATES, Checked, Verdict
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
-from election_replay.election_core.fold.identity import CONTROLLER_GROUP
 from election_replay.election_core.fold.process_runs import Incarnation
 from election_replay.election_core.fold.roles import (
     CANDIDATE,
@@ -25,7 +24,7 @@ from election_replay.election_core.fold.roles import (
     spans,
 )
 from election_replay.election_core.model.catalogue import RuleId
-from election_replay.election_core.model.facts import Fact, VotersStated
+from election_replay.election_core.model.facts import CONTROLLER_GROUP, Fact, VotersStated
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.protocols.raft.facts import RaftRuleBroken
 from election_replay.election_core.protocols.raft.log import PROTOCOL
