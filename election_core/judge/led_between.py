@@ -7,7 +7,7 @@ leader, term 4                                         [=====
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from election_replay.election_core.fold.roles import DOWN, FOLLOWER, LEADER, UNKNOWN
 from election_replay.election_core.judge.by_time import ByTime
@@ -91,16 +91,25 @@ def covers(group: Group, source: str, begin: Moment, end: Moment) -> bool:
     last, elapsed, short = group.written.get(source), group.clocks.elapsed, Timeout.MAX_INFO_GAP.us
     if last is None or elapsed(end, last)[0] < -short or not _begins_before(group, source, begin):
         return False
-    gaps = group.file_gaps.get(source, ())
-    return not any(elapsed(begin, over)[1] > short and elapsed(gap, end)[1] > short for gap, over in gaps)
+    return not any(_gaps_within(group, source, begin, end))
 
 
 def not_shown(group: Group, source: str, begin: Moment, end: Moment) -> int:
-    """Return for how many us, at least, before ``end`` a log has no lines; UNBOUNDED if it begins after ``begin``."""
+    """Return for how many us, at least, before ``end`` a log shows nothing new: since it ends, or since a gap between
+    its files. UNBOUNDED if it begins after ``begin``."""
     last = group.written.get(source)
     if last is None or not _begins_before(group, source, begin):
         return UNBOUNDED
-    return max(group.clocks.elapsed(last, end)[0], 0)
+    ends = [last, *_gaps_within(group, source, begin, end)]
+    return max(0, *(group.clocks.elapsed(at, end)[0] for at in ends))
+
+
+def _gaps_within(group: Group, source: str, begin: Moment, end: Moment) -> Iterator[Moment]:
+    """Yield the beginnings of the gaps between the files of a source that hide more than ``MAX_INFO_GAP`` of a time."""
+    elapsed, short = group.clocks.elapsed, Timeout.MAX_INFO_GAP.us
+    for gap, over in group.file_gaps.get(source, ()):
+        if elapsed(begin, over)[1] > short and elapsed(gap, end)[1] > short:
+            yield gap
 
 
 def _begins_before(group: Group, source: str, begin: Moment) -> bool:
