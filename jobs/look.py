@@ -1,7 +1,7 @@
-"""A look: a folder of logs, as somebody mailed it, landed and judged into a warehouse of its own.
+"""A look: a mailed folder of logs, landed and judged into a warehouse of its own.
 
-Nothing is configured and nothing remembered. What is assumed of the folder is in what comes back, and what could not
-be read or understood.
+Nothing is configured and nothing is kept from earlier looks. The result says what was assumed of the folder, and what
+could not be read or understood.
 """
 
 import shutil
@@ -32,7 +32,7 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What a look came to. ``layouts`` are the files that it landed, ``skipped`` what was not read or not understood;
+    """The result of a look. ``layouts`` are the files that it landed, ``skipped`` what was not read or not understood;
     harmless where nothing is missed. ``read_otherwise`` are the files that are not read as they stand, and how."""
 
     layouts: list[InferredLayout]
@@ -51,8 +51,8 @@ class Looked:
 def look(
     engine: Engine, folder: str, warehouse: Warehouse, config: Config, scratch: Path, day: date | None = None
 ) -> Looked:
-    """Land and judge what lies in ``folder``, or in an archive; archives are unpacked into ``scratch``. ``day`` is that
-    of the last lines of logs whose times do not tell it.
+    """Land and judge the logs in ``folder``, which may be an archive or a single log; archives are unpacked into
+    ``scratch``. ``day`` is that of the last lines of logs whose times do not tell it.
 
     Raises :class:`~jobs.JobError` when there is nothing that can be read or understood.
     """
@@ -81,7 +81,8 @@ def landed_and_judged(
 
 
 def told_apart(parts: Sequence[InferredLayout], published: Published, into: Path) -> list[InferredLayout]:
-    """The same files with members and clusters told apart that stood together, if their lines say that they did."""
+    """Return the layouts with members and clusters told apart that stood together, as their lines show; none if nothing
+    changes."""
     several = sources_of_several(published)
 
     def speakers(file: LogFile) -> list[tuple[int, str]]:
@@ -102,7 +103,7 @@ def told_apart(parts: Sequence[InferredLayout], published: Published, into: Path
 
 
 def replay_with_kin(engine: Engine, warehouse: Warehouse, inventory: Inventory) -> Replay:
-    """Judge what was landed; once more where a log does not say its group, and others do."""
+    """Judge what was landed; once more, with the groups found, if a log does not say its group but other logs do."""
     done = replay(engine, warehouse, inventory, settings="the defaults")
     kin = groups_by_kinship(Published(warehouse)) if done.run_id else {}
     if not kin:
@@ -114,7 +115,10 @@ def replay_with_kin(engine: Engine, warehouse: Warehouse, inventory: Inventory) 
 def layouts_in(
     folder: Path, unpacked: Path, config: Config, skipped: list[Skipped], day: date | None = None
 ) -> Iterator[InferredLayout]:
-    """What lies in a folder itself, and what lies in its archives."""
+    """Yield the layout of a folder itself, of its archives unpacked, and of its exports rewritten.
+
+    Raises :class:`~jobs.JobError` if none of them holds a log.
+    """
     roots = [alone(folder, unpacked)] if folder.is_file() and not is_archive(folder.name) else []
     roots += [folder] if folder.is_dir() else []
     if unpack_all(folder, unpacked, skipped.append) and unpacked.is_dir():
@@ -143,14 +147,14 @@ def layouts_in(
 
 
 def as_given(text: str, roots: Collection[Path], folder: Path) -> str:
-    """A message with the name that was given in place of those of our own copies."""
+    """Return a message with the given folder's name in place of those of our own copies."""
     for root in roots:
         text = text.replace(str(root), str(folder))
     return text
 
 
 def alone(file: Path, unpacked: Path) -> Path:
-    """A folder with nothing in it but this file."""
+    """Return a folder that holds a copy of this file and nothing else."""
     folder = unpacked.with_name("alone")
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy2(file, folder / file.name)
@@ -158,7 +162,7 @@ def alone(file: Path, unpacked: Path) -> Path:
 
 
 def without(layout: InferredLayout, paths: Collection[str]) -> InferredLayout:
-    """What was mailed without the files of these paths, which are read otherwise."""
+    """Return a layout without the files of ``paths``, which are read otherwise."""
     if not paths:
         return layout
     files = [file for file in layout.files if file.path not in paths]
@@ -169,12 +173,12 @@ def without(layout: InferredLayout, paths: Collection[str]) -> InferredLayout:
 
 
 def nothing(folder: Path) -> str:
-    """What is said where there is nothing to look into."""
+    """Return the message that there is nothing to look into."""
     return f"{folder} is neither a folder, nor a log, nor an archive that can be unpacked ({', '.join(PACKED)})"
 
 
 def unpack_all(folder: Path, into: Path, skip: Skip) -> bool:
-    """Unpack the archives of a folder, or the archive that it is; whether there was any."""
+    """Unpack the archives in a folder, or the archive that ``folder`` is; return True if there was one."""
     into.parent.mkdir(parents=True, exist_ok=True)
     bounds = Bounds.of_disk(into.parent)
     if folder.is_file():
@@ -193,6 +197,6 @@ def unpack_all(folder: Path, into: Path, skip: Skip) -> bool:
 
 
 def stem(name: str) -> str:
-    """The name of an archive without what says so."""
+    """Return the name of an archive without its ending; that of another file as it is."""
     ending = max((suffix for suffix in PACKED if name.lower().endswith(suffix)), key=len, default="")
     return name[: len(name) - len(ending)]

@@ -31,19 +31,19 @@ if TYPE_CHECKING:
     from election_replay.jobs.warehouse.warehouse import Warehouse
 
 SHOWN = 12
-"""Files, quarantined places and the like that are listed; the rest is counted."""
+"""The most files, quarantined places and the like that are listed; the rest is counted."""
 
 NODES_SHOWN = 60
 KEPT = "DIR"
-"""Where a warehouse would be that is not kept; said at the end."""
+"""The placeholder in hints for a warehouse's folder where ``--keep`` is not given."""
 
 PASTED = "pasted"
-"""What the cluster of pasted text is called."""
+"""The folder of pasted text, and so the name of its cluster."""
 
 PASTED_FROM = "the text on standard input"
 
 STORIES = 4
-"""Groups of which the story is told; the others are named."""
+"""The most groups whose story is told; the others are counted."""
 
 
 @click.command()
@@ -110,7 +110,7 @@ def look(
 def looked_into(
     engine: "Engine", folder: str, tables: "Warehouse", settings: "Config", scratch: Path, last: "Day | None" = None
 ) -> "Looked":
-    """What a look at a folder, or at what comes on the standard input, came to."""
+    """Return the result of a look at a folder, or at the text on the standard input if ``folder`` is ``-``."""
     from election_replay.jobs.landing.pasted import write_pasted
     from election_replay.jobs.look import look as look_job
 
@@ -124,7 +124,7 @@ def looked_into(
 
 
 def printed(done: "Looked", tables: "Warehouse", keep: str | None, title: str, began: float) -> "Published":
-    """Print the verdict, what was not understood, and what was assumed; what is published now."""
+    """Print the verdict, what was not understood, and what was assumed; return what is published now."""
     from election_replay.jobs.reading.published import Published
 
     published = Published(tables, place=keep or KEPT)
@@ -139,12 +139,12 @@ def printed(done: "Looked", tables: "Warehouse", keep: str | None, title: str, b
 
 
 def standard_input() -> str:
-    """All text that comes on the standard input, whatever its encoding."""
+    """Return all text on the standard input; bytes that are no UTF-8 are kept as surrogates."""
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
 
 
 def build_verdict(published: "Published", junit: str | None, sarif: str | None, fail_on: str | None) -> bool:
-    """Write what build servers read; whether the build fails."""
+    """Write the files that build servers read; return True if the build fails."""
     from election_replay.jobs.reading import verdict_files as files
 
     when = files.condition(fail_on or files.DEFAULT)
@@ -159,7 +159,8 @@ def build_verdict(published: "Published", junit: str | None, sarif: str | None, 
 
 
 def contradictions(done: "Looked", keep: str | None) -> Iterator[str]:
-    """Which clusters are not shown, since what was judged of them contradicts itself: a fault of this software."""
+    """Yield the lines that name clusters whose verdict is not shown because its rows contradict one another: a fault of
+    this software."""
     from election_replay.jobs.reading.words import paragraph
 
     kept = f"`election-replay validate --warehouse {quote(keep)}` shows them" if keep else "--keep DIR keeps them"
@@ -174,7 +175,7 @@ def contradictions(done: "Looked", keep: str | None) -> Iterator[str]:
 
 
 def kept_in(folder: str) -> str:
-    """A folder for a new warehouse. Raises :class:`~jobs.JobError` where it is none."""
+    """Return ``folder`` if it may hold a new warehouse. Raises :class:`~jobs.JobError` if it is a file or not empty."""
     place = Path(folder)
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
         raise JobError(f"{folder} is there already: give a new or an empty folder to --keep")
@@ -182,7 +183,7 @@ def kept_in(folder: str) -> str:
 
 
 def assumptions(done: "Looked", published: "Published") -> Iterator[str]:
-    """Which files were taken for whose, and what their logs say to it."""
+    """Yield the lines that say which files were taken for which node's, and what their logs say to that."""
     heard: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in published.rows(
         "SELECT DISTINCT cluster, source_node, replica_group, node FROM role_intervals "
@@ -216,8 +217,8 @@ def assumptions(done: "Looked", published: "Published") -> Iterator[str]:
 
 
 def same_members(published: "Published") -> Iterator[str]:
-    """Which nodes say that they are the same member, and which sentinels call a master by the same name without knowing
-    each other: that may be two clusters."""
+    """Yield the lines that name nodes which claim to be the same member, and sentinels that watch a master of one name
+    without knowing each other: both may be two clusters."""
     from election_replay.jobs.reading.kinship import namesakes, sentinels_apart
     from election_replay.jobs.reading.words import some
 
@@ -234,7 +235,7 @@ _BY_ITSELF = "if they are of two clusters, look at each by itself"
 
 
 def otherwise(done: "Looked") -> Iterator[str]:
-    """Which files are not read as they stand, and how they are."""
+    """Yield the lines that name files which are not read as they stand, and how they are read."""
     from election_replay.jobs.reading.words import some
 
     alike: dict[str, list[str]] = defaultdict(list)
@@ -244,7 +245,7 @@ def otherwise(done: "Looked") -> Iterator[str]:
 
 
 def inside_envelopes(published: "Published") -> dict[tuple[str, str], list[str]]:
-    """The nodes that envelopes name in the files of each node that was assumed."""
+    """Return, by the (cluster, node) that was assumed, the nodes that envelopes name in its files."""
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in published.rows(
         "SELECT DISTINCT whole.cluster, whole.source_node, part.source_node AS named FROM landed_files AS whole "
@@ -256,7 +257,7 @@ def inside_envelopes(published: "Published") -> dict[tuple[str, str], list[str]]
 
 
 def zones_of(published: "Published") -> list[str]:
-    """Of which systems logs were read, and in which zone."""
+    """Return, as text, the systems whose logs gave events, each with the zone of its times."""
     from election_replay.election_core.dialects import named
 
     rows = published.rows("SELECT DISTINCT read_as FROM landed_files WHERE read_as IS NOT NULL AND lines_event > 0")
@@ -265,7 +266,7 @@ def zones_of(published: "Published") -> list[str]:
 
 
 def not_understood(skipped: "Iterable[Skipped]") -> Iterator[str]:
-    """The files that nobody read and that may be missed."""
+    """Yield the lines that name files which were not read or not understood, and may be missed."""
     missed = [file for file in skipped if not file.harmless]
     if missed:
         yield "Not read or not understood"
@@ -274,7 +275,8 @@ def not_understood(skipped: "Iterable[Skipped]") -> Iterator[str]:
 
 
 def verdict(published: "Published", skipped: "Iterable[Skipped]") -> Iterator[str]:
-    """Findings, each with the next step, and what nobody read; then the story of the groups that have the gravest."""
+    """Yield the lines of the findings, each with the next step, of what was not read, and of the story of the groups
+    that have the gravest findings."""
     from election_replay.jobs.cli import summary
     from election_replay.jobs.reading.incident import incident
     from election_replay.jobs.showing.incident_text import story_lines
@@ -299,7 +301,7 @@ def verdict(published: "Published", skipped: "Iterable[Skipped]") -> Iterator[st
 
 
 class Group(NamedTuple):
-    """A replica group, and whether it has a critical finding or a warning."""
+    """A replica group; ``grave``: it has a critical finding or a warning."""
 
     cluster: str
     group: str
@@ -307,7 +309,7 @@ class Group(NamedTuple):
 
 
 def groups_by_gravity(published: "Published") -> list[Group]:
-    """All groups of which roles or leaders are known, those with the gravest findings first."""
+    """Return all groups of which roles or leaders are known, those with the gravest findings first."""
     rows = published.rows(
         "SELECT cluster, replica_group, sum(critical) + sum(warning) > 0 AS grave FROM ("
         "SELECT cluster, replica_group, 0 AS critical, 0 AS warning FROM role_intervals "
@@ -320,7 +322,7 @@ def groups_by_gravity(published: "Published") -> list[Group]:
 
 
 def further(published: "Published", keep: str | None) -> Iterator[str]:
-    """What to do next."""
+    """Yield the lines that say what to do next."""
     yield ""
     if keep is None:
         yield f"Nothing is kept: with --keep {KEPT}, `incident`, `report`, `dashboard`, `explain` and `sql` work on it."

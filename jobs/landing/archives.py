@@ -1,8 +1,9 @@
-"""Archives that somebody mailed, unpacked into a folder of our own; they are hostile.
+"""Unpacks archives that somebody mailed into a folder of our own; the archives are taken to be hostile.
 
-Only regular files come out, each below the folder, under a name without ``..``; links, devices and whatever else an
-archive may hold are passed over and told. So is a member that cannot be written or read, and all others come out. What
-would come to more bytes or members than are allowed is told too, and a file that says it is an archive and is none.
+Only regular files come out, each below the folder, under a name without ``..``. Links, devices and other kinds of
+members are skipped and reported. A member that cannot be written or read is skipped and reported too, and the others
+still come out. An archive that holds more bytes or members than allowed is reported, and so is a file that has an
+archive's name but is none.
 """
 
 import io
@@ -25,29 +26,32 @@ from election_replay.jobs.landing.landing_zone import Skip, Skipped, printable
 TARS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 LETTER = ".eml"
 PACKED = (".zip", *TARS, LETTER)
-"""How the names of archives end."""
+"""The endings of the names of archives that are unpacked."""
 
 NOT_UNPACKED = (".7z", ".rar", ".tar.zst", ".cab")
-"""How the names of those end that nothing here can unpack."""
+"""The endings of the names of archives that nothing here can unpack."""
 
 DEPTH = 3
-"""Archives in archives, no deeper."""
+"""How deep archives may nest."""
 
 CHUNK = 1 << 20
 GB = 1_000_000_000
 BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, RuntimeError)
-"""What an archive that is damaged, encrypted or none at all raises, of whatever kind."""
+"""The exceptions that reading a damaged or encrypted archive, or a file that is no archive, raises."""
 
 
 MOST_MEMBERS = 200_000
-"""Members of all archives together: files, folders, links."""
+"""How many members (files, folders, links) all archives together may hold."""
 LONGEST_NAME = 200
-"""Bytes of a file's or a folder's name: file systems allow 255, and a suffix may come to it."""
+"""The longest allowed name of a file or folder, in bytes: file systems allow 255, and a suffix may be added to it."""
 
 
 @dataclass(slots=True)
 class Bounds:
-    """How much may come out of all archives together: bytes and members. ``bytes_named`` says how many bytes."""
+    """How many bytes (``size``) and members may still come out of all archives together; both are counted down.
+
+    ``bytes_named`` is the text that names the limit of bytes in a message.
+    """
 
     size: int
     members: int = MOST_MEMBERS
@@ -55,7 +59,8 @@ class Bounds:
 
     @classmethod
     def of_disk(cls, folder: Path) -> "Bounds":
-        """Half of what is free where a folder lies: the other half is for what is made of the logs."""
+        """Return bounds of half the bytes that are free where ``folder`` lies: the other half is for what is made of
+        the logs."""
         half = shutil.disk_usage(folder).free // 2
         return cls(
             half, bytes_named=f"the {half / GB:,.1f} GB that may be unpacked, half of what is free in {folder} (TMPDIR)"
@@ -63,16 +68,16 @@ class Bounds:
 
 
 class TooMuchError(Exception):
-    """More would come out than is allowed."""
+    """Raised when more bytes or members would come out than is allowed; its text names the limit."""
 
 
 def is_archive(name: str) -> bool:
-    """Whether a file is an archive, by its name."""
+    """Return True when a file's name is that of an archive that can be unpacked."""
     return name.lower().endswith(PACKED)
 
 
 class Member(NamedTuple):
-    """What an archive holds under a name; ``open`` is there for a regular file."""
+    """One member of an archive; ``open`` opens its content, and is None unless the member is a regular file."""
 
     name: str
     open: Callable[[], IO[bytes] | None] | None
@@ -80,9 +85,10 @@ class Member(NamedTuple):
 
 
 def unpack(archive: Path, shown: str, into: Path, bounds: Bounds, skip: Skip, depth: int = 1) -> None:
-    """Unpack an archive, and archives in it, below the folder ``into``; ``shown`` is its path for people.
+    """Unpack an archive, and the archives in it, below the folder ``into``; ``shown`` is its path for messages.
 
-    Of two members of one name the last counts, as with ``tar``, which appends newer ones.
+    Of two members of one name the last one counts, as with ``tar``, which appends newer ones. What does not come out is
+    passed to ``skip``; nothing is raised for it.
     """
     taken: set[Path] = set()
     try:
@@ -117,7 +123,10 @@ def unpack(archive: Path, shown: str, into: Path, bounds: Bounds, skip: Skip, de
 
 
 def members(archive: Path, bounds: Bounds) -> Iterator[Member]:
-    """What an archive holds. Raises :class:`TooMuchError`, and one of :data:`BROKEN` where it is damaged."""
+    """Yield the members of an archive, and count them against the bounds.
+
+    Raises :class:`TooMuchError`, and one of :data:`BROKEN` where the archive is damaged.
+    """
     is_mail = archive.name.removesuffix(".packed").lower().endswith(LETTER)
     found = in_mail(archive) if is_mail else in_zip(archive) if zipfile.is_zipfile(archive) else in_tar(archive)
     for member in found:
@@ -128,7 +137,7 @@ def members(archive: Path, bounds: Bounds) -> Iterator[Member]:
 
 
 def in_zip(archive: Path) -> Iterator[Member]:
-    """The members of a zip file."""
+    """Yield the members of a zip file."""
     with zipfile.ZipFile(archive) as packed:
         for info in packed.infolist():
             plain = (info.external_attr >> 16) & 0o170000 in (0, 0o100000)
@@ -136,7 +145,7 @@ def in_zip(archive: Path) -> Iterator[Member]:
 
 
 def in_mail(archive: Path) -> Iterator[Member]:
-    """What a mail holds: its text, as a page where that is all there is, and what is attached."""
+    """Yield the attachments of a mail and its text, which is the HTML body where there is no plain one."""
     with archive.open("rb") as file:
         letter = message_from_binary_file(file, policy=default)
     body = letter.get_body(("plain", "html"))
@@ -149,7 +158,10 @@ def in_mail(archive: Path) -> Iterator[Member]:
 
 
 def in_tar(archive: Path) -> Iterator[Member]:
-    """The members of a tar file. Raises ValueError where it is damaged: the library takes that for its end."""
+    """Yield the members of a tar file.
+
+    Raises ValueError where the file is damaged behind a member: ``tarfile`` takes that for the end of the archive.
+    """
     with tarfile.open(archive) as packed:
         for info in packed:
             yield Member(info.name, partial(packed.extractfile, info) if info.isreg() else None, info.isdir())
@@ -160,7 +172,10 @@ def in_tar(archive: Path) -> Iterator[Member]:
 
 
 def clean(name: str) -> str:
-    """A path below a folder. Raises ValueError for one that leads elsewhere or cannot be a path."""
+    """Return a member's name as a relative path with ``/`` between its parts.
+
+    Raises ValueError for a name that leads out of the folder, that cannot be a path, or that has too long a part.
+    """
     path = PurePosixPath(name.replace("\\", "/"))
     parts = [part for part in path.parts if part not in ("", ".")]
     if path.is_absolute() or not parts or ":" in parts[0] or any(part == ".." or "\x00" in part for part in parts):
@@ -171,7 +186,7 @@ def clean(name: str) -> str:
 
 
 def take(opened: Callable[[], IO[bytes] | None], target: Path, bounds: Bounds) -> None:
-    """Write one file, as far as the bounds allow. Raises :class:`TooMuchError`."""
+    """Write the content of one member to ``target``, which must not exist. Raises :class:`TooMuchError`."""
     source = opened()
     if source is None:
         return
@@ -185,5 +200,5 @@ def take(opened: Callable[[], IO[bytes] | None], target: Path, bounds: Bounds) -
 
 
 def error_text(error: BaseException) -> str:
-    """What an error says, on one line."""
+    """Return the first line of an error's text, or the name of its type where it has none."""
     return (str(error).splitlines() or [""])[0] or type(error).__name__

@@ -1,8 +1,8 @@
-"""Bytes of a log file, decompressed, in UTF-8 and cut into blocks of whole lines, with bounded memory.
+"""Reads the bytes of a log file, decompressed and in UTF-8, in blocks of whole lines, with bounded memory.
 
 What can be read is given out; :attr:`Blocks.problem` then says what is wrong with the rest. Either its content is
-damaged, which is final, or it could not be read (:attr:`Blocks.unread`): the file system or the object store failed,
-and what it holds is not known yet.
+damaged, which is final, or the file system or the object store failed (:attr:`Blocks.unread`), and what the rest holds
+is not known yet.
 """
 
 import bz2
@@ -24,32 +24,34 @@ from election_replay.jobs.landing.listing import Beginning
 from election_replay.jobs.landing.repeats import LOOKBACK_BYTES
 
 CHUNK_BYTES = 4 << 20
-"""How much is read at a time: more would cost fewer calls into polars, and hold more of a bomb at once."""
+"""How many bytes are read at a time: more would cost fewer calls into polars, but hold more of a decompression bomb at
+once."""
 
 LINE_BYTES = 64 << 10
-"""A line longer than this is no log line; it is cut and quarantined."""
+"""A line of more bytes than this is no log line; it is cut and quarantined."""
 
 PIECE_BYTES = 64 << 10
-"""How much is decompressed at a time; damage costs no more than the piece it is in."""
+"""How many bytes are decompressed at a time; damage costs no more than the piece that it is in."""
 
 DAMAGE = (EOFError, OSError, zlib.error, pa.ArrowException)
-"""What decoders raise when a file cannot be read on; some of it a failing file system raises too."""
+"""The exceptions that decoders raise where a file cannot be read on; a failing file system raises some of them too."""
 
 HELD_BYTES = 8 << 20
-"""Of a line without end no more than this is held in memory."""
+"""The most bytes of a line without end that are held in memory."""
 
 
 NEWLINE = ord("\n")
 
 Places = np.ndarray[Any, np.dtype[np.int64]]
-"""Places in some bytes."""
+"""Offsets in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Whole lines, each with its line end. ``length`` exceeds ``len(data)`` where one giant line was shortened.
+    """Whole lines, each with its line end. ``length`` is their length in the file; it exceeds ``len(data)`` where one
+    giant line was shortened.
 
-    ``ends`` says where in ``data`` each line feed's next byte stands, where that is known already.
+    ``ends`` are the offsets in ``data`` just behind each line feed; None if they are not known yet.
     """
 
     data: bytes
@@ -58,17 +60,18 @@ class Block:
 
 
 def line_feeds(data: bytes | memoryview) -> int:
-    """How many line feeds there are; bytes would count them one by one, at three times the cost."""
+    """Return the number of line feeds; ``bytes.count`` would take three times as long."""
     return int(np.count_nonzero(np.frombuffer(data, np.uint8) == NEWLINE))
 
 
 def line_ends(data: bytes | memoryview) -> Places:
-    """Where the next byte behind each line feed stands."""
+    """Return the offset just behind each line feed."""
     return np.flatnonzero(np.frombuffer(data, np.uint8) == NEWLINE) + 1
 
 
 def end_of_line(data: bytes | memoryview, number: int) -> int:
-    """Where the next byte behind the ``number``-th line feed stands, which there is."""
+    """Return the offset just behind the ``number``-th line feed, counted from 1. Raises IndexError if there are
+    fewer."""
     for begin in range(0, len(data), PIECE_BYTES):
         piece = data[begin : begin + PIECE_BYTES]
         feeds = line_feeds(piece)
@@ -79,15 +82,15 @@ def end_of_line(data: bytes | memoryview, number: int) -> int:
 
 
 MARKS = 32
-"""So many places of what a landing read of a file are remembered, at most."""
+"""The most marks that are kept of what one landing read of a file."""
 
 MARK_DIGITS = 12
-"""Digits of a hash that are remembered: of 2**48 files that go on differently one looks the same."""
+"""The hex digits of a hash that are kept: of 2**48 files that go on differently, one looks the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A line's end in a file: the bytes and lines up to there, and how their SHA-256 begins."""
+    """The end of a line in a file: the bytes and lines up to it, and the first digits of the SHA-256 of those bytes."""
 
     position: int
     lines: int
@@ -95,7 +98,7 @@ class Mark:
 
 
 class Marks:
-    """Remembers the file's beginnings up to some line ends, evenly spread however long it becomes."""
+    """Collects marks of a file at line ends that are evenly spread, however long the file becomes."""
 
     def __init__(self) -> None:
         self._lines = 0
@@ -104,13 +107,14 @@ class Marks:
         self._last: Mark | None = None
 
     def all(self) -> list[Mark]:
-        """The marks in their order, with one where reading ended; lines are counted from where it began."""
+        """Return the marks in their order, with one where reading ended; their lines are counted from where reading
+        began."""
         return [*self._kept, *([self._last] if self._last and self._last not in self._kept[-1:] else [])]
 
     def add(self, sha: "Sha", position: int, data: bytes | memoryview, feeds: int, ends: Places | None = None) -> None:
-        """Take so many whole lines that begin at ``position``, and bring ``sha`` up to their end.
+        """Take ``feeds`` whole lines that begin at ``position``, and bring ``sha`` up to their end.
 
-        ``ends`` says where each ends, if that is known; else it is found out for those where a mark is due.
+        ``ends`` are the offsets of their ends in ``data``; None: they are computed where a mark is due.
         """
         done, at = 0, 0
         while (at := at + self._every - (self._lines + at) % self._every) <= feeds:
@@ -122,7 +126,7 @@ class Marks:
         self.ended(sha, position + len(data), feeds)
 
     def ended(self, sha: "Sha", position: int, lines: int) -> None:
-        """So many more lines were read up to ``position``."""
+        """Count ``lines`` more lines, which end at ``position``, and put the last mark there."""
         self._lines += lines
         self._last = Mark(position, self._lines, sha.hexdigest()[:MARK_DIGITS])
 
@@ -134,17 +138,17 @@ class Marks:
 
 
 class Unhashed:
-    """What stands for a SHA-256 that nobody asks for."""
+    """Stands in for a SHA-256 where no hash is needed."""
 
     def update(self, data: bytes | memoryview) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def copy(self) -> "Unhashed":
-        """It has nothing to keep apart."""
+        """Return the object itself: it has no state."""
         return self
 
     def hexdigest(self) -> str:
-        """Nothing."""
+        """Return the empty string."""
         return ""
 
 
@@ -153,7 +157,7 @@ Sha = Union["hashlib._Hash", Unhashed]
 
 @dataclass(frozen=True, slots=True)
 class ReadSoFar:
-    """How far a file was read: see the fields of the same names in :class:`Blocks`."""
+    """How far a file was read; :class:`Blocks` explains the fields, which have the same names there."""
 
     position: int
     digest: str
@@ -165,14 +169,15 @@ class ReadSoFar:
 
 
 class Blocks:
-    """The blocks of one file, or of a stretch of one that is read as it lies there, from ``begin`` on.
+    """The blocks of one file, or, where ``begin`` is given, of its raw bytes from there on, neither decompressed nor
+    hashed.
 
-    ``position`` and ``digest`` are the bytes given out so far and their SHA-256; ``rest`` is what follows the
-    last line end once the file has been read, ``waiting`` its full length; ``passed`` are the last bytes passed over.
-    ``problem`` says why it was not read to its end: it is damaged, or ``unread``, which the next attempt may mend.
-    ``missing`` says that the file is gone: it was moved after it was listed, or another one, without the ``beginning``
-    that it had, is in its place. ``marks`` are of what was given out as blocks; of a stretch there are none, and no
-    hash.
+    ``position`` is the offset up to which bytes were given out or skipped, and ``digest`` is their SHA-256. Once the
+    file has been read, ``rest`` is what follows the last line end, and ``waiting`` its full length, also where ``rest``
+    was shortened. ``passed`` are the last of the bytes that :meth:`skip` passed over. ``problem`` says why the file was
+    not read to its end: it is damaged, or ``unread``, which the next attempt may mend. ``missing`` is True when the
+    file is gone: it was moved after it was listed, or another one, without the ``beginning`` that it had, is in its
+    place. ``marks`` are those of what was given out as blocks; with ``begin``, they bear no hash.
     """
 
     def __init__(
@@ -195,17 +200,18 @@ class Blocks:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the bytes given out so far."""
+        """The SHA-256 of the bytes given out or skipped so far, in hex; empty where the file is read from ``begin``
+        on."""
         return self._sha.hexdigest()
 
     @property
     def so_far(self) -> ReadSoFar:
-        """How far it was read."""
+        """How far the file was read up to now."""
         marks = tuple(self.marks.all())
         return ReadSoFar(self.position, self.digest, marks, self.waiting, self.problem, self.unread, self.missing)
 
     def skip(self, length: int) -> bool:
-        """Pass over the first ``length`` bytes; false if there are fewer."""
+        """Pass over the bytes up to offset ``length`` of the file; return False if there are fewer."""
         while self.position < length:
             chunk = self.rest or next(self._chunks, b"")
             if not chunk:
@@ -219,19 +225,19 @@ class Blocks:
         return True
 
     def read_through(self) -> None:
-        """Read all blocks that are left, for nothing but their hash and their marks; they hold nothing then."""
+        """Read all blocks that are left for their hash and marks alone; their data is not kept."""
         self._passing = True
         for _ in self:
             pass
 
     def peek(self, length: int) -> bytes:
-        """The next ``length`` bytes, or as many as there are, without passing over them."""
+        """Return the next ``length`` bytes, or as many as there are, without passing over them."""
         while len(self.rest) < length and (chunk := next(self._chunks, b"")):
             self.rest += chunk
         return self.rest[:length]
 
     def length(self) -> int:
-        """How many bytes there are; nothing is given out then."""
+        """Return how many bytes are left; they are read for it, and not given out any more."""
         return len(self.rest) + sum(map(len, self._chunks))
 
     def __iter__(self) -> Iterator[Block]:
@@ -251,7 +257,8 @@ class Blocks:
                 self.rest += chunk
 
     def _cut(self, before: bytes, chunk: bytes, end: int) -> Block:
-        """``before`` and ``chunk`` up to ``end`` as a block, copied once; what follows is the rest."""
+        """Return ``before`` and ``chunk`` up to ``end`` as a block, copied once; the rest of ``chunk`` becomes
+        :attr:`rest`."""
         self.rest, lines = chunk[end:], memoryview(chunk)[:end]
         if self._passing:
             self._sha.update(before)
@@ -266,7 +273,8 @@ class Blocks:
         return Block(data, len(data), ends)
 
     def _giant_line(self) -> Block | None:
-        """Pass over a line too long to be held, keeping its beginning; ``None`` when the file ends in it."""
+        """Pass over a line too long to be held and return its beginning as a block; None when the file ends within the
+        line."""
         sha, length = self._sha.copy(), len(self.rest)
         sha.update(self.rest)
         kept = self.rest[: LINE_BYTES + 1]
@@ -284,7 +292,7 @@ class Blocks:
         return None
 
     def take_rest(self) -> Block:
-        """The last line, which has no end, as a block."""
+        """Return the last line, which has no line end, as a block."""
         block = Block(self.rest, self.waiting)
         self._sha.update(self.rest)
         self.position += self.waiting
@@ -318,9 +326,10 @@ class Blocks:
 
 
 class Raw(io.RawIOBase):
-    """The bytes of a file as they lie there; ``failure`` is what kept them from being read.
+    """The bytes of a file as they are stored. ``failure`` is the error of the file system that kept them from being
+    read.
 
-    Decoders raise the same kinds of errors for bytes that make no sense.
+    It tells a failed read from damage: decoders raise the same kinds of errors for bytes that make no sense.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -329,11 +338,11 @@ class Raw(io.RawIOBase):
         self.failure: BaseException | None = None
 
     def readable(self) -> bool:
-        """That it can be read."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill ``buffer`` with the next bytes; how many they are: none at the end of the file."""
+        """Fill ``buffer`` with the next bytes and return their number, which is 0 at the end of the file."""
         view = memoryview(buffer)
         try:
             data = self._file.read(len(view))
@@ -345,7 +354,10 @@ class Raw(io.RawIOBase):
 
 
 def decompressed(raw: Raw, path: str, size: int) -> Iterator[bytes]:
-    """The bytes of a file after decompression, whatever its name; of one that is not packed no more than ``size``."""
+    """Yield the bytes of a file after decompression, by its name's ending or else by its first bytes.
+
+    Of a file that is not compressed no more than ``size`` bytes are given.
+    """
     file = io.BufferedReader(raw, CHUNK_BYTES)
     codec = next(filter(path.endswith, UNPACKING), None) or codec_of(file.peek(4))
     if codec:
@@ -359,37 +371,40 @@ UNPACKING: Mapping[str, Callable[[BinaryIO], Callable[[int], bytes]]] = {
     ".bz2": lambda file: bz2.BZ2File(file).read1,
     ".zst": lambda file: pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd").read,
 }
-"""What gives the bytes in a file, by the ending of its name."""
+"""By the ending of a file's name: opens the file for decompression and gives its ``read`` function."""
 
 COMPRESSED = {b"\x1f\x8b\x08": ".gz", b"BZh": ".bz2", b"\x28\xb5\x2f\xfd": ".zst"}
-"""How compressed bytes begin, under whatever name, and which ending they should bear."""
+"""The first bytes of compressed files, and the ending that the name of such a file should bear."""
 
 
 def codec_of(first: bytes) -> str | None:
-    """The ending that a file should bear that begins with ``first``, if it is compressed."""
+    """Return the name's ending for the compression that ``first``, the first bytes of a file, shows; None if it shows
+    none."""
     return next((codec for magic, codec in COMPRESSED.items() if first.startswith(magic)), None)
 
 
 def pieces(read: Callable[[int], bytes], size: int = PIECE_BYTES) -> Iterator[bytes]:
-    """What ``read`` gives until it gives nothing."""
+    """Yield what ``read`` gives, ``size`` bytes at most at a time, until it gives nothing."""
     while piece := read(size):
         yield piece
 
 
 def bytes_at(zone: LandingZone, path: str, begin: int, end: int) -> Iterator[bytes]:
-    """The bytes of a file as they lie there, between two places. Raises what opening and reading it does."""
+    """Yield the raw bytes of a file from offset ``begin`` up to ``end``. Raises what opening and reading the file
+    raises."""
     with zone.open(path, begin) as file:
         yield from up_to(end - begin, pieces(file.read, CHUNK_BYTES))
 
 
 def read_at(zone: LandingZone, path: str, begin: int, length: int) -> bytes:
-    """So many bytes of a file as they lie there, or as many as there are. Raises as :func:`bytes_at` does."""
+    """Return ``length`` raw bytes of a file from offset ``begin``, or as many as there are. Raises as :func:`bytes_at`
+    does."""
     with zone.open(path, begin) as file:
         return b"".join(up_to(length, pieces(file.read, length)))
 
 
 def in_batches(small: Iterator[bytes]) -> Iterator[bytes]:
-    """Small pieces joined into chunks. What came before the damage is given out before the error is raised."""
+    """Join small pieces into chunks. What came before damage is given out before the error is raised."""
     held: list[bytes] = []
     damage: BaseException | None = None
     try:
@@ -407,7 +422,7 @@ def in_batches(small: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def up_to(size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """At most ``size`` bytes: what a live file gains meanwhile waits for the next landing."""
+    """Yield at most ``size`` bytes of the chunks: what a live file gains meanwhile waits for the next landing."""
     left = size
     for chunk in chunks:
         yield chunk[:left]
@@ -419,7 +434,8 @@ def up_to(size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
 class FirstBytes(NamedTuple):
     """The first bytes of a file after decompression, or as many as there are.
 
-    ``problem``: why they were not read; ``damaged``: their content makes no sense from there on.
+    ``problem`` says why they could not be read, None if they could; ``damaged`` is True when something is wrong behind
+    them.
     """
 
     data: bytes
@@ -428,7 +444,7 @@ class FirstBytes(NamedTuple):
 
 
 def head(zone: LandingZone, path: str, size: int, length: int) -> FirstBytes:
-    """The first ``length`` bytes of a file."""
+    """Return the first ``length`` bytes of a file, decompressed."""
     blocks = Blocks(zone, path, min(size, length) if not path.endswith(PACKED) else size)
     data = blocks.peek(length)
     return FirstBytes(data, blocks.problem if blocks.unread else None, bool(blocks.problem))

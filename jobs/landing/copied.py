@@ -1,6 +1,6 @@
-"""Logs copied from a screen or a page: lines that a terminal broke at its edge, the source of a page of HTML.
+"""Restores logs that were copied from a screen or a page: lines that a terminal broke at its edge, and HTML source.
 
-A broken line is as wide as the screen, and what follows begins as no line of the log does.
+A broken line is as wide as the screen, and the text behind it does not begin as lines of the log do.
 """
 
 import html
@@ -10,20 +10,20 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 NARROWEST = 60
-"""No screen has fewer columns."""
+"""The fewest columns of a screen."""
 
 FEWEST = 3
-"""So many lines as wide as the screen that differ in more than their numbers are no accident."""
+"""So many lines as wide as the screen, which differ in more than their numbers, are no accident."""
 
 SHARE = 8
-"""Of so many lines one at least is as wide as the screen."""
+"""At least one line in so many must be as wide as the screen."""
 
 _PAGE = re.compile(r"(?i)\s*(?:<!doctype html|<html\b|<pre\b|<body\b|<div\b|<code\b)")
 _TAG = re.compile(r"</?[A-Za-z!][^<>\n]{0,400}>")
 
 
 def width(lines: Sequence[str]) -> int | None:
-    """At how many columns a screen broke lines; ``None`` where none did."""
+    """Return the column at which a screen broke the lines; None where none did."""
     widest = max(map(len, lines), default=0)
     full = [line for line in lines if len(line) == widest]
     if widest < NARROWEST or len({re.sub(r"\d", "", line) for line in full}) < FEWEST or SHARE * len(full) < len(lines):
@@ -34,18 +34,19 @@ def width(lines: Sequence[str]) -> int | None:
 
 
 def beginnings(lines: Sequence[str], widest: int) -> set[str]:
-    """How lines of the log begin: as those do that follow one that is not broken, more than once."""
+    """Return the :func:`form` of each beginning that lines of the log have: it follows an unbroken line more than
+    once."""
     found = Counter(form(after) for line, after in pairwise(["", *lines]) if len(line) < widest)
     return {beginning for beginning, count in found.items() if count > 1}
 
 
 def form(line: str) -> str:
-    """How a line begins, whatever its numbers are."""
+    """Return the first five characters of a line, with 9 in place of each digit."""
     return re.sub(r"\d", "9", line[:5])
 
 
 def unbroken(lines: Sequence[str], widest: int) -> list[str]:
-    """The lines as they were before a screen of so many columns broke them."""
+    """Return the lines as they were before a screen of ``widest`` columns broke them."""
     begins = beginnings(lines, widest)
     found: list[str] = []
     for before, line in pairwise(["", *lines]):
@@ -57,10 +58,10 @@ def unbroken(lines: Sequence[str], widest: int) -> list[str]:
 
 
 def is_page(beginning: str) -> bool:
-    """Whether a text is the source of a page of HTML."""
+    """Return True when a text begins as the HTML source of a page does."""
     return _PAGE.match(beginning) is not None
 
 
 def text_of_page(page: str) -> str:
-    """What a page of HTML shows, line by line."""
+    """Return the text of a page of HTML, without its tags and with its character references replaced."""
     return html.unescape(_TAG.sub("", page))

@@ -1,9 +1,9 @@
-"""One file whose lines came in envelopes into rows: opened line by line, and read node by node.
+"""Turns one file whose lines came in envelopes into rows: the lines are opened one by one, and read node by node.
 
-What :class:`~jobs.landing.evidence.Evidence` is for a plain file, :class:`Enveloped` is for such a one: each node and
-program that the envelopes name has an evidence of its own, so its lines are in their order, its stack traces are its
-own, and its rows bear its name. Numbers and counts are those of the file's lines. What is kept as a line's text is the
-line inside: it stands word for word behind the prefix of the line that the number names, and reads like any other line.
+:class:`Enveloped` is for such a file what :class:`~jobs.landing.evidence.Evidence` is for a plain one. Each node and
+program that the envelopes name has an evidence of its own: its lines stay in order, its stack traces stay its own, and
+its rows bear its name. Line numbers and counts are those of the file. The text that is kept is that of the line inside:
+it stands word for word behind the prefix of the line that the number names, and reads like any other line.
 """
 
 import json
@@ -54,10 +54,10 @@ MOST_SOURCES = 1_000
 
 
 SAMPLE = 500
-"""Whether times go forwards or back is told by so many lines."""
+"""How many lines are looked at to tell whether times go forwards or back."""
 
 FEWEST_STEPS = 8
-"""Fewer lines with different times tell nothing."""
+"""Fewer changes of time from line to line tell nothing."""
 
 NEWEST_FIRST = (
     "its lines come with the newest first, and order is what the verdict rests on: none is read; export it with the "
@@ -67,7 +67,11 @@ NEWEST_FIRST = (
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Whose lines they are and what they speak: node, program and file as the envelopes say (``None``: they do not)."""
+    """The node, program and file that the envelopes of some lines name (None: they name none), and the dialect of the
+    lines.
+
+    ``utc_offset_minutes`` is the zone of the lines' times as far as the envelopes give it; None: they do not.
+    """
 
     node: str | None
     program: str | None
@@ -77,19 +81,20 @@ class Source:
 
 
 source_of = lru_cache(maxsize=4096)(Source)
-"""A source, made once for all of its lines."""
+"""Returns a source; the same object for all of its lines."""
 
 
 @dataclass(slots=True)
 class Lines:
-    """Lines of one source that wait to be read: their texts, and the numbers of the file's lines that they stand on."""
+    """Lines of one source that wait to be read: their texts, the numbers of the file's lines that they stand on, and
+    whether each could not be decoded."""
 
     texts: list[str] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
     unreadable: list[bool] = field(default_factory=list)
 
     def frame(self) -> pl.DataFrame:
-        """The lines as an evidence takes them."""
+        """Return the lines as a frame that :meth:`~jobs.landing.evidence.Evidence.take_lines` takes."""
         texts = pl.Series(self.texts, dtype=pl.String)
         return pl.DataFrame(
             {
@@ -103,7 +108,8 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a landing read of one node in a shared file; its lines are counted with the file's."""
+    """What a landing read of one node in a shared file; its lines are counted with those of the file.
+    ``last_line_time`` is us UTC."""
 
     source_node: str
     last_line_time: int
@@ -114,10 +120,10 @@ class Part:
 
 
 class Enveloped:
-    """Takes the blocks of one enveloped file in order and gives the rows they make; the counterpart of an evidence.
+    """Takes the blocks of one enveloped file in order and yields their rows; the counterpart of an evidence.
 
-    ``dialect`` is that of the file's name, if it tells one; ``state`` what an earlier landing left. A ``complete`` file
-    brings no more pieces of what stands open at its end.
+    ``dialect`` is that of the file's name, if the name tells one; ``state`` is what an earlier landing left. When the
+    file is ``complete``, no more pieces of what is unfinished at its end will come.
     """
 
     def __init__(
@@ -152,7 +158,7 @@ class Enveloped:
 
     @property
     def state(self) -> str:
-        """What the next landing must know, as text."""
+        """The state that the next landing needs, as JSON."""
         kept = {
             "problem": self.problem,
             "reader": self._reader.state(self._kept),
@@ -163,12 +169,13 @@ class Enveloped:
 
     @property
     def dialect(self) -> Dialect | None:
-        """The dialect of the lines that no envelope gives to a file with another one."""
+        """The dialect of the lines that no envelope gives to a file with another dialect; None if it is not known."""
         return self._dialect
 
     @property
     def misunderstood(self) -> str | None:
-        """Why the lines inside were not understood; ``None`` where they were, or where they are of other programs."""
+        """The reason why the lines inside were not understood; None where they were, or where they are of other
+        programs."""
         for evidence in self._sources.values():
             if problem := evidence.misunderstood:
                 return problem
@@ -181,19 +188,19 @@ class Enveloped:
 
     @property
     def waiting(self) -> int:
-        """How much stands open, of a line or of a journal entry; another landing asks for the rest of it."""
+        """The length of what is unfinished, of a line or a journal entry; the rest of it is left to another landing."""
         return self._reader.waiting
 
     @property
     def last_line_time(self) -> int | None:
-        """Time of the latest dated line of this landing, microseconds UTC."""
+        """Time of the latest dated line of this landing, us UTC; None if there is none."""
         return max(
             (source.last_line_time for source in self._sources.values() if source.last_line_time is not None),
             default=None,
         )
 
     def parts(self) -> list[Part]:
-        """The nodes, other than the file's folder, of which this landing read a dated line."""
+        """Return the nodes, other than that of the file itself, of which this landing read a dated line."""
         latest: dict[str, int] = {}
         for source in self._sources.values():
             if source.last_line_time is not None and source.place.source_node != self.place.source_node:
@@ -201,7 +208,7 @@ class Enveloped:
         return [Part(node, time) for node, time in sorted(latest.items())]
 
     def take(self, block: Block) -> Iterator[Found]:
-        """Rows of the lines so far, but for the last record of each source: these may go on with it."""
+        """Yield rows of the lines so far, but for the last record of each source: later lines may belong to it."""
         if self.progress.lines == 0 and self._newest_first(block):
             self.problem = NEWEST_FIRST
         waiting: dict[Source, Lines] = {}
@@ -218,7 +225,7 @@ class Enveloped:
         yield from self._read(waiting)
 
     def finish(self) -> Iterator[Found]:
-        """Rows of all lines that are left."""
+        """Yield the rows of all lines that are left."""
         waiting: dict[Source, Lines] = {}
         for found in self._left():
             yield from self._sorted(found, waiting, unreadable=False)
@@ -227,22 +234,24 @@ class Enveloped:
             yield from evidence.finish_lines()
 
     def _left(self) -> Iterator[Inner | Refused]:
-        """What stands open, where it cannot wait: in a complete file, and in what may not be kept as it was written."""
+        """Return what is unfinished and cannot wait: all of it in a complete file, and a journal entry that may not be
+        stored as it was written."""
         if self._reader.bytewise and not self._complete:
             state = self._reader.state()
             return self._reader.finish() if self.pseudonyms or masked(state) != state else iter(())
         return self._reader.finish() if self._complete else iter(())
 
     def quarantine(self, line_no: int, reason: str, text: str, length: int) -> Row:
-        """The row that says why a line could not be read."""
+        """Return the row that says why a line could not be read, and count it."""
         return self._itself.quarantine(line_no, reason, text, length)
 
     def broken_off(self, problem: str, rest: bytes, length: int) -> Row:
-        """The row that stands for the line in which a damaged file breaks off; it is counted as one line."""
+        """Return the row for the line in which a damaged file breaks off; it is counted as one line."""
         return self._itself.broken_off(problem, rest, length)
 
     def _newest_first(self, block: Block) -> bool:
-        """Whether the envelopes' times go back from line to line: a store was asked for the newest lines first."""
+        """Return True when the envelopes' times mostly go back from line to line: a store was asked for the newest
+        lines first."""
         reader = Reader(self._chain, self._known)
         times = []
         for number, line, _, _ in islice(lines_in(block, 1, bytewise=reader.bytewise), SAMPLE):
@@ -253,26 +262,33 @@ class Enveloped:
         return len(steps) >= FEWEST_STEPS and sum(step < 0 for step in steps) > 0.9 * len(steps)
 
     def _before_opening(self, line: str) -> str:
-        """A line as it may be kept, pieces of it too; the fields of a journal entry say their lengths, and wait."""
+        """Return a line with its names hidden, so that pieces of it may be stored too.
+
+        Lines of a journal export stay as they are, since its fields state their lengths.
+        """
         return self.pseudonyms.in_text(line) if self.pseudonyms and not self._reader.bytewise else line
 
     def _kept(self, text: str) -> str:
-        """A text as it may be kept."""
+        """Return a text as it may be stored: without secrets, and with pseudonyms where the settings ask for them."""
         return self.pseudonyms.in_text(masked(text)) if self.pseudonyms else masked(text)
 
     def _named(self, name: str | None) -> str | None:
-        """A name as it may be kept."""
+        """Return a name as it may be stored."""
         return self.pseudonyms.in_text(name) if self.pseudonyms and name else name
 
     def _known(self, text: str) -> bool:
         return speaker_of(text, self._dialect) is not None
 
     def _lines(self, block: Block) -> Iterator[tuple[int, str, int, bool]]:
-        """Number, text, length in bytes and whether it is damaged, of each line."""
+        """Yield number, text and length in bytes of each line, and whether it could not be decoded."""
         return lines_in(block, self.progress.lines + 1, bytewise=self._reader.bytewise)
 
     def _sorted(self, found: Inner | Refused, waiting: dict[Source, Lines], *, unreadable: bool) -> Iterator[Found]:
-        """Lay a line to those of its source, if a known record begins or goes on with it."""
+        """Add a line to the ``waiting`` ones of its source, if it begins a record of a known dialect or follows one
+        there.
+
+        Yields the quarantine row of a line that is refused, or whose source is one too many.
+        """
         if isinstance(found, Refused):
             yield self.quarantine(found.line_no, found.reason, found.text, len(found.text.encode("utf-8", "replace")))
             return
@@ -308,7 +324,7 @@ class Enveloped:
             yield from self._sources[source].take_lines(lines.frame())
 
     def _evidence(self, source: Source, progress: Progress) -> Evidence:
-        """The evidence of one source, at a place of its own; its lines are counted with the file's."""
+        """Return the evidence of one source, at a place of its own; its lines are counted with the file's."""
         at, dialect = self.place, dialects.named(source.dialect) or CANONICAL
         node = node_of(at.source_node, source.node, self._config.node_from(at.cluster, at.source_node))
         stream = stream_in(source, at.stream, dialect)
@@ -332,7 +348,8 @@ class Enveloped:
 
 
 def says_nothing(state: str | None) -> bool:
-    """Whether no line of a file was understood that left ``state``, though its lines could be."""
+    """Return True when ``state`` shows that no line of the file was understood; False where lines were refused for
+    their order."""
     kept = json.loads(state) if state else {}
     return not kept.get("sources") and not kept.get("problem")
 
@@ -340,10 +357,10 @@ def says_nothing(state: str | None) -> bool:
 def begun_by(
     found: Inner, preferred: Dialect | None, *, dates_itself: bool = False
 ) -> tuple[str, Dialect, int | None] | None:
-    """The first line of the record that begins with a line, its dialect and its zone; ``None``: none begins.
+    """Return the first line of the record that a line begins, its dialect and its zone; None where it begins no record.
 
-    A line without a time gets that of its envelope, in UTC, unless its source ``dates_itself``: there it is a further
-    line of a record.
+    The zone is minutes east of UTC, None: the envelope does not give it. A line without a time gets that of its
+    envelope, in UTC, unless its source ``dates_itself``: there it is a further line of a record.
     """
     if (speaker := speaker_of(found.text, preferred)) is not None:
         return found.text, speaker, found.utc_offset_minutes
@@ -354,7 +371,11 @@ def begun_by(
 
 
 def lines_in(block: Block, first: int, *, bytewise: bool) -> Iterator[tuple[int, str, int, bool]]:
-    """Number from ``first`` on, text, length in bytes and whether it is damaged, of each line of a block."""
+    """Yield number (from ``first`` on), text and length in bytes of each line of a block, and whether it could not be
+    decoded.
+
+    ``bytewise``: the text is latin-1, a character for each byte.
+    """
     if bytewise:
         data = block.data.decode("latin-1").removesuffix("\n")
         for number, line in enumerate(data.split("\n"), first):
@@ -365,15 +386,15 @@ def lines_in(block: Block, first: int, *, bytewise: bool) -> Iterator[tuple[int,
 
 
 def named(file: str | None) -> Dialect | None:
-    """The dialect of a file that an envelope names."""
+    """Return the dialect of a file that an envelope names; None if there is none."""
     return dialect_for(stream_at(file)) if file else None
 
 
 def node_of(folder: str, node: str | None, node_from: str) -> str:
-    """The source of lines that an envelope gives to ``node``, in a file of ``folder``.
+    """Return the node of lines that an envelope gives to ``node``, in a file of ``folder``.
 
-    That is the folder where the settings take nodes from folders, where the envelope names nobody, and where it names
-    the same machine, with its domain or without; else it is who is named.
+    It is the folder where the settings take nodes from folders, where the envelope names no node, and where it names
+    the folder's machine, with its domain or without; else it is the node that the envelope names.
     """
     if node is None or node_from == "folder" or node.casefold() == folder.casefold():
         return folder
@@ -386,13 +407,14 @@ PROCESS_STREAMS = {
     "zookeeper": "zookeeper.log",
     **{system.name: system.stream for system in SYSTEMS},
 }
-"""The stream of a process of which no name tells it: what it writes into where nothing else is set."""
+"""By system, the stream of a process where no name tells it: the log that it writes unless it is told otherwise."""
 
 
 def stream_in(source: Source, stream: str, dialect: Dialect) -> str:
-    """The stream of a source's lines: that of the file that its envelope names, or of this one if its name fits.
+    """Return the stream of a source's lines: that of the file that its envelope names, or of this file if its name
+    fits.
 
-    A shared file's name tells nothing: there the words in the names of program and node may: ``controller-0``.
+    The name of a shared file tells nothing; there the words in the names of program and node may: ``controller-0``.
     """
     if source.file:
         return stream_in_system(stream_at(source.file), dialect.name)
@@ -408,22 +430,24 @@ def stream_in(source: Source, stream: str, dialect: Dialect) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """What the first lines of a file say: in which envelopes its lines came, and the dialect of the first known one."""
+    """What the first lines of a file show: the envelopes that its lines came in, and the dialect of the first known
+    line."""
 
     chain: Chain
     dialect: Dialect | None
 
 
 def texts_of(data: bytes) -> list[str]:
-    """The whole lines at the beginning of a file."""
+    """Return the whole lines at the beginning of a file, without byte order marks and carriage returns."""
     lines = data[: data.rfind(b"\n") + 1].decode("utf-8", "replace").split("\n")[:-1]
     return [line.removeprefix("\ufeff").rstrip("\r") for line in lines]
 
 
 def chain_of(stream: str, data: bytes, setting: str | None = None) -> Chain:
-    """The envelopes of a file that begins with ``data``; a file of canonical events has some where any line does.
+    """Return the envelopes of a file that begins with ``data``; empty where its lines come in none.
 
-    ``setting`` is the dialect that the settings name: a program that they describe is known by nothing else.
+    A file of canonical events is judged by its other lines. ``setting`` is the dialect that the settings name: a
+    program that they describe is known by nothing else.
     """
     program = setting if setting is not None and setting.startswith(f"{PROGRAM} ") else None
     by_name = dialects.named(program) or dialect_for(stream)
@@ -453,21 +477,22 @@ THREADS = re.compile(
     r"\[(?!pod/)[^\[\]]{0,80}"
     r"(?:\bmain\b|[Tt]hread|Service|Processor|Executor|Schedule|Worker|QuorumPeer)[^\]]{0,80}\]? "
 )
-"""A line that begins with the name of a thread: in brackets, as some tools put the name of a host."""
+"""A line that begins with the name of a thread in brackets, where some tools put the name of a host."""
 
 
 def in_known_layout(text: str) -> bool:
-    """Whether a line is in a layout that is known, of whatever program."""
+    """Return True when a line is in a known layout, of whatever program."""
     return next(layouts_of(text), None) is not None
 
 
 def opened_by(chain: Chain, data: bytes) -> bytes:
-    """The texts inside of the whole lines at the beginning of a file."""
+    """Return the texts inside the whole lines at the beginning of a file."""
     return "\n".join(found.text for _, found in opened_lines(chain, data, None)).encode("utf-8", "replace")
 
 
 def opened_lines(chain: Chain, data: bytes, dialect: Dialect | None) -> Iterator[tuple[int, Inner]]:
-    """What the whole lines at the beginning of a file hold, and where each ends, in bytes."""
+    """Yield what the whole lines at the beginning of a file hold, each with the offset in bytes at which its line
+    ends."""
     reader = Reader(chain, lambda text: speaker_of(text, dialect) is not None)
     whole = data[: data.rfind(b"\n") + 1]
     lines = lines_in(Block(whole, len(whole)), 1, bytewise=reader.bytewise) if whole else ()
@@ -478,10 +503,11 @@ def opened_lines(chain: Chain, data: bytes, dialect: Dialect | None) -> Iterator
 def head_in_envelopes(
     data: bytes, chain: Chain, dialect: Dialect | None, config: Config, cluster: str, node: str
 ) -> Head:
-    """The identity of an enveloped file that begins with ``data``: all up to the end of its first dated line.
+    """Return the head of an enveloped file that begins with ``data``; its identity is all up to the end of its first
+    dated line.
 
-    ``dialect`` is that of most lines inside, if one is known. Where neither it nor a line tells a dialect, nothing in
-    the file can be read, and no envelope needs to be opened.
+    ``dialect`` is that of most lines inside; None: unknown. Where neither it nor a line tells a dialect, nothing in the
+    file can be read, and the head names no envelope.
     """
     envelope = chain_text(chain)
     for end, found in opened_lines(chain, data, dialect):

@@ -1,7 +1,7 @@
 """Lines of a file that are kept, and the rows of ``silver.events`` and ``bronze.log_lines`` that they become.
 
-They wait as plain lists, and become columns in thousands, whatever files they are of: of a hundred columns an event
-fills ten, and a tick four. So no row is ever made by itself.
+The lines wait as plain lists, and become columns in thousands, across files. An event fills ten of a hundred columns, a
+tick four, so a row by itself would be mostly empty, and none is ever made.
 """
 
 import hashlib
@@ -22,12 +22,13 @@ from election_replay.schemas.events import MEANING
 EVENTS, LOG_LINES = TABLES["events"], TABLES["log_lines"]
 TYPES = {column.name: column.type.arrow for column in MEANING}
 OF_PLACE = ("cluster", "source_node", "stream", "fingerprint", "path", "batch", "file_time", "clock_bound_ms")
-"""The fields of a place that both tables, or one of them, have as columns."""
+"""The fields of a place that are columns of one or both tables."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where the lines of one file come from; ``file_time`` is microseconds UTC."""
+    """The origin of the lines of one file; ``file_time`` is us UTC. ``file`` stands for the file in event ids, None:
+    the id is made of cluster, node, stream and fingerprint."""
 
     cluster: str
     source_node: str
@@ -42,14 +43,17 @@ class Place:
     file: str | None = None
 
     def event_ids(self, line_nos: Iterable[int]) -> list[str]:
-        """The stable names of events on some lines; that of the ``file`` is in them where it holds several sources."""
+        """Return the stable ids of the events on the given lines.
+
+        Where a file holds several sources, ``file`` makes the ids those of the shared file.
+        """
         file = self.file or f"{self.cluster}|{self.source_node}|{self.stream}|{self.fingerprint}"
         return [digest(f"{file}|{line_no}".encode()) for line_no in line_nos]
 
 
 @dataclass(frozen=True, slots=True)
 class EventLines:
-    """Lines of one place: the number of each, the columns of the event that it is, and its text."""
+    """Lines of one place: for each its number, the fields of the event that it is, and its text."""
 
     place: Place
     lines: list[tuple[int, Mapping[str, Any], str]] = field(default_factory=list)
@@ -59,17 +63,18 @@ class EventLines:
         self.lines.append((line_no, vars(event), text))
 
     def sort(self) -> None:
-        """Bring the lines into the order of their file."""
+        """Sort the lines by their numbers."""
         self.lines.sort(key=itemgetter(0))
 
 
 def digest(data: bytes) -> str:
-    """A stable 128-bit name for ``data``."""
+    """Return a stable 128-bit name for ``data``, as 32 hex digits."""
     return hashlib.sha256(data).hexdigest()[:32]
 
 
 def in_batches(found: Iterable[Row | EventLines]) -> Iterator[Row | Rows]:
-    """The same, but for what is kept: that comes in thousands of rows, as record batches of its two tables."""
+    """Yield rows as they come, and the lines that are kept as record batches of both tables, thousands of rows at a
+    time."""
     waiting: list[EventLines] = []
     count = 0
     for item in found:
@@ -86,7 +91,7 @@ def in_batches(found: Iterable[Row | EventLines]) -> Iterator[Row | Rows]:
 
 
 def batches(kept: Sequence[EventLines]) -> tuple[Rows, Rows]:
-    """The rows of both tables."""
+    """Return the lines that are kept as one batch of rows of ``events`` and one of ``log_lines``."""
     places = [lines.place for lines in kept]
     which = pa.array(np.repeat(np.arange(len(kept)), [len(lines.lines) for lines in kept]))
     line_nos, meanings, texts = zip(*chain.from_iterable(lines.lines for lines in kept), strict=True)
@@ -100,7 +105,7 @@ def batches(kept: Sequence[EventLines]) -> tuple[Rows, Rows]:
 
 
 def columns_of(meanings: Sequence[Mapping[str, Any]]) -> dict[str, pa.Array]:
-    """The columns that some events fill."""
+    """Return, by name, the columns in which at least one of the events has a value."""
     columns: dict[str, list[Any]] = {}
     for at, event in enumerate(meanings):
         for name, value in event.items():

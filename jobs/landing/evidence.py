@@ -1,13 +1,13 @@
-"""Lines of one log file into rows: events, the lines behind them, what could not be read, and the counts.
+"""Turns the lines of one log file into rows: events, the lines behind them, what could not be read, and the counts.
 
-Only lines that can be of interest reach Python: a vectorised filter looks for the dialect's literals first. Secrets
-are masked before a line is read, so that nothing kept of it (columns, text, quarantine) holds them. A record
-is a line that begins as the dialect says; the undated lines after it belong to it. Every physical line is counted
-once: as an event, as ignored (continuation lines too), or as quarantined.
+Only lines that can be of interest reach Python: a vectorised filter looks for the dialect's literals first. Secrets are
+masked before a line is read, so that nothing that is kept of it (columns, text, quarantine) holds them. A record is a
+line that begins as the dialect says; the undated lines after it belong to it. Every physical line is counted once: as
+an event, as ignored (continuation lines too), or as quarantined.
 
-So that the silence of a log can be told from the absence of news, the first line of every ten seconds in which the
-log says anything, and the last dated line before it, become events of kind ``TICK`` unless they are events anyway.
-Nothing is said about the end of a file that may still grow: landing it in one go or night by night gives the same rows.
+A silent log must be told from one without news. So the first line of every ten seconds in which the log says anything,
+and the last dated line before it, become events of kind ``TICK`` unless they are events anyway. Nothing is said about
+the end of a file that may still grow: landing it in one go or night by night gives the same rows.
 """
 
 import io
@@ -43,13 +43,13 @@ from election_replay.jobs.landing.zones import LocalTimes, Reading
 from election_replay.jobs.warehouse.data_files import Row
 
 TEXT_CHARACTERS = 2_000
-"""How much of a line is kept as text."""
+"""How many characters of a line are kept as text."""
 
 CONTINUATION_LINES = 20
 """How many undated lines of a record are kept."""
 
 HELD_LINES = 5_000
-"""A record longer than this is not kept together."""
+"""A record of more lines than this is not kept together."""
 
 Found = Row | EventLines
 """What is found in a file: a row, or many lines that are kept."""
@@ -59,7 +59,7 @@ QUARANTINE = "quarantine"
 
 @dataclass(slots=True)
 class Progress:
-    """How far a file is landed, and what the next landing must know of the line before: plain data."""
+    """How far a file is landed, and what the next landing must know of the lines before: plain data."""
 
     lines: int = 0
     tick_bucket: int | None = None
@@ -71,7 +71,7 @@ class Progress:
 
 @dataclass(slots=True)
 class Counts:
-    """Lines of one landing of one file."""
+    """Numbers of lines of one landing of one file."""
 
     total: int = 0
     event: int = 0
@@ -80,16 +80,20 @@ class Counts:
 
     @property
     def ignored(self) -> int:
-        """All lines that are neither; a line that an earlier landing ignored and this one took counts minus one."""
+        """The number of lines that are neither events nor quarantined.
+
+        A line that an earlier landing ignored and this one took counts minus one.
+        """
         return self.total - self.event - self.quarantined
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What the lines of a landing came to, for who goes on behind them: plain data.
+    """The state after the lines of a landing, for the lines that follow them: plain data.
 
-    ``flooding``: in which ten seconds the first event lies that may come in floods; it alone asks what was before.
-    ``doubtful``: see :class:`~jobs.landing.repeats.Repeats`.
+    ``flooding`` is the number, as text, of the ten seconds since 1970 in which the first event of a kind in ``FLOODS``
+    lies, None: there was none; for that event alone it matters what was read before. ``doubtful``: see
+    :class:`~jobs.landing.repeats.Repeats`.
     """
 
     progress: Progress
@@ -101,7 +105,7 @@ class Reached:
 
 
 class Evidence:
-    """Takes the blocks of one file in order and gives the rows they make."""
+    """Takes the blocks of one file in order and yields the rows of their lines."""
 
     def __init__(
         self, place: Place, dialect: Dialect | None, progress: Progress, pseudonyms: Pseudonyms | None = None
@@ -131,11 +135,11 @@ class Evidence:
         self._flooding: str | None = None
 
     def passed(self, data: Callable[[], bytes]) -> None:
-        """Take what gives the last bytes that earlier landings read: lines of them may come again."""
+        """Take a function that returns the last bytes that earlier landings read: lines of them may come again."""
         self._passed = data
 
     def take(self, block: Block) -> Iterator[Found]:
-        """Rows of the lines that were taken before, but for the last record: those of ``block`` may go on with it."""
+        """Yield rows of the lines taken before, but for their last record: lines of ``block`` may belong to it."""
         if self.progress.lines == 0 and self._next is None:
             self._understood.begin(block.data)
         if self.dialect is None:
@@ -146,28 +150,29 @@ class Evidence:
         self._next = marked(lines_of(block, self.progress.lines + 1), self.dialect)
 
     def finish(self) -> Iterator[Found]:
-        """Rows of all lines that are left."""
+        """Yield the rows of all lines that are left."""
         if self.dialect is not None and self._next is not None:
             yield from self._records(self._next, self.dialect, last=True)
             self._next = None
 
     def take_lines(self, lines: pl.DataFrame) -> Iterator[Found]:
-        """Rows of the lines before these, but for the last record; who took them out of their file has counted them.
+        """Yield rows of all lines so far, but for the last record. The caller, who took the lines out of their file,
+        counts them.
 
-        ``lines`` are as :func:`~jobs.landing.lines.lines_of` gives them.
+        ``lines`` are as :func:`~jobs.landing.lines.lines_of` returns them.
         """
         if self.dialect is not None:
             once = self._once(marked(lines, self.dialect), self.dialect)
             yield from self._whole(self._behind_held(once), self.dialect, last=False)
 
     def finish_lines(self) -> Iterator[Found]:
-        """Rows of all that :meth:`take_lines` still holds."""
+        """Yield the rows of all lines that :meth:`take_lines` still holds."""
         if self.dialect is not None and self._held is not None:
             yield from self._whole(self._held, self.dialect, last=True)
 
     @property
     def reached(self) -> Reached:
-        """What the lines so far came to."""
+        """The state after the lines so far."""
         return Reached(
             self.progress,
             self.counts,
@@ -178,7 +183,7 @@ class Evidence:
         )
 
     def add(self, later: Reached) -> None:
-        """Take what the lines behind these came to, which were taken elsewhere."""
+        """Add the state after the lines behind these, which another evidence took."""
         self.progress = replace(later.progress, flood=later.progress.flood or self.progress.flood)
         self.counts.total += later.counts.total
         self.counts.event += later.counts.event
@@ -188,13 +193,14 @@ class Evidence:
         self._understood.add(later.understood)
 
     def _records(self, new: pl.DataFrame, dialect: Dialect, *, last: bool) -> Iterator[Found]:
-        """Rows of what is held and of new lines, whose last record is held unless they are the ``last`` ones."""
+        """Yield rows of the lines that are held and of new ones; the last record is held unless these are the ``last``
+        lines."""
         lines = self._behind_held(self._once(new, dialect))
         self._count(new.height)
         yield from self._whole(lines, dialect, last=last)
 
     def _once(self, lines: pl.DataFrame, dialect: Dialect) -> pl.DataFrame:
-        """Lines without those that stand in the file already."""
+        """Return the lines without those that stand in the file already, and count these as repeated."""
         if (
             self._passed
             and lines.height
@@ -209,11 +215,11 @@ class Evidence:
         return new
 
     def _behind_held(self, lines: pl.DataFrame) -> pl.DataFrame:
-        """What is held, and lines behind it."""
+        """Return the lines that are held, and ``lines`` behind them."""
         return lines if self._held is None else self._held.vstack(lines)
 
     def _whole(self, lines: pl.DataFrame, dialect: Dialect, *, last: bool) -> Iterator[Found]:
-        """Rows of lines, whose last record is held unless they are the ``last`` ones."""
+        """Yield the rows of lines; their last record is held unless these are the ``last`` lines."""
         begins = np.flatnonzero(lines["begins"].to_numpy())
         end = lines.height
         if not last and len(begins) and end - begins[-1] < HELD_LINES:
@@ -222,7 +228,8 @@ class Evidence:
         yield from self._rows(lines[:end], begins[begins < end], dialect)
 
     def take_snapshot(self, data: bytes, problem: str | None) -> Iterator[Found]:
-        """Rows of a metadata snapshot, whose lines are its records; a broken one is one quarantined line."""
+        """Yield the rows of a metadata snapshot, whose lines are its records; a broken snapshot is one quarantined
+        line."""
         if not rocketmq_metadata.is_known(self.place.stream):
             self._count(1)
             return
@@ -242,14 +249,15 @@ class Evidence:
         yield from self._counted(kept)
 
     def _counted(self, kept: EventLines) -> Iterator[EventLines]:
-        """What is kept, if anything, in the order of the file."""
+        """Count the lines that are kept as events, and yield them in the order of the file; nothing where there are
+        none."""
         self.counts.event += len(kept.lines)
         if kept.lines:
             kept.sort()
             yield kept
 
     def quarantine(self, line_no: int, reason: str, text: str, length: int) -> Row:
-        """The row that says why a line could not be read."""
+        """Return the row that says why a line could not be read, and count it."""
         at = self.place
         self.counts.quarantined += 1
         return QUARANTINE, (
@@ -258,27 +266,28 @@ class Evidence:
         )
 
     def _kept(self, text: str) -> str:
-        """A text as it may be kept."""
+        """Return a text as it may be stored: without secrets, and with pseudonyms where the settings ask for them."""
         return self._named(masked(text))
 
     def _named(self, text: str) -> str:
-        """A text with names in place of what the settings want hidden."""
+        """Return a text with pseudonyms in place of the names that the settings want hidden."""
         return self.pseudonyms.in_text(text) if self.pseudonyms else text
 
     def broken_off(self, problem: str, rest: bytes, length: int) -> Row:
-        """The row that stands for the line in which a damaged file breaks off; it is counted as one line."""
+        """Return the row for the line in which a damaged file breaks off; it is counted as one line."""
         self.counts.total += 1
         text = rest.decode("utf-8", "replace")
         return self.quarantine(self.progress.lines + 1, f"file is damaged from here on: {problem}", text, length)
 
     @property
     def misunderstood(self) -> str | None:
-        """Why the lines of this landing were not understood; ``None`` where they were, or where there is none."""
+        """The reason why the lines of this landing were not understood; None where they were, or where there are
+        none."""
         return self._understood.problem(self._kept)
 
     @property
     def last_line_time(self) -> int | None:
-        """Time of the last dated line of this landing, microseconds UTC."""
+        """Time of the last dated line of this landing, us UTC; None if there is none."""
         return self._last_time
 
     def _count(self, lines: int) -> None:
@@ -286,7 +295,7 @@ class Evidence:
         self.progress.lines += lines
 
     def _rows(self, lines: pl.DataFrame, begins: Indices, dialect: Dialect) -> Iterator[Found]:
-        """Rows of whole records, which begin on the lines ``begins``."""
+        """Yield the rows of whole records, which begin on the lines ``begins``."""
         text, lengths, unreadable = lines["text"], lines["length"].to_numpy(), lines["unreadable"].to_numpy()
         self._understood.take(text, begins)
         numbers = lines["line_no"].to_numpy()
@@ -328,8 +337,8 @@ class Evidence:
             self.progress.flood = json.dumps(self._flood)
 
     def _texts(self, text: pl.Series, bucket_starts: Indices, records: Indices, undated: Indices) -> dict[int, str]:
-        """The texts, as they may be kept, of lines to tick and of records with so many ``undated`` lines after each, by
-        the places of the lines."""
+        """Return, by their places, the texts as they may be stored of lines to tick and of records, each with the
+        ``undated`` lines after it."""
         behind = np.arange(undated.sum()) - np.repeat(np.cumsum(undated) - undated, undated)
         places = np.unique(np.concatenate((bucket_starts, records, np.repeat(records + 1, undated) + behind)))
         return dict(zip(places.tolist(), map(self._named, without_secrets(text[places])), strict=True))
@@ -337,10 +346,10 @@ class Evidence:
     def _events(
         self, kept: EventLines, records: Iterable[tuple[int, int, int, int]], texts: Mapping[int, str], dialect: Dialect
     ) -> Generator[Row, None, list[int]]:
-        """Keep those records that are events; the rows of those that go into quarantine.
+        """Keep those records that are events, and yield the rows of those that go into quarantine.
 
-        ``records``: the place of each, its number and length, and how many undated lines after it are kept; ``texts``
-        are those of the lines at some places. Returns the places of the records that are events or in quarantine.
+        ``records`` are (place, line number, length, undated lines after it that are kept); ``texts`` are texts by
+        place. Returns the places of the records that are events or in quarantine.
         """
         taken = []
         for at, number, length, undated in records:
@@ -355,11 +364,11 @@ class Evidence:
         return taken
 
     def _reading(self, line_no: int) -> Reading:
-        """The zone of a line's time."""
+        """Return the zone of a line's time."""
         return self._readings.get(line_no, self._fixed)
 
     def _zoned(self, texts: pl.Series, numbers: Indices, dialect: Dialect) -> Buckets:
-        """Read the local times of dated lines in their order; the tens of seconds that they lie in, UTC."""
+        """Read the local times of dated lines in their order, and return their buckets of ten seconds, in UTC."""
         buckets: list[int] = []
         for number, text in zip(numbers.tolist(), texts.to_list(), strict=True):
             local = local_seconds(text, dialect)
@@ -373,7 +382,8 @@ class Evidence:
         return np.array(buckets, dtype=np.int64)
 
     def _bucket_starts(self, buckets: Buckets, places: Indices) -> tuple[Indices, tuple[int, str] | None]:
-        """Places of the lines to tick, and number and text of the line before all of these if it is one."""
+        """Return the places of the lines to tick, and (number, text) of the dated line before all of these if it is to
+        tick too."""
         new, self.progress.tick_bucket = newly_begun(buckets, self.progress.tick_bucket)
         begun = np.array(new, dtype=np.int64)
         bucket_starts = places[np.union1d(begun, begun[begun > 0] - 1)]
@@ -383,7 +393,7 @@ class Evidence:
         return bucket_starts, late
 
     def _record(self, kept: EventLines, line_no: int, text: str, more: tuple[str, ...], dialect: Dialect) -> bool:
-        """Keep a record, if it is an event; whether it is one. Raises :class:`Unparsable`."""
+        """Keep a record if it is an event, and return True if so. Raises :class:`Unparsable`."""
         event = self._parse(line_no, text, more, dialect)
         if event is None:
             return False
@@ -396,7 +406,8 @@ class Evidence:
         return True
 
     def _repeats(self, event: Event) -> bool:
-        """Whether an event stands already for what the line says, in the ten seconds of the line."""
+        """Return True when an event of the same kind, consumer group and topic is kept already for the ten seconds of
+        this one."""
         now = str((event.event_time or 0) // 10_000_000)
         before, kept = self._flood
         self._flooding = self._flooding or now
@@ -417,13 +428,13 @@ class Evidence:
         return replace(event, time_resolution_ms=event.time_resolution_ms + zone.doubt_minutes * 60_000)
 
     def _time_of(self, line_no: int, text: str, dialect: Dialect) -> tuple[int, int] | None:
-        """When a dated line was written, and to what resolution; ``None`` for an impossible time."""
+        """Return the time of a dated line (us UTC) and its resolution in ms; None for an impossible time."""
         zone = self._reading(line_no)
         time = dialect.time_of(text, zone.offset_minutes)
         return (time[0], time[1] + zone.doubt_minutes * 60_000) if time and zone.exists else None
 
     def _bucket_start(self, kept: EventLines, line_no: int, text: str, dialect: Dialect) -> bool:
-        """Keep a line as a sign of life, if it bears a possible time; whether it does."""
+        """Keep a line as a tick if its time is possible, and return True if so."""
         time = self._time_of(line_no, text, dialect)
         if time:
             kept.add(line_no, tick(*time), text[:TEXT_CHARACTERS])
@@ -432,10 +443,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the beginning of a file says: its identity, the time of its first dated line, the name of its dialect and
-    those of the envelopes that its lines came in, if any.
+    """What the beginning of a file shows: its identity, the time (us UTC) of its first dated line, the names of its
+    dialect and of the envelopes that its lines came in, if any.
 
-    ``problem``: why it could not be read; it says nothing then.
+    ``problem`` says why the beginning could not be read; it shows nothing then.
     """
 
     fingerprint: str
@@ -446,18 +457,17 @@ class Head:
 
 
 HEAD_BYTES = 64 << 10
-"""The first dated line is looked for in so much of a file."""
+"""How many bytes of a file are searched for its first dated line."""
 
 BANNER_BYTES = 1 << 10
-"""The identity of a file without dated lines is taken from so much of it."""
+"""How many bytes make the identity of a file without dated lines."""
 
 
 def head_of(data: bytes, dialect: Dialect | None, zone: int | str) -> Head:
-    """The identity of the file that begins with ``data``: all up to the end of its first dated line.
+    """Return the head of the file that begins with ``data``; its identity is all up to the end of its first dated line.
 
-    ``zone`` is that of its times, in minutes east of UTC or by name.
-
-    A file may begin with a banner that every restart writes anew; the first dated line tells such files apart.
+    ``zone`` is that of its times, in minutes east of UTC or by name. A file may begin with a banner that every restart
+    writes anew; the first dated line tells such files apart.
     """
     end = 0
     for line in io.BytesIO(data) if dialect else ():
@@ -470,7 +480,7 @@ def head_of(data: bytes, dialect: Dialect | None, zone: int | str) -> Head:
 
 
 def offset_of(text: str, zone: int | str, dialect: Dialect) -> int:
-    """Minutes east of UTC of the zone that the first dated line of a file, ``text``, is written in."""
+    """Return the zone, in minutes east of UTC, of ``text``, the first dated line of a file."""
     if isinstance(zone, int):
         return zone
     return LocalTimes(zone).read(local_seconds(text, dialect) or 0).offset_minutes

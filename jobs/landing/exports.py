@@ -1,7 +1,7 @@
-"""Exports of log stores whose lines are not lines of a log: one array of JSON, objects over many lines, a table of
-columns, objects glued together. A look writes them anew, an object a line, and reads that.
+"""Rewrites exports of log stores whose lines are not lines of a log: one array of JSON, objects over many lines, a
+table of columns, several objects on a line. A look writes them anew, one object a line, and reads that.
 
-Kibana and Splunk export tables (CSV), Grafana an array, Elasticsearch, Loki, CloudWatch and Splunk answer searches with
+Kibana and Splunk export tables (CSV), Grafana an array; Elasticsearch, Loki, CloudWatch and Splunk answer searches with
 one object that holds all lines.
 """
 
@@ -28,10 +28,10 @@ from election_replay.jobs.landing.reversed_files import stamp
 from election_replay.jobs.landing.years import with_days, with_years, without_day, without_year
 
 LOOKED_AT = 1 << 18
-"""So many bytes of a file's beginning tell whether it is an export."""
+"""How many bytes of a file's beginning are looked at to tell whether it is an export."""
 
 LARGEST = 256 << 20
-"""A file that is larger, after decompression, is not held in memory to be written anew."""
+"""A file of more bytes than this, decompressed, is not rewritten: it would be held in memory."""
 
 TEXTS = ("message", "_raw", "@message", "line", "log", "msg", "body", "content", "text")
 TIMES = ("@timestamp", "_time", "timestamp", "time", "date")
@@ -39,13 +39,13 @@ NODES = (
     *("kubernetes.pod.name", "kubernetes.pod_name", "pod", "podname", "pod_name", "container.name", "host.name"),
     *("host.hostname", "hostname", "host", "node", "instance", "@logstream", "logstreamname"),
 )
-"""What columns of a table are called, in small letters: the line, its time, whose it is; the first that is there."""
+"""The names, in small letters, of columns that hold the line, its time and its node; the first that is there counts."""
 
 SAMPLE = 2_000
-"""So many lines tell whether a screen broke them, and whether their times have a year and a day."""
+"""How many lines are looked at to tell whether a screen broke them, and whether their times have a year and a day."""
 
 SEVERAL = 20
-"""So many objects tell whether there are lines in them."""
+"""How many objects are looked at to tell whether they hold lines."""
 
 _PRETTY = re.compile(r"(?:\ufeff)?\s*(?:\[\s*[\[{]|\{[ \t\r]*\n\s*\")")
 _HEADING = re.compile(r'\ufeff?"?[@_A-Za-z][\w.@ ]{0,60}"?(?:[,;\t]"?[@_A-Za-z][\w.@ ]{0,60}"?){1,60}\r?\n')
@@ -57,9 +57,12 @@ _ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d.*(?:Z|[+-]\d\d:?\d\d)\Z")
 
 
 def write_exports(root: str, into: Path, day: date | None = None) -> dict[str, str | None]:
-    """Write the exports below ``root``, copies of screens, texts of several members, and logs whose times have no year
-    or no day anew into a folder; their paths, and what is assumed of each. ``day`` is that of the last lines, if it is
-    known."""
+    """Write anew, into the folder ``into``, the files below ``root`` that cannot be read as they are; return what is
+    assumed of each.
+
+    They are exports, copies of screens, texts of several members, and logs whose times have no year or no day. The
+    result is by path, with None where nothing is assumed. ``day`` is that of the last lines; None: unknown.
+    """
     zone = open_landing(root)
     found: dict[str, str | None] = {}
     for entry in list(zone.walk(lambda _: None)):
@@ -77,8 +80,10 @@ def write_exports(root: str, into: Path, day: date | None = None) -> dict[str, s
 def parts_of_export(
     entry: Entry, zone: LandingZone, day: date | None = None
 ) -> tuple[list[tuple[str, list[str]]], list[str]]:
-    """The lines that a file holds, if they have to be written anew: in one file, or one for each member of which they
-    are; and what is assumed of them."""
+    """Return the (name, lines) of each file that one file is rewritten to, and what is assumed of its lines.
+
+    There is one for each member whose lines it holds; none where the file need not or cannot be rewritten.
+    """
     name = PurePosixPath(unpacked(entry.path)).name
     beginning = head(zone, entry.path, entry.size, LOOKED_AT).data.decode("utf-8", "replace").removeprefix("\ufeff")
     lines, _ = as_written(beginning, entry.modified, day)
@@ -103,7 +108,8 @@ def parts_of_export(
 
 
 def as_written(text: str, modified: int | None, day: date | None = None) -> tuple[list[str] | None, list[str]]:
-    """The lines that a system wrote, where they stand otherwise in a text, and what is assumed of them."""
+    """Return the lines of a text as a system wrote them, None if they stand so already or are not found, and what is
+    assumed of them."""
     beginning = text[:LOOKED_AT]
     if is_json(beginning):
         return lines_of_json(text), []
@@ -130,35 +136,36 @@ def as_written(text: str, modified: int | None, day: date | None = None) -> tupl
 
 
 def is_json(beginning: str) -> bool:
-    """Whether a file begins as an array of JSON does, as an object over many lines, or as the answer of a search."""
+    """Return True when a file begins as an array of JSON, an object over many lines, or the answer to a search."""
     return bool(_PRETTY.match(beginning) or _ANSWER.match(beginning))
 
 
 def is_table(beginning: str) -> bool:
-    """Whether a file begins with the names of columns, or has a table as issues have it, one of which holds lines."""
+    """Return True when a text begins with names of columns, or holds a Markdown table, and a column has a name of
+    :data:`TEXTS`."""
     first = _HEADING.match(beginning) or _MARKDOWN.search(beginning)
     return first is not None and any(name in TEXTS for name in names_of(first[0].partition("\n")[0]))
 
 
 def names_of(heading: str) -> list[str]:
-    """The names of columns in small letters."""
+    """Return the names of columns in small letters."""
     if heading.startswith("|"):
         return [name.lower() for name in cells(heading)]
     return [name.strip().lower() for name in next(csv.reader([heading.strip()], delimiter=separator(heading)))]
 
 
 def cells(row: str) -> list[str]:
-    """The cells of a row of a table in Markdown."""
+    """Return the cells of a row of a table in Markdown."""
     return [cell.strip().replace("\\|", "|") for cell in _BAR.split(row.strip().strip("|"))]
 
 
 def separator(heading: str) -> str:
-    """What stands between columns."""
+    """Return the character that separates the columns: comma, semicolon or tab."""
     return max(",;\t", key=heading.count)
 
 
 def rows_of_table(text: str) -> Iterator[Mapping[str, Any]]:
-    """The rows of a table, each by the names of its columns."""
+    """Return the rows of a table, each as values by the names of its columns."""
     if not _HEADING.match(text) and (found := _MARKDOWN.search(text)):
         columns = names_of(found[0].partition("\n")[0])
         lines = text[found.end() :].splitlines()
@@ -171,7 +178,10 @@ def rows_of_table(text: str) -> Iterator[Mapping[str, Any]]:
 
 
 def lines_of_json(text: str) -> list[str] | None:
-    """The objects of JSON, each on a line; ``None`` where it is none, or breaks off before the first."""
+    """Return the objects in a text of JSON, each as a line; None where none of the first ones holds a line of a log.
+
+    In messages of a chat, the lines are those that somebody pasted. Text behind the first damage is ignored.
+    """
     decoder, at = json.JSONDecoder(), 0
     found: list[Mapping[str, Any]] = []
     while at < len(text):
@@ -189,14 +199,15 @@ def lines_of_json(text: str) -> list[str] | None:
 
 
 def texts_in(row: Mapping[str, Any]) -> list[str]:
-    """The lines that somebody pasted into a message: several of them say when they were written."""
+    """Return the lines that somebody pasted into a message; none unless several of them say when they were written."""
     text = next((value for name in TEXTS if isinstance(value := row.get(name), str)), "")
     lines = html.unescape(text).splitlines()
     return lines if sum(stamp(line) is not None for line in lines) > 1 else []
 
 
 def holds_a_line(row: Mapping[str, Any]) -> bool:
-    """Whether an object is an entry of a log: settings and tables of a system are written over many lines too."""
+    """Return True when an object is an entry of a log: settings and tables of a system are written over many lines
+    too."""
     try:
         return is_a_line(row) or opened(json.loads(as_line(row))) is not None
     except Broken:
@@ -204,12 +215,12 @@ def holds_a_line(row: Mapping[str, Any]) -> bool:
 
 
 def is_a_line(row: Mapping[str, Any]) -> bool:
-    """Whether an object is itself what a logger writes."""
+    """Return True when an object is itself what a logger writes."""
     return "msg" in row and ("ts" in row or "level" in row)
 
 
 def objects_in(value: Any) -> Iterator[Mapping[str, Any]]:
-    """The entries of what a log store exports or answers."""
+    """Yield the entries of what a log store exports or answers."""
     if isinstance(value, list):
         for item in value:
             yield from objects_in(item)
@@ -228,7 +239,10 @@ def objects_in(value: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def as_line(row: Mapping[str, Any]) -> str:
-    """An entry as an object on a line, under names that are known for what it holds."""
+    """Return an entry as a JSON object on one line, with its time, node and text under names that are known.
+
+    What a logger wrote, what has nested objects, and what has no text that is known stays as it is.
+    """
     fields = row.get("fields")
     labels = fields if isinstance(fields, dict) else {}
     if is_a_line(row) or any(isinstance(value, dict) for name, value in row.items() if name != "fields"):
@@ -244,7 +258,10 @@ def as_line(row: Mapping[str, Any]) -> str:
 
 
 def usable(time: Any) -> bool:
-    """Whether a time says its zone: as ISO writes it, or since 1970. Kibana writes its reader's zone, and not which."""
+    """Return True when a time tells its zone: ISO with a zone, or a number since 1970.
+
+    Kibana writes times in its reader's zone, and does not say in which.
+    """
     if isinstance(time, str):
         return digits.number(time) is not None or _ISO.match(time) is not None
     return isinstance(time, int | float)

@@ -1,12 +1,12 @@
-"""Large files by many cores: splits of one are landed beside each other, as if nights had ended between them.
+"""Lands large files on many cores: splits of a file are landed beside each other, as if nights had ended between them.
 
-What the next landing of a file must know of the lines before it is little: a :class:`~jobs.landing.evidence.Progress`.
-For a split the lines before it are counted, and the rest is guessed: it is what the last lines before it would leave
-if nothing stood before them. When all splits are landed, each guess is compared with what the split before came
-to. Where one was wrong, or where the file was no longer the same, no split of it counts, and it is landed as others
-are. So a file gives the same rows, whether it is cut or not.
+The next landing of a file needs to know little of the lines before it: a :class:`~jobs.landing.evidence.Progress`. For
+a split the lines before it are counted, and the rest is guessed: it is what the last lines before it would leave if
+nothing stood before them. When all splits are landed, each guess is compared with the state that the split before
+reached. If one was wrong, or the file changed meanwhile, no split counts, and the file is landed in one go. So a file
+gives the same rows, whether it is cut or not.
 
-Its hash and its marks are one more task beside the splits.
+The file's hash and its marks are one more task beside the splits.
 """
 
 import json
@@ -46,26 +46,28 @@ from election_replay.jobs.landing.time_buckets import newly_begun
 from election_replay.jobs.warehouse.data_files import Row
 
 SPLIT_BYTES = 32 << 20
-"""So long are the last splits of a file, that all cores end at about the same time: a quarter of a second of work.
-Each costs a fortieth of a second more than its lines."""
+"""The size of the last splits of a file, so short that all cores end at about the same time: a quarter of a second of
+work. Each split costs a fortieth of a second more than its lines."""
 
 MAX_SPLITS = 128
-"""About so many are made of a file, however large: each writes one file a table."""
+"""About the most splits of a file, however large: each writes one file a table."""
 
 WINDOW_BYTES = 64 << 10
-"""Before and behind the place where a split is to begin, so much is looked at to find out where it can, and what the
-lines before it leave."""
+"""How many bytes before and behind the intended beginning of a split are looked at, to find out where it can begin and
+what the lines before it leave."""
 
 BEFORE_BYTES = 4 << 20
-"""Lines so far back may come again in a split; within one landing that is 20,000 lines."""
+"""How far back a line may lie, in bytes, to be known as one that comes again in a split; within one landing it is
+20,000 lines."""
 
 HASHED = 8
-"""What is landed of a file already is hashed once more if it is cut; so many times what is new is not worth it."""
+"""What is landed of a file already is hashed once more if the file is cut; that is not worth it if it is more than so
+many times what is new."""
 
 
 @dataclass(frozen=True, slots=True)
 class Large:
-    """A large file that is landed from ``begin`` on, behind what is known of it ``before``, if anything is."""
+    """A large file that is landed from offset ``begin`` on, behind what is known of it ``before``; None: nothing is."""
 
     task: Task
     begin: int
@@ -73,19 +75,19 @@ class Large:
 
     @property
     def file(self) -> LogFile:
-        """The only one of its task."""
+        """The only file of its task."""
         return self.task.files[0]
 
     @property
     def place(self) -> Place:
-        """Where its lines stand."""
+        """The place of its lines."""
         namesakes = len(self.task.known)
         fingerprint = self.before.fingerprint if self.before else new_fingerprint(self.task.head, namesakes)
         return place_of(self.task, self.file.path, fingerprint)
 
     @property
     def progress(self) -> Progress:
-        """What is known of the lines before."""
+        """The progress that earlier landings left; that of a new file if there were none."""
         return self.before.progress() if self.before else Progress()
 
     @property
@@ -94,13 +96,13 @@ class Large:
         return named(reading_on(self.before, self.task.dialect))
 
     def evidence(self, progress: Progress) -> Evidence:
-        """What reads lines of it, from ``progress`` on."""
+        """Return an evidence for lines of the file, from a copy of ``progress`` on."""
         return Evidence(self.place, self.dialect, replace(progress), self.task.pseudonyms)
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Bytes of a large file, from which a split will be made: it begins with a record at or soon behind ``begin``."""
+    """Bytes of a large file, of which a split will be made: it begins with a record at ``begin`` or soon behind it."""
 
     large: Large
     begin: int
@@ -109,8 +111,9 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class RangeScan:
-    """What was seen of a range: its line feeds, where a split can begin in it, if anywhere, and the line feeds before
-    that; ``guess`` is what the lines just before would leave, if nothing stood before them."""
+    """What a scan of a range found: its line feeds, the offset in the file where a split can begin in it (None:
+    nowhere), and the line feeds in it before that. ``guess`` is what the lines just before would leave, if nothing
+    stood before them."""
 
     feeds: int
     begin: int | None
@@ -120,7 +123,7 @@ class RangeScan:
 
 @dataclass(frozen=True, slots=True)
 class FileSplit:
-    """Bytes of a large file that begin with a record, and what is known, or guessed, of the lines before."""
+    """Bytes of a large file that begin with a record, and what is known, or guessed, of the lines before them."""
 
     large: Large
     begin: int
@@ -130,7 +133,7 @@ class FileSplit:
 
 @dataclass(frozen=True, slots=True)
 class LandedSplit:
-    """A split that was landed, how far it was read, and what its lines came to."""
+    """What landing a split wrote, how far the split was read, and the state after its lines."""
 
     landed: Landed
     read: ReadSoFar
@@ -138,7 +141,8 @@ class LandedSplit:
 
 
 def may_be_split(task: Task, share: int) -> bool:
-    """Whether a task is one large file of plain lines, of which more than a core's ``share`` of the bytes is new."""
+    """Return True when a task is one large file of plain lines, of which more than a core's ``share`` of the bytes is
+    new."""
     if len(task.files) != 1 or task.dialect is None or task.problem or task.envelope or task.config:
         return False
     [file], landed = task.files, max((known.bytes_landed for known in task.known), default=0)
@@ -147,7 +151,7 @@ def may_be_split(task: Task, share: int) -> bool:
 
 
 def large_of(task: Task, landing: str) -> Large | None:
-    """The file of a task that may be cut; ``None`` where it is to be landed in one go."""
+    """Return the file of a task, if it may be cut; None where it is to be landed in one go."""
     zone, [file] = open_landing(landing), task.files
     try:
         first = read_at(zone, file.path, 0, LOOKED_AT)
@@ -161,7 +165,8 @@ def large_of(task: Task, landing: str) -> Large | None:
 
 
 def ranges_of(large: Large, cores: int) -> list[Range]:
-    """The new bytes of a file in ranges: each a core's half share of what is left, as far as it is no short one."""
+    """Return the new bytes of a file in ranges: each is half a core's share of what is left, or about
+    :data:`SPLIT_BYTES` if that is more."""
     bounds, end = [large.begin], large.file.size
     least = max(SPLIT_BYTES, (end - large.begin) // MAX_SPLITS)
     while 2 * (left := end - bounds[-1]) >= 3 * least:
@@ -170,7 +175,7 @@ def ranges_of(large: Large, cores: int) -> list[Range]:
 
 
 def scan_range(part: Range, landing: str) -> RangeScan | None:
-    """Look at a range; ``None`` where it cannot be read."""
+    """Scan a range; return None where it cannot be read."""
     zone, large = open_landing(landing), part.large
     hold_memory()
     try:
@@ -191,9 +196,10 @@ def scan_range(part: Range, landing: str) -> RangeScan | None:
 
 
 def first_record(data: bytes, dialect: Dialect | None) -> int | None:
-    """Where in some bytes the first whole record begins, if possible one that begins another ten seconds.
+    """Return the offset of the first whole record, if possible of one that begins another ten seconds; None if there is
+    none.
 
-    Then lines before it say little of what follows.
+    Lines before the beginning of another ten seconds say little about what follows.
     """
     lines = data[data.find(b"\n") + 1 : data.rfind(b"\n") + 1]
     if dialect is None or not lines:
@@ -208,7 +214,7 @@ def first_record(data: bytes, dialect: Dialect | None) -> int | None:
 
 
 def left_by(data: bytes, large: Large) -> Progress:
-    """What some lines of a file would leave, if nothing stood before them."""
+    """Return the progress that some lines of a file would leave, if nothing stood before them."""
     evidence = large.evidence(Progress())
     for _ in (*evidence.take(Block(data, len(data))), *evidence.finish()):
         pass
@@ -216,7 +222,7 @@ def left_by(data: bytes, large: Large) -> Progress:
 
 
 def splits_of(large: Large, scans: Sequence[RangeScan | None]) -> list[FileSplit]:
-    """The splits of a file whose ranges were looked at; none where it cannot be cut."""
+    """Return the splits of a file by the scans of its ranges; none where the file cannot be cut."""
     begins: list[tuple[int, Progress]] = []
     lines = large.progress.lines
     for scan in scans:
@@ -232,12 +238,12 @@ def splits_of(large: Large, scans: Sequence[RangeScan | None]) -> list[FileSplit
 
 
 def numbered(guess: Progress, lines: int) -> Progress:
-    """A guess with the numbers of its lines, where it stands behind so many."""
+    """Return a guess with its lines numbered as they are behind ``lines`` lines of the file."""
     return replace(guess, lines=lines, last_line_no=lines - guess.lines + (guess.last_line_no or 0), flood=None)
 
 
 def read_through(large: Large, landing: str) -> ReadSoFar:
-    """How far a file is read, with its hash and its marks."""
+    """Return how far a file is read, with its hash and its marks."""
     file = large.file
     hold_memory()
     blocks = blocks_of(file, open_landing(landing))
@@ -260,7 +266,7 @@ def land_split(split: FileSplit, landing: str, warehouse: str) -> LandedSplit:
 
 
 def bytes_before(split: FileSplit, zone: LandingZone) -> bytes:
-    """What lies before a split, so far as lines of it may come again."""
+    """Return the bytes before a split, as far back as lines of them may come again; none where they cannot be read."""
     back = LOOKBACK_BYTES if split.begin == split.large.begin else BEFORE_BYTES
     begin = max(0, split.begin - back)
     try:
@@ -270,7 +276,7 @@ def bytes_before(split: FileSplit, zone: LandingZone) -> bytes:
 
 
 def row_of_splits(splits: Sequence[FileSplit], read: ReadSoFar, ended: Sequence[LandedSplit]) -> Row | None:
-    """The row of ``landed_files`` of a file whose splits were landed; ``None`` where they do not count."""
+    """Return the row of ``landed_files`` of a file whose splits were landed; None where the splits do not count."""
     large = splits[0].large
     evidence = large.evidence(large.progress)
     if read.problem or read.missing:
@@ -292,10 +298,12 @@ def row_of_splits(splits: Sequence[FileSplit], read: ReadSoFar, ended: Sequence[
 
 
 def follows(guess: Progress, before: Progress, reached: Reached) -> bool:
-    """Whether lines that were landed behind a guess came to what they come to behind the lines ``before``.
+    """Return True when lines that were landed behind a guess came to the same as behind ``before``, the state they
+    follow.
 
-    Events that come in floods are left out where the same was said in the ten seconds of the first of them. Where lines
-    may have come again, more of the file has a say than a split.
+    It is False where lines may have come again, since more of the file than a split decides about these. It is False
+    too where the split's first event of a kind in ``FLOODS`` lies in the ten seconds of ``before.flood``, which might
+    have left it out.
     """
     if reached.doubtful:
         return False

@@ -1,4 +1,4 @@
-"""Lines that are rows of a table get the numbers of their places in the log that they are of.
+"""Gives lines that are rows of a table the numbers of their places in the log that they belong to.
 
 A landing reads the new rows of a log as a file of their own. A row that came late then stands between its neighbours.
 """
@@ -17,7 +17,7 @@ LANDED, QUARANTINE = TABLES["landed_files"], TABLES["quarantine"]
 
 
 def in_place(found: Iterable[Found], of_table: OfTable, zone: LandingZone) -> Iterator[Found]:
-    """What a landing made of the new rows of a log, as rows of that log."""
+    """Yield what a landing made of the new rows of a log as rows of that log."""
     positions = array("q")
     with zone.open(of_table.positions) as file:
         positions.frombytes(file.read())

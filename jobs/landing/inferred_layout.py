@@ -1,10 +1,10 @@
-"""A folder of logs as somebody mailed it: which file is whose, by folder, by name or by nothing but its lines.
+"""Infers which file of a mailed folder of logs is of which node: by folder, by name or by its lines alone.
 
-A folder in the pipeline's own layout is taken as it is. Elsewhere a file counts if the landing knows its name, or, in
-a folder where no name is known, if it knows the first lines. The node is then the first folder that tells files apart;
+A folder in the pipeline's own layout is taken as it is. Elsewhere a file counts if the landing knows its name, or, in a
+folder where no name is known, if it knows the first lines. The node is then the first folder that tells files apart;
 where that still leaves two files of one name with one node, the folder below is the node and this one the cluster.
-Files side by side are told apart by what stands in their names before or after the log's own. All of it is assumed,
-and said: what the logs themselves tell of their members is heard later, by the fold.
+Files side by side are told apart by the parts of their names before or after the log's own. All of this is assumed, and
+reported as such; what the logs themselves tell of their members is found later, by the fold.
 """
 
 import re
@@ -35,7 +35,7 @@ PLACES = frozenset(
         *(place for system in SYSTEMS for place in (system.name, *system.places)),
     }
 )
-"""Folders that say what lies in them or where it came from, and not whose it is."""
+"""Folders that say what lies in them or where it came from, but not whose it is."""
 
 _DAY = re.compile(r"(?:19|20)\d\d[-_.]?\d\d[-_.]?\d\d.*")
 _PLAIN = sorted((name.removesuffix(".log") for name in STREAMS if not set(name) & set("*?[")), key=len, reverse=True)
@@ -48,38 +48,39 @@ _SYSTEMS = "|".join(sorted({name.partition("*")[0] for name in STREAMS if name[0
 _PROCESS = re.compile(
     rf"(?P<node>(?P<log>{_SYSTEMS})[-_.]?(?:[a-z]+[-_.]?)*\d{{1,5}}|(?P<redis>redis|sentinel|valkey)[-_.].+)\.log"
 )
-"""``redis-master.log``, ``sentinel_26379.log``, ``kafka-broker-2.log``: all of the name is the process's."""
+"""``redis-master.log``, ``sentinel_26379.log``, ``kafka-broker-2.log``: the whole name is that of the process."""
 _MEMBER = re.compile(r"(?<!\d)\d{1,3}\Z")
 """The number of a member at the end of its name; a longer one is a port, which hosts have in common."""
 _RESTART = re.compile(r"\d{1,4}\.log")
-"""A file of one life of a container: the kubelet counts its restarts, and the folder is the container's."""
+"""A file of one run of a container: the kubelet counts its restarts, and the folder is the container's."""
 _PREVIOUS = re.compile(
     r"(?<=\w)[-_. ](?:previous|prev|(?:before|after)(?:[-_. ]?restart)?|(?P<aged>old|new))"
     r"(?P<ending>(?:\.[a-z]{2,4})?)\Z"
 )
-"""What people write behind the name of a log of the process that ran before a restart, or of the one after it."""
+"""What people add to the name of a log of the process that ran before a restart, or of the one after it."""
 _SNAPSHOT = re.compile(r"(?P<node>.*?)/?metadata/(?P<below>\d{8}T\d{6}Z/.+)")
 
 OWN_WORDS = frozenset({"default", "traffic", "error", "errors", "out", "err", "gc", "stats", "old", "all", "full"})
-"""What systems and people write behind the name of a log, and that names no node."""
+"""Words that systems and people add to the name of a log, and that name no node."""
 
 ALONE = "nothing tells its files apart"
-"""By what files are one node's where no folder and no name says whose they are."""
+"""The reason why files are one node's where no folder and no name says whose they are."""
 
 CONSOLE = ".out"
-"""How the name of a console ends."""
+"""The ending of the name of a console's log."""
 
 
 SEVERAL_LOGS = frozenset(dialect.system for name, dialect in STREAMS.items() if not set(name) & set("*?["))
-"""The systems whose processes write several logs, each under a name of its own: what others hold nobody needs."""
+"""The systems whose processes write several logs, each under a name of its own; their logs under other names are not
+needed."""
 
 REASONS = 12
-"""Files of which the reason is told where none is understood."""
+"""The most files of which the reason is given where none is understood."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assumed:
-    """What was assumed of a node: how many files are its own, and by what they were told to be."""
+    """What was assumed of a node: how many files are its own, and by which sign."""
 
     cluster: str
     node: str
@@ -89,8 +90,8 @@ class Assumed:
 
 @dataclass(frozen=True, slots=True)
 class InferredLayout:
-    """The logs of a folder. ``unknown`` are files that no dialect knows, by path, and why; ``read_otherwise`` are
-    those that are not read as they stand, and how."""
+    """The logs of a folder. ``unknown`` are files that no dialect knows, by path, and why; ``read_otherwise`` are those
+    that are not read as they stand, and how."""
 
     root: str
     files: list[LogFile]
@@ -101,9 +102,9 @@ class InferredLayout:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A file that the landing understands: under which name, which folders may tell whose it is, and what its own name
-    says of that. ``log`` is which log it is, where the name of a node stands in its name; ``below`` as in ``LogFile``.
-    """
+    """A file that the landing understands, under the name ``known_as``. ``folders`` may tell whose it is, and
+    ``node_name`` is what its own name says of that, if anything. ``log`` is which log it is, where a node's name stands
+    in the file's; ``below`` as in ``LogFile``."""
 
     entry: Entry
     known_as: str
@@ -114,7 +115,7 @@ class _Found:
 
 
 def infer_layout(root: str, cluster: str, config: Config) -> InferredLayout:
-    """What lies in the folder ``root``, which is called ``cluster`` where no folder in it is one.
+    """Return the logs in the folder ``root``; their cluster is called ``cluster`` where no folder names it.
 
     Raises :class:`~jobs.JobError` when the folder cannot be opened or holds nothing that is understood.
     """
@@ -131,7 +132,7 @@ def infer_layout(root: str, cluster: str, config: Config) -> InferredLayout:
 
 
 def by_signs(root: str, cluster: str, config: Config, unknown: list[Skipped]) -> InferredLayout:
-    """The logs of a folder in any other layout."""
+    """Return the logs of a folder that is not in the configured layout."""
     zone = open_landing(root)
     entries = [entry for entry in zone.walk(unknown.append) if plain(entry, unknown)]
     beside = defaultdict(list)
@@ -145,7 +146,7 @@ def by_signs(root: str, cluster: str, config: Config, unknown: list[Skipped]) ->
 
 
 def plain(entry: Entry, unknown: list[Skipped]) -> bool:
-    """Whether an entry is a file to look into; what is passed over is told."""
+    """Return True when an entry is a file to look into; links and names that are no UTF-8 are added to ``unknown``."""
     if entry.link is not None:
         unknown.append(Skipped(printable(entry.path), "a link, not followed"))
     elif not is_text(entry.path):
@@ -154,7 +155,8 @@ def plain(entry: Entry, unknown: list[Skipped]) -> bool:
 
 
 def understood(folder: Sequence[Entry], zone: LandingZone, config: Config, unknown: list[Skipped]) -> list[_Found]:
-    """Those files of one folder that a dialect reads: those with names that it knows, or else by their first lines."""
+    """Return the files of one folder that a dialect reads: those whose names are known, or else by their first
+    lines."""
     beside = {stream_of(PurePosixPath(entry.path).name) for entry in folder}
     found = [sign for entry in folder if (sign := known_by_name(entry, beside)) is not None]
     known = {sign.entry.path for sign in found}
@@ -170,7 +172,10 @@ def understood(folder: Sequence[Entry], zone: LandingZone, config: Config, unkno
 
 
 def of_other_system(entry: Entry, zone: LandingZone, config: Config, by_name: Collection[str]) -> _Found | None:
-    """A log beside those whose names are known, of another system than those of which each log has a name."""
+    """Return a log whose lines show its system, beside logs that are known by their names; None if they show none.
+
+    None too for further logs of those systems, among the ones in ``by_name``, whose logs each have a name of their own.
+    """
     if not stream_of(PurePosixPath(entry.path).name).endswith((".log", ".txt", CONSOLE)):
         return None
     data, problem, _ = head(zone, entry.path, entry.size, looked_at(PurePosixPath(entry.path).name))
@@ -181,15 +186,19 @@ def of_other_system(entry: Entry, zone: LandingZone, config: Config, by_name: Co
 
 
 def without_life(stream: str, beside: Collection[str]) -> str:
-    """The name of a log without what says which life of its process wrote it. An old or a new one is that of the same
-    process only where a log without that word lies ``beside`` it: an old cluster and a new one are two."""
+    """Return the name of a log without the words that say which run of its process wrote it.
+
+    An ``old`` or ``new`` log is of the same process only where a log without that word lies ``beside`` it: an old
+    cluster and a new one are two.
+    """
     life = _PREVIOUS.search(stream)
     without = _PREVIOUS.sub(r"\g<ending>", stream)
     return stream if life and life["aged"] and without not in beside else without
 
 
 def known_by_name(entry: Entry, beside: Collection[str]) -> _Found | None:
-    """A file whose name says which log it is, and perhaps whose; or a metadata snapshot."""
+    """Return a file whose name says which log it is, and perhaps whose, or a metadata snapshot; None for other
+    names."""
     path = PurePosixPath(entry.path)
     if snapshot := _SNAPSHOT.fullmatch(entry.path):
         return _Found(entry, "", telling(PurePosixPath(snapshot["node"]).parts), "", below=snapshot["below"])
@@ -207,18 +216,20 @@ def known_by_name(entry: Entry, beside: Collection[str]) -> _Found | None:
 
 
 def named_by(node: str) -> str:
-    """The name of a node in that of a file."""
+    """Return the name of a node that was found in that of a file, without the word for a run of its process."""
     return _PREVIOUS.sub("", node).strip()
 
 
 def of_another_system(stream: str, known_as: str) -> bool:
-    """Whether the whole name says another system than its end: ``redis-server.log`` is no ``server.log`` of Kafka."""
+    """Return True when the whole name says another system than its end: ``redis-server.log`` is no ``server.log`` of
+    Kafka."""
     whole, end = dialect_for(stream), dialect_for(known_as)
     return whole is not None and end is not None and whole.system != end.system
 
 
 def parted(stream: str) -> Iterator[tuple[str, str, str]]:
-    """A node's name in that of a file, the name of the file without it, and which log it is."""
+    """Yield the node's name in that of a file, the name under which the file is known, and which log it is, if all this
+    shows."""
     if found := _BEFORE.fullmatch(stream):
         yield found["node"], found["log"], found["log"]
     elif found := _SERVER.fullmatch(stream):
@@ -232,7 +243,8 @@ def parted(stream: str) -> Iterator[tuple[str, str, str]]:
 def known_by_lines(
     entry: Entry, zone: LandingZone, config: Config, unknown: list[Skipped], beside: Collection[str] = ()
 ) -> _Found | None:
-    """A file whose lines say which system wrote it, by what the landing itself makes of its beginning."""
+    """Return a file whose lines say which system wrote it, by what the landing itself makes of its beginning; else
+    None."""
     path = PurePosixPath(entry.path)
     stream = stream_of(path.name)
     data, problem, _ = head(zone, entry.path, entry.size, looked_at(stream))
@@ -250,7 +262,7 @@ def known_by_lines(
 
 
 def reason_of(data: bytes, stream: str) -> str:
-    """Why a file that begins so is not understood, as far as its beginning tells."""
+    """Return why a file that begins with ``data`` is not understood, as far as that shows."""
     looks = Understanding(stream, None)
     looks.begin(data)
     if found := looks.problem(masked):
@@ -264,17 +276,17 @@ def reason_of(data: bytes, stream: str) -> str:
 
 
 def telling(folders: Iterable[str]) -> tuple[str, ...]:
-    """The folders that may be names of clusters or nodes."""
+    """Return the folders that may be names of clusters or nodes."""
     return tuple(folder for folder in folders if folder.lower() not in PLACES and not _DAY.fullmatch(folder))
 
 
 def stem(stream: str) -> str:
-    """A file's name up to its first dot."""
+    """Return a file's name up to its first dot; all of it if nothing stands before the dot."""
     return stream.partition(".")[0] or stream
 
 
 def named(root: str, cluster: str, found: Sequence[_Found], unknown: list[Skipped]) -> InferredLayout:
-    """The files with the nodes and clusters that they are assumed to be of."""
+    """Return the files with the nodes and clusters that they are assumed to be of."""
     shared = common([item.folders for item in found])
     above = shared[-1] if shared else ""
     found = [replace(item, folders=item.folders[len(shared) :]) for item in found]
@@ -295,14 +307,15 @@ def named(root: str, cluster: str, found: Sequence[_Found], unknown: list[Skippe
 
 
 def common(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """The beginning that all have in common."""
+    """Return the folders with which all paths begin."""
     first, last = min(paths), max(paths)
     length = next((at for at, (left, right) in enumerate(zip(first, last, strict=False)) if left != right), len(first))
     return first[: min(length, len(last))]
 
 
 def holds_clusters(found: Iterable[_Found]) -> bool:
-    """Whether the first folders are clusters: one of them holds a log of one name in two folders."""
+    """Return True when the first folders are clusters: one of them holds logs of the same name and node in two
+    folders."""
     places: dict[tuple[str, str], set[str]] = defaultdict(set)
     for file in found:
         if len(file.folders) > 1:
@@ -311,7 +324,8 @@ def holds_clusters(found: Iterable[_Found]) -> bool:
 
 
 def folders_of_members(found: Iterable[_Found]) -> set[tuple[str, ...]]:
-    """The folders that are clusters since they hold, side by side, the logs of members that another one has too."""
+    """Return the folders that are clusters because they hold, side by side, logs of members that another folder has
+    too."""
     names: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for file in found:
         if len(file.folders) == 1 and _MEMBER.search(file.node_name):
@@ -323,9 +337,10 @@ def folders_of_members(found: Iterable[_Found]) -> set[tuple[str, ...]]:
 def assign(
     layout: InferredLayout, cluster: str, folder: str, otherwise: str, files: Collection[_Found], by: str
 ) -> None:
-    """Take up the files of one folder: as one node's, or, where their names tell them apart, as those of several.
+    """Add the files of one folder to the layout: as one node's, or, where their names tell them apart, as those of
+    several.
 
-    ``otherwise`` is the node where neither tells anything, ``by`` what that is taken from.
+    ``otherwise`` is the node where neither folder nor name tells one, and ``by`` the sign that is reported for it.
     """
     alone = not folder and all(file.node_name for file in files)
     beside = not folder and any(file.node_name and not file.log for file in files)
@@ -353,7 +368,8 @@ def assign(
 
 
 def told_apart(files: Iterable[_Found]) -> bool:
-    """Whether files of one folder are of several nodes by their names: one log is there of several."""
+    """Return True when files of one folder are of several nodes by their names: the same log is there of several
+    nodes."""
     names: dict[str, set[str]] = defaultdict(set)
     for file in files:
         if file.node_name:
@@ -362,7 +378,7 @@ def told_apart(files: Iterable[_Found]) -> bool:
 
 
 def why(node: str, folder: str, files: Sequence[_Found], by: str, *, apart: bool) -> str:
-    """By what files were told to be a node's."""
+    """Return the sign by which files were taken to be a node's."""
     if node == folder:
         return f"folder {folder}"
     if apart and any(file.node_name for file in files):

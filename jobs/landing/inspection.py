@@ -1,7 +1,7 @@
-"""What the pipeline makes of a log file, line by line: to find out why a line was not understood.
+"""Shows what the pipeline makes of a log file, line by line: to find out why a line was not understood.
 
-Reads the file as the landing does, without Spark and without a warehouse. Lines that are not events are gathered by
-their *shape*: the text with its numbers, ids and names in brackets taken out. A frequent shape that speaks about
+The file is read as the landing reads it, without Spark and without a warehouse. Lines that are not events are grouped
+by their *shape*: the text with its numbers, ids and names in brackets taken out. A frequent shape that speaks about
 leadership is a text that the dialect does not know yet.
 """
 
@@ -31,7 +31,7 @@ from election_replay.jobs.landing.recognising import dialect_of, looked_at
 from election_replay.jobs.landing.understanding import Understanding
 
 MANY_SHAPES = 20_000
-"""A file with more shapes than this is no log; further ones are counted together."""
+"""A file with more shapes than this is no log; further shapes are counted together."""
 OTHER = "(more shapes than can be told apart)"
 
 _PREFIX = re.compile(r"^\S+[ T]\S+ +(?:\[?[A-Z]{4,5}\]? +)?(?:.{1,80}? - )?")
@@ -44,7 +44,7 @@ _COLUMNS = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One record of the file and what became of it: an event, the reason of its quarantine, or neither."""
+    """One record of the file and its result: an event, the reason of its quarantine, or neither."""
 
     line_no: int
     text: str
@@ -54,7 +54,11 @@ class Seen:
 
 @dataclass(slots=True)
 class Inspection:
-    """What a whole file holds; ``nodes`` counts the lines of those whom envelopes name. Times are microseconds UTC."""
+    """What a whole file holds; ``nodes`` counts lines by the node that their envelopes name, ``""`` if they name none.
+
+    ``first_of_kind`` is the number of the first line of each kind, ``example`` the number and text of the first line of
+    each shape.
+    """
 
     path: str
     stream: str
@@ -74,7 +78,7 @@ class Inspection:
 
     @property
     def read_as(self) -> str:
-        """The dialect and, where it is not the system's own, the layout."""
+        """The dialect as text, with its layout where that is not the system's own."""
         if self.dialect is None:
             return "no dialect: all its lines are ignored"
         if self.dialect.system == DESCRIBED:
@@ -83,7 +87,7 @@ class Inspection:
         return f"{name} in the layout {layout}" if blank else name
 
     def add(self, seen: Seen) -> None:
-        """Take one record."""
+        """Count one record."""
         if seen.reason is not None:
             self.quarantined.append(seen)
         elif seen.event is not None:
@@ -102,7 +106,7 @@ class Inspection:
 
 
 def shape_of(text: str) -> str:
-    """A text without what changes from line to line; of a JSON object its message."""
+    """Return a text without what changes from line to line; of a JSON object only its message."""
     message = _MESSAGE.search(text)
     if message:
         return _VALUES.sub("#", message[1])[:160].strip()
@@ -110,9 +114,10 @@ def shape_of(text: str) -> str:
 
 
 def inspect(path: str, utc_offset_minutes: int | None = None, setting: str | None = None) -> Inspection:
-    """Read a log file, as the dialect that the ``setting`` names if there is one.
+    """Read a log file, in the dialect that ``setting`` names if it is given.
 
-    Raises :class:`JobError` when there is no such file.
+    ``utc_offset_minutes`` is the zone of times that do not tell theirs, None: the dialect's. Raises :class:`JobError`
+    when there is no such file.
     """
     file = Path(path)
     if not file.is_file():
@@ -140,9 +145,10 @@ def inspect(path: str, utc_offset_minutes: int | None = None, setting: str | Non
 
 
 def lines_in_file(zone: LandingZone, path: str, size: int, stream: str) -> Iterator[tuple[int, str | None, str]]:
-    """The lines of a log file out of their envelopes, without secrets: number, node that an envelope names, text.
+    """Yield the lines of a log file out of their envelopes, without secrets: number, node that the envelope names,
+    text.
 
-    Raises :class:`JobError` where it cannot be read to its end.
+    Raises :class:`JobError` where the file cannot be read to its end.
     """
     blocks = Blocks(zone, path, size)
     head = blocks.peek(looked_at(stream))
@@ -168,14 +174,14 @@ def _lines(blocks: Blocks, understood: Understanding) -> Iterator[str]:
 
 
 def _texts(data: bytes) -> list[str]:
-    """The lines of a block, without the secrets in them: what landing would not keep is not shown either."""
+    """Return the lines of a block without the secrets in them: what landing would not keep is not shown either."""
     text = decoded(data)[0].decode("utf-8", "replace")
     lines = [line.rstrip("\r").removeprefix("\ufeff") for line in text.removesuffix("\n").split("\n")]
     return without_secrets(pl.Series(lines, dtype=pl.String))
 
 
 def _records(found: Inspection, lines: Iterator[str], utc_offset_minutes: int | None) -> Iterator[Seen]:
-    """The records of a file: each dated line with the undated lines after it."""
+    """Yield the records of a file: each dated line with the undated lines after it."""
     begin: tuple[int, str] | None = None
     more: list[str] = []
     start: re.Pattern[str] | None = None
@@ -198,7 +204,7 @@ def _records(found: Inspection, lines: Iterator[str], utc_offset_minutes: int | 
 
 
 def _enveloped(found: Inspection, reader: Reader, blocks: Blocks, utc_offset_minutes: int | None) -> Iterator[Seen]:
-    """The records of a file in envelopes: those of each node and program by themselves."""
+    """Yield the records of a file in envelopes: those of each node and program by themselves."""
     open_records: dict[tuple[str | None, ...], OpenRecord] = {}
     for inner in _opened(found, reader, blocks):
         if isinstance(inner, Refused):
@@ -235,7 +241,7 @@ def _opened(found: Inspection, reader: Reader, blocks: Blocks) -> Iterator[Inner
 
 
 def _without_secrets(inner: Inner | Refused) -> Inner | Refused:
-    """What a line holds without the secrets in it."""
+    """Return the content of a line without the secrets in it."""
     if isinstance(inner, Refused):
         return replace(inner, text=masked(inner.text))
     return replace(inner, text=masked(inner.text), more=tuple(map(masked, inner.more)))
@@ -249,7 +255,7 @@ def _blocks(blocks: Blocks) -> Iterator[Block]:
 
 @dataclass(slots=True)
 class OpenRecord:
-    """A record to which more lines may come."""
+    """A record that more lines may be added to."""
 
     dialect: Dialect
     stream: str
@@ -259,7 +265,7 @@ class OpenRecord:
     utc_offset_minutes: int | None
 
     def seen(self, utc_offset_minutes: int | None) -> Seen:
-        """What becomes of it, read in its own zone or else the one given."""
+        """Return the record's result, read in its own zone or else in the given one."""
         zone = utc_offset_minutes if self.utc_offset_minutes is None else self.utc_offset_minutes
         return _seen(self.dialect, self.stream, (self.line_no, self.text), self.more, zone)
 
@@ -278,7 +284,7 @@ def _seen(
 
 
 def render(event: Event) -> str:
-    """What an event says, as ``name=value`` pairs."""
+    """Return the fields of an event as ``name=value`` pairs."""
     values = ((name, getattr(event, name)) for name in _COLUMNS)
     return " ".join(f"{name}={_short(value)}" for name, value in values if value is not None)
 
@@ -289,5 +295,5 @@ def _short(value: object) -> str:
 
 
 def meaning(kind: str) -> str:
-    """The one-line meaning of a kind."""
+    """Return the one-line meaning of a kind of event; empty for an unknown kind."""
     return KINDS.get(kind, "")

@@ -1,8 +1,8 @@
-"""Which file of the landing zone is known already, under whatever name, and how far it is landed.
+"""Recognises which file of the landing zone is known already, under whatever name, and how far it is landed.
 
-What was landed of a file is kept as a length and a hash, so that a grown file lands only its tail, and the same file
-met again under another name, or compressed, lands nothing. A file that holds less than is landed of it, where nothing
-says whether that is all it will hold, may be a copy under way, and waits.
+What was landed of a file is kept as a length and a hash. So a grown file lands only its tail, and the same file under
+another name, or compressed, lands nothing. A file that holds less than is landed of it may be a copy under way; it
+waits, unless something says that this is all it will hold.
 """
 
 from collections.abc import Iterable
@@ -16,15 +16,15 @@ from election_replay.jobs.landing.landing_zone import LandingZone
 from election_replay.jobs.landing.listing import LogFile
 
 MOST_MARKS = 512
-"""Marks that are kept in mind of a file with many landings."""
+"""The most marks that are kept of a file with many landings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
     """How far a file is landed, and where it was last seen; the fields are columns of ``landed_files``.
 
-    ``marks`` are those of all its landings. ``file_time`` counts where ``lines_shared`` says that it went on from the
-    middle of another file.
+    ``marks`` are those of all its landings. ``file_time`` counts only where ``lines_shared`` is set: the file went on
+    from the middle of another file.
     """
 
     fingerprint: str
@@ -45,12 +45,13 @@ class Known:
     envelope_state: str | None = None
 
     def misread(self, dialect: str | None) -> bool:
-        """Whether no line was understood, as the file was read then, and ``dialect`` is another reading."""
+        """Return True when no line was understood as the file was read then, and ``dialect`` reads it in another
+        way."""
         nothing = self.tick_bucket is None if self.envelope is None else says_nothing(self.envelope_state)
         return nothing and self.lines_landed > 0 and self.read_as != dialect
 
     def progress(self) -> Progress:
-        """Where the next landing goes on."""
+        """Return the progress from which the next landing goes on."""
         return Progress(
             lines=self.lines_landed,
             tick_bucket=self.tick_bucket,
@@ -62,16 +63,16 @@ class Known:
 
 
 class NotReadError(Exception):
-    """What is landed of a file cannot be told, because that part of it, or of its copy, could not be read."""
+    """Raised when that part of a file, or of its copy, cannot be read which tells what is landed of it."""
 
 
 def blocks_of(file: LogFile, zone: LandingZone) -> Blocks:
-    """The blocks of a file from its beginning; it is missing where another one is in its place by now."""
+    """Return the blocks of a file from its beginning; they are missing where another file is in its place by now."""
     return Blocks(zone, file.path, file.size, file.beginning)
 
 
 def skipped(blocks: Blocks, length: int) -> bool:
-    """Pass over ``length`` bytes; false if there are fewer. Raises :class:`NotReadError`."""
+    """Pass over the bytes up to offset ``length``; return False if there are fewer. Raises :class:`NotReadError`."""
     if blocks.skip(length):
         return True
     if blocks.unread:
@@ -82,10 +83,12 @@ def skipped(blocks: Blocks, length: int) -> bool:
 def recognised(
     head: str, file: LogFile, known: list[Known], zone: LandingZone
 ) -> tuple[Known | None, Blocks, Known | None]:
-    """Which known file this one goes on from, its blocks from there on, and of which it is only an older copy.
+    """Return the known file that this one goes on from, its blocks from there on, and the known file of which it is
+    only an older copy.
 
-    A file may have gone back to a beginning of itself and go on differently, as on a machine that was restored: it goes
-    on from there, as a file of its own. ``head`` is the fingerprint of its beginning. Raises :class:`NotReadError`.
+    The first and the last are None where there is no such file. A file may have gone back to a beginning of itself and
+    go on differently, as on a machine that was restored: it goes on from there, as a file of its own. ``head`` is the
+    fingerprint of its beginning. Raises :class:`NotReadError`.
     """
     older = None
     parted: list[tuple[Mark, Known, Blocks]] = []
@@ -113,10 +116,10 @@ def recognised(
 
 
 def under_way(file: LogFile, parent: Known, shared: Mark, length: int) -> bool:
-    """Whether a file of some ``length`` may be a copy of a known one that is not written to its end yet.
+    """Return True when a file of ``length`` bytes may be a copy of a known one that is not written to its end yet.
 
-    All that can be compared, up to where they have been ``shared``, is the same; what follows shows at the next
-    landing, which takes it as it is then.
+    All that can be compared, up to the ``shared`` mark, is the same; what follows shows at the next landing, which
+    takes the file as it is then.
     """
     may_change = file.modified is not None and not (file.settled or file.held)
     compared = not any(shared.position < mark.position <= length for mark in marks_of(parent))
@@ -127,12 +130,13 @@ NOTHING = Mark(0, 0, "")
 
 
 def shared_with(candidate: Known, file: LogFile, blocks: Blocks, zone: LandingZone, *, shorter: bool) -> Mark:
-    """How far a file is known to begin as a known one does, which it does not hold whole; ``blocks`` were passed over.
+    """Return the last mark at which a file is known to be the same as the known ``candidate``, which it does not hold
+    whole.
 
-    Files that begin alike may go on differently. One that is ``shorter`` is compared with the known one where that is
-    there under another name. Otherwise, and where a file is no longer what it was, the marks decide: lines after the
-    last one that fits are taken for new, so that none is lost. Where no mark was made nothing contradicts that a
-    shorter file is the other's beginning.
+    ``blocks`` of the file were passed over. Files that begin alike may go on differently. One that is ``shorter`` is
+    compared with the known one where that is there under another name. Otherwise, and where a file is no longer what it
+    was, the marks decide: lines after the last one that fits are taken for new, so that none is lost. Where no mark was
+    made, nothing contradicts that a shorter file is the other's beginning.
     """
     whole = Mark(blocks.position, 0, "")
     if candidate.path != file.path:
@@ -152,7 +156,7 @@ def shared_with(candidate: Known, file: LogFile, blocks: Blocks, zone: LandingZo
 
 
 def begun(parent: Known, shared: Mark, content_hash: str, fingerprint: str) -> Known:
-    """A file that goes on differently from the middle of another, before it does."""
+    """Return a file that goes on differently from the middle of another, as it is known before it does."""
     marks = as_text(mark for mark in marks_of(parent) if mark.position <= shared.position)
     return Known(
         fingerprint=fingerprint,
@@ -168,23 +172,26 @@ def begun(parent: Known, shared: Mark, content_hash: str, fingerprint: str) -> K
 
 
 def new_fingerprint(head: str, namesakes: int) -> str:
-    """The identity of a new file: its head, and its number among files that begin alike."""
+    """Return the identity of a new file: its head, hashed with its number if other files begin alike."""
     return digest(f"{head}|{namesakes}".encode()) if namesakes else head
 
 
 def marks_of(known: Known) -> list[Mark]:
-    """The marks of a file, in their order."""
+    """Return the marks of a file in their order."""
     parts = (printed.split(":") for printed in (known.marks or "").split())
     return sorted({Mark(int(at), int(lines), begin) for at, lines, begin in parts}, key=lambda mark: mark.position)
 
 
 def as_text(marks: Iterable[Mark]) -> str:
-    """Marks as they are stored."""
+    """Return marks as text for the table."""
     return " ".join(f"{mark.position}:{mark.lines}:{mark.digest}" for mark in marks)
 
 
 def joined(before: Known | None, after: Known) -> Known:
-    """What is known of a file after one more landing: its marks are those of all."""
+    """Return what is known of a file after one more landing, with the marks of all its landings.
+
+    Every second mark is left out where there are more than :data:`MOST_MARKS`.
+    """
     if before is None or before.fingerprint != after.fingerprint or not before.marks:
         return after
     marks = [*marks_of(before), *marks_of(after)]

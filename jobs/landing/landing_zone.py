@@ -1,7 +1,8 @@
 """The landing zone: its files by name, and the bytes of each, on a local disk or in an object store.
 
-What cannot be named, listed or followed is passed over and told; it stops nothing else. A link is never followed, not
-even one that takes a file's place after the file was listed: what it points at may lie outside of the landing zone.
+What cannot be named, listed or followed is passed over and reported; nothing else stops for it. A link is never
+followed, not even one that takes a file's place after the file was listed: its target may lie outside of the landing
+zone.
 """
 
 import os
@@ -19,19 +20,19 @@ from election_replay.jobs import JobError
 from election_replay.jobs.warehouse.stores import absolute, file_system, is_uri, opened_at
 
 READ_FAILURES = (OSError, pa.ArrowException)
-"""What a file system or an object store raises when it does not give what was asked for."""
+"""The exceptions that a file system or an object store raises when it does not give what was asked for."""
 
 NO_LINK = os.O_NOFOLLOW | os.O_CLOEXEC
 FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
-"""A folder that is only passed through need not be readable."""
+"""How a folder on the way to a file is opened; it need not be readable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file, or a link, by its path below the landing zone; size in bytes, ``modified`` in microseconds UTC.
+    """A file, or a link, by its path below the landing zone; size in bytes, ``modified`` in us UTC.
 
-    ``link`` is where a link leads: a path below the landing zone (empty: the zone itself), or an absolute one.
-    ``folder``: the link leads to no file, but to a folder or nowhere.
+    ``link`` is the target of a link: a path below the landing zone (empty: the zone itself), or an absolute one; None:
+    a file. ``folder``: the link leads to no file, but to a folder or nowhere.
     """
 
     path: str
@@ -43,7 +44,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Something of the landing zone that was passed over, by a path that can be printed, and why.
+    """Something in the landing zone that was passed over, by a path that can be printed, and why.
 
     ``harmless``: nothing is missed by it.
     """
@@ -58,19 +59,20 @@ Skip = Callable[[Skipped], object]
 
 
 class LandingZone(Protocol):
-    """Where log files lie."""
+    """A folder that log files lie in."""
 
     @property
     def name(self) -> str:
         """The folder's own name."""
 
     def walk(self, skip: Skip) -> Iterator[Entry]:
-        """The files and links below it. A folder that cannot be listed is skipped; so is one without a usable name."""
+        """Yield the files and links below the folder. Folders that cannot be listed, or have no usable name, are
+        skipped."""
 
     def open(self, path: str, position: int = 0) -> AbstractContextManager[IO[bytes]]:
-        """A file's bytes from a position on.
+        """Open a file for its bytes from ``position`` on.
 
-        Raises one of :data:`READ_FAILURES`, of them FileNotFoundError when there is no such file.
+        Raises one of :data:`READ_FAILURES`; it is FileNotFoundError when there is no such file.
         """
 
 
@@ -86,7 +88,7 @@ class LocalZone:
         return PurePosixPath(self.root).name
 
     def walk(self, skip: Skip) -> Iterator[Entry]:
-        """The regular files and the links below it."""
+        """Yield the regular files and the links below the folder."""
         top, folders = os.path.realpath(self.root), [""]
         while folders:
             folder = folders.pop()
@@ -119,7 +121,7 @@ class LocalZone:
             return []
 
     def open(self, path: str, position: int = 0) -> AbstractContextManager[IO[bytes]]:
-        """A file's bytes, through no link: each folder on its way is opened in the one before."""
+        """Open a file for its bytes, through no link: each folder on its way is opened in the one before."""
         *folders, name = path.split("/")
         at = os.open(self.root, FOLDER)
         try:
@@ -137,7 +139,8 @@ class LocalZone:
 
 
 def stepped(at: int, name: str, flags: int) -> int:
-    """What is called ``name`` in the open folder ``at``, which is closed; a link is refused."""
+    """Open ``name`` in the open folder ``at``, which is closed, and return its descriptor. A link is refused with
+    OSError, and ``at`` stays open on errors."""
     found = os.open(name, flags | NO_LINK, dir_fd=at)
     os.close(at)
     return found
@@ -156,7 +159,7 @@ class StoredZone:
         return PurePosixPath(self.root).name
 
     def walk(self, skip: Skip) -> Iterator[Entry]:
-        """The files below it; object stores know no links."""
+        """Yield the files below the folder; object stores have no links."""
         folders = [self.root]
         while folders:
             folder = folders.pop()
@@ -173,14 +176,14 @@ class StoredZone:
                     yield Entry(PurePosixPath(info.path).relative_to(self.root).as_posix(), info.size, modified)
 
     def open(self, path: str, position: int = 0) -> Any:
-        """A file's bytes; a stream of them reads ahead, but has no other place to begin than the first."""
+        """Open a file for its bytes. A stream reads ahead, but can only begin at the first byte."""
         if position:
             return opened_at(self.system, f"{self.root}/{path}", position)
         return self.system.open_input_stream(f"{self.root}/{path}", compression=None)
 
 
 def open_landing(landing: str) -> LandingZone:
-    """The landing zone at a local path or a URI such as ``s3a://bucket/logs``.
+    """Return the landing zone at a local path or a URI such as ``s3a://bucket/logs``.
 
     Raises :class:`JobError` when there is no such folder, or when it cannot be listed.
     """
@@ -204,12 +207,12 @@ def open_landing(landing: str) -> LandingZone:
 
 
 def below(top: str, path: str) -> str:
-    """``path`` as seen from ``top``, where it lies there."""
+    """Return ``path`` relative to ``top`` if it lies there, else unchanged; empty for ``top`` itself."""
     return "" if path == top else path.removeprefix(f"{top.rstrip('/')}/")
 
 
 def is_text(name: str) -> bool:
-    """Whether a name is UTF-8, so that it can be stored."""
+    """Return True when a name is UTF-8, so that it can be stored."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -218,10 +221,10 @@ def is_text(name: str) -> bool:
 
 
 def printable(path: str) -> str:
-    r"""A path as text: bytes that are no UTF-8 are written as ``\xe9``."""
+    r"""Return a path as text: bytes that are no UTF-8 are written as ``\xe9``."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of what an error says, or its kind."""
+    """Return the first line of an error's text, or the name of its type where it has none."""
     return (str(error).splitlines() or [""])[0] or type(error).__name__

@@ -1,7 +1,7 @@
-"""What former landings noted of files, as far as this one asks for it: sought by columns, in Arrow and DuckDB.
+"""Looks up what former landings recorded of files, as far as this landing needs it, by columns, in Arrow and DuckDB.
 
-``landed_files`` has a row for each file and landing, so it grows with the nights. Here nobody holds all of it: of the
-rows only those become Python objects that speak of files that lie in the landing zone, or that begin as one of them.
+``landed_files`` has a row for each file and landing, so it grows with the nights. It is never held whole: only those
+rows become Python objects that are of files in the landing zone, or of files that begin as one of them.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import landed_files
 
 ROWS = 10_000
-"""Rows that are Python objects at once."""
+"""How many rows are Python objects at once."""
 
 FILE = ("cluster", "source_node", "stream", "head", "fingerprint")
 """The columns that name a file."""
@@ -35,9 +35,9 @@ NOTHING_LANDED = landed_files.TABLE.arrow_schema().empty_table()
 
 
 def rows_like(warehouse: Warehouse, files: Sequence[LogFile], columns: Collection[str]) -> Iterator[dict[str, Any]]:
-    """The rows of files of the same node, size and time of change as one of ``files``, in the order of landings.
+    """Yield the rows of files of the same node, size and time of change as one of ``files``, in the order of landings.
 
-    A night's files changed at about the same time, so that Arrow leaves out most other nights by their times alone.
+    A night's files changed at about the same time, so Arrow leaves out most other nights by their times alone.
     """
     if warehouse.version(landed_files.TABLE.name) is None:
         return
@@ -63,7 +63,7 @@ def rows_like(warehouse: Warehouse, files: Sequence[LogFile], columns: Collectio
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """How a new file begins: its head, and the SHA-256 of its first bytes at some lengths."""
+    """The beginning of a new file: its head, and the SHA-256 of its first bytes by their number."""
 
     cluster: str
     source_node: str
@@ -75,15 +75,16 @@ class Opening:
 class Ledger:
     """The files landed so far, where ``landed`` are all rows of ``landed_files``.
 
-    The columns that tell where each of their nodes' files ended are read once, and stay in DuckDB. Whole rows are read
-    of the files that are asked for alone, in the landings that read them: how many there are follows from the new
-    files, not from the nights. Before the first landing nothing is read, and nothing asked.
+    The columns that tell where the files of the nodes in question ended are read once, and stay in DuckDB. Whole rows
+    are read only of the files that are asked for, in the landings that read them: their number follows from the new
+    files, not from the nights. Before the first landing nothing is read.
     """
 
     def __init__(self, landed: ds.Dataset | pa.Table, files: Iterable[LogFile], up_to: int) -> None:
-        """``files`` are the new ones; one landed up to no more bytes than ``up_to`` may be told by all it holds.
+        """``files`` are the new ones. A file that was landed up to at most ``up_to`` bytes is short: all it holds may
+        identify it.
 
-        So may one be told that has grown since then: by what it held when it was landed first.
+        That holds too for a file that has grown since: what it held when it was first landed may identify it.
         """
         in_memory = isinstance(landed, pa.Table)
         self._landed = ds.dataset(landed) if in_memory else landed
@@ -112,7 +113,8 @@ class Ledger:
         )
 
     def lengths(self) -> Mapping[Stream, Sequence[int]]:
-        """The lengths of the short files of each stream: where else a file may begin as one of them does."""
+        """Return the lengths in bytes of the short files of each stream: where else a file may begin as one of them
+        does."""
         if self._empty:
             return {}
         found = self._database.sql(
@@ -121,7 +123,7 @@ class Ledger:
         return {(cluster, node, stream): sorted(lengths) for cluster, node, stream, lengths in found.fetchall()}
 
     def heads(self, openings: Sequence[Opening]) -> Heads:
-        """The heads of files that held, when they were short, what one of ``openings`` begins with."""
+        """Return the heads of files that held, when they were short, what one of ``openings`` begins with."""
         if self._empty:
             return {}
         self._database.register("asked", asked(openings))
@@ -132,9 +134,10 @@ class Ledger:
         return {tuple(beginning): head for *beginning, head in found.fetchall()}
 
     def rows(self, openings: Sequence[Opening], columns: Sequence[str]) -> Iterator[dict[str, Any]]:
-        """The rows of all files that begin as one of ``openings``: by their heads, or by all they held when short.
+        """Yield the rows of all files that begin as one of ``openings``: by their heads, or by all they held when
+        short.
 
-        Those of the stream that was landed first come first, and of each stream in the order of landings.
+        The rows of the stream that was landed first come first; those of a stream are in the order of landings.
         """
         if self._empty:
             return
@@ -162,7 +165,7 @@ class Ledger:
 
 
 def asked(openings: Iterable[Opening]) -> pa.Table:
-    """How new files begin, as a table: a row for each length, and one without."""
+    """Return the beginnings of new files as a table: a row for each length, and one without."""
     rows = [
         (opening.cluster, opening.source_node, opening.stream, opening.head, length, content_hash)
         for opening in openings

@@ -13,11 +13,11 @@ BYTE_ORDER_MARK = "\ufeff"
 
 
 def lines_of(block: Block, first: int) -> pl.DataFrame:
-    """The lines of a block: text without line end, length in bytes as written, whether it could be decoded, and the
-    number in the file, from ``first`` on.
+    """Return the lines of a block: ``text`` without line end, ``length`` in bytes as written, ``unreadable`` where a
+    line could not be decoded, and ``line_no`` in the file, from ``first`` on.
 
-    Bytes of zero in front of a line are no part of it: a machine that lost its power leaves them in a log. Neither is a
-    mark of the byte order, which stands in the middle where files were put together.
+    Zero bytes in front of a line are no part of it: a machine that loses its power leaves them in a log. Neither is a
+    byte order mark, which stands in the middle where files were put together.
     """
     data, unreadable = decoded(block.data)
     as_written = line_offsets(block.data, block.ends)
@@ -41,8 +41,10 @@ def lines_of(block: Block, first: int) -> pl.DataFrame:
 
 
 def marked(lines: pl.DataFrame, dialect: Dialect) -> pl.DataFrame:
-    """Lines with what can be told of each by itself: whether it ``begins`` a record, whether that is ``wanted``, as one
-    that may be of interest, and the ``bucket`` of its time, as written, where it writes one plainly.
+    """Return the lines with what each shows by itself.
+
+    ``begins``: it begins a record; ``wanted``: that record may be of interest; ``bucket``: the ten seconds of its time
+    as written, or ``NO_BUCKET`` where it has no plain time.
     """
     begins = lines["text"].str.contains(dialect.record_start).alias("begins")
     places = np.flatnonzero(begins.to_numpy())
@@ -57,14 +59,17 @@ def marked(lines: pl.DataFrame, dialect: Dialect) -> pl.DataFrame:
 
 
 def line_offsets(data: bytes, ends: Indices | None = None) -> Indices:
-    """Where each line begins, and where the last one ends; ``ends`` are those of its line feeds, if they are known."""
+    """Return the offset of each line, and that of the end of the last one.
+
+    ``ends`` are the offsets just behind the line feeds; None: they are found here.
+    """
     ends = line_ends(data) if ends is None else ends
     tail = [len(data)] if data and not data.endswith(b"\n") else []
     return np.concatenate([[0], ends, tail]).astype(np.int64)
 
 
 def decoded(data: bytes) -> tuple[bytes, list[int]]:
-    """The same lines in UTF-8, and the numbers, from 0, of those that are neither UTF-8 nor GBK."""
+    """Return the same lines in UTF-8, and the numbers, from 0, of those that are neither UTF-8 nor GBK."""
     try:
         if not data.isascii():
             data.decode()
@@ -74,7 +79,7 @@ def decoded(data: bytes) -> tuple[bytes, list[int]]:
 
 
 def decoded_by_line(data: bytes) -> tuple[bytes, list[int]]:
-    """The slow way of :func:`decoded`, for blocks with other bytes in them."""
+    """Return the same as :func:`decoded`, slowly, line by line, for blocks with other bytes than UTF-8."""
     lines, unreadable = [], []
     for number, line in enumerate(data.split(b"\n")):
         for encoding in ("utf-8", "gbk"):

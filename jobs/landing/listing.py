@@ -1,8 +1,8 @@
-"""Which log files lie in the landing zone.
+"""Lists the log files of the landing zone.
 
 The layout is a pattern such as ``{cluster}/nodes/{node}/logs/**``, found at the landing folder itself or below any
-folders inside it. Only files that match are ever opened, and links are never followed: what a link points at may
-lie outside of the landing zone.
+folders in it. Only files that match are ever opened, and links are never followed: their targets may lie outside of the
+landing zone.
 """
 
 import hashlib
@@ -26,18 +26,18 @@ class Beginning:
 
     @classmethod
     def of(cls, data: bytes) -> "Beginning":
-        """That of a file that begins with ``data``."""
+        """Return the beginning of a file that begins with ``data``."""
         length = data.rfind(b"\n") + 1
         return cls(length, hashlib.sha256(data[:length]).hexdigest())
 
 
 @dataclass(frozen=True, slots=True)
 class OfTable:
-    """What is known of lines that are rows of a Delta table: its id and the version up to which rows are taken.
+    """What is known of lines that are rows of a Delta table: its id, and the version up to which rows are taken.
 
-    ``positions`` is the file that holds the position of each line in its log, as 8 bytes each, ``path`` what the log is
-    called. ``fingerprint``, ``file_time`` (microseconds UTC) and ``lines_before`` tell of what former landings had of
-    the log; empty, ``None`` and 0: nothing.
+    ``positions`` is the file that holds the position of each line in its log, as 8 bytes each; ``path`` is the log's
+    name. ``fingerprint``, ``file_time`` (us UTC) and ``lines_before`` are what former landings had of the log; empty,
+    None and 0: nothing.
     """
 
     table_id: str
@@ -51,14 +51,14 @@ class OfTable:
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """One log file as it lies in the landing zone; ``path`` is relative to it, ``modified`` is microseconds UTC.
+    """One log file as it lies in the landing zone; ``path`` is relative to it, ``size`` in bytes, ``modified`` is us
+    UTC.
 
-    ``settled``: it is as the landing before found it. ``held``: that one let it wait, as a copy that may be under way.
-    ``unread``: why that landing could not read it to its end.
-    ``below`` is set for a metadata snapshot alone: where it lies
-    in its node's metadata folder, such as ``20261121T103148Z/topics.json``. ``known_as`` is the name under which its
-    system would have written it, where it bears another one. ``beginning`` is what it began with when it was looked at.
-    ``of_table``: its lines are rows of a Delta table.
+    ``settled``: the file is as the landing before found it, or it will not grow. ``held``: that landing let it wait, as
+    a copy that may be under way. ``unread``: why that landing could not read it to its end. ``below`` is set for a
+    metadata snapshot only: its path in its node's metadata folder, such as ``20261121T103148Z/topics.json``.
+    ``known_as`` is the name under which its system would have written it, empty if it has that name. ``beginning`` is
+    what it began with when it was looked at. ``of_table``: its lines are rows of a Delta table.
     """
 
     path: str
@@ -76,7 +76,7 @@ class LogFile:
 
     @property
     def name(self) -> str:
-        """The file's own name, or the one that it should bear."""
+        """The file's own name, or the name that its system gives it."""
         return self.known_as or PurePosixPath(self.path).name
 
     @property
@@ -89,7 +89,7 @@ class LogFile:
 
     @property
     def complete(self) -> bool:
-        """Whether its last line is whole: a compressed file says where it ends, and a settled one grows no more.
+        """True when the last line is whole: a compressed file says where it ends, and a settled one grows no more.
 
         A rolled file grows no more either, but it may be a copy under way.
         """
@@ -98,16 +98,16 @@ class LogFile:
 
 
 def told_to_nobody(_: Skipped) -> None:
-    """Takes what was passed over where nobody asks."""
+    """Ignore what was passed over."""
 
 
 def log_files(
     landing: str, layout: str, metadata_layout: str | None = None, skip: Skip = told_to_nobody
 ) -> list[LogFile]:
-    """Every log file of the landing zone, and every metadata snapshot where a layout for them is given, by path.
+    """Return every log file of the landing zone, and every metadata snapshot where a layout for them is given, by path.
 
-    What had to be passed over is told to ``skip``.
-    Raises :class:`JobError` when no file fits the layout or when two folders bear the same cluster's name.
+    What had to be passed over is given to ``skip``. Raises :class:`JobError` when no file fits the layout or when two
+    folders have the same cluster's name.
     """
     zone = open_landing(landing)
     pattern = layout_pattern(layout)
@@ -142,9 +142,10 @@ def log_files(
 
 
 def skipped_links(links: Iterable[Entry], found: Iterable[LogFile]) -> Iterator[Skipped]:
-    """What is said of links: nothing is missed by one whose target is landed under its own name.
+    """Yield the links that are reported: those whose target is not landed, and those to folders.
 
-    Of such links only those to folders are told: links to the newest file of a log are common.
+    Nothing is missed by a link whose target is landed under its own name; only links to folders among them are
+    reported, since links to the newest file of a log are common.
     """
     landed = {""}.union(*({file.path, *map(str, PurePosixPath(file.path).parents)} for file in found))
     for link in links:
@@ -156,7 +157,7 @@ def skipped_links(links: Iterable[Entry], found: Iterable[LogFile]) -> Iterator[
 
 
 def layout_pattern(layout: str) -> re.Pattern[str]:
-    """The layout as a pattern for whole paths, below any folders. Raises :class:`JobError` for a bad layout."""
+    """Return the layout as a pattern for whole paths, below any folders. Raises :class:`JobError` for a bad layout."""
     if layout.count("{cluster}") != 1 or layout.count("{node}") != 1 or not layout.endswith("/**"):
         raise JobError(f"the layout {layout} must name {{cluster}} and {{node}} once and end in /**")
     body = re.escape(layout.removesuffix("/**"))
