@@ -1,6 +1,6 @@
 """A look: a mailed folder of logs, landed and judged into a warehouse of its own.
 
-Nothing is configured and nothing is kept from earlier looks. The result says what was assumed of the folder, and what
+It needs no settings, and nothing is kept from earlier looks. The result says what was assumed of the folder, and what
 could not be read or understood.
 """
 

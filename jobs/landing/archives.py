@@ -1,4 +1,4 @@
-"""Unpacks archives that somebody mailed into a folder of our own; the archives are taken to be hostile.
+"""Unpacks mailed archives into a folder of our own; the archives are taken to be hostile.
 
 Only regular files come out, each below the folder, under a name without ``..``. Links, devices and other kinds of
 members are skipped and reported. A member that cannot be written or read is skipped and reported too, and the others

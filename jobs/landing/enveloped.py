@@ -81,7 +81,7 @@ class Source:
 
 
 source_of = lru_cache(maxsize=4096)(Source)
-"""Returns a source; the same object for all of its lines."""
+"""Returns a source, the same object for all of its lines."""
 
 
 @dataclass(slots=True)
@@ -188,7 +188,8 @@ class Enveloped:
 
     @property
     def waiting(self) -> int:
-        """The length of what is unfinished, of a line or a journal entry; the rest of it is left to another landing."""
+        """The number of characters of what is unfinished, of a line or a journal entry; another landing reads the rest
+        of it."""
         return self._reader.waiting
 
     @property

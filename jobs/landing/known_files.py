@@ -63,7 +63,7 @@ class Known:
 
 
 class NotReadError(Exception):
-    """Raised when that part of a file, or of its copy, cannot be read which tells what is landed of it."""
+    """Raised when the part of a file, or of its copy, that tells what is landed of it cannot be read."""
 
 
 def blocks_of(file: LogFile, zone: LandingZone) -> Blocks:
@@ -156,7 +156,8 @@ def shared_with(candidate: Known, file: LogFile, blocks: Blocks, zone: LandingZo
 
 
 def begun(parent: Known, shared: Mark, content_hash: str, fingerprint: str) -> Known:
-    """Return a file that goes on differently from the middle of another, as it is known before it does."""
+    """Return what is known of a file that goes on differently from the middle of ``parent``, before its own lines are
+    landed."""
     marks = as_text(mark for mark in marks_of(parent) if mark.position <= shared.position)
     return Known(
         fingerprint=fingerprint,
@@ -190,7 +191,7 @@ def as_text(marks: Iterable[Mark]) -> str:
 def joined(before: Known | None, after: Known) -> Known:
     """Return what is known of a file after one more landing, with the marks of all its landings.
 
-    Every second mark is left out where there are more than :data:`MOST_MARKS`.
+    Every second mark is dropped when there are more than :data:`MOST_MARKS`.
     """
     if before is None or before.fingerprint != after.fingerprint or not before.marks:
         return after

@@ -63,7 +63,7 @@ def rows_like(warehouse: Warehouse, files: Sequence[LogFile], columns: Collectio
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """The beginning of a new file: its head, and the SHA-256 of its first bytes by their number."""
+    """The beginning of a new file: its head, and the SHA-256 of its first bytes, by the number of these bytes."""
 
     cluster: str
     source_node: str
@@ -81,10 +81,10 @@ class Ledger:
     """
 
     def __init__(self, landed: ds.Dataset | pa.Table, files: Iterable[LogFile], up_to: int) -> None:
-        """``files`` are the new ones. A file that was landed up to at most ``up_to`` bytes is short: all it holds may
-        identify it.
+        """Read from ``landed`` where the files of the nodes of ``files``, the new ones, ended.
 
-        That holds too for a file that has grown since: what it held when it was first landed may identify it.
+        A file that was landed up to at most ``up_to`` bytes is short: all it holds may identify it. That goes too for a
+        file that has grown since: what it held when it was first landed may identify it.
         """
         in_memory = isinstance(landed, pa.Table)
         self._landed = ds.dataset(landed) if in_memory else landed
