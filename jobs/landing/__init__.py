@@ -1,1 +1,1 @@
-"""From files to rows: what lies in the landing zone, how a file is read, and what of it is kept."""
+"""Turn log files into rows: list the landing zone, read its files, and keep the lines of interest."""

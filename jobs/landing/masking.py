@@ -1,14 +1,14 @@
 """Secrets in log lines: values of password-like keys, and passwords in URLs, become ``***`` before a line is read.
 
-Systems print their settings when they start, and settings hold passwords. What a key is called decides, in any case
-and whatever stands before or behind the word: ``secretKey=``, ``rocketmq.acl.secretKey:``, ``"acl_secret_key":``,
+Systems print their settings when they start, and settings hold passwords. The name of the key decides, in upper or
+lower case, with any prefix or suffix: ``secretKey=``, ``rocketmq.acl.secretKey:``, ``"acl_secret_key":``,
 ``--client-secret``, ``<password>``, ``?access_token=``. The key and the form of the line stay: a quoted value stays
-quoted, and a bare value of a quoted key, a number of JSON say, becomes a quoted one, so that what could be read can
-still be read. An empty value, ``null``, ``true`` and ``false`` are no secrets and say something; they stay.
+quoted, and the bare value of a quoted key, such as a JSON number, becomes a quoted one, so that JSON stays valid. An
+empty value, ``null``, ``true`` and ``false`` are no secrets but information, and stay.
 
-Hardly any line speaks of such keys: each is asked for the literals first, and by :func:`without_secrets` many lines at
-once. Every repetition of a pattern is bounded, possessive, or tried at few places of a line alone, so that no line is
-costly.
+Hardly any line has such a key, so lines are searched for the literals of :data:`SPEAKING` first, and
+:func:`without_secrets` searches many lines at once. Every repetition in a pattern is bounded, possessive, or tried at
+few places of a line only, so that no line is costly.
 """
 
 import re
@@ -24,7 +24,7 @@ _NAMES = ("passw", "passphrase", "passcode", "pwd", "secret", "token", "credenti
 _KEYS = ("access", "account", "api", "auth", "encryption", "private", "shared", "signing")
 
 SPEAKING = ("pass", "pwd", "secret", "token", "credential", "authorization", "key", "bearer")
-"""One of these, in small letters, stands in every line with a key of a secret."""
+"""Every line that holds the key of a secret contains one of these words, once it is lowercased."""
 
 _WORD = rf"(?:{'|'.join(_NAMES)}|(?:{'|'.join(_KEYS)})[-_.]?key|(?<![a-z])pass(?![a-z]))"
 _KEY = rf"{_WORD}[\w.-]{{0,60}}+"
@@ -38,7 +38,7 @@ _IS = (
 )
 _OPTION = rf"""--[\w.-]{{0,30}}?{_KEY}(?:\s{{1,3}}|["'],\s?(?=["'])|,\s)(?!-)"""  # --key value
 _HEAD = re.compile(rf"{_OPTION}|{_KEY}{_IS}|(?<![a-z])bearer\s{{1,3}}", re.ASCII | re.IGNORECASE)
-"""A key and what stands between it and its value."""
+"""The pattern of a key and of all that stands between the key and its value."""
 
 _ENDS = r"""\s,;&|)\]}>"'<"""
 _NOTHING = re.compile(rf"(?:null|nil|none|undefined|true|false)?(?:[{_ENDS}\\]|$)", re.ASCII | re.IGNORECASE)
@@ -48,9 +48,9 @@ _BARE = re.compile(
     rf"""|(?!\{{(?!\w{{1,20}}\}}))(?:[^{_ENDS}]|(?!\s|</)[{_ENDS}](?!\s|$|[\\"')\]}},;>&|]|[\w.-]{{1,60}}+\s?[=:]))+""",
     re.ASCII,
 )
-"""A value without quotes: up to a blank, or to a mark with which something else begins or ends.
+"""The pattern of a value without quotes, which ends before a blank or before a mark that starts or ends something else.
 
-The repeated group is not possessive: Python before 3.11.5 gets that wrong, and nothing follows it anyway.
+The repeated group is not possessive: Python before 3.11.5 gets that wrong, and no pattern follows the group anyway.
 """
 
 _URL = re.compile(r"""(://[^\s/@:"'<>?#]{0,200}+:)(?!\d{1,5}[/?#,;])[^\s/"'<>]{1,1000}@""", re.ASCII)
@@ -60,9 +60,9 @@ _ACCOUNT = re.compile(
 
 
 def masked(text: str) -> str:
-    """``text`` without the secrets in it."""
+    """Return ``text`` with each secret value replaced by :data:`MASK`."""
     lowered = text.lower()
-    for word in SPEAKING:  # any() would take twice as long, of each line that is kept
+    for word in SPEAKING:  # any() would take twice as long, for every line that is kept
         if word in lowered:
             text = _without_values(text)
             break
@@ -70,7 +70,7 @@ def masked(text: str) -> str:
 
 
 def _without_values(text: str) -> str:
-    """``text`` with the values of its keys masked."""
+    """Return ``text`` with the values of secret keys replaced by :data:`MASK`."""
     parts, done = [], 0
     for head in _HEAD.finditer(text):
         at = head.end()
@@ -93,14 +93,14 @@ def _without_values(text: str) -> str:
 
 
 def _closing(text: str, at: int, mark: str) -> int:
-    """Where the quoted value ends that begins at ``at``; at the end of the text if nothing closes it."""
+    """Return the index of the quote that closes the value which begins at ``at``; ``len(text)`` if none does."""
     escapes = r"(?<!\\)(?:\\\\)*" if len(mark) == 1 else r"(?<!\\)"
     found = re.compile(rf"{escapes}{re.escape(mark)}").search(text, at)
     return found.end() - len(mark) if found else len(text)
 
 
 def without_secrets(texts: pl.Series) -> list[str]:
-    """Many texts, each :func:`masked`."""
+    """Return the texts as a list, in their order, each :func:`masked`."""
     found: list[str] = texts.to_list()
     suspect = pc.match_substring_regex(texts.to_arrow(), any_of((*SPEAKING, "@")), ignore_case=True)
     for at in pc.indices_nonzero(suspect).to_pylist():

@@ -1,4 +1,4 @@
-"""Which files of the landing zone no landing has seen as they are now: asked before anything is read of them."""
+"""Find the files of the landing zone that no landing has seen in their present state, before any of them is opened."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Set
@@ -21,21 +21,21 @@ SEEN_COLUMNS = (
     *("batch", "cluster", "source_node", "stream", "path", "status"),
     *("file_bytes", "modified_at", "bytes_waiting", "problem", "unread"),
 )
-"""The columns of ``landed_files`` that tell a file that was seen."""
+"""The columns of ``landed_files`` by which a file that was seen is recognised."""
 
 READ_COLUMNS = ("tick_bucket", "lines_landed", "read_as")
-"""The columns of ``landed_files`` that tell how a file was read."""
+"""The columns of ``landed_files`` that say whether and in which dialect a file was read."""
 
 SECOND = 1_000_000
-"""Microseconds."""
+"""One second in microseconds."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def new_files(landing: str, warehouse: Warehouse, config: Config, skip: Skip = told_to_nobody) -> list[LogFile]:
-    """The files that no landing has seen as they are now, and those that the settings now say how to read.
+    """Return the files that no landing has seen in their present state, or that the settings now say how to read.
 
-    What had to be passed over is told to ``skip``.
+    ``skip`` is called for each entry of the landing zone that is passed over.
 
     Raises :class:`~jobs.JobError` for a landing zone or a warehouse that cannot be used.
     """
@@ -47,12 +47,13 @@ def new_files(landing: str, warehouse: Warehouse, config: Config, skip: Skip = t
 
 
 def unseen(files: Collection[LogFile], landed: Iterable[dict[str, Any]]) -> list[LogFile]:
-    """The files to look into: those of which no landing saw a file of the same stream, size and time of change.
+    """Return the files to look into: those of whose stream, size and time of change no landing has seen a file.
 
-    ``landed`` are rows of ``landed_files``, in the order of landings. A rolled file that was only renamed keeps all
-    three; another file may have all three too, and :func:`renamed` tells them apart. A file whose last line waits is
-    looked into once more, one that could not be read to its end again and again: by its path too, as others may be like
-    it in all three. What a file holds of another node says nothing of that node's own files.
+    ``landed`` are rows of ``landed_files``, in the order of landings. A rolled file that was only renamed keeps stream,
+    size and time of change; another file may have the same three by chance, and :func:`renamed` tells the two cases
+    apart. A file whose last line waits is returned once more, as ``settled``; a file that could not be read to its end
+    is returned by every landing, with the problem as ``unread``. Rows about one node of a shared file are passed over:
+    they say nothing of the node's own files.
     """
     last: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = defaultdict(dict)
     held: set[tuple[str, str, str]] = set()
@@ -61,7 +62,7 @@ def unseen(files: Collection[LogFile], landed: Iterable[dict[str, Any]]) -> list
             continue
         waits = row["status"] == OLDER and row["bytes_waiting"] > 0
         (held.add if waits else held.discard)((row["cluster"], row["source_node"], row["path"]))
-        for stream in {row["stream"], stream_at(row["path"])}:  # a copy under another name is of its original's stream
+        for stream in {row["stream"], stream_at(row["path"])}:  # a copy lands under its original's stream
             known = row["cluster"], row["source_node"], stream, row["file_bytes"], micros(row["modified_at"])
             last[known][row["path"]] = row
     in_zone: dict[tuple[Any, ...], set[str]] = defaultdict(set)
@@ -81,21 +82,21 @@ def unseen(files: Collection[LogFile], landed: Iterable[dict[str, Any]]) -> list
 
 
 def alike(file: LogFile) -> tuple[Any, ...]:
-    """What a file keeps when it is renamed."""
+    """Return the key that a file keeps when it is rolled: cluster, node, stream, size in bytes, change time in us."""
     return file.cluster, file.source_node, file.stream, file.size, file.modified
 
 
 def renamed(modified: int, in_zone: Set[str], known: Collection[str]) -> bool:
-    """Whether each path that was never seen is a known file under a new name: as many known paths are gone.
+    """Return True when each path never seen before is a known file under a new name: as many known paths are gone.
 
-    ``in_zone`` and ``known`` are the paths of files that are alike. Where times are told in whole seconds, as by object
-    stores, two files may be alike by chance, and all of them are read.
+    ``in_zone`` and ``known`` are paths of files with equal :func:`alike`; ``modified`` is in us UTC. A whole second
+    returns False: object stores give times in whole seconds, so two files may be alike by chance and both must be read.
     """
     return bool(modified % SECOND) and len(in_zone - {*known}) <= len({*known} - in_zone)
 
 
 def read_otherwise(row: dict[str, Any], config: Config) -> bool:
-    """Whether nothing was understood of a file, and the settings say now how to read it."""
+    """Return True when no line of a landed file was understood and the settings now name another dialect for it."""
     snapshot = "/" in row["stream"]  # only the name of such a stream has a folder in it
     if row["tick_bucket"] is not None or not row["lines_landed"] or snapshot:
         return False
@@ -105,5 +106,5 @@ def read_otherwise(row: dict[str, Any], config: Config) -> bool:
 
 
 def micros(time: datetime | None) -> int | None:
-    """Microseconds since 1970."""
+    """Return a time as microseconds since 1970 UTC; None stays None."""
     return None if time is None else (time - EPOCH) // timedelta(microseconds=1)

@@ -1,12 +1,12 @@
-"""One file of the landing zone into rows: what runs on an executor.
+"""Turn the files of the landing zone into rows; this code runs on an executor.
 
 A file is known by the fingerprint of its beginning inside its cluster, node and stream, not by its name; see
-:mod:`jobs.landing.known_files`. Where several files share a beginning, the longest is landed first; one that goes on
+:mod:`jobs.landing.known_files`. Where several files share a beginning, the longest is landed first; a file that goes on
 differently is a file of its own.
 
 A last line without a line end may be half of a line, and half a line may read like a whole one: ``term: 1`` of
-``term: 12``. In a compressed file it is complete. Else it waits, uncounted, for the next landing; if the file has not
-changed by then, it is taken as it is. A rolled file grows no more, but it may be a copy under way.
+``term: 12``. In a compressed file the last line is complete. Otherwise it waits, uncounted, for the next landing, which
+takes it as it is if the file has not changed by then. A rolled file waits too: it may be a copy under way.
 """
 
 import ctypes
@@ -52,28 +52,28 @@ from election_replay.schemas.landed_files import NOT_READ, OLDER, PART
 LANDED = TABLES["landed_files"]
 
 LARGE_BYTES = 64 << 20
-"""Of a file of such a size blocks are read ahead by a thread: of smaller ones there are enough for all cores."""
+"""From this size on a thread reads blocks ahead; of smaller files there are enough to keep all cores busy."""
 
 HELD_MEMORY = {-3: 32 << 20, -1: 128 << 20}
-"""What glibc's ``mallopt`` is told: blocks up to so many bytes come from the heap (``M_MMAP_THRESHOLD``), and so many
-free ones at its end stay with the process (``M_TRIM_THRESHOLD``)."""
+"""Settings of glibc's ``mallopt``: blocks up to 32 MiB come from the heap (``M_MMAP_THRESHOLD``), and up to 128 MiB of
+free memory at its end stay with the process (``M_TRIM_THRESHOLD``)."""
 
 SUMMED = {
     name: LANDED.names.index(name)
     for name in ("lines_total", "lines_event", "lines_ignored", "lines_quarantined", "lines_repeated")
 }
-"""The columns of ``landed_files`` that a landing sums up, and their places."""
+"""The columns of ``landed_files`` that a landing sums up, each with its index in a row."""
 
 PATH, PROBLEM, UNREAD = (LANDED.names.index(name) for name in ("path", "problem", "unread"))
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """The files that begin alike, and what is known of such files. ``file_time`` is microseconds UTC.
+    """Files that begin alike, with all that is known of files with this beginning. ``file_time`` is in us UTC.
 
-    ``dialect`` is the name of the dialect that they speak, if any; ``envelope`` names what their lines came in, if
-    anything, and then ``config`` holds the settings of the nodes that may be named there. ``problem`` says why their
-    beginnings could not be read: what they are is not known then, and nothing of them is landed.
+    ``dialect`` names the dialect of the files, None if they have none. ``envelope`` names the envelopes around their
+    lines, None if there are none; ``config`` then holds the settings of the nodes that envelopes may name. ``problem``
+    says why the beginnings could not be read: nothing of the files is landed then.
     """
 
     cluster: str
@@ -96,7 +96,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Landed:
-    """What came of some tasks: data files, the sums of :data:`SUMMED`, and which files could not be read, and why."""
+    """The result of some tasks: data files, the sums of :data:`SUMMED`, and (path, problem) of each unread file."""
 
     data_files: list[DataFile]
     sums: Counter[str]
@@ -104,12 +104,12 @@ class Landed:
 
 
 def land_tasks(tasks: Sequence[Task], landing: str, warehouse: str) -> Landed:
-    """Land the tasks of one batch into data files below ``warehouse``."""
+    """Land the tasks into data files below ``warehouse`` and return what was written."""
     return written(chain.from_iterable(land_task(task, landing) for task in tasks), warehouse)
 
 
 def written(rows: Iterable[Found], warehouse: str) -> Landed:
-    """Write what was found into data files below ``warehouse``."""
+    """Write the rows into data files below ``warehouse`` and return these, with the sums over ``landed_files``."""
     sums: Counter[str] = Counter()
     unread: list[tuple[str, str]] = []
 
@@ -127,9 +127,9 @@ def written(rows: Iterable[Found], warehouse: str) -> Landed:
 
 @cache
 def hold_memory() -> None:
-    """Let the memory of one block of lines serve the next: a tenth of all CPU went into new pages for each.
+    """Make glibc keep freed memory, once a process: a tenth of all CPU went into new pages for each block of lines.
 
-    Only glibc gives so much memory back at once, and only glibc knows this setting.
+    Other C libraries do not give so much memory back at once, and do not know this setting.
     """
     with suppress(AttributeError, OSError, TypeError):
         for setting, size in HELD_MEMORY.items():
@@ -137,7 +137,7 @@ def hold_memory() -> None:
 
 
 def land_task(task: Task, landing: str) -> Iterator[Found]:
-    """Rows of ``quarantine`` and ``landed_files`` of the task's files, and the lines of them that are kept."""
+    """Yield the rows of ``quarantine`` and ``landed_files`` of the task's files, and the lines that are kept."""
     zone = open_landing(landing)
     known = list(task.known)
     if task.problem:
@@ -150,14 +150,14 @@ def land_task(task: Task, landing: str) -> Iterator[Found]:
 
 
 def longest_first(files: tuple[LogFile, ...], zone: LandingZone) -> list[LogFile]:
-    """Files that begin alike, the longest after decompression first."""
+    """Return the files in descending order of their length after decompression, then by path."""
     if len(files) == 1:
         return list(files)
     return sorted(files, key=lambda file: (-blocks_of(file, zone).length(), file.path))
 
 
 def land_file(task: Task, file: LogFile, known: list[Known], zone: LandingZone) -> Iterator[Found]:
-    """The rows of one file; ``known`` is brought up to date."""
+    """Yield the rows of one file and bring ``known`` up to date with it."""
     if file.below:
         yield from land_snapshot(task, file, known, zone)
         return
@@ -171,10 +171,11 @@ def land_file(task: Task, file: LogFile, known: list[Known], zone: LandingZone) 
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """Where a landing begins to read a file: ``blocks`` are what comes then.
+    """The place from which a landing reads a file; ``blocks`` are the blocks from there on.
 
-    ``before`` is the known file that it goes on from, ``reread`` that file before any line of it was landed, if all of
-    them are read again. It is only a copy of ``older``, or has nothing new, and nothing is read then.
+    ``before`` is the known file that this file continues, or the part that it shares with one; None for a new file.
+    ``reread`` is set when the lines of ``before`` are read again: it is ``before`` as it was without them. ``older`` is
+    set when this file holds nothing beyond that known file: nothing is read then.
     """
 
     blocks: Blocks
@@ -184,13 +185,16 @@ class Begin:
 
 
 def land_log(task: Task, file: LogFile, known: list[Known], begin: Begin) -> Iterator[Found]:
-    """The rows of all lines from ``begin`` on."""
+    """Yield the rows of all lines from ``begin`` on, then those of ``landed_files``; bring ``known`` up to date.
+
+    Nothing is yielded for ``landed_files`` when the file was moved after it was listed.
+    """
     before, blocks, since = begin.before, begin.blocks, begin.reread or begin.before
     if before and before.lines_shared is not None:
         task = replace(task, file_time=before.file_time if before in known else time_of_next_line(task, blocks))
     place = place_of(task, file.path, before.fingerprint if before else new_fingerprint(task.head, len(known)))
     evidence, start = evidence_of(task, place, since, complete=file.complete), blocks.position
-    if before and begin.reread:  # its lines were counted already, as ignored ones
+    if before and begin.reread:  # the lines read again were counted by an earlier landing, as ignored ones
         evidence.counts.total = begin.reread.lines_landed - before.lines_landed
     if begin.older is None:
         if isinstance(evidence, Evidence):
@@ -219,7 +223,7 @@ def land_log(task: Task, file: LogFile, known: list[Known], begin: Begin) -> Ite
 
 
 def status_of(begin: Begin, evidence: Evidence | Enveloped, known: Sequence[Known]) -> str:
-    """What became of a file, before ``known`` is brought up to date."""
+    """Return the status of a file for ``landed_files``; ``known`` must not be brought up to date yet."""
     if begin.older:
         return OLDER if begin.blocks.position < begin.older.bytes_landed else "seen_before"
     if begin.before not in known:
@@ -228,7 +232,10 @@ def status_of(begin: Begin, evidence: Evidence | Enveloped, known: Sequence[Know
 
 
 def begun_at(task: Task, file: LogFile, known: list[Known], zone: LandingZone) -> Begin:
-    """Where reading a file begins. Raises :class:`NotReadError`."""
+    """Return where to begin to read a file.
+
+    Raises :class:`NotReadError` when the part that was landed earlier cannot be read.
+    """
     before, blocks, older = recognised(task.head, file, known, zone)
     reread = read_anew(task, before) if before in known and older is None else None
     if reread:
@@ -238,28 +245,33 @@ def begun_at(task: Task, file: LogFile, known: list[Known], zone: LandingZone) -
 
 
 def read_anew(task: Task, before: Known | None) -> Known | None:
-    """A known file as it was before any line of it was landed, if none was understood and it is read otherwise now.
+    """Return a known file as it was before its lines were landed; None unless it must be read again from there.
 
-    That is its beginning, or where it parted from another file.
+    It must when none of its lines was understood and the task names another dialect. The place is the beginning of the
+    file, or where it parted from another file; None also when no mark remembers that place.
     """
     if before is None or not before.misread(task.dialect):
         return None
     shared = before.lines_shared or 0
     begin = next((mark for mark in marks_of(before) if mark.lines == shared), NOTHING)
-    if begin.lines != shared:  # the place is not remembered any more
+    if begin.lines != shared:
         return None
     return replace(begun(before, begin, "", before.fingerprint), lines_shared=before.lines_shared)
 
 
 def reading_on(before: Known | None, dialect: str | None) -> str | None:
-    """The name of the dialect in which a file is read on: no file changes its system."""
+    """Return the name of the dialect for the rest of a file: ``dialect`` unless it is of another system than before."""
     if before is None or before.tick_bucket is None or before.read_as is None:
         return dialect
     return dialect if (dialect or "").partition(" ")[0] == before.read_as.partition(" ")[0] else before.read_as
 
 
 def evidence_of(task: Task, place: Place, before: Known | None, *, complete: bool) -> Evidence | Enveloped:
-    """What reads a file's lines: in the envelopes that it was read with ``before``, if it had a dated line then."""
+    """Return the reader of a file's lines.
+
+    It takes the lines out of the envelopes of the earlier landing if that had any, or read a dated line; otherwise out
+    of those of the task.
+    """
     dialect, progress = named(reading_on(before, task.dialect)), before.progress() if before else Progress()
     envelope, state = task.envelope, None
     if before and (before.envelope is not None or before.last_line_no is not None):
@@ -279,9 +291,10 @@ def evidence_of(task: Task, place: Place, before: Known | None, *, complete: boo
 
 
 def land_snapshot(task: Task, file: LogFile, known: list[Known], zone: LandingZone) -> Iterator[Found]:
-    """The rows of one metadata snapshot: read as a whole, once; a file of no interest is not even opened.
+    """Yield the rows of one metadata snapshot, which is read as a whole, and only once.
 
-    The same file with other content is another snapshot of the same time; one of no interest is told by its beginning.
+    Its fingerprint is the hash of its content, so that the same file with other content is another snapshot of the same
+    time. Of a file of no interest no content is taken; its fingerprint is that of its beginning.
     """
     blocks, of_interest = blocks_of(file, zone), is_known(task.stream)
     data = blocks.peek(LARGEST_FILE + 1) if of_interest else b""
@@ -304,7 +317,7 @@ def land_snapshot(task: Task, file: LogFile, known: list[Known], zone: LandingZo
 
 
 def time_of_next_line(task: Task, blocks: Blocks) -> int | None:
-    """When the next dated line was written, microseconds UTC; if none is in sight, the first one of the file."""
+    """Return the time of the next dated line in us UTC; ``task.file_time`` if the next bytes hold no dated line."""
     data, dialect = blocks.peek(HEAD_BYTES), named(task.dialect)
     if task.envelope and task.config:
         chain = chain_in(task.envelope)
@@ -316,7 +329,7 @@ def time_of_next_line(task: Task, blocks: Blocks) -> int | None:
 
 
 def place_of(task: Task, path: str, fingerprint: str) -> Place:
-    """Where the lines of a file stand."""
+    """Return the place that all lines of a file share, made of the task's fields."""
     return Place(
         cluster=task.cluster,
         source_node=task.source_node,
@@ -334,7 +347,7 @@ def place_of(task: Task, path: str, fingerprint: str) -> Place:
 def tail_rows(
     evidence: Evidence | Enveloped, blocks: Blocks, file: LogFile, *, read_ahead: bool = False
 ) -> Iterator[Found]:
-    """The rows of all that follows what is landed already."""
+    """Yield the rows of all blocks, of a last line without end if it is whole, and of damage that ended the reading."""
     for block in ahead(blocks) if read_ahead else blocks:
         yield from evidence.take(block)
     if last_line_stands(blocks, file):
@@ -345,13 +358,15 @@ def tail_rows(
 
 
 def last_line_stands(blocks: Blocks, file: LogFile) -> bool:
-    """Whether a last line without end is whole, so that it does not wait, once all blocks are read."""
+    """Return True when there is a last line without end and it is whole; valid once all blocks are read."""
     return bool(blocks.rest) and file.complete and not blocks.problem
 
 
 def ahead(blocks: Iterable[Block]) -> Iterator[Block]:
-    """The same, each read, unpacked and hashed by another thread while rows are made of the one before; what that
-    thread calls does without Python's lock."""
+    """Yield the same blocks; a thread reads, unpacks and hashes the next one while the caller works on this one.
+
+    This gains time because reading, unpacking and hashing release Python's global lock.
+    """
     coming = iter(blocks)
     with ThreadPoolExecutor(1) as thread:
         block = thread.submit(next, coming, None)
@@ -361,7 +376,10 @@ def ahead(blocks: Iterable[Block]) -> Iterator[Block]:
 
 
 def known_after(evidence: Evidence | Enveloped, read: ReadSoFar, before: Known | None) -> Known:
-    """How far the file is landed now; its marks are those of this landing, and those that it shares."""
+    """Return how far the file is landed now, with the marks of this landing.
+
+    The marks before them are added where ``before`` is the beginning that the file shares with another one.
+    """
     at = evidence.progress
     since = before.lines_landed if before else 0
     marks = [replace(mark, lines=since + mark.lines) for mark in read.marks]
@@ -391,7 +409,7 @@ def known_after(evidence: Evidence | Enveloped, read: ReadSoFar, before: Known |
 def landed_values(
     task: Task, file: LogFile, evidence: Evidence | Enveloped | Part, read: ReadSoFar, after: Known, status: str
 ) -> tuple[Any, ...]:
-    """The row of ``landed_files``."""
+    """Return the row of ``landed_files`` for what this landing read of a file."""
     return row_of(
         task,
         file,
@@ -406,14 +424,14 @@ def landed_values(
 
 
 def not_read(task: Task, file: LogFile, problem: str | None) -> Row:
-    """The row of a file of which nothing could be read this time."""
+    """Return the row of ``landed_files`` for a file of which nothing could be read this time."""
     nothing = Known("", 0, "", 0, None, None, None, path=file.path)
     rest = {"status": NOT_READ, "bytes_waiting": 0, "last_line_time": None, "problem": problem, "unread": True}
     return LANDED.name, row_of(task, file, Counts(), nothing, **rest)
 
 
 def row_of(task: Task, file: LogFile, counts: Counts, after: Known, **rest: Any) -> tuple[Any, ...]:
-    """A row of ``landed_files``."""
+    """Return a row of ``landed_files``; ``rest`` gives the columns that no argument holds, or overrides them."""
     values = {
         **{field.name: getattr(after, field.name) for field in fields(Known)},
         "batch": task.batch,

@@ -1,8 +1,7 @@
-"""Text that somebody pasted: an issue thread, a chat, a page of a runbook, with the logs of several members in it, one
-after the other.
+"""Split pasted text, such as an issue thread, a chat or a runbook page, into the logs of the members in it.
 
-A heading says whose lines follow: ``node1:``, ``### etcd-2``, ``==> zk1/zookeeper.log <==``, a command that prints logs
-(``kubectl logs etcd-1``). Fences and marks of quotes in front of lines are taken off by the envelopes.
+A heading names the node of the lines below it: ``node1:``, ``### etcd-2``, ``==> zk1/zookeeper.log <==``, or a command
+that prints logs (``kubectl logs etcd-1``). Code fences and quote marks before lines are left to the envelopes.
 """
 
 import re
@@ -31,7 +30,7 @@ _HEADINGS = tuple(
         rf"#{{1,6}}\s+(?:(?:node|member|server|pod|host|broker)\s+)?[`*_]*(?P<node>{_NAME})[`*_]*",
     )
 )
-"""What says whose lines follow; the whole line."""
+"""The patterns of headings, each for a whole line; the group ``node`` is the node whose lines follow."""
 
 _QUOTED = re.compile(r"^(?:\s*[>|] ?)+")
 _SUMMARY = re.compile(r"(?i)<summary>(.{1,120}?)(?:</summary>|\Z)")
@@ -43,14 +42,17 @@ _NO_NODE = frozenset(
         *("node", "member", "server", "pod", "host", "broker", "container", "leader", "follower", "master", "slave"),
     }
 )
-"""Words before a colon, or in what a folded part of an issue is called, that name nobody."""
+"""Words before a colon, or in the title of a folded part of an issue, that name no node."""
 
 
 _LOG_FILE = re.compile(r"\.(?:log|out|txt)(?:\.\d+)?\Z")
 
 
 def parted(lines: Iterable[str]) -> list[tuple[str, list[str]]]:
-    """The lines behind each heading, with its name; those before the first one have none."""
+    """Return (node, lines) for each heading with at least one dated line below it.
+
+    The node of the lines before the first heading is the empty string.
+    """
     found: list[tuple[str, list[str]]] = [("", [])]
     for line in lines:
         node = heading(line)
@@ -62,7 +64,7 @@ def parted(lines: Iterable[str]) -> list[tuple[str, list[str]]]:
 
 
 def heading(line: str) -> str | None:
-    """The node whose lines follow, if a line says that."""
+    """Return the node that a heading names; None for any other line, and for every line with a time."""
     text = _QUOTED.sub("", line).strip()
     if summary := _SUMMARY.search(text):
         text = " ".join(word for word in _TAG.sub(" ", summary[1]).split() if word.lower().strip(":") not in _NO_NODE)
@@ -77,8 +79,11 @@ def heading(line: str) -> str | None:
 
 
 def members_of(lines: Sequence[str], name: str) -> list[tuple[str, list[str]]]:
-    """The logs that stand one after the other in a file of this name, each below a heading, and a path for each; none
-    where time goes on from heading to heading, as behind a line of a log that looks like one."""
+    """Return (path, lines) of each member whose log stands below a heading in the file ``name``.
+
+    Returns an empty list when headings name fewer than two nodes, or when time goes back at fewer than half of the
+    headings: those are then lines of one log that look like headings.
+    """
     parts = parted(lines)
     if len({node for node, _ in parts if node}) < 2:
         return []
@@ -94,7 +99,10 @@ def members_of(lines: Sequence[str], name: str) -> list[tuple[str, list[str]]]:
 
 
 def write_pasted(text: str, into: Path) -> Path:
-    """Write pasted text into a folder: a folder for each member that a heading names, or one file."""
+    """Write pasted text below the folder ``into`` and return that folder.
+
+    Each member that a heading names gets a folder of its own; text without two parts becomes one file.
+    """
     parts = parted(text.splitlines())
     into.mkdir(parents=True, exist_ok=True)
     if sum(bool(node) for node, _ in parts) < 1 or len(parts) < 2:
@@ -109,7 +117,7 @@ def write_pasted(text: str, into: Path) -> Path:
 
 
 def named(parts: Sequence[tuple[str, list[str]]]) -> Iterator[tuple[str, list[str]]]:
-    """The parts with names that folders may have."""
+    """Yield the parts with names that are safe for folders: ``part-1``, ``part-2``, ... where no name is left."""
     for number, (node, lines) in enumerate(parts):
         safe = re.sub(r"[^\w.@-]+", "-", node).strip("-.") or f"part-{number + 1}"
         yield safe, lines

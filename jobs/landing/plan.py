@@ -1,4 +1,4 @@
-"""What a landing has to do: which files are new, how far each is landed, and how they are dealt to executors."""
+"""Plan a landing: which files are new, how far each one is landed, and how the work is divided among executors."""
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,40 +40,43 @@ STATE_COLUMNS = (
     "head",
     *(field.name for field in fields(Known)),
 )
-"""The columns of ``landed_files`` that tell how far a file is landed."""
+"""The columns of ``landed_files`` that say how far a file is landed."""
 
 HEADS_AT_ONCE = 16
-"""Beginnings of files that are read at once: a store takes its time for each."""
+"""Beginnings of files that are read in parallel, as an object store answers each request slowly."""
 
 HEADS_AHEAD = 64
-"""So many may wait to be understood, which takes longer than reading them from a disk does."""
+"""Beginnings that may be read ahead: finding out what they are takes longer than reading them from a disk."""
 
 HANDS_PER_CORE = 4
-"""So many that a slow one holds nobody up; each writes one file a table."""
+"""Batches of tasks per core: enough that a slow one delays nobody; each batch writes one file a table."""
 
 HAND_LEAST_BYTES = 64 << 20
-"""Fewer of them where they would hold less: a tenth of a second goes by before a hand reads its first byte."""
+"""There are fewer batches where they would be smaller: each takes a tenth of a second until it reads its first byte."""
 
 HAND_BYTES = 256 << 20
-"""So much, at most: progress shows, and a repeated hand costs little."""
+"""There are more batches where they would be larger, so that progress shows and repeating a batch costs little."""
 
 FILE_WEIGHT = 256 << 10
-"""What opening a file costs, in bytes read meanwhile."""
+"""The cost of opening a file, in bytes that could be read meanwhile."""
 
 UTF_16 = 3
-"""A file that was as long when it was listed has more bytes than a third of its size, whatever their encoding."""
+"""A file that still has its listed size yields more than a third of it as bytes, whatever its encoding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A landing that has begun: its number, and the versions of the tables it writes, in the order of its commits."""
+    """A landing that has begun: its number, and the version of each table it writes, in the order of its commits."""
 
     batch: int
     versions: dict[str, int]
 
 
 def begin(warehouse: Warehouse, config: Config) -> Begun:
-    """Begin a landing, in a warehouse that has the tables of landings and knows what is hashed."""
+    """Create the tables of a landing, record in the warehouse what is hashed, and return the landing that begins.
+
+    Raises :class:`~jobs.JobError` when earlier landings hashed something else, or another landing writes just now.
+    """
     written = (*EVIDENCE, LANDED.name)
     warehouse.create(written)
     remember_privacy(warehouse, pseudonyms_of(config.privacy))
@@ -84,9 +87,9 @@ def begin(warehouse: Warehouse, config: Config) -> Begun:
 def tasks_of(
     files: list[LogFile], landed: ds.Dataset | pa.Table, landing: str, config: Config, batch: int
 ) -> list[Task]:
-    """The files grouped by their beginning, each group with what is landed of it; the largest first.
+    """Return a task for each group of files with the same beginning, those with the most bytes first.
 
-    ``landed`` are the rows of ``landed_files``. They are asked for what begins as these files do, once that is known.
+    ``landed`` are the rows of ``landed_files``; only the rows of files that begin alike are taken from them.
     """
     zone, pseudonyms = open_landing(landing), pseudonyms_of(config.privacy)
     ledger = Ledger(landed, files, HEAD_BYTES)
@@ -97,7 +100,7 @@ def tasks_of(
             return Looked(file, Head("", None, None, problem=read.problem))
         first = read.data[:HEAD_BYTES]
         if not read.damaged and b"\n" not in first and UTF_16 * len(first) < min(file.size, HEAD_BYTES):
-            file = replace(file, size=0)  # it was rolled since: what comes in its place now is the next landing's
+            file = replace(file, size=0)  # rolled since it was listed: the next landing takes what is there now
         hashes = hashes_at(lengths.get((file.cluster, file.source_node, file.stream), ()), first)
         found = head_found(file, read.data, config)
         counts_as = stream_in_system(file.stream, found.dialect)
@@ -140,7 +143,7 @@ def tasks_of(
 
 
 def first_bytes(files: Iterable[LogFile], zone: LandingZone) -> Iterator[tuple[LogFile, FirstBytes]]:
-    """The beginning of each file; those of the next ones are read meanwhile."""
+    """Yield each file, in order, with its first bytes; threads read those of the next files meanwhile."""
 
     def begins(file: LogFile) -> FirstBytes:
         return head(zone, file.path, file.size, HEAD_BYTES if file.below else looked_at(file.stream))
@@ -157,12 +160,12 @@ def first_bytes(files: Iterable[LogFile], zone: LandingZone) -> Iterator[tuple[L
 
 
 States = defaultdict[tuple[str, str, str], dict[str, dict[str, Known]]]
-"""Cluster, node and stream -> head -> fingerprint -> how far that file is landed."""
+"""(cluster, node, stream) -> head -> fingerprint -> how far the file with this fingerprint is landed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What a look at the beginning of a file found: its head, and the hashes of its first bytes at some lengths."""
+    """The result of a look at the beginning of a file: its head, and SHA-256 of its first bytes by their length."""
 
     file: LogFile
     found: Head
@@ -170,13 +173,13 @@ class Looked:
 
     @property
     def opening(self) -> Opening:
-        """How it begins, as the ledger is asked."""
+        """Return the beginning of the file in the form in which the ledger is searched."""
         file = self.file
         return Opening(file.cluster, file.source_node, file.stream, self.found.fingerprint, self.hashes)
 
 
 def landed_states(landed: Iterable[dict[str, Any]]) -> States:
-    """How far each file is landed: its last row in ``landed_files``, of rows in the order of landings."""
+    """Return how far each file is landed, by its last row; ``landed`` are rows in the order of landings."""
     states: States = defaultdict(dict)
     for row in landed:
         if row["status"] in LANDED_STATES:
@@ -189,7 +192,10 @@ def landed_states(landed: Iterable[dict[str, Any]]) -> States:
 
 
 def head_found(file: LogFile, data: bytes, config: Config) -> Head:
-    """The head of a file that begins with ``data``, by itself; a metadata snapshot has no dialect."""
+    """Return the head of a file that begins with ``data``, without regard to known files.
+
+    A metadata snapshot has no dialect.
+    """
     first = data[:HEAD_BYTES]
     if file.below:
         return head_of(first, None, 0)
@@ -202,10 +208,10 @@ def head_found(file: LogFile, data: bytes, config: Config) -> Head:
 
 
 def identity(looked: Looked, states: States, heads: Heads) -> Head:
-    """The head of a file that was looked at, by itself, or that of a known file.
+    """Return the head of a file, with the fingerprint of the known file that it continues, if there is one.
 
-    A file that was landed before its first dated line was written is known by what was landed then, however much it has
-    grown since. Of several such files it is the one that it goes on from furthest.
+    A file that was landed before its first dated line was written is recognised by the bytes that were landed then,
+    however much it has grown since. Among several known files the one that matches the most bytes counts.
     """
     file, found = looked.file, looked.found
     stream = file.cluster, file.source_node, file.stream
@@ -218,15 +224,15 @@ def identity(looked: Looked, states: States, heads: Heads) -> Head:
 
 
 Original = tuple[str, Head]
-"""The stream of a file, and what its beginning says."""
+"""The stream of a file and its head."""
 
 
 def originals_of(found: Iterable[tuple[LogFile, Head]], states: States) -> dict[tuple[str, str, str, str], Original]:
-    """Whose copies those files are that begin as another log of their node does, under a name that is no log's own.
+    """Return (cluster, node, stream, fingerprint) of each copy -> the stream and head of the log that it is a copy of.
 
-    ``broker.log.bak``, or what a shipper calls a file while it copies, says what ``broker.log`` says: read as a log of
-    its own it would say everything twice. Two logs whose very names are known stay apart, however they begin; else a
-    file is of the stream that was landed first, or of the one with a known name.
+    A copy begins as another log of its node does: ``broker.log.bak``, or a shipper's temporary file, holds the lines of
+    ``broker.log``, and all of them would count twice if it were read as a log of its own. The original is the stream
+    that was landed first, otherwise the one with a known name. Two streams with known names are never copies.
     """
     begun: dict[tuple[str, str, str], dict[str, Head]] = defaultdict(dict)
     for file, beginning in found:
@@ -248,7 +254,7 @@ def originals_of(found: Iterable[tuple[LogFile, Head]], states: States) -> dict[
 
 
 def hashes_at(lengths: Sequence[int], data: bytes) -> dict[int, str]:
-    """The SHA-256 of the first bytes of ``data``, at those of some ascending ``lengths`` that it has."""
+    """Return length -> SHA-256 of so many first bytes of ``data``, for ascending ``lengths`` up to that of ``data``."""
     so_far, at, hashes = sha256(), 0, dict[int, str]()
     for length in lengths:
         if length <= len(data):
@@ -258,19 +264,22 @@ def hashes_at(lengths: Sequence[int], data: bytes) -> dict[int, str]:
 
 
 def zone_of(file: LogFile, dialect: Dialect | None, config: Config) -> int | str:
-    """The zone of a file's times: minutes east of UTC or an IANA name; canonical events and envelopes say their own."""
+    """Return the zone of a file's times: minutes east of UTC or an IANA name.
+
+    For canonical events an IANA name in the settings counts as 0.
+    """
     found = config.zone_of(file.cluster, file.source_node, dialect.utc_offset_minutes if dialect else 0)
     return 0 if dialect is CANONICAL and isinstance(found, str) else found
 
 
 def zone_fields(zone: int | str) -> dict[str, Any]:
-    """A zone as a task carries it."""
+    """Return the two fields of a task that hold a zone: minutes for a fixed offset, a name for an IANA zone."""
     named = isinstance(zone, str)
     return {"utc_offset_minutes": 0 if named else zone, "time_zone": zone if named else None}
 
 
 def partitioned(tasks: list[Task], cores: int) -> list[list[Task]]:
-    """The tasks in hands of about as many bytes, some for each core; ``tasks`` come with the largest first."""
+    """Divide the tasks into batches of about equal :func:`weight`; ``tasks`` must have the largest first."""
     size = sum(map(weight, tasks))
     each = min(HANDS_PER_CORE, max(1, size // (HAND_LEAST_BYTES * cores)))
     count = min(len(tasks), max(each * cores, size // HAND_BYTES))
@@ -284,5 +293,5 @@ def partitioned(tasks: list[Task], cores: int) -> list[list[Task]]:
 
 
 def weight(task: Task) -> int:
-    """How much work a task is, in bytes: opening a file costs something too."""
+    """Return the work of a task in bytes: the sizes of its files and :data:`FILE_WEIGHT` for opening each."""
     return sum(FILE_WEIGHT + file.size for file in task.files)

@@ -1,8 +1,8 @@
-"""What a warehouse remembers of the landings before: what they hashed, and under which key.
+"""Record in the warehouse what its landings hashed and under which key, and refuse landings that hash otherwise.
 
-It stands as a property of ``bronze.landed_files`` before the first row of the first landing is written, even before its
-data files are: a landing that was killed has left names in them. The property is read from Delta's log, whatever the
-number of landed files.
+The record is a table property of ``bronze.landed_files``. It is set before the first landing writes even its data
+files, because a landing that is killed leaves names in them. Reading it takes only Delta's log, however many files
+were landed.
 """
 
 from deltalake import DeltaTable
@@ -14,11 +14,11 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 PROPERTY = "election_replay.privacy"
 TABLE = "landed_files"
 NOTHING = "nothing"
-"""The mark of landings that hash nothing."""
+"""The recorded value of landings that hash nothing."""
 
 
 def refuse_other_privacy(warehouse: Warehouse, pseudonyms: Pseudonyms | None) -> None:
-    """Raise :class:`JobError` when what is landed already has other names for addresses and clients, or none."""
+    """Raise :class:`JobError` when earlier landings hashed other things, or under another key, than the settings do."""
     now = mark_of(pseudonyms)
     before = recorded_mark(warehouse)
     if before is not None and before != now:
@@ -29,9 +29,9 @@ def refuse_other_privacy(warehouse: Warehouse, pseudonyms: Pseudonyms | None) ->
 
 
 def remember_privacy(warehouse: Warehouse, pseudonyms: Pseudonyms | None) -> None:
-    """Let a warehouse whose tables are there remember what is hashed.
+    """Record in a warehouse, whose tables must exist, what is hashed; a record that is there already stays.
 
-    Raises :class:`JobError` when it remembers something else, or when another landing writes at the same time.
+    Raises :class:`JobError` when the record differs, or when another landing writes at the same time.
     """
     table = DeltaTable(warehouse.location(TABLE))
     refuse_other_privacy(warehouse, pseudonyms)
@@ -43,7 +43,7 @@ def remember_privacy(warehouse: Warehouse, pseudonyms: Pseudonyms | None) -> Non
 
 
 def recorded_mark(warehouse: Warehouse) -> str | None:
-    """The mark of what landings have hashed; ``None`` before the first landing."""
+    """Return the recorded mark of what landings hash; None before the first landing."""
     if warehouse.version(TABLE) is None:
         return None
     mark: str | None = warehouse.opened(TABLE).metadata().configuration.get(PROPERTY)
@@ -51,10 +51,10 @@ def recorded_mark(warehouse: Warehouse) -> str | None:
 
 
 def mark_of(pseudonyms: Pseudonyms | None) -> str:
-    """What a warehouse remembers of a landing."""
+    """Return the mark to record for landings with these pseudonyms; None stands for no hashing."""
     return pseudonyms.mark if pseudonyms else NOTHING
 
 
 def hashed(mark: str) -> str:
-    """What was hashed, for a person."""
+    """Return the words of an error message for a mark."""
     return "nothing hashed" if mark == NOTHING else f"a hash of {mark}"

@@ -1,12 +1,12 @@
-"""Names in place of addresses and client ids, where the settings ask for them: ``addr-3f9a1c2b7d4e``.
+"""Pseudonyms in place of addresses and client ids, where the settings ask for them: ``addr-3f9a1c2b7d4e``.
 
-They are put into a line before it is read, so that everything kept of it (columns, text, quarantine, what waits for
-the next landing) is made of the line without them. What is equal stays equal, whoever writes it and wherever it
-stands; ports stay. A name is an HMAC-SHA-256 under a key that no table holds.
+They replace the values in a line before it is read, so that everything kept of the line (columns, text, quarantine,
+what waits for the next landing) is free of the originals. Equal values get equal pseudonyms, in every line of every
+log; ports stay. A pseudonym is an HMAC-SHA-256 under a key that no table holds.
 
-What is an address is known by its form, never by its place in a line: else one line would say ``addr-3f9a1c2b7d4e``
-and the next one the same machine's own name, and rules would see two machines. Names of hosts have no form; the
-settings list them as patterns.
+An address is recognised by its form, never by its place in a line: otherwise one line would hold ``addr-3f9a1c2b7d4e``
+and the next one the same machine's own name, and rules would see two machines. Host names have no form of their own;
+the settings list them as patterns.
 """
 
 import hmac
@@ -21,13 +21,13 @@ from election_replay.jobs import JobError
 from election_replay.jobs.settings.config import ADDRESS, CLIENT_ID, Privacy
 
 DIGITS = 12
-"""Hex digits of a name: among a million values two share one with a chance of one in five hundred."""
+"""Hex digits of a pseudonym: among a million values two collide with a chance of one in five hundred."""
 
 LEAST_KEY = 16
 """The shortest key, in bytes."""
 
 SAYS_NOTHING = frozenset({"null", "unknown", "localhost"})
-"""What is printed where there is no address or client, in small letters, and what every machine is to itself."""
+"""Lowercase values that get no pseudonym: placeholders for no address or client, and the name of every machine."""
 
 PSEUDONYM = rf"(?:addr|client)-[0-9a-f]{{{DIGITS}}}"
 _NAME = r"[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?"
@@ -43,7 +43,7 @@ _CLIENT = rf"[^{_ENDS_ID}]*[^{_ENDS_ID}.:]"
 
 @dataclass(frozen=True, slots=True)
 class Pseudonyms:
-    """Which of the ``kinds`` get names, under which ``key``; ``hosts`` is a pattern of the names of hosts, if any."""
+    """The ``kinds`` of values that get pseudonyms and the ``key`` of these; ``hosts`` is a pattern of host names."""
 
     kinds: tuple[str, ...]
     key: bytes = field(repr=False)
@@ -51,18 +51,18 @@ class Pseudonyms:
 
     @property
     def mark(self) -> str:
-        """What a warehouse notes of this, so that no other names come into it; it does not tell the key."""
+        """Return the mark that a warehouse records to refuse other pseudonyms; it does not reveal the key."""
         return f"{', '.join(self.kinds)}; key {self._digest('mark', '')}"
 
     def in_text(self, text: str) -> str:
-        """``text`` with names in place of what has a form: addresses, and client ids that begin with one."""
+        """Return ``text`` with pseudonyms for addresses, and for client ids that a label or an address precedes."""
         return _pattern(self.kinds, self.hosts).sub(self._named, text)
 
     def in_event(self, event: Event, text: str) -> tuple[Event, str]:
-        """An event and its text, which have been through :meth:`in_text`, without client ids of any other form.
+        """Return the event and its text with pseudonyms for the client ids that :meth:`in_text` did not recognise.
 
-        Raises :class:`Unparsable` for an address that shows the name of a host that no pattern fits: no part of such a
-        line is kept.
+        ``event`` and ``text`` must come from a line that went through :meth:`in_text`. Raises :class:`Hidden` for an
+        address with a host name that no pattern fits: no part of such a line is kept.
         """
         if ADDRESS in self.kinds and (_shows_host(event.address) or _shows_host(event.peer_address)):
             raise Hidden("names a host that no pattern of privacy.host_names fits")
@@ -73,7 +73,7 @@ class Pseudonyms:
         return replace(event, client_id=client, peer_client_id=peer), text
 
     def _named_client(self, client: str | None, text: str) -> tuple[str | None, str]:
-        """The name of a client, if it has none yet, and the text with it."""
+        """Return the pseudonym of a client, and the text with it; None and pseudonyms come back unchanged."""
         if client is None or re.fullmatch(rf"{PSEUDONYM}(?::\d+)?", client):
             return client, text
         name = self._name(CLIENT_ID, client)
@@ -93,11 +93,14 @@ class Pseudonyms:
 
 
 class Hidden(Unparsable):
-    """A line of which nothing may be kept but the reason."""
+    """Raised for a line of which nothing but the reason may be kept."""
 
 
 def pseudonyms_of(privacy: "Privacy") -> Pseudonyms | None:
-    """What the settings ask for; ``None`` for nothing. Raises :class:`JobError` where the key is missing or short."""
+    """Return the pseudonyms that the settings ask for; None if they ask for none.
+
+    Raises :class:`JobError` when the key is missing or too short.
+    """
     if not privacy.hash:
         return None
     key = os.environ.get(privacy.key_env, "").encode()
@@ -113,7 +116,7 @@ def pseudonyms_of(privacy: "Privacy") -> Pseudonyms | None:
 
 @cache
 def _pattern(kinds: tuple[str, ...], hosts: str | None) -> re.Pattern[str]:
-    """What to look for, the longest first: a client id of RocketMQ begins with the address of its machine."""
+    """Return the pattern of values to replace; client ids come first, as those of RocketMQ begin with an address."""
     address = "|".join([_V4, _V6, *([rf"(?<![A-Za-z0-9_.])(?:{hosts})(?![A-Za-z0-9_-]|\.\w)"] if hosts else [])])
     parts = []
     if CLIENT_ID in kinds:
@@ -128,6 +131,6 @@ def _pattern(kinds: tuple[str, ...], hosts: str | None) -> re.Pattern[str]:
 
 
 def _shows_host(address: str | None) -> bool:
-    """Whether an address holds a name that is neither a pseudonym nor says nothing."""
+    """Return True when an address holds a host name: a word with letters, no pseudonym, not in SAYS_NOTHING."""
     words = re.findall(rf"{_NAME}(?!\w*://)", re.sub(PSEUDONYM, "", address or ""), re.ASCII)
     return any(re.search("[A-Za-z]", word) and word.lower() not in SAYS_NOTHING for word in words)

@@ -1,7 +1,8 @@
-"""Raw lines that lie in a Delta table: which rows are new, and the logs that they are of, as files for a landing.
+"""Turn the new rows of a Delta table of raw lines into log files for a landing.
 
-Each row is taken once: a landing takes the rows that the versions of the table since the last one added, and notes the
-version with what it landed. A version that joined or sorted files added none. Rows may come late and in any order.
+Each row is taken once: a landing takes the rows that were added by table versions after the one it recorded last, and
+records the newest version with what it landed. Versions that only compacted or sorted files added no rows. Rows may
+come late and in any order.
 """
 
 import json
@@ -33,11 +34,11 @@ from election_replay.schemas.landed_files import LANDED_STATES
 from election_replay.schemas.model import sql_text
 
 ROWS = 50_000
-"""Rows that are Python objects at once."""
+"""Rows that are held as Python objects at one time."""
 LONGEST_PART = 120
-"""Characters of a folder's or file's name that are kept as they are."""
+"""The longest name of a folder or file, in characters, that is kept as it is."""
 UNNAMED = "lines.log"
-"""What a log is called where a table names none."""
+"""The name of a log where the table gives none."""
 
 READ = """
     SELECT cluster, node, file, position, message FROM raw_lines
@@ -48,7 +49,7 @@ READ = """
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is landed of a log: its fingerprint, the time that it begins with, its lines, and the last position."""
+    """What is landed of a log: fingerprint, time of its beginning (us UTC), number of lines, and last position."""
 
     fingerprint: str
     file_time: int | None
@@ -58,7 +59,10 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class RawLines:
-    """New rows of a table: its name, its id, the version up to which they go, and where it lies."""
+    """A table of raw lines, how the settings map its columns, and its version at the last landing.
+
+    ``since`` is None for a table that was never landed.
+    """
 
     mapping: RawTable
     table: DeltaTable
@@ -66,14 +70,14 @@ class RawLines:
 
     @property
     def table_id(self) -> str:
-        """The id that Delta gave it."""
+        """Return the id that Delta gave the table."""
         return str(self.table.metadata().id)
 
 
 def opened(name: str, warehouse: Warehouse, config: Config) -> RawLines:
-    """The table that is called ``name`` in the settings, or lies there.
+    """Open the table whose name or path in the settings is ``name``.
 
-    Raises :class:`~jobs.JobError` where there is none, or where nothing says what its columns are.
+    Raises :class:`~jobs.JobError` when the settings do not list it, or when it cannot be opened.
     """
     mapping = next((table for table in config.tables if name in {table.name, table.path}), None)
     if mapping is None:
@@ -92,7 +96,10 @@ def opened(name: str, warehouse: Warehouse, config: Config) -> RawLines:
 
 
 def added(raw: RawLines) -> Iterator[ds.Dataset]:
-    """The rows that are new, as Arrow reads them: of a table that was never landed all that it has."""
+    """Yield Arrow datasets of the rows that are new; all rows for a table that was never landed.
+
+    Raises :class:`~jobs.JobError` when a version rewrote rows, or when the table's log no longer has a version.
+    """
     newest = raw.table.version()
     if raw.since is None:
         yield dataset_of(raw.table)
@@ -114,7 +121,10 @@ def added(raw: RawLines) -> Iterator[ds.Dataset]:
 
 
 def commit(system: fs.FileSystem, root: str, version: int, raw: RawLines) -> Iterator[dict[str, Any]]:
-    """What a version of the table did. Raises :class:`~jobs.JobError` where its log has it no longer."""
+    """Yield the actions of one version of the table.
+
+    Raises :class:`~jobs.JobError` when the table's log no longer has that version.
+    """
     try:
         with system.open_input_stream(f"{root}/_delta_log/{version:020}.json") as file:
             lines = file.read().splitlines()
@@ -127,7 +137,7 @@ def commit(system: fs.FileSystem, root: str, version: int, raw: RawLines) -> Ite
 
 
 def dataset_of(table: DeltaTable) -> Any:
-    """Its rows, as Arrow reads them. Raises :class:`~jobs.JobError` where it has what Arrow cannot read."""
+    """Return the rows of a table as an Arrow dataset; raises :class:`~jobs.JobError` when Arrow cannot read it."""
     try:
         return table.to_pyarrow_dataset()
     except (DeltaError, OSError) as error:
@@ -135,7 +145,10 @@ def dataset_of(table: DeltaTable) -> Any:
 
 
 def logs_in(raw: RawLines, into: str, warehouse: Warehouse) -> list[LogFile]:
-    """Write the new rows into the folder ``into``, a file for each log and one with the positions of its lines."""
+    """Write the new rows into the folder ``into`` and return a log file for each log that has new rows.
+
+    Each log becomes two files: its lines, and the position of each line as a 64-bit integer.
+    """
     version, known = raw.table.version(), known_logs(warehouse, raw)
     system, root = file_system(into)
     files = []
@@ -154,7 +167,7 @@ def logs_in(raw: RawLines, into: str, warehouse: Warehouse) -> list[LogFile]:
             places = array("q", [number or 0 for number in numbers] if placed else range(1, len(numbers) + 1))
             write(system, f"{root}/lines/{path}", text)
             write(system, f"{root}/positions/{path}", places.tobytes())
-            continued = before if placed else None  # without positions rows are a log of their own
+            continued = before if placed else None  # rows without positions are a log of their own
             about = OfTable(
                 raw.table_id,
                 version,
@@ -169,7 +182,10 @@ def logs_in(raw: RawLines, into: str, warehouse: Warehouse) -> list[LogFile]:
 
 
 def take(database: duckdb.DuckDBPyConnection, raw: RawLines) -> None:
-    """Take the new rows into the table ``raw_lines`` of a database, which holds on disk what is more than memory."""
+    """Copy the new rows into the table ``raw_lines`` of the database, which spills to disk what exceeds memory.
+
+    Raises :class:`~jobs.JobError` when the settings of the table do not fit its columns.
+    """
     part = raw.mapping.expression
     database.execute("SET TimeZone = 'UTC'")
     database.execute("SET temp_directory = ?", [gettempdir()])
@@ -200,13 +216,13 @@ def take(database: duckdb.DuckDBPyConnection, raw: RawLines) -> None:
 
 
 Log = tuple[str, str, str]
-"""Cluster, node and file."""
+"""(cluster, node, file)."""
 Line = tuple[int | None, str]
-"""Position and text."""
+"""(position, text); the position is None where the table gives none."""
 
 
 def by_log(database: duckdb.DuckDBPyConnection) -> Iterator[tuple[Log, list[Line]]]:
-    """The rows of each log, in order."""
+    """Yield each log with its rows: by position, then by time and arrival; a position that comes again is left out."""
     log: Log | None = None
     lines: list[Line] = []
     reader = database.sql(READ).to_arrow_reader(ROWS)
@@ -223,7 +239,7 @@ def by_log(database: duckdb.DuckDBPyConnection) -> Iterator[tuple[Log, list[Line
 
 
 def known_logs(warehouse: Warehouse, raw: RawLines) -> Mapping[tuple[str, str, str], Known]:
-    """What is landed of the logs of a table, by cluster, node and path."""
+    """Return (cluster, node, path) -> what is landed of that log of the table."""
     columns = ["batch", "cluster", "source_node", "path", "fingerprint", "file_time", "lines_landed", "last_line_no"]
     rows = warehouse.rows(landed_files.TABLE.name, [*columns, "table_id", "status"])
     found: dict[tuple[str, str, str], list[dict[str, Any]]] = defaultdict(list)
@@ -242,7 +258,10 @@ def known_logs(warehouse: Warehouse, raw: RawLines) -> Mapping[tuple[str, str, s
 
 
 def without_known(rows: list[Line], before: Known | None, warehouse: Warehouse, cluster: str, path: str) -> list[Line]:
-    """The rows without those whose position bears an event already: shippers send some lines twice."""
+    """Return the rows except those at whose position an event was landed already, as shippers send some lines twice.
+
+    All rows of a new log are returned, and rows that have no positions or begin behind the last landed one.
+    """
     if before is None or rows[0][0] is None or rows[0][0] > before.last:
         return rows
     of_log = (ds.field("cluster") == cluster) & (ds.field("source_file") == path)
@@ -252,7 +271,7 @@ def without_known(rows: list[Line], before: Known | None, warehouse: Warehouse, 
 
 
 def told_apart(tasks: Iterable[Task], warehouse: Warehouse) -> list[Task]:
-    """The same, but that no new log bears the fingerprint of one that was landed before and begins like it."""
+    """Return the tasks with a fingerprint of its own for each new log that begins like one landed before."""
     columns = ("cluster", "source_node", "stream", "head")
     landed = {tuple(row.values()) for row in warehouse.rows(landed_files.TABLE.name, columns)}
 
@@ -271,7 +290,7 @@ def told_apart(tasks: Iterable[Task], warehouse: Warehouse) -> list[Task]:
 
 
 def part_of(name: str) -> str:
-    """A name as a part of a path: one that could lead elsewhere, or is too long, is cut and gets a hash."""
+    """Return a name as one part of a path; one that is too long or could lead elsewhere is changed and gets a hash."""
     safe = "".join(sign if sign.isprintable() and sign not in "/\\%:" else "_" for sign in name)[:LONGEST_PART]
     if safe == name and safe.strip("."):
         return name
@@ -279,7 +298,7 @@ def part_of(name: str) -> str:
 
 
 def write(system: fs.FileSystem, path: str, data: bytes) -> None:
-    """Write a file, with the folders above it."""
+    """Write a file and create the folders above it."""
     system.create_dir(path.rpartition("/")[0], recursive=True)
     with system.open_output_stream(path) as file:
         file.write(data)

@@ -1,7 +1,7 @@
-"""Which dialect and layout a file speaks: by its name, and by what stands in it.
+"""Recognise the dialect and layout of a file by its name and its content.
 
-A name that is known says the system; its lines then say the layout. A file with any other name is looked into: it
-speaks a dialect if lines of it are texts of that dialect, and else it is the log of another program.
+A known name tells the system, and the lines then tell the layout. A file with any other name is of a dialect if some of
+its lines are texts of that dialect; otherwise it is the log of another program.
 """
 
 import io
@@ -15,18 +15,18 @@ from election_replay.jobs.landing.evidence import HEAD_BYTES
 from election_replay.jobs.landing.literals import TELLTALES, containing
 
 LOOKED_AT_BYTES = 1 << 20
-"""So much of a file with an unknown name is looked into: a server prints its settings, hundreds of lines, at its start,
-and a rolled file may begin with some quiet hours. The layout of a file with a known name is told from
-:data:`~jobs.landing.evidence.HEAD_BYTES` of it."""
+"""The bytes of a file with an unknown name that are searched for texts of a dialect: a server prints hundreds of lines
+of settings at its start, and a rolled file may begin with some quiet hours. For a file with a known name
+:data:`~jobs.landing.evidence.HEAD_BYTES` are enough to tell its layout."""
 
 
 def looked_at(stream: str) -> int:
-    """How many bytes of the beginning of a file tell its dialect."""
+    """Return how many bytes of the beginning of a file are needed to recognise its dialect."""
     return HEAD_BYTES if dialect_for(stream) or is_other(stream) else LOOKED_AT_BYTES
 
 
 def dialect_of(stream: str, data: bytes, setting: str | None = None) -> Dialect | None:
-    """The dialect of a file that begins with ``data``, in the layout that its lines have; ``None``: not of interest.
+    """Return the dialect of a file that begins with ``data``, in the layout of its lines; None for another program.
 
     ``setting`` is the dialect, perhaps with its layout, that the settings name for the file.
     """
@@ -44,19 +44,19 @@ def dialect_of(stream: str, data: bytes, setting: str | None = None) -> Dialect 
 
 
 def writer_of(stream: str, by_name: Dialect, lines: Sequence[str]) -> Dialect:
-    """Of the systems that give a file this name, the one whose own layout most of its first lines have."""
+    """Return the dialect that reads most of the first dated lines, among those of the systems that use this name."""
     first = [line for line in lines if DATED.match(line)][:FIRST_LINES]
     return max((by_name, *SHARED.get(stream, ())), key=lambda dialect: sum(map(dialect.reads, first)))
 
 
 def telling(lines: Sequence[str]) -> list[str]:
-    """Those lines that may hold a text of a known system."""
+    """Return the lines that may hold a text of a known system."""
     texts = pl.Series(lines, dtype=pl.String)
     return texts.filter(containing(texts, TELLTALES)).to_list()
 
 
 def console_dialect(stream: str, data: bytes) -> Dialect | None:
-    """The dialect of a console: that of the first line that begins as one of a known system does."""
+    """Return the dialect of a console log: that of the first line that begins like one of a known system; else None."""
     found = None
     lines = io.BytesIO(data[:HEAD_BYTES])
     while found is None and (line := next(lines, b"")):
@@ -65,7 +65,7 @@ def console_dialect(stream: str, data: bytes) -> Dialect | None:
 
 
 def texts_of(data: bytes) -> list[str]:
-    """The whole lines of ``data``, and its last one where it is the only one."""
+    """Return the whole lines of ``data``; all of ``data`` as one line if it has no line end."""
     whole = data[: data.rfind(b"\n") + 1] or data
     return [
         line.removeprefix("\ufeff").rstrip("\r")

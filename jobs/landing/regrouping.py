@@ -1,9 +1,9 @@
-"""Whose lines are whose, by what a first look at them tells: two clusters in one folder may have members of the same
-ids, and one file may hold the logs of several members, one behind the other.
+"""Separate the clusters in one folder and the members in one file, by a first look at the lines.
 
-Clusters are told apart where the names of files differ by the same words wherever two of them are the same member:
-``prod-zk1``, ``prod-zk2`` and ``stage-zk1``, ``stage-zk2``. Members in one file are told apart where time goes back
-between lines of one and lines of another.
+Two clusters in one folder may have members with the same ids, and one file may hold the logs of several members, one
+after the other. Clusters are separated when names with the same member id differ by the same words everywhere:
+``prod-zk1``, ``prod-zk2`` and ``stage-zk1``, ``stage-zk2``. Members in one file are separated where time goes back
+between the lines of one and the lines of another.
 """
 
 import re
@@ -21,7 +21,7 @@ from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.reversed_files import LARGEST, stamp
 
 Source = tuple[str, str]
-"""A cluster, and a node as it is called there."""
+"""(cluster, node)."""
 
 SEPARATE = "it holds the logs of {} members, one behind the other: each is read apart"
 _SEPARATORS = "-_.@+ "
@@ -29,8 +29,10 @@ _FIRST_WORD = re.compile(rf"[^{_SEPARATORS}]+(?=[{_SEPARATORS}])")
 
 
 def clusters_in(namesakes: Sequence[Sequence[str]], names: Sequence[str]) -> dict[str, str]:
-    """Which cluster each of ``names`` is of, in a word, where ``namesakes`` are those of one member each; nothing where
-    the names do not say it."""
+    """Return name -> cluster, a word of the name, for all ``names``; empty when the names do not tell the clusters.
+
+    Each group of ``namesakes`` holds the names with one member id; all groups must differ by the same set of words.
+    """
     if len(namesakes) < 2:
         return {}
     for turned in (str, _backwards):
@@ -46,26 +48,29 @@ def _backwards(name: str) -> str:
 
 
 def _differences(names: Sequence[str]) -> list[str]:
-    """The beginnings of names whose ends are the same."""
+    """Return the names without their longest common ending."""
     alike = takewhile(lambda letters: len({*letters}) == 1, zip(*map(reversed, names), strict=False))
     end = len(list(alike))
     return [name[: len(name) - end] for name in names]
 
 
 def _word_of(name: str, words: frozenset[str]) -> str | None:
-    """Which of some words a name begins with: the longest."""
+    """Return the longest of the words that the name begins with; None if there is none."""
     return max((word for word in words if name.startswith(word)), key=len, default=None)
 
 
 def _in_words(found: Mapping[str, str]) -> dict[str, str]:
-    """The same with whole words: ``east`` and ``west`` differ by two letters."""
+    """Return name -> its first whole word, if these words tell the clusters apart as ``found`` does; else ``found``.
+
+    The names of ``east`` and ``west`` differ by ``ea`` and ``we`` only. Separators around words are taken off.
+    """
     whole = {name: word[0] if (word := _FIRST_WORD.match(name)) else "" for name in found}
     alike = len({*zip(found.values(), whole.values(), strict=True)}) == len({*found.values()}) == len({*whole.values()})
     return whole if alike else {name: word.strip(_SEPARATORS) for name, word in found.items()}
 
 
 def in_clusters(layout: InferredLayout, clusters: Mapping[Source, str]) -> InferredLayout:
-    """The files of a layout in the clusters that their nodes are of."""
+    """Return the layout with its files and nodes moved to the clusters that ``clusters`` gives for their nodes."""
     files = [
         replace(file, cluster=clusters.get((file.cluster, file.source_node), file.cluster)) for file in layout.files
     ]
@@ -74,16 +79,20 @@ def in_clusters(layout: InferredLayout, clusters: Mapping[Source, str]) -> Infer
 
 
 def by_cluster(node: Assumed) -> Source:
-    """Cluster and node."""
+    """Return the (cluster, node) of an assumed node, as a sort key."""
     return node.cluster, node.node
 
 
 Speakers = Callable[[LogFile], Sequence[tuple[int, str]]]
-"""The numbers of lines of a file in which members speak, and the members."""
+"""A function that returns (line number, member) for each line of a file in which a member names itself."""
 
 
 def members_apart(layout: InferredLayout, speakers: Speakers, into: Path) -> Iterator[InferredLayout]:
-    """A layout, and the logs of members that stood in one file, each written into the folder ``into``."""
+    """Yield the layout without files that hold several members, then a layout of their parts, written into ``into``.
+
+    The second layout is yielded only if there are parts. A folder with logs of several members, one stream each, is
+    given a node for each of these streams.
+    """
     kept, written = [], InferredLayout(str(into), [], [])
     speaking = {file.path: speakers(file) for file in layout.files}
     of_streams = streams_apart(layout.files, speaking)
@@ -113,8 +122,10 @@ def members_apart(layout: InferredLayout, speakers: Speakers, into: Path) -> Ite
 def streams_apart(
     files: Sequence[LogFile], speaking: Mapping[str, Sequence[tuple[int, str]]]
 ) -> dict[tuple[str, str, str], str]:
-    """What to call the nodes whose logs lie in the folder of one, by cluster, folder and stream: another member speaks
-    in each."""
+    """Return (cluster, node, stream) -> new node name, for nodes whose streams are of different members.
+
+    The member of a stream is the one that speaks in most of its lines.
+    """
     members: dict[Source, dict[str, Counter[str]]] = defaultdict(dict)
     for file in files:
         heard = members[file.cluster, file.source_node].setdefault(file.stream, Counter())
@@ -128,7 +139,11 @@ def streams_apart(
 
 
 def parts_of(file: LogFile, layout: InferredLayout, speaking: Sequence[tuple[int, str]]) -> list[list[bytes]]:
-    """The lines of each member that speaks in a file, where time goes back between them; none where one does."""
+    """Return the lines of each member in a file, which is cut wherever time goes back; empty if there is only one.
+
+    Empty also for a file of more than :data:`~jobs.landing.reversed_files.LARGEST` bytes. A section in which nobody
+    speaks goes to the member before it.
+    """
     if len({member for _, member in speaking}) < 2 or file.size > LARGEST:
         return []
     blocks = Blocks(open_landing(layout.root), file.path, file.size)
@@ -151,4 +166,4 @@ def parts_of(file: LogFile, layout: InferredLayout, speaking: Sequence[tuple[int
 
 
 SECONDS = 14
-"""Digits of a stamp up to its seconds."""
+"""The digits of a stamp up to its seconds."""

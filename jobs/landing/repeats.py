@@ -1,16 +1,16 @@
-"""Lines that stand in a file already: delivered again, or written twice.
+"""Leave out lines that a file holds already, because they were delivered again or written twice.
 
     A B C D | B C D E      a shipper that got no answer sends the last lines again: times go back, to the same lines
     A A B B C C            two appenders of one logger write each line
 
-Shippers deliver *at least once*. Read as new lines, such a file says that a clock went back, and a term with it. Lines
-whose times lie behind others come again where they are the same, times included: at least :data:`RUN` of them in the
-same order, or any whose time tells fractions of a second. Every line that stands twice is one where nearly all do. They
-are counted as ignored, with the lines that go on with their records.
+Shippers deliver *at least once*. If repeated lines counted as new, a clock would seem to have gone back, and a term
+with it. Lines whose times lie behind others are repeats when they equal earlier lines, times included: at least
+:data:`RUN` of them in the same order, or any line whose time has fractions of a second. Where nearly all lines stand
+twice, the second of each two is a repeat. Repeats are counted as ignored, with the lines that continue their records.
 
 A clock that is put back, by hand or by the end of summer time, makes an idle process write the same lines at the same
-times once more. So at least one line in :data:`PERIODIC` says what no line says at any other time.
-Busy processes write two lines alike in one second, where times do not go back: those are two.
+times once more. Therefore at least one in :data:`PERIODIC` repeated lines must say what no line says at another time.
+Busy processes write two equal lines in one second while times do not go back: both count.
 """
 
 from collections import deque
@@ -24,29 +24,29 @@ import pyarrow.compute as pc
 from election_replay.jobs.landing.time_buckets import NO_BUCKET
 
 RUN = 3
-"""So many lines in the same order are no chance."""
+"""The number of equal lines in the same order that is no longer taken for chance."""
 
 PERIODIC = 10
-"""Of so many lines that come again at least one says what is said at no other time; else a clock was put back."""
+"""At least one in so many repeated lines must say what no line says at another time; else a clock was put back."""
 
 LOOKBACK_BYTES = 64 << 10
-"""A line of an earlier landing is known to come again if it lies no further back, in bytes."""
+"""How far back, in bytes, lines of an earlier landing are compared with new ones."""
 
 _LINES_KEPT = 20_000
-"""A line of the same landing is known to come again if no more lines lie between."""
+"""How many lines of the same landing, at least, are kept for comparison with new ones."""
 
 _DOUBLED = 0.9
-"""Where so many of the lines stand twice, of 1, something writes each line twice."""
+"""The share of lines that stand twice from which on each line is taken to be written twice."""
 
 _FEWEST = 20
-"""Of fewer lines nobody knows whether each is written twice."""
+"""The fewest lines by which it can be told that each is written twice."""
 
 _SECOND = r"(?P<second>\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d)"
-"""The second of a line: threads that share a log write some milliseconds out of order."""
+"""The time of a line down to the second: threads that share a log write some milliseconds out of order."""
 _TIME = r"\d+:\d\d:\d\d(?:[.,]\d+)?"
-"""A time of day; what a line says besides, it says."""
+"""The pattern of a time of day, which is removed to compare what lines say."""
 _EXACT = r"\d+:\d\d:\d\d[.,]\d"
-"""A time of day with a fraction of its second."""
+"""The pattern of a time of day with a fraction of a second."""
 
 _COLUMNS = ("text", "wanted", "bucket")
 
@@ -58,21 +58,21 @@ Numbers = np.ndarray[Any, np.dtype[np.int64]]
 class Repeats:
     """Takes the lines of a file in their order and leaves out those that stood there before.
 
-    ``doubtful``: it was asked whether some of them stood there before; what was said far from them may have decided.
+    ``doubtful`` is True once a block had candidates for repeats: lines far from them may have decided about them.
     """
 
     def __init__(self) -> None:
         self.doubtful = False
         self._before: deque[pl.DataFrame] = deque()
         self._highest = NO_BUCKET
-        self._open = False  # the last record came again, and what goes on with it
+        self._open = False  # the last record was a repeat: lines that continue it are left out too
 
     def remember(self, lines: pl.DataFrame) -> None:
-        """Take lines that an earlier landing read, :func:`~jobs.landing.lines.marked`."""
+        """Take lines of an earlier landing, in the form of :func:`~jobs.landing.lines.marked`, for comparison."""
         self._remember(lines, lines["bucket"].to_numpy()[lines["begins"].to_numpy()])
 
     def once(self, lines: pl.DataFrame) -> pl.DataFrame:
-        """Marked lines without those that came again."""
+        """Return the marked lines without repeats and the lines that continue these."""
         begins = lines["begins"].to_numpy()
         buckets = lines["bucket"].to_numpy()[begins]
         again = self._again(lines) if self._suspicious(lines, buckets) else None
@@ -92,10 +92,10 @@ class Repeats:
         self._highest = max(self._highest, int(buckets.max(initial=NO_BUCKET)))
 
     def _suspicious(self, lines: pl.DataFrame, buckets: Numbers) -> bool:
-        """Whether dated lines, with these ``buckets``, lie ten seconds behind others, or behind others where two of
-        interest are alike.
+        """Return True when the lines may hold repeats, so that the costly comparison is needed; most blocks do not.
 
-        Most blocks of lines are neither, and this alone is what they cost.
+        They may when a dated line, of ``buckets``, lies in an earlier ten seconds than a line before it; or when two
+        lines of interest are equal, and either times go back in those ten seconds or nearly all lines stand twice.
         """
         if not len(buckets) or _behind(buckets, self._highest, NO_BUCKET).any():
             return bool(len(buckets))
@@ -110,7 +110,7 @@ class Repeats:
         return bool(_behind(_seconds(_chosen("text", near, at_that_time)), 0, 0).any()) or _seem_doubled(lines)
 
     def _again(self, lines: pl.DataFrame) -> Flags:
-        """Which of the dated lines came again."""
+        """Return for each dated line of ``lines`` whether it is a repeat."""
         dated = [block.filter(pl.col("begins")).select(_COLUMNS) for block in (*self._before, lines)]
         known = pl.concat(dated)
         texts = known["text"].hash().to_numpy()
@@ -125,7 +125,7 @@ class Repeats:
 
 
 def _doubled(texts: Hashes) -> Flags:
-    """Which lines, by the hashes of their texts, are the second of two where nearly all stand twice."""
+    """Return, by hashes of the texts, which lines are the second of two equal ones; none if few lines stand twice."""
     behind_itself = np.concatenate(([False], texts[1:] == texts[:-1]))
     second_of_two = behind_itself & ~np.concatenate(([False], behind_itself[:-1]))
     if len(texts) < _FEWEST or 2 * second_of_two.sum() < _DOUBLED * len(texts):
@@ -134,25 +134,29 @@ def _doubled(texts: Hashes) -> Flags:
 
 
 def _chosen(column: str, blocks: Sequence[pl.DataFrame], flags: Sequence[Flags]) -> pl.Series:
-    """A column of those lines of some blocks that have a flag."""
+    """Return one column of the flagged lines of all blocks."""
     return pl.concat([block[column][np.flatnonzero(which)] for block, which in zip(blocks, flags, strict=True)])
 
 
 def _seem_doubled(lines: pl.DataFrame) -> bool:
-    """Whether so many dated lines are as the one before that each may be written twice."""
+    """Return True when so many dated lines equal the line before them that each may be written twice."""
     texts = _chosen("text", [lines], [lines["begins"].to_numpy()])
     return 2 * int((texts[1:] == texts[:-1]).sum()) >= _DOUBLED * len(texts)
 
 
 def _seconds(texts: pl.Series) -> Numbers:
-    """The seconds of some lines as numbers in their order; 0: it tells none."""
+    """Return the rank of each line's time among all of them, to the second; 0 for a line without a time."""
     seconds = pc.struct_field(pc.extract_regex(texts.to_arrow(), _SECOND), 0)
     found: Numbers = pc.if_else(seconds.is_valid(), pc.rank(seconds, tiebreaker="dense"), 0).to_numpy()
     return found.astype(np.int64)
 
 
 def _delivered_again(known: pl.DataFrame, again: Flags, late: Flags) -> Flags:
-    """Which of the lines that stood further up already, ``again``, do so in runs that matter and lie behind others."""
+    """Return which of the lines that stood further up, ``again``, are repeats: they are in a run that passes all tests.
+
+    A run passes when it holds a ``late`` line, a line that is of interest or of an earlier ten seconds than one before
+    it, and at least one in PERIODIC lines that say what no line says at another time.
+    """
     buckets = known["bucket"].to_numpy()
     run = np.cumsum(np.diff(again, prepend=False) != 0)
 
@@ -167,19 +171,19 @@ def _delivered_again(known: pl.DataFrame, again: Flags, late: Flags) -> Flags:
 
 
 def _stood_before(texts: Hashes, late: Flags) -> Flags:
-    """Which lines, by the hashes of their texts, stand further up already, where times had not gone back yet."""
+    """Return, by the hashes of the texts, which lines stand further up already and were not ``late`` the first time."""
     _, first, which = np.unique(texts, return_index=True, return_inverse=True)
     before: Flags = (first[which] < np.arange(len(texts))) & ~late[first[which]]
     return before
 
 
 def _in_runs(texts: Hashes) -> Flags:
-    """Which lines, by the hashes of their texts, belong to a run that stands further up already."""
+    """Return, by the hashes of the texts, which lines belong to a run of RUN lines that stands further up already."""
     again = np.zeros(len(texts), dtype=bool)
     if len(texts) < 2 * RUN:
         return again
     runs = np.zeros(len(texts) - RUN + 1, dtype=np.uint64)
-    for place in range(RUN):  # hashes of hashes: wrapping around is what they are for
+    for place in range(RUN):  # hashes of hashes: overflow wraps around, as it should
         runs = runs * np.uint64(0x9E3779B97F4A7C15) + texts[place : place + len(runs)]
     _, first, which = np.unique(runs, return_index=True, return_inverse=True)
     begins = np.flatnonzero(first[which] <= np.arange(len(runs)) - RUN)
@@ -189,14 +193,14 @@ def _in_runs(texts: Hashes) -> Flags:
 
 
 def _said_once(texts: pl.Series) -> Flags:
-    """Of which lines no other one says the same at another time."""
+    """Return which lines say what no line says at another time of day."""
     sayings = pl.DataFrame({"text": texts, "said": texts.str.replace_all(_TIME, "")})
     once: Flags = sayings.select(pl.col("text").n_unique().over("said") == 1).to_series().to_numpy()
     return once
 
 
 def _behind(times: Numbers, highest: int, none: int) -> Flags:
-    """Which lines lie behind others by their times, where they have one."""
+    """Return which lines have an earlier time than ``highest`` or a line before them; ``none`` stands for no time."""
     known = np.maximum.accumulate(np.concatenate(([highest], times)))
     behind: Flags = (times < known[:-1]) & (times != none)
     return behind

@@ -1,8 +1,7 @@
-"""Files whose newest line comes first, as log stores write their exports (Kibana, Splunk, CloudWatch): they are
-read from their last line to their first.
+"""Turn around files whose newest line comes first, as log stores export them (Kibana, Splunk, CloudWatch).
 
-Whether a file is one is told by its times: they fall from line to line, while a clock that is put back falls once.
-A record of several lines may stand as it was written, or be turned around with all others; both are seen.
+Such a file is recognised by its times: they fall from line to line, while a clock that is put back falls once. The
+lines of one record may stand in the order in which they were written or be reversed as well; both are recognised.
 """
 
 import re
@@ -20,16 +19,16 @@ from election_replay.jobs.landing.landing_zone import LandingZone, open_landing
 from election_replay.jobs.landing.listing import LogFile
 
 LOOKED_AT = 1 << 18
-"""So many bytes of a file's beginning tell the order of its lines."""
+"""How many bytes of a file's beginning are read to tell the order of its lines."""
 
 LARGEST = 1 << 30
-"""A file that is larger, after decompression, is not held in memory to be turned."""
+"""The largest file, in bytes, that is held in memory to be taken apart."""
 
 FEWEST = 2
-"""So many times must fall; one may be a clock that was put back."""
+"""How often times must fall, at least: once may be a clock that was put back."""
 
 SHARE = 4
-"""For each time that rises, so many must fall."""
+"""How many times must fall for each one that rises."""
 
 READ_BACKWARDS = "the newest line comes first: it is read backwards, and lines are counted from its end"
 
@@ -45,11 +44,11 @@ _HEADING = re.compile(r"(?i)\b(?:@timestamp|timestamp|_time|message|_raw)\b.*[,;
 _INDENTED = re.compile(r"\s+(?:at |\.\.\. )")
 
 Stamp = tuple[str, str]
-"""How a time is written, and the time as digits that are in order as the times are."""
+"""(form, digits): the form in which a time is written, and its digits, which sort as the times of that form do."""
 
 
 def stamp(line: str) -> Stamp | None:
-    """The first time in a line; ``None`` where there is none. Zones are passed over: one file has one."""
+    """Return the first time in a line, None if there is none; zones are ignored, as a file has only one."""
     beginning = line[:400]
     if found := _ISO.search(beginning):
         return "iso", "".join(found.groups("")[:6]) + (found[7] or "").ljust(9, "0")
@@ -67,7 +66,7 @@ def stamp(line: str) -> Stamp | None:
 
 
 def newest_first(lines: Iterable[str]) -> bool:
-    """Whether the times of lines fall from one to the next; those that are equal say nothing."""
+    """Return True when times fall from line to line, at least FEWEST and SHARE times as often as they rise."""
     falls = rises = 0
     stamps = (found for line in lines if (found := stamp(line)) is not None)
     for (form, before), (other, after) in pairwise(stamps):
@@ -78,7 +77,10 @@ def newest_first(lines: Iterable[str]) -> bool:
 
 
 def reversed_files(lines: Sequence[str]) -> list[str]:
-    """The lines from the oldest to the newest. Lines without a time stay behind the one that they belong to."""
+    """Return the lines from the oldest to the newest, with lines without a time behind the dated line of their record.
+
+    A heading of columns stays first.
+    """
     heading = [*lines[:1]] if lines and _HEADING.search(lines[0]) and stamp(lines[0]) is None else []
     rest = lines[len(heading) :]
     dated = [stamp(line) is not None for line in rest]
@@ -90,9 +92,10 @@ def reversed_files(lines: Sequence[str]) -> list[str]:
 
 
 def records_reversed(lines: Sequence[str], dated: Sequence[bool]) -> bool:
-    """Whether records of several lines are turned around too: the lines without a time stand above the one with it.
+    """Return True when the lines of each record are reversed too: lines without a time stand above their dated line.
 
-    A stack trace tells it, whose first line alone is not indented.
+    Stack traces tell, as only their first line is not indented. Where they do not decide, lines that begin without a
+    time and end with one are reversed.
     """
     votes = 0
     for is_dated, run in groupby(zip(lines, dated, strict=True), key=itemgetter(1)):
@@ -103,7 +106,10 @@ def records_reversed(lines: Sequence[str], dated: Sequence[bool]) -> bool:
 
 
 def read_backwards(layout: InferredLayout, into: Path) -> Iterator[InferredLayout]:
-    """What was mailed, and the same of those files whose newest line comes first, turned into the folder ``into``."""
+    """Yield the layout without the files whose newest line comes first, then a layout of these, turned, in ``into``.
+
+    Yields only the layout itself when there are no such files.
+    """
     zone = open_landing(layout.root)
     backwards = [file for file in layout.files if not file.below and is_backwards(file, zone)]
     if not backwards:
@@ -120,12 +126,12 @@ def read_backwards(layout: InferredLayout, into: Path) -> Iterator[InferredLayou
 
 
 def is_backwards(file: LogFile, zone: LandingZone) -> bool:
-    """Whether the newest line of a file comes first."""
+    """Return True when the newest line of a file comes first, by its first :data:`LOOKED_AT` bytes."""
     return newest_first(head(zone, file.path, file.size, LOOKED_AT).data.decode("utf-8", "replace").splitlines())
 
 
 def written(file: LogFile, zone: LandingZone, into: Path) -> LogFile:
-    """A file whose oldest line comes first, made of one whose newest does."""
+    """Write a file with its lines turned around, unpacked, into the folder ``into`` and return it."""
     blocks = Blocks(zone, file.path, file.size)
     data = b"".join(block.data for block in blocks) + blocks.rest
     lines = reversed_files(data.decode("utf-8", "surrogateescape").split("\n")[: None if data[-1:] != b"\n" else -1])

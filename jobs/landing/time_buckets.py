@@ -1,6 +1,6 @@
-"""In which ten seconds lines were written, and which lines begin another ten seconds.
+"""Find the ten seconds in which each line was written, and the lines that begin another ten seconds.
 
-A bucket is ten seconds of a day, as a number: yyyymmddhhmms. A line without a possible time has none.
+A bucket stands for ten seconds of a day, as the number yyyymmddhhmms. A line without a valid time has no bucket.
 """
 
 import re
@@ -17,25 +17,25 @@ from election_replay.election_core.dialects.dialect import seconds
 
 Buckets = np.ndarray[Any, np.dtype[np.int64]]
 Indices = np.ndarray[Any, np.dtype[np.int64]]
-"""Numbers of lines."""
+"""Indices of lines."""
 
 NO_BUCKET = -1
-"""What stands in the place of a bucket where there is none."""
+"""The value for a line that has no bucket."""
 
 STEP = 20
-"""Where a line is so many seconds behind those before it, ticks begin anew: its clock was put back."""
+"""From so many seconds behind the lines before it on, a line shows a clock that was put back, and ticks begin anew."""
 
 _SECONDS = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d", re.ASCII)
-"""The time of a line."""
+"""The pattern of a line's time."""
 
 _TENS = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d", re.ASCII)
-"""The time of a line but for its last digit."""
+"""The pattern of a line's time without its last digit."""
 
 TENS_LENGTH = len("2026-03-01 10:00:0")
 
 
 def local_seconds(text: str, dialect: Dialect) -> int | None:
-    """The time of a line, in seconds since 1970 as if it were UTC; ``None`` where there is no possible one."""
+    """Return the time of a line as seconds since 1970, read as if it were UTC; None if it has no valid time."""
     if not dialect.plain:
         time = dialect.time_of(text, 0)
         return time[0] // 1_000_000 if time else None
@@ -47,13 +47,13 @@ def local_seconds(text: str, dialect: Dialect) -> int | None:
 
 
 def bucket_at(utc: int) -> int:
-    """The bucket of a time in seconds since 1970."""
+    """Return the bucket of a time in seconds since 1970 UTC."""
     return int(f"{datetime.fromtimestamp(utc, UTC):%Y%m%d%H%M%S}") // 10
 
 
 def buckets_in(texts: pl.Series, places: Indices, found: Buckets, dialect: Dialect) -> Buckets:
-    """The buckets of the lines at some places: those that were ``found`` as written, or in UTC where a time says its
-    zone."""
+    """Return the buckets of the lines at ``places``: those of ``found``, or else of the time that the dialect reads,
+    in UTC where the time tells its zone."""
     buckets = found[places]
     for number in np.flatnonzero(buckets == NO_BUCKET).tolist():
         time = dialect.time_of(texts[int(places[number])], 0)
@@ -62,9 +62,9 @@ def buckets_in(texts: pl.Series, places: Indices, found: Buckets, dialect: Diale
 
 
 def buckets_of(texts: pl.Series) -> tuple[Buckets, bool]:
-    """The buckets of lines, as written, and whether each line begins with its time.
+    """Return the buckets of lines by their times as written, and True when every line begins with its time.
 
-    Most lines begin with their time, which they share with their neighbours: it is read once for all of these.
+    Most lines begin with their time and share it with their neighbours, so it is read once for each run of equal times.
     """
     heads = pl.col(texts.name).str.head(TENS_LENGTH)
     runs = texts.to_frame().select_seq(heads.rle()).to_series().struct.unnest()
@@ -76,20 +76,20 @@ def buckets_of(texts: pl.Series) -> tuple[Buckets, bool]:
 
 @lru_cache(maxsize=4096)
 def bucket_of(head: str) -> int | None:
-    """The bucket of a line that begins so; ``None``: it does not begin with its time."""
+    """Return the bucket of a line that begins with ``head``; None if ``head`` is no time without its last digit."""
     if not _TENS.fullmatch(head):
         return None
     return int(f"{head[:4]}{head[5:7]}{head[8:10]}{head[11:13]}{head[14:16]}{head[17]}")
 
 
 def written_in(text: str) -> int:
-    """The bucket of a line, wherever its time stands."""
+    """Return the bucket of the first time in a line, wherever it stands; NO_BUCKET if there is none."""
     found = _SECONDS.search(text)
     return (bucket_of(found.group()[:TENS_LENGTH]) if found else None) or NO_BUCKET
 
 
 def behind(low: int, high: int) -> bool:
-    """Whether a bucket is so far behind another that the clock was put back; no impossible time is."""
+    """Return True when the bucket ``low`` is at least STEP seconds before ``high``; False if one is no valid time."""
     try:
         first, last = (datetime.strptime(f"{bucket}0", "%Y%m%d%H%M%S").replace(tzinfo=UTC) for bucket in (low, high))
     except ValueError:
@@ -98,7 +98,10 @@ def behind(low: int, high: int) -> bool:
 
 
 def newly_begun(buckets: Buckets, before: int | None) -> tuple[list[int], int | None]:
-    """The places of lines that begin another ten seconds, and the bucket to go on from; they follow ``before``."""
+    """Return the indices of lines that begin another ten seconds, and the bucket with which the next call goes on.
+
+    ``before`` is the bucket that the call before this one returned; None at the beginning of a file.
+    """
     known = np.maximum.accumulate(np.concatenate(([NO_BUCKET if before is None else before], buckets)))
     late = (buckets < known[:-1]) & (buckets != NO_BUCKET)
     if late.any() and any(
@@ -110,7 +113,7 @@ def newly_begun(buckets: Buckets, before: int | None) -> tuple[list[int], int | 
 
 
 def begun_after_steps(buckets: Sequence[int], high: int | None) -> tuple[list[int], int | None]:
-    """The same where the clock was put back."""
+    """Return what :func:`newly_begun` returns, for lines between which the clock was put back."""
     new = []
     for at, bucket in enumerate(buckets):
         if bucket != NO_BUCKET and (high is None or bucket > high or behind(bucket, high)):

@@ -1,7 +1,7 @@
-"""Whether the lines of a file were understood at all, and if not, what they look like and what to do.
+"""Tell whether the lines of a file were understood at all, and if not, what they look like and what to do.
 
-A line that nobody is interested in is no problem, and neither is a quiet file. A problem is a file whose lines look
-like those of a log, while its dialect takes them for something else: another layout, another encoding, an archive.
+Lines of no interest are no problem, and neither is a quiet file. The problem is a file whose lines look like those of a
+log but do not fit its dialect: another layout, another encoding, an archive.
 """
 
 import re
@@ -19,34 +19,34 @@ from election_replay.schemas.landed_files import NOT_UNDERSTOOD
 LOOKS_DATED = (
     r'^[^\S\n]{0,3}[^\n]{0,60}?(?:\b|[Tt])\d{1,2}:[0-5]\d:[0-5]\d(?:\b|[Zz])|^\W{0,2}\{ ?"|^\W{0,2}1\d{9}(?:\d{3})?\b'
 )
-"""A line that looks like the beginning of a record, in whatever layout."""
+"""The pattern of a line that looks like the beginning of a record, in any layout."""
 
 OF_THE_LOGGER = r"^[^\n]{0,40}\|-(?:INFO|WARN|ERROR) in "
-"""What logback says of itself while it starts, on the console."""
+"""The pattern of logback's status lines about itself, which it prints on the console while it starts."""
 
 ESCAPED = "&(?:quot|lt|gt|#39|#34|#x27|#x22);"
-"""A character as HTML writes it; lines of a page have no ``<`` or ``>`` beside it."""
+"""The pattern of a character that HTML escapes; an escaped line has no plain ``<`` or ``>`` besides."""
 
 WRITTEN_ALIKE = 10_000
-"""What made HTML of so many records, or of none of them, goes on alike."""
+"""How many records are searched for HTML escapes: a file that has them, or has none, stays that way."""
 
 FEWEST = 20
-"""So many lines in a second layout are no accident."""
+"""How many lines in a second layout, at least, are no accident."""
 
 SHARE = 5
-"""One line in so many."""
+"""One line in so many must be in a second layout for it to count as a problem."""
 
 KEPT = 300
-"""So many lines are kept to tell what they look like."""
+"""About how many lines of a kind are kept to show what they look like."""
 
 KEPT_CHARACTERS = 500
-"""So much of each goes on its way to where others are added."""
+"""How many characters of each kept line are passed on to where the parts of a file are added up."""
 
 LOOKED_AT = 100
-"""So many of the first dated lines say whether their layout is known."""
+"""How many of the first dated lines are read to tell whether their layout is known."""
 
 HITS = 3
-"""So many lines with texts of a system make a file one of that system's."""
+"""How many lines with texts of a system, at least, show that a file is of that system."""
 
 ARCHIVES: tuple[tuple[bytes, int, str], ...] = (
     (b"PK\x03\x04", 0, "a zip archive"),
@@ -57,7 +57,7 @@ ARCHIVES: tuple[tuple[bytes, int, str], ...] = (
     (b"\x1f\x9d", 0, "a file compressed by compress"),
     (b"ustar", 257, "a tar archive"),
 )
-"""What files begin with that hold logs which nobody here unpacks: the bytes, where they stand, and what it is."""
+"""(bytes, offset, kind) of the archives and compressed files that this program does not unpack."""
 
 _PRETTY = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*\{|\{[ \t\r]*\n\s*\")")
 _TIME_ONLY = re.compile(r"^\W{0,2}\d{1,2}:\d\d:\d\d[.,:]?\d{0,9}\b")
@@ -66,11 +66,11 @@ SETTING = "say how it is written under layouts in conf/pipeline.yaml"
 
 
 Trouble = tuple[str, str]
-"""What is wrong, and what to do about it."""
+"""(what is wrong, what to do about it)."""
 
 
 class Understanding:
-    """What was seen of the lines of one landing of one file."""
+    """What one landing saw of the lines of one file."""
 
     def __init__(self, stream: str, dialect: Dialect | None) -> None:
         self.stream = stream
@@ -90,13 +90,13 @@ class Understanding:
         self._last_unread: list[str] = []
 
     def begin(self, data: bytes) -> None:
-        """Look at the first bytes of a file."""
+        """Look at a file's first bytes for an archive, another encoding, JSON over many lines, or an unknown layout."""
         self.trouble = archive(data) or encoding(data, self.stream) or pretty(data, self.stream)
         if self.trouble is None and self.dialect is None:
             self.trouble = self._suspected(data)
 
     def take_all(self, lines: Sequence[str]) -> None:
-        """Look at whole lines, and find out which of them begin records."""
+        """Look at whole lines; those that begin records are found by the dialect."""
         texts = pl.Series(lines, dtype=pl.String)
         begins = (
             texts.str.contains(self.dialect.record_start).arg_true() if self.dialect else pl.Series([], dtype=pl.Int64)
@@ -104,7 +104,7 @@ class Understanding:
         self.take(texts, begins.to_numpy().astype(np.int64))
 
     def take(self, texts: pl.Series, begins: "np.ndarray[tuple[int, ...], np.dtype[np.int64]]") -> None:
-        """Look at whole lines, of which those at ``begins`` begin records."""
+        """Look at whole lines; ``begins`` are the indices of those that begin records."""
         self.lines += len(texts)
         self.dated += len(begins)
         if self.dialect and len(begins):
@@ -133,7 +133,7 @@ class Understanding:
     def _look_at_records(
         self, texts: pl.Series, begins: "np.ndarray[tuple[int, ...], np.dtype[np.int64]]", dialect: Dialect
     ) -> None:
-        """Look at the first lines of the first records, and of the last ones."""
+        """Look at the first lines of the file's first records and of the last ones of these ``texts``."""
         self._behind = []
         if self.dated <= WRITTEN_ALIKE + len(begins):
             records = texts[begins]
@@ -149,13 +149,13 @@ class Understanding:
         self._last_unread = last if len(last) == FEWEST and not any(map(dialect.reads, last)) else []
 
     def shortened(self) -> "Understanding":
-        """The same, of which no line is long."""
+        """Cut the kept lines to KEPT_CHARACTERS each, and to KEPT of each kind, and return this object."""
         for lines in (self._strange, self._other, self._behind, self._last_unread):
             lines[:] = [line[:KEPT_CHARACTERS] for line in lines[:KEPT]]
         return self
 
     def add(self, later: "Understanding") -> None:
-        """Take what was seen of the lines behind these."""
+        """Add what was seen of the lines that follow these in the file."""
         self.trouble = self.trouble or later.trouble
         self.filled += 0 if self.dated else later.filled
         if self.dated <= WRITTEN_ALIKE:
@@ -172,7 +172,7 @@ class Understanding:
         self._other = (self._other + later._other)[: 2 * KEPT]
 
     def problem(self, kept: Callable[[str], str]) -> str | None:
-        """What is wrong, for a person; ``None`` where nothing is. ``kept`` hides what must not be kept."""
+        """Return a sentence on what is wrong, None if nothing is; ``kept`` removes from a line what must be hidden."""
         trouble = self.trouble or (self._of_lines() if self.dialect else None)
         if trouble is None or not (self.lines or self.trouble):
             return None
@@ -182,9 +182,9 @@ class Understanding:
         return f"{NOT_UNDERSTOOD}{wrong}{looks}; {to_do}"
 
     def shapes(self, kept: Callable[[str], str], count: int = 3) -> list[tuple[int, str]]:
-        """The commonest forms of the lines that could not be read, and how many of those kept are of each.
+        """Return (number of kept lines, example) of the commonest forms of the lines that could not be read.
 
-        ``kept`` hides what must not be shown.
+        ``kept`` removes from a line what must be hidden.
         """
         lines = self._strange or ([] if self.dated else self._other)
         common = Counter(form(line) for line in lines).most_common(count)
@@ -214,7 +214,7 @@ class Understanding:
         return None
 
     def _suspected(self, data: bytes) -> Trouble | None:
-        """What a file seems to be that speaks no dialect, if its lines hold texts of one."""
+        """Return the trouble of a file whose lines hold texts of a dialect in an unknown layout; None for any other."""
         lines = pl.Series(data.decode("utf-8", "replace").split("\n"), dtype=pl.String)
         hits = lines.filter(containing(lines, TELLTALES))
         for dialect, telling in TELLING_OF.items():
@@ -230,25 +230,25 @@ class Understanding:
 
 
 def of_the_logger(lines: pl.Series) -> pl.Series:
-    """Which lines logback says of itself."""
+    """Return for each line whether it is a status line of logback about itself."""
     if not lines.str.contains("|-", literal=True).any():  # costs a tenth of the pattern, and hardly any file has it
         return pl.repeat(False, len(lines), eager=True)
     return lines.str.contains(OF_THE_LOGGER)
 
 
 def speaks(system: str, line: str) -> bool:
-    """Whether a line holds a text of a system."""
+    """Return True when a line holds a text of the system."""
     return any(literal in line for literal in TELLING_OF.get(system, ()))
 
 
 def archive(data: bytes) -> Trouble | None:
-    """What is wrong with a file that begins so, if it is an archive."""
+    """Return the trouble of a file that begins with ``data`` and is an archive; None for any other."""
     found = next((name for magic, at, name in ARCHIVES if data.startswith(magic, at)), None)
     return (f"it is {found}", "unpack it before it is landed") if found else None
 
 
 def encoding(data: bytes, stream: str) -> Trouble | None:
-    """What is wrong with a file that begins so, if it is no text, or text in an encoding that nobody reads."""
+    """Return the trouble of a file with the name of a log that is UTF-16 or no text; None for any other."""
     head = data[:4096]
     if b"\0" not in head or not (dialect_for(stream) or stream.endswith((".log", ".out", ".txt"))):
         return None
@@ -261,7 +261,7 @@ def encoding(data: bytes, stream: str) -> Trouble | None:
 
 
 def pretty(data: bytes, stream: str) -> Trouble | None:
-    """What is wrong with a file that begins so, if its objects of JSON are written over many lines, or in one array."""
+    """Return the trouble of a log whose JSON objects are in an array or span several lines; None for any other."""
     known = dialect_for(stream) or stream.endswith((".log", ".out", ".txt", ".json"))
     if not known or not _PRETTY.match(data[:4096]):
         return None
@@ -269,7 +269,7 @@ def pretty(data: bytes, stream: str) -> Trouble | None:
 
 
 def advice(lines: Iterable[str]) -> str:
-    """What to do about lines in an unknown layout."""
+    """Return what to do about lines in an unknown layout."""
     first = list(lines)[:FEWEST]
     if first and all(_TIME_ONLY.match(line) for line in first):
         return "their times say no day: let the logger's pattern write the date"
@@ -279,22 +279,22 @@ def advice(lines: Iterable[str]) -> str:
 
 
 def shape(kept: Callable[[str], str], lines: Sequence[str]) -> str:
-    """The commonest form of lines: one of them, each digit a 9."""
+    """Return an example of the commonest form of the lines; there must be at least one line."""
     [(common, _)] = Counter(form(line) for line in lines).most_common(1)
     return example(lines, common, kept)
 
 
 def example(lines: Iterable[str], wanted: str, kept: Callable[[str], str]) -> str:
-    """A line of a form, each digit a 9."""
+    """Return the first line of the form ``wanted``, quoted, with each digit as a 9, in at most 100 characters."""
     line = next(line for line in lines if form(line) == wanted)
     return "'" + printable(re.sub(r"\d", "9", kept(line)))[:100] + "'"
 
 
 def form(line: str) -> str:
-    """A line without what changes from one to the next."""
+    """Return the beginning of a line with each number as 9 and each word as a, so that similar lines are equal."""
     return re.sub(r"[A-Za-z]+", "a", re.sub(r"\d+", "9", line[:120]))[:24]
 
 
 def printable(text: str) -> str:
-    """A text without control characters."""
+    """Return a text with a replacement character for each character that is not printable."""
     return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)

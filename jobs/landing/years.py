@@ -1,13 +1,13 @@
-"""Times without a year, as syslog and journalctl write them, and Redis up to release 5, or with a time of day alone: a
-look writes them with the rest.
+"""Complete times without a year, as syslog, journalctl and Redis up to release 5 write them, and times of day without
+a date, so that a look can read them.
 
     Apr 29 15:54:38 master-1 etcd[1167]: 2a09651707aaaaaa became leader at term 12283
     [30728] 03 Jun 10:26:07.291 # +switch-master mymaster 192.168.20.242 6379 192.168.20.230 6379
     15:54:38,102 INFO  [QuorumPeer[myid=1]/0.0.0.0:2181:QuorumPeer@784] - LEADING
 
-No line tells the year. The last time of a file is in the year, or on the day, in which that makes it no later than the
-file itself, or than the end of the day that somebody gives; every other one is where it is nearest to the line before
-it.
+No line tells the year. The last time of a file gets the latest year, or day, with which it is no later than the file
+itself, or than the end of the day that the user gives. Every other time gets the year or day that puts it nearest to
+the line before it.
 """
 
 import re
@@ -18,7 +18,7 @@ from election_replay.election_core.dialects.stamps import MONTHS
 
 _MONTH = "(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _BEFORE = r"([>|\s]*|\[?[\w./@~-]+\]?(?::\d{1,9})?(?: - | *[:|>] ?| ))"
-"""What stands before a line that was quoted, or came from a container of a group."""
+"""The pattern of what stands before a line that was quoted, or came from one of several containers."""
 
 _SYSLOG = re.compile(
     rf"{_BEFORE}(?:<\d{{1,3}}>)?{_MONTH} ([ \d]\d) (\d\d:\d\d:\d\d)(\.\d{{1,9}})? (?=[\w.:-]+ [^\s:\[]+(?:\[\d+\])?: )",
@@ -31,18 +31,20 @@ _DATED = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:")
 _OF_SENTINEL = re.compile(r" [#*] [+-](?:[a-z]+-)*[a-z]+ ", re.ASCII)
 
 LATER = timedelta(days=1)
-"""A file may be older than its last line by the zones of both."""
+"""How much older than its last line a file may seem, as the two times may be in different zones."""
 
 
 def without_year(lines: Sequence[str]) -> bool:
-    """Whether most times of these lines have no year, and no other time stands behind them."""
+    """Return True when some lines have a time without a year, more than half as many as have a full date."""
     found = [line for line in lines if _time_of(line) is not None]
     return bool(found) and 2 * len(found) > len([line for line in lines if _DATED.search(line[:200])])
 
 
 def latest_of(modified: int | None, day: date | None) -> tuple[datetime, str]:
-    """When the last line of a file was written at the latest, and in words why; ``modified`` is when the file was
-    written last, in microseconds UTC, ``day`` the day that somebody gives instead."""
+    """Return the latest time at which the last line of a file can have been written, and the reason in words.
+
+    ``modified`` is the time of the file's last change in us UTC; ``day``, if the user gives one, counts instead.
+    """
     if day is not None:
         return datetime(day.year, day.month, day.day, 23, 59, 59, tzinfo=UTC), f"since --date says {day}"
     written = datetime.fromtimestamp((modified or 0) / 1_000_000, UTC)
@@ -50,7 +52,10 @@ def latest_of(modified: int | None, day: date | None) -> tuple[datetime, str]:
 
 
 def with_years(lines: Sequence[str], modified: int | None, day: date | None = None) -> tuple[list[str], str]:
-    """The lines with years, and in words which; the arguments are those of :func:`latest_of`."""
+    """Return the lines with years in their times, and a sentence that names the years.
+
+    ``modified`` and ``day`` are those of :func:`latest_of`.
+    """
     latest, since = latest_of(modified, day)
     times = [_time_of(line) for line in lines]
     years = _years(times, latest)
@@ -65,11 +70,11 @@ def with_years(lines: Sequence[str], modified: int | None, day: date | None = No
 
 
 Time = tuple[int, int, str]
-"""Month, day and time of day."""
+"""(month, day, time of day)."""
 
 
 def _time_of(line: str) -> Time | None:
-    """The time of a line that has no year; ``None`` for any other line, and where what stands behind dates itself."""
+    """Return the time of a line if it has no year; else None, as for a syslog line with a full date or ``{`` behind."""
     if found := _SYSLOG.match(line):
         rest = line[found.end() : found.end() + 120]
         return None if _DATED.search(rest) or "{" in rest else (_month(found[2]), int(found[3]), found[4])
@@ -82,7 +87,7 @@ def _month(name: str) -> int:
 
 
 def _years(times: Sequence[Time | None], latest: datetime) -> list[int]:
-    """The year of each line: the newest of them is no later than the file, nor a year earlier."""
+    """Return the year of each line; the newest time is at most LATER after ``latest``, and less than a year before."""
     turns, turn, before = [], 0, None
     for time in times:
         if time is not None:
@@ -97,22 +102,25 @@ def _years(times: Sequence[Time | None], latest: datetime) -> list[int]:
 
 
 HALF_A_YEAR = 6
-"""Months between two lines from which on there is a turn of the year between them."""
+"""The months that two lines can be apart in one year; with more between them the year has turned."""
 
 
 _CLOCK = re.compile(rf"{_BEFORE}?(\[?)(\d\d):(\d\d):(\d\d)(?=[.,]\d{{1,9}}\b|[ \]])", re.ASCII)
 HALF_A_DAY = 12
-"""Hours between two lines from which on midnight lies between them."""
+"""The hours that two lines can be apart on one day; with more between them midnight has passed."""
 
 
 def without_day(lines: Sequence[str]) -> bool:
-    """Whether most lines begin with a time of day, and none has a date before it, or behind it."""
+    """Return True when most lines begin with a time of day and have no date, and no line begins with a date."""
     found = [line for line in lines if _CLOCK.match(line) and not _DATED.search(line[:200])]
     return 2 * len(found) > len(lines) and not any(_DATED.search(line[:40]) for line in lines)
 
 
 def with_days(lines: Sequence[str], modified: int | None, day: date | None = None) -> tuple[list[str], str]:
-    """The lines with days, and in words which; the arguments are those of :func:`latest_of`."""
+    """Return the lines with dates before their times of day, and a sentence that names the days.
+
+    ``modified`` and ``day`` are those of :func:`latest_of`.
+    """
     written, since = latest_of(modified, day)
     turns, turn, before = [], 0, None
     clocks = [_CLOCK.match(line) for line in lines]

@@ -1,9 +1,9 @@
-"""Local times of a log into offsets from UTC, line by line in the order of the file.
+"""Find the offset from UTC of each local time in a log, line by line in the order of the file.
 
-In autumn the clocks of most zones go back: an hour of local times comes twice. A line of that hour belongs to its
-first pass where the lines before it lead up to it without a hole, to the second where the times in the file have gone
-back; in between nobody knows, and the line's time is uncertain by as much as the clocks were moved. In spring an hour
-is skipped: a line with such a time was not written in this zone.
+In autumn the clocks of most zones go back, and an hour of local times comes twice. A line of that hour belongs to the
+first pass if the lines before it lead up to it without a gap, and to the second if the times in the file have gone
+back. Otherwise the pass is unknown, and the line's time is uncertain by as much as the clocks were moved. In spring an
+hour is skipped: a line with a time of that hour was not written in this zone.
 """
 
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 QUARTER = 900
-"""Zones change on whole quarters of an hour."""
+"""A quarter of an hour in seconds; offsets are looked up once for each, as zones change on whole quarters."""
 
 REPEATED = 60
-"""Local times that go back by more seconds than this inside a repeated hour are its second pass."""
+"""Local times that go back by more seconds than this inside a repeated hour belong to its second pass."""
 
 NO_HOLE = 60
-"""Lines that follow one another within so many seconds belong to one pass."""
+"""Lines at most so many seconds apart belong to the same pass."""
 
 FIRST, SECOND = 0, 1
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=None)
@@ -26,9 +26,9 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=None)
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a local time means: minutes east of UTC by the earliest reading, and how much later it may be.
+    """The meaning of a local time: minutes east of UTC by the earliest reading, and how many minutes later it may be.
 
-    ``exists`` is false for a time that the zone skips.
+    ``exists`` is False for a time that the zone skips.
     """
 
     offset_minutes: int
@@ -38,7 +38,10 @@ class Reading:
 
 @lru_cache(maxsize=4096)
 def both_offsets(zone: str, quarter: int) -> tuple[int, int]:
-    """Minutes east of UTC in the first and in the second pass of a quarter of an hour since 1970, local."""
+    """Return minutes east of UTC in the first and second pass of a local quarter of an hour, counted from 1970.
+
+    The two differ where clocks change: the first is greater in a repeated hour and less in a skipped one.
+    """
     local = (_EPOCH + timedelta(seconds=quarter * QUARTER)).replace(tzinfo=ZoneInfo(zone))
     first, second = local.replace(fold=FIRST).utcoffset(), local.replace(fold=SECOND).utcoffset()
     return _minutes(first), _minutes(second)
@@ -49,7 +52,7 @@ def _minutes(offset: timedelta | None) -> int:
 
 
 class LocalTimes:
-    """Reads the local times of one file. ``state`` is what an earlier landing of it left: :attr:`state`."""
+    """Reads the local times of one file; ``state`` is the :attr:`state` that an earlier landing of the file left."""
 
     def __init__(self, zone: str, state: str | None = None) -> None:
         self.zone = zone
@@ -59,11 +62,11 @@ class LocalTimes:
 
     @property
     def state(self) -> str | None:
-        """The latest local time of the current pass and which pass that is, as text."""
+        """Return the latest local time of the current pass and the pass's number as text; None before any time."""
         return None if self._high is None else f"{self._high} {'' if self._fold is None else self._fold}"
 
     def read(self, local: int) -> Reading:
-        """The meaning of the next line's local time, in seconds since 1970 as if it were UTC."""
+        """Return the meaning of the next line's local time, which is in seconds since 1970 as if it were UTC."""
         first, second = both_offsets(self.zone, local // QUARTER)
         if first < second:
             return Reading(first, exists=False)
@@ -75,7 +78,7 @@ class LocalTimes:
         return self.again(local)
 
     def again(self, local: int) -> Reading:
-        """The meaning of the local time that was read last."""
+        """Return the meaning of ``local``, which must be the local time that was read last."""
         first, second = both_offsets(self.zone, local // QUARTER)
         if first > second and self._fold is None:
             return Reading(first, first - second)
@@ -85,7 +88,7 @@ class LocalTimes:
         return self._high is not None and local < self._high - REPEATED
 
     def _pass_of(self, local: int) -> int | None:
-        """The pass of a time of a repeated hour, by the lines before it."""
+        """Return the pass of a time in a repeated hour, by the lines before it; None if they do not tell."""
         if self._high is None:
             return None
         if self._goes_back(local) and self._in_repeated_hour(self._high):
