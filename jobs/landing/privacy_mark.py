@@ -18,7 +18,7 @@ NOTHING = "nothing"
 
 
 def refuse_other_privacy(warehouse: Warehouse, pseudonyms: Pseudonyms | None) -> None:
-    """Raise :class:`JobError` when earlier landings hashed other things, or under another key, than the settings do."""
+    """Raise :class:`JobError` when earlier landings recorded another mark: other kinds of values, or another key."""
     now = mark_of(pseudonyms)
     before = recorded_mark(warehouse)
     if before is not None and before != now:

@@ -84,7 +84,7 @@ def by_cluster(node: Assumed) -> Source:
 
 
 Speakers = Callable[[LogFile], Sequence[tuple[int, str]]]
-"""A function that returns (line number, member) for each line of a file in which a member names itself."""
+"""A function that returns (line number from 1, member) for the lines of a file in which a member speaks."""
 
 
 def members_apart(layout: InferredLayout, speakers: Speakers, into: Path) -> Iterator[InferredLayout]:
@@ -142,7 +142,7 @@ def parts_of(file: LogFile, layout: InferredLayout, speaking: Sequence[tuple[int
     """Return the lines of each member in a file, which is cut wherever time goes back; empty if there is only one.
 
     Empty also for a file of more than :data:`~jobs.landing.reversed_files.LARGEST` bytes. A section in which nobody
-    speaks goes to the member before it.
+    speaks goes to the member before it, or at the beginning to the first that speaks.
     """
     if len({member for _, member in speaking}) < 2 or file.size > LARGEST:
         return []

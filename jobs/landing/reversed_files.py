@@ -66,7 +66,7 @@ def stamp(line: str) -> Stamp | None:
 
 
 def newest_first(lines: Iterable[str]) -> bool:
-    """Return True when times fall from line to line, at least FEWEST and SHARE times as often as they rise."""
+    """Return True when times fall from line to line: at least FEWEST times, and SHARE times as often as they rise."""
     falls = rises = 0
     stamps = (found for line in lines if (found := stamp(line)) is not None)
     for (form, before), (other, after) in pairwise(stamps):

@@ -1,5 +1,5 @@
-"""Complete times without a year, as syslog, journalctl and Redis up to release 5 write them, and times of day without
-a date, so that a look can read them.
+"""Add the year to times without one, as syslog, journalctl and Redis up to release 5 write them, and the date to mere
+times of day, so that a look can read them.
 
     Apr 29 15:54:38 master-1 etcd[1167]: 2a09651707aaaaaa became leader at term 12283
     [30728] 03 Jun 10:26:07.291 # +switch-master mymaster 192.168.20.242 6379 192.168.20.230 6379
