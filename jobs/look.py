@@ -62,7 +62,7 @@ def look(
         part for number, layout in enumerate(layouts) for part in read_backwards(layout, scratch / f"turned-{number}")
     ]
     landings, done = landed_and_judged(engine, parts, warehouse, config)
-    apart = told_apart(parts, Published(warehouse), scratch / "apart") if done.run_id else []
+    apart = regrouped(parts, Published(warehouse), scratch / "apart") if done.run_id else []
     if apart:
         warehouse.clear()
         parts = apart
@@ -80,7 +80,7 @@ def landed_and_judged(
     return landings, replay_with_kin(engine, warehouse, config.inventoried())
 
 
-def told_apart(parts: Sequence[InferredLayout], published: Published, into: Path) -> list[InferredLayout]:
+def regrouped(parts: Sequence[InferredLayout], published: Published, into: Path) -> list[InferredLayout]:
     """Return the layouts with members and clusters told apart that stood together, as their lines show; none if nothing
     changes."""
     several = sources_of_several(published)

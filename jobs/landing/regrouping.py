@@ -7,6 +7,7 @@ between the lines of one and the lines of another.
 """
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -156,7 +157,7 @@ def parts_of(file: LogFile, layout: InferredLayout, speaking: Sequence[tuple[int
         before = written or before
     members: dict[int, Counter[str]] = defaultdict(Counter)
     for number, member in speaking:
-        members[sum(begin < number for begin in begins)][member] += 1
+        members[bisect_left(begins, number)][member] += 1
     found: dict[str, list[bytes]] = {}
     who = next(iter(members.values())).most_common(1)[0][0]
     for at, (begin, end) in enumerate(zip(begins, [*begins[1:], len(lines)], strict=True), 1):

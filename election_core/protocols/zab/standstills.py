@@ -1,7 +1,7 @@
-"""When a server stood still, by the commands of whoever watches it.
+"""Standstills of a ZooKeeper server, found by its monitoring commands and its JVM.
 
-srvr  |  |  |  |                  ||||||  |  |  |    asked every second; those of the hole were all answered at its end
-srvr  |  |  |  |                  |  |  |  |         nobody asked, or could reach it: this says nothing of the server
+srvr  |  |  |  |                  ||||||  |  |  |    asked every second; those of the gap are all answered at its end
+srvr  |  |  |  |                  |  |  |  |         no request in the gap: the server may have run
 
 Source: apache/zookeeper ``NIOServerCnxn#checkFourLetterWord``: a command is printed as it is read. The kernel takes
 connections also for a process that does not run.
@@ -17,15 +17,15 @@ from election_replay.election_core.model.measures import Refusal
 from election_replay.election_core.model.timing import US_PER_MS, Timeout
 
 BURST = 3
-"""So many of one command at once were not sent at once, where they came one by one before."""
+"""So many of one command within ``AT_ONCE_US`` were sent earlier, if the same client sent them one by one before."""
 AT_ONCE_US = 200 * US_PER_MS
-"""Within this time a server that goes on reads all that has come meanwhile."""
+"""The time in which a server that resumes reads all requests that arrived in the meantime."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standstill:
-    """A server stood still from ``since`` or later, ``since_by`` at the latest, until the line ``end``; microseconds of
-    its own clock."""
+    """A standstill of a server: it began in [``since``, ``since_by``], in us of its own clock, and ended at the line
+    ``end``."""
 
     since: int
     since_by: int
@@ -35,7 +35,7 @@ class Standstill:
 
 @dataclass(slots=True)
 class _Asker:
-    """One command from one host: its last line, the times between its lines so far, and the hole that may be one."""
+    """One command from one host: its last line, the usual times between lines, and the gap that may be a standstill."""
 
     last: FoldEvent
     apart: list[int] = field(default_factory=list)
@@ -46,29 +46,29 @@ class _Asker:
 
 @dataclass(slots=True)
 class Standstills:
-    """What the log of one server shows of the times in which it stood still."""
+    """The standstills that the log of one server shows."""
 
     every: list[Standstill] = field(default_factory=list)
     _askers: dict[tuple[str | None, str], _Asker] = field(default_factory=dict)
     _read: int = 0
 
     def starts(self) -> None:
-        """Another process begins."""
+        """Forget all requests: another process begins."""
         self._askers.clear()
 
     def ran(self, event: FoldEvent) -> None:
-        """The server printed something else."""
+        """Note that the server ran: it printed a line other than a command."""
         self._read = event.at
 
     def paused(self, event: FoldEvent) -> None:
-        """It noticed itself that its process did not run (``JvmPauseMonitor``, which looks twice a second)."""
+        """Add a pause that the process reports itself (``JvmPauseMonitor``, which looks twice a second)."""
         lasted = (event.duration_ms or 0) * US_PER_MS
         if lasted >= Timeout.MIN_REPORTED.us:
             since = event.at - lasted
             self.every.append(Standstill(since - Timeout.JVM_PAUSE_LOOK.us, since, None, event))
 
     def asked(self, event: FoldEvent) -> None:
-        """It answers a command: several that came since the last one are answered at once."""
+        """Take a command that the server answers. A burst after a gap is a standstill: all were sent during the gap."""
         key = event.setting, (event.peer_address or "").rpartition(":")[0]
         asker = self._askers.get(key)
         if asker is None:
@@ -95,7 +95,7 @@ class Standstills:
             self.every.append(Standstill(before.at, due, before.event_id, first))
 
     def facts(self, emit: FactWriter, node: str | None) -> Iterator[RefusedWrites]:
-        """It takes no writes meanwhile."""
+        """Yield one fact for each standstill: the server takes no writes during it."""
         for still in self.every:
             ends = still.end.at, still.end.by, still.end.event_id
             during = emit.during(node, still.since, still.since_by, still.begin_event, *ends)
