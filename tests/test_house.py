@@ -123,7 +123,6 @@ TEXTS = "one table of texts and their readings; each is a line or two"
 LOG = "the fold of one protocol: what each kind of event means, one function each"
 
 LONG_FILES = {
-    "election_core/dialects/rocketmq/broker.py": TEXTS,
     "election_core/dialects/zookeeper/texts.py": TEXTS,
     "election_core/model/timing.py": "one table of every time that a rule counts with",
     "election_core/protocols/acting_master/log.py": LOG,

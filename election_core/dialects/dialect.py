@@ -126,6 +126,13 @@ class Text:
     needle: str | None = None
 
 
+def signs(kind: str, *templates: str) -> tuple[Text, ...]:
+    """Return texts of one kind that no rule reads: each line of them shows only that its process runs."""
+    return tuple(
+        Text(kind, template, "a line that no rule reads: a sign that the process runs") for template in templates
+    )
+
+
 def under(protocol: str, texts: Iterable[Text]) -> tuple[Text, ...]:
     """Return the texts with ``protocol`` set, unless a text names one of its own."""
     return tuple(replace(text, sets={"protocol": protocol, **text.sets}) for text in texts)

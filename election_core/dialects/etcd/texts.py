@@ -5,7 +5,7 @@ The node is the member that prints: the first id in a message of the library. ``
 ``ledger_end_term`` and ``ledger_end`` are the node's last entry, ``peer_...`` the candidate's.
 """
 
-from election_replay.election_core.dialects.dialect import Fields, Text, under
+from election_replay.election_core.dialects.dialect import Fields, Text, signs, under
 
 
 def _tally(columns: Fields) -> Fields:
@@ -153,21 +153,6 @@ TRANSFER = (
         "{node:id} [term {term:int}] received MsgTimeoutNow from {peer:id} and starts an election to get leadership.",
         "the successor begins its election at once, without a round before it",
     ),
-    Text(
-        "RAFT_TRANSFER_AGAIN",
-        "{node:id} [term {term:int}] transfer leadership to {peer:id} is in progress, ignores request to same node {:id}",
-        "the same transfer was asked for twice",
-    ),
-    Text(
-        "RAFT_TRANSFER_ABORTED",
-        "{node:id} [term {term:int}] abort previous transferring leadership to {peer:id}",
-        "another transfer takes the place of this one",
-    ),
-    Text(
-        "RAFT_TRANSFER_IGNORED",
-        "{node:id} [term {term:int} state {value}] ignored MsgTimeoutNow from {peer:id}",
-        "the member cannot take over in its state",
-    ),
 )
 
 OTHERS = (
@@ -182,20 +167,10 @@ OTHERS = (
         "a learner or removed member must not be elected",
     ),
     Text(
-        "RAFT_CHANGE_PENDING",
-        "{node:id} cannot campaign at term {term:int} since there are still pending configuration changes to apply",
-        "the member must apply a change of members before it may be elected",
-    ),
-    Text(
-        "RAFT_CHANGE_PENDING",
-        "{node:id} cannot campaign at term {term:int} since there are still {count:int} pending configuration changes to apply",
-    ),
-    Text(
         "RAFT_MEMBERS",
         "{node:id} switched to configuration {:configuration}",
         "the members in force; at every start they come back one by one. value: learners",
     ),
-    Text("RAFT_ALREADY_LEADER", "{node:id} ignoring MsgHup because already leader", "a leader need not be elected"),
     Text(
         "RAFT_STALLED",
         "{node:id} A tick missed to fire. Node blocks too long!",
@@ -292,11 +267,6 @@ PEERS = (
         "the leader is to hand over to peer; value_before leads so far",
     ),
     Text("ETCD_TRANSFER", "{node:id} starts leadership transfer from {value_before:id} to {peer:id}"),
-    Text("ETCD_TRANSFERRED", "leadership transfer finished", "the leader handed over to peer"),
-    Text(
-        "ETCD_TRANSFERRED",
-        "{node:id} finished leadership transfer from {value_before:id} to {peer:id} (took {duration_ms:duration})",
-    ),
     Text(
         "ETCD_TRANSFER_SKIPPED",
         "skipped leadership transfer; local server is not leader",
@@ -314,24 +284,6 @@ SNAPSHOTS = (
     Text(
         "RAFT_SNAPSHOT",
         "{node:id} [commit: {committed:int}] restored snapshot [index: {peer_ledger_end:int}, term: {peer_ledger_end_term:int}]",
-    ),
-    Text(
-        "RAFT_SNAPSHOT_BEGIN",
-        "{node:id} [commit: {committed:int}, lastindex: {ledger_end:int}, lastterm: {ledger_end_term:int}] starts to restore snapshot [index: {peer_ledger_end:int}, term: {peer_ledger_end_term:int}]",
-        "the member gets a snapshot from its leader in the place of entries",
-    ),
-    Text(
-        "RAFT_SNAPSHOT_BEGIN",
-        "log [{}] starts to restore snapshot [index: {peer_ledger_end:int}, term: {peer_ledger_end_term:int}]",
-    ),
-    Text(
-        "RAFT_SNAPSHOT_SKIPPED",
-        "{node:id} [commit: {committed:int}, lastindex: {ledger_end:int}, lastterm: {ledger_end_term:int}] fast-forwarded commit to snapshot [index: {peer_ledger_end:int}, term: {peer_ledger_end_term:int}]",
-        "the member holds what the leader's snapshot says; ledger_end stays",
-    ),
-    Text(
-        "RAFT_SNAPSHOT_SKIPPED",
-        "{node:id} [commit: {committed:int}] ignored snapshot [index: {peer_ledger_end:int}, term: {peer_ledger_end_term:int}]",
     ),
 )
 
@@ -592,8 +544,24 @@ TROUBLE = (
     ),
 )
 
+SIGNS = signs(
+    "RAFT_SIGN",
+    "{node:id} [term {term:int}] transfer leadership to {peer:id} is in progress, ignores request to same node {:id}",
+    "{node:id} [term {term:int}] abort previous transferring leadership to {peer:id}",
+    "{node:id} [term {term:int} state {value}] ignored MsgTimeoutNow from {peer:id}",
+    "{node:id} cannot campaign at term {term:int} since there are still pending configuration changes to apply",
+    "{node:id} cannot campaign at term {term:int} since there are still {count:int} pending configuration changes to apply",
+    "{node:id} ignoring MsgHup because already leader",
+    "leadership transfer finished",
+    "{node:id} finished leadership transfer from {value_before:id} to {peer:id} (took {duration_ms:duration})",
+    "{node:id} [commit: {committed:int}, lastindex: {ledger_end:int}, lastterm: {ledger_end_term:int}] starts to restore snapshot [index: {peer_ledger_end:int}, term: {peer_ledger_end_term:int}]",
+    "log [{}] starts to restore snapshot [index: {peer_ledger_end:int}, term: {peer_ledger_end_term:int}]",
+    "{node:id} [commit: {committed:int}, lastindex: {ledger_end:int}, lastterm: {ledger_end_term:int}] fast-forwarded commit to snapshot [index: {peer_ledger_end:int}, term: {peer_ledger_end_term:int}]",
+    "{node:id} [commit: {committed:int}] ignored snapshot [index: {peer_ledger_end:int}, term: {peer_ledger_end_term:int}]",
+)
+
 TEXTS = (
     *under("raft", (*LEADERSHIP, *VOTES, *TRANSFER, *OTHERS)),
     *under("raft", (*MEMBERS, *PEERS)),
-    *under("raft", (*SNAPSHOTS, *LOG, *MEMBERSHIP, *TROUBLE)),
+    *under("raft", (*SNAPSHOTS, *LOG, *MEMBERSHIP, *TROUBLE, *SIGNS)),
 )

@@ -3,7 +3,7 @@
 In ``broker.log``; the rounds of transaction checks in ``transaction.log``.
 """
 
-from election_replay.election_core.dialects.dialect import Text, off_thread, on_thread, under
+from election_replay.election_core.dialects.dialect import Text, off_thread, on_thread, signs, under
 
 MASTER, SLAVE = {"role": "SYNC_MASTER"}, {"role": "SLAVE"}
 PRE_ONLINE = "BrokerPreOnlineService"
@@ -122,7 +122,6 @@ CONTROLLER_MODE = (
         "BRK_SSS_ALTER_ERR",
         "Error happen when change sync state set, broker:{replica_group}, masterAddress:{address}, masterEpoch:{term:int}, oldSyncStateSet:{members_before:ids}, newSyncStateSet:{members:ids}, syncStateSetEpoch:{sync_state_set_epoch:int}",
     ),
-    Text("BRK_SSS_CHECK_ERR", "Check syncStateSet error", "the periodic check of the SyncStateSet failed"),
     Text("BRK_ELECT_NO_MASTER", "Now no master in broker set", "the controller knows no master of this set"),
     Text("BRK_ELECT_NO_MASTER", "No master in controller"),
     Text("BRK_ELECT_FAILED", "Failed to try elect", "the broker asked to be elected in vain"),
@@ -151,11 +150,6 @@ CONTROLLER_MODE = (
         "BRK_REG_TEMP_ERR",
         "Failed to create temp metadata file, nextBrokerId: {broker_id}",
         "the proposed id could not be written",
-    ),
-    Text(
-        "BRK_REG_FILE_ERR",
-        "Failed to create metadata file and delete temp metadata file, temp metadata: {:identity}",
-        "the owned id could not be written",
     ),
     Text("BRK_REG_ERR", "Failed to register broker to controller", "a registration failed"),
     Text("BRK_REG_NEXT_ERR", "fail to get next broker id from controller", "no broker id was proposed"),
@@ -191,20 +185,9 @@ CONTROLLER_MODE = (
         "a controller is not reached",
     ),
     Text(
-        "BRK_CTL_REMOVED",
-        "scanAvailableControllerAddresses remove invalid address {peer_address}",
-        "a controller is no longer configured",
-    ),
-    Text(
         "BRK_CTL_NO_ADDR",
         "scanAvailableControllerAddresses addresses of controller is null!",
         "no controller is configured",
-    ),
-    Text(
-        "BRK_SYNC_ERR",
-        "ScheduledTask SlaveSynchronize syncAll error.",
-        "the periodic copy of metadata from the master failed",
-        when=off_thread("DLegerRoleChangeHandler"),
     ),
     Text(
         "BRK_NOTIFIED",
@@ -216,14 +199,6 @@ CONTROLLER_MODE = (
         "Error happen when send heartbeat to controller {peer_address}",
         "a heartbeat did not reach a controller",
     ),
-    Text("BRK_REG_FILE_READ_ERR", "Read metadata file failed", "the identity file is unreadable"),
-    Text("BRK_REG_TEMP_READ_ERR", "Read temp metadata file failed", "the temporary identity file is unreadable"),
-    Text(
-        "BRK_REG_TEMP_WRITE_ERR",
-        "update and persist temp broker metadata file failed",
-        "the temporary identity file could not be written",
-    ),
-    Text("BRK_REG_FILE_WRITE_ERR", "fail to create metadata file", "the identity file could not be written"),
 )
 
 DLEDGER_MODE = (
@@ -266,17 +241,6 @@ DLEDGER_MODE = (
         "a DLedger broker is master",
         sets=MASTER,
     ),
-    Text(
-        "DLB_DIVIDED",
-        "Will set the initial commitlog offset={start_offset:int} for dledger",
-        "an older commit log ends here, the DLedger log begins",
-    ),
-    Text(
-        "DLB_SYNC_ERR",
-        "ScheduledTask SlaveSynchronize syncAll error.",
-        "the copy of metadata from the master failed at a change of role",
-        when=on_thread("DLegerRoleChangeHandler"),
-    ),
 )
 
 SMALLEST_ID = (
@@ -285,12 +249,6 @@ SMALLEST_ID = (
         "Min broker changed, old: {value_before:min_id}, new {:min_broker}",
         "the smallest live id of the set changed, as this broker sees it",
     ),
-    Text(
-        "BRK_MIN_NOTIFIED",
-        "min broker id changed, prev {value_before}, new {value}",
-        "a name server told that the smallest live id changed",
-    ),
-    Text("BRK_MIN_ERR", "Update min broker error, {{}}", "a change of the smallest id could not be followed"),
 )
 
 SERVICES = (
@@ -316,20 +274,7 @@ SERVICES = (
         "Set PopReviveService Status to {flag:bool}",
         "the special services were set, changed or not",
     ),
-    Text(
-        "BRK_MASTER_FLUSH",
-        "Set master flush offset in slave to {max_offset:int}",
-        "how far the master had written",
-        when=WHEN_ONLINE,
-    ),
-    Text(
-        "BRK_HA_INFO_ERR",
-        "retrieve master ha info exception, {{}}",
-        "the master's replication address could not be asked for",
-        when=WHEN_ONLINE,
-    ),
     Text("BRK_ISOLATED", "Skip register for broker is isolated", "the broker does not register: not online yet"),
-    Text("BRK_REG_LATER", "Register to namesrv after {version_timestamp:int}", "the broker registers later"),
     Text(
         "BRK_MEMBERS_EMPTY",
         "Couldn't find any broker member from namesrv in {cluster_name}/{replica_group}",
@@ -344,13 +289,6 @@ SERVICES = (
 
 NAME_SERVERS = (
     Text(
-        "BRK_REG_AFTER_SHUTDOWN",
-        "BrokerController#doRegisterBrokerAll: broker has shutdown, no need to register any more.",
-        "no registration: the broker is shutting down",
-    ),
-    Text("BRK_REG_NS_ERR", "registerBrokerAll Exception", "a registration at the name servers failed"),
-    Text("BRK_NS_ADDR", "Set user specified name server address: {value:text}", "the configured name servers"),
-    Text(
         "BRK_REG_NS_OK",
         "Registering current broker to name server completed. TargetHost={peer_address}",
         "the broker is registered at a name server",
@@ -364,45 +302,9 @@ NAME_SERVERS = (
         "Failed to register current broker to name server. TargetHost={peer_address}",
         "a name server was not reached for registration",
     ),
-    Text(
-        "BRK_REG_NS_TIMEOUT",
-        "Registration to one or more name servers does NOT complete within deadline. Timeout threshold: {duration_ms:int}ms",
-        "a registration took too long",
-    ),
-    Text("BRK_UNREG_OK", "unregisterBroker OK, NamesrvAddr: {peer_address}", "the broker took its leave"),
-    Text(
-        "BRK_UNREG_ERR",
-        "unregisterBroker Exception, NamesrvAddr: {peer_address}",
-        "the broker could not take its leave",
-    ),
-    Text("BRK_UNREG_ERR", "unregisterBroker Exception, {peer_address}"),
     Text("BRK_REG_NS_FAILED", "registerBroker Exception, {peer_address}"),
-    Text(
-        "BRK_NS_HB_ERR",
-        "sendHeartbeat Exception {peer_address}",
-        "a heartbeat did not reach a name server",
-    ),
-    Text(
-        "BRK_NS_VERSION",
-        "Query data version from name server {peer_address} OK, changed {flag:bool}, broker {:data_version}, name server {value:text}",
-        "the topic version of broker and name server were compared",
-    ),
 )
 
-TRANSACTIONS = (
-    Text("BRK_TX_THREAD_ON", "Start transaction check service thread!", "the check of half messages began"),
-    Text("BRK_TX_THREAD_OFF", "End transaction check service thread!", "the check of half messages ended"),
-    Text(
-        "BRK_TX_ROUND",
-        "Begin to check prepare message, begin time:{version_timestamp:int}",
-        "one round of checks of half messages begins",
-    ),
-    Text(
-        "BRK_TX_ROUND_END",
-        "End to check prepare message, consumed time:{duration_ms:int}",
-        "one round of checks of half messages ended",
-    ),
-)
 
 PRE_ONLINE_TEXTS = (
     Text("PRE_BEGIN", "{value:pre_online} service started", "the broker prepares to come online"),
@@ -454,12 +356,6 @@ PRE_ONLINE_TEXTS = (
         when=BEFORE_ONLINE,
     ),
     Text(
-        "PRE_MASTER_FLUSH",
-        "Set master flush offset in slave to {max_offset:int}",
-        "how far the master had written, before the slave came online",
-        when=BEFORE_ONLINE,
-    ),
-    Text(
         "PRE_SEND_ERR",
         "send ha address to {peer_address} exception, {{}}",
         "a member was not told the replication address",
@@ -482,7 +378,6 @@ PRE_ONLINE_TEXTS = (
         "there is no replication to wait for",
     ),
     Text("PRE_ERR", "Broker preOnline error, ", "the preparation failed once"),
-    Text("PRE_END", "{value:pre_online} service end", "the preparation is over"),
 )
 
 METADATA = (
@@ -504,87 +399,15 @@ METADATA = (
         "Update slave Message Request Mode from master, {peer_address}",
         "request modes were copied",
     ),
-    Text("SYNC_TOPIC_ERR", "SyncTopicConfig Exception, {peer_address}", "topics were not copied"),
     Text(
         "SYNC_CONSUMER_ERR",
         "SyncConsumerOffset Exception, {peer_address}",
         "consumer offsets were not copied",
     ),
-    Text("SYNC_DELAY_ERR", "SyncDelayOffset Exception, {peer_address}", "delay offsets were not copied"),
-    Text("SYNC_GROUP_ERR", "SyncSubscriptionGroup Exception, {peer_address}", "groups were not copied"),
-    Text("SYNC_MODE_ERR", "SyncMessageRequestMode Exception, {peer_address}", "request modes were not copied"),
-    Text(
-        "SYNC_TIMER_ERR",
-        "syncTimerCheckPoint Exception, {peer_address}",
-        "the timer checkpoint was not copied",
-    ),
-    Text(
-        "SYNC_TIMER_METRICS_ERR",
-        "SyncTimerMetrics Exception, {peer_address}",
-        "timer metrics were not copied",
-    ),
-    Text(
-        "SYNC_PERSIST_ERR",
-        "Persist file Exception, {value:text}",
-        "copied metadata could not be written",
-        when=WHEN_ONLINE,
-    ),
-    Text(
-        "META_TOPIC_DELETED",
-        "delete topic config OK, topic: {:topic_config}",
-        "a topic was removed, perhaps only to be added again by a copy",
-    ),
     Text(
         "META_TOPIC_DELETE_NONE",
         "delete topic config failed, topic: {topic} not exists",
         "a topic that the master dropped was dropped on the slave",
-    ),
-    Text("META_TOPIC_LOADED", "load exist local topic, {:topic_config}", "a topic was read at start"),
-    Text(
-        "META_TOPIC_UPDATED",
-        "update topic config, old:[{:topic_config}] new:[{:topic_config}]",
-        "a topic was changed",
-    ),
-    Text("META_TOPIC_CREATED", "create new topic [{:topic_config}]", "a topic was created"),
-    Text(
-        "META_TOPIC_REQUESTED",
-        "Broker receive request to update or create topic={topic}, caller address={peer_address}",
-        "an operator asked for a topic",
-    ),
-    Text(
-        "META_TOPIC_REQUESTED",
-        "Broker receive request to update or create topic={topic}, but topicConfig has  no changes , so idempotent, caller address={peer_address}",
-    ),
-    Text(
-        "META_TOPIC_REQUEST_DONE",
-        "executionTime of create topic:{topic} is {duration_ms:int} ms",
-        "a request for a topic was answered",
-    ),
-    Text(
-        "META_TOPIC_ATTRIBUTES",
-        "add: {value}, update: {}, delete: {}",
-        "attributes of a topic were compared; 5.3.3 prints braces in place of the values",
-    ),
-    Text("META_TOPIC_CREATED", "create new topic {:topic_config}"),
-    Text(
-        "META_TOPIC_MISSING",
-        "the topic {topic} not exist, consumer: {client_id}",
-        "a consumer asks for a topic that this broker never got, as on a slave",
-    ),
-    Text(
-        "META_SUBSCRIPTION_MISSING",
-        "the consumer's subscription not exist, group: {consumer_group}, topic:{topic}",
-        "a consumer pulls before this broker knows its subscription, as after a fail-over",
-    ),
-    Text(
-        "META_GROUP_DELETED",
-        "delete subscription group OK, subscription group:{:group_config}",
-        "a group was removed, perhaps only to be added again by a copy",
-    ),
-    Text(
-        "META_CONSUMERS_GONE",
-        "unregister consumer ok, no any connection, and remove consumer group, {consumer_group}",
-        "the last consumer of a group left",
     ),
     Text(
         "META_PULL_BEYOND_END",
@@ -602,117 +425,14 @@ METADATA = (
         "META_PULL_MOVED",
         "PULL_OFFSET_MOVED:correction offset. topic={topic}, groupId={consumer_group}, requestOffset={start_offset:int}, newOffset={:int}, suggestBrokerId={}",
     ),
-    Text("META_GROUP_LOADED", "load exist subscription group, {:group_config}", "a group was read at start"),
-    Text("META_GROUP_CREATED", "create new subscription group, {:group_config}", "a group was created"),
-    Text("META_GROUP_CREATED", "auto create a subscription group, {:group_config}"),
-    Text(
-        "META_GROUP_REQUEST_DONE",
-        "executionTime of create subscriptionGroup:{consumer_group} is {duration_ms:int} ms",
-        "a request for a group was answered",
-    ),
     Text(
         "META_GROUP_DELETE_NONE",
         "delete subscription group failed, subscription groupName: {consumer_group} not exist",
         "a group that the master dropped was dropped on the slave",
     ),
-    Text(
-        "META_GROUP_OFFLINE",
-        "the consumer's group info not exist, group: {consumer_group}",
-        "a consumer pulls before this broker knows its group, as after a fail-over",
-    ),
-    Text(
-        "META_DELAY_INVALID",
-        "schedule CQ offset invalid. offset={start_offset:int}, cqMinOffset={:int}, cqMaxOffset={max_offset:int}, queueId={queue_id:int}",
-        "a delay offset is out of range",
-    ),
-    Text(
-        "META_DELAY_CORRECTED",
-        "correct delay offset [ delayLevel {queue_id:int} ] from {value_before} to {value}",
-        "a delay offset was set into range; queue_id is the delay level",
-    ),
-    Text(
-        "META_OFFSET_BACK",
-        "[NOTIFYME]update consumer offset less than store. clientHost={client_id}, key={:topic_at_group}, queueId={queue_id:int}, requestOffset={start_offset:int}, storeOffset={max_offset:int}",
-        "a consumer committed an offset below the stored one",
-    ),
-)
-
-ESCAPE = (
-    Text(
-        "ESC_ON",
-        "init executor for escaping messages asynchronously success.",
-        "slave acting master and remote escape are both switched on",
-    ),
-    Text(
-        "ESC_OFF_PUT",
-        "Put message failed, enableSlaveActingMaster={value}, enableRemoteEscape={flag:bool}.",
-        "a message may not escape; value and flag are the two settings",
-    ),
-    Text(
-        "ESC_OFF_PUT_QUEUE",
-        "Put message to specific queue failed, enableSlaveActingMaster={value}, enableRemoteEscape={flag:bool}.",
-        "a message for one queue may not escape; value and flag are the two settings",
-    ),
-    Text("ESC_PUT_ERR", "sendMessageInFailover to remote failed", "a message could not escape"),
-    Text(
-        "ESC_NO_ROUTE",
-        "putMessageToRemoteBroker: no route info of topic {topic} when escaping message, msgId={}",
-        "no broker is known for an escaping message",
-    ),
-    Text(
-        "ESC_NO_BROKER",
-        "putMessageToRemoteBroker failed, remote broker not found. Topic: {topic}, MsgId: {}, Broker: {broker_name}",
-        "no other broker for an escaping message",
-    ),
-    Text(
-        "ESC_NO_ADDR",
-        "putMessageToRemoteBroker failed, remote broker address not found. Topic: {topic}, MsgId: {}, Broker: {broker_name}",
-        "the other broker's address is not known",
-    ),
-    Text(
-        "ESC_SEND_FAILED",
-        "Escaping failed! cost {duration_ms:int}ms, Topic: {topic}, MsgId: {}, Broker: {broker_name}",
-        "an escaping message was not taken",
-    ),
-    Text(
-        "ESC_SEND_ERR",
-        "putMessageToRemoteBroker exception, MsgId: {}, RT: {duration_ms:int}ms, Broker: {broker_name:text}",
-        "an escaping message could not be sent",
-    ),
-    Text(
-        "ESC_SEND_INTERRUPTED",
-        "putMessageToRemoteBroker interrupted, MsgId: {}, RT: {duration_ms:int}ms, Broker: {broker_name:text}",
-        "an escaping message was interrupted",
-    ),
-    Text("ESC_PUT_QUEUE_ERR", "Put message to specific queue error", "a message for one queue could not escape"),
-    Text(
-        "ESC_GET_NULL",
-        "getMessageResult is null , innerConsumerGroupName {consumer_group}, topic {topic}, offset {start_offset:int}, queueId {queue_id:int}",
-        "a message could not be read back",
-    ),
-    Text(
-        "ESC_GET_NONE",
-        "Can not get msg , topic {topic}, offset {start_offset:int}, queueId {queue_id:int}, needRetry {flag:bool}, result is {result:text}",
-        "a message was not found",
-    ),
-    Text(
-        "ESC_GET_NO_ADDR",
-        "can't find broker address for topic {topic}, {broker_name}",
-        "the broker that holds a message is not known",
-    ),
-    Text(
-        "ESC_GET_ERR",
-        "Get message from remote failed. {topic}, {start_offset:int}, {queue_id:int}, {broker_name}",
-        "a message could not be read from another broker",
-    ),
 )
 
 OTHER_RELEASES = (
-    Text(
-        "BRK_REG_AFTER_SHUTDOWN",
-        "BrokerController#doResterBrokerAll: broker has shutdown, no need to register any more.",
-    ),
-    Text("BRK_SYNC_ERR", "Failed to sync all config for slave."),
     Text("BRK_MEMBERS_ERR", "sync BrokerMemberGroup error."),
     *(
         Text("BRK_SERVICES_ERR", template, meaning)
@@ -729,21 +449,6 @@ OTHER_RELEASES = (
 """Wordings of other releases than those above."""
 
 OTHER_METADATA = (
-    Text(
-        "META_DELAY_INVALID",
-        "schedule CQ offset invalid. offset={start_offset:int}, cqMinOffset={:int}, queueId={queue_id:int}",
-    ),
-    Text(
-        "META_DELAY_INVALID",
-        "schedule CQ offset invalid. offset={start_offset:int}, cqMaxOffset={max_offset:int}, queueId={queue_id:int}",
-    ),
-    Text(
-        "META_VERSION_LOADED",
-        "load consumer offset dataVersion success,{value},{:text}",
-        "the version of the metadata in a file at start",
-    ),
-    Text("META_VERSION_LOADED", "load subGroup dataVersion success,{value},{:data_version}"),
-    Text("META_VERSION_LOADED", "load topic metadata dataVersion success {value}, {:data_version}"),
     *(
         Text("META_LOAD_ERR", template, meaning)
         for template, meaning in (
@@ -762,16 +467,110 @@ OTHER_METADATA = (
     ),
 )
 
-OTHER_ESCAPE = (
-    Text(
-        "ESC_GET_NONE",
-        "Can not get msg , topic {topic}, offset {start_offset:int}, queueId {queue_id:int}, result is {result:text}",
+SIGNS = (
+    *signs(
+        "BRK_SIGN",
+        "ScheduledTask SlaveSynchronize syncAll error.",
+        "Set master flush offset in slave to {max_offset:int}",
+        "Check syncStateSet error",
+        "Failed to create metadata file and delete temp metadata file, temp metadata: {:identity}",
+        "scanAvailableControllerAddresses remove invalid address {peer_address}",
+        "Read metadata file failed",
+        "Read temp metadata file failed",
+        "update and persist temp broker metadata file failed",
+        "fail to create metadata file",
+        "Register to namesrv after {version_timestamp:int}",
+        "BrokerController#doRegisterBrokerAll: broker has shutdown, no need to register any more.",
+        "registerBrokerAll Exception",
+        "Set user specified name server address: {value:text}",
+        "Registration to one or more name servers does NOT complete within deadline. Timeout threshold: {duration_ms:int}ms",
+        "unregisterBroker OK, NamesrvAddr: {peer_address}",
+        "unregisterBroker Exception, NamesrvAddr: {peer_address}",
+        "unregisterBroker Exception, {peer_address}",
+        "sendHeartbeat Exception {peer_address}",
+        "Query data version from name server {peer_address} OK, changed {flag:bool}, broker {:text}, name server {value:text}",
+        "Start transaction check service thread!",
+        "End transaction check service thread!",
+        "Begin to check prepare message, begin time:{version_timestamp:int}",
+        "End to check prepare message, consumed time:{duration_ms:int}",
+        "BrokerController#doResterBrokerAll: broker has shutdown, no need to register any more.",
+        "Failed to sync all config for slave.",
+    ),
+    Text("BRK_SIGN", "retrieve master ha info exception, {{}}", when=WHEN_ONLINE),
+)
+
+SIGNS_IN_DLEDGER_MODE = (
+    *signs(
+        "BRK_SIGN",
+        "Will set the initial commitlog offset={start_offset:int} for dledger",
     ),
 )
 
+SIGNS_OF_SMALLEST_ID = signs(
+    "BRK_SIGN",
+    "min broker id changed, prev {value_before}, new {value}",
+    "Update min broker error, {{}}",
+    "{value:pre_online} service end",
+    "init executor for escaping messages asynchronously success.",
+    "Put message failed, enableSlaveActingMaster={value}, enableRemoteEscape={flag:bool}.",
+    "Put message to specific queue failed, enableSlaveActingMaster={value}, enableRemoteEscape={flag:bool}.",
+    "sendMessageInFailover to remote failed",
+    "putMessageToRemoteBroker: no route info of topic {topic} when escaping message, msgId={}",
+    "putMessageToRemoteBroker failed, remote broker not found. Topic: {topic}, MsgId: {}, Broker: {broker_name}",
+    "putMessageToRemoteBroker failed, remote broker address not found. Topic: {topic}, MsgId: {}, Broker: {broker_name}",
+    "Escaping failed! cost {duration_ms:int}ms, Topic: {topic}, MsgId: {}, Broker: {broker_name}",
+    "putMessageToRemoteBroker exception, MsgId: {}, RT: {duration_ms:int}ms, Broker: {broker_name:text}",
+    "putMessageToRemoteBroker interrupted, MsgId: {}, RT: {duration_ms:int}ms, Broker: {broker_name:text}",
+    "Put message to specific queue error",
+    "getMessageResult is null , innerConsumerGroupName {consumer_group}, topic {topic}, offset {start_offset:int}, queueId {queue_id:int}",
+    "Can not get msg , topic {topic}, offset {start_offset:int}, queueId {queue_id:int}, needRetry {flag:bool}, result is {result:text}",
+    "can't find broker address for topic {topic}, {broker_name}",
+    "Get message from remote failed. {topic}, {start_offset:int}, {queue_id:int}, {broker_name}",
+    "Can not get msg , topic {topic}, offset {start_offset:int}, queueId {queue_id:int}, result is {result:text}",
+)
+
+SIGNS_OF_METADATA = (
+    *signs(
+        "BRK_SIGN",
+        "SyncTopicConfig Exception, {peer_address}",
+        "SyncDelayOffset Exception, {peer_address}",
+        "SyncSubscriptionGroup Exception, {peer_address}",
+        "SyncMessageRequestMode Exception, {peer_address}",
+        "syncTimerCheckPoint Exception, {peer_address}",
+        "SyncTimerMetrics Exception, {peer_address}",
+        "delete topic config OK, topic: {:text}",
+        "load exist local topic, {:text}",
+        "update topic config, old:[{:text}] new:[{:text}]",
+        "create new topic [{:text}]",
+        "Broker receive request to update or create topic={topic}, caller address={peer_address}",
+        "Broker receive request to update or create topic={topic}, but topicConfig has  no changes , so idempotent, caller address={peer_address}",
+        "executionTime of create topic:{topic} is {duration_ms:int} ms",
+        "add: {value}, update: {}, delete: {}",
+        "create new topic {:text}",
+        "the topic {topic} not exist, consumer: {client_id}",
+        "the consumer's subscription not exist, group: {consumer_group}, topic:{topic}",
+        "delete subscription group OK, subscription group:{:text}",
+        "unregister consumer ok, no any connection, and remove consumer group, {consumer_group}",
+        "load exist subscription group, {:text}",
+        "create new subscription group, {:text}",
+        "auto create a subscription group, {:text}",
+        "executionTime of create subscriptionGroup:{consumer_group} is {duration_ms:int} ms",
+        "the consumer's group info not exist, group: {consumer_group}",
+        "schedule CQ offset invalid. offset={start_offset:int}, cqMinOffset={:int}, cqMaxOffset={max_offset:int}, queueId={queue_id:int}",
+        "correct delay offset [ delayLevel {queue_id:int} ] from {value_before} to {value}",
+        "[NOTIFYME]update consumer offset less than store. clientHost={client_id}, key={}, queueId={queue_id:int}, requestOffset={start_offset:int}, storeOffset={max_offset:int}",
+        "schedule CQ offset invalid. offset={start_offset:int}, cqMinOffset={:int}, queueId={queue_id:int}",
+        "schedule CQ offset invalid. offset={start_offset:int}, cqMaxOffset={max_offset:int}, queueId={queue_id:int}",
+        "load consumer offset dataVersion success,{value},{:text}",
+        "load subGroup dataVersion success,{value},{:text}",
+        "load topic metadata dataVersion success {value}, {:text}",
+    ),
+    Text("BRK_SIGN", "Persist file Exception, {value:text}", when=WHEN_ONLINE),
+)
+
 TEXTS = (
-    *under("controller", (*CONTROLLER_MODE, *SERVICES, *NAME_SERVERS, *TRANSACTIONS, *OTHER_RELEASES)),
-    *under("dledger", DLEDGER_MODE),
-    *under("acting_master", (*SMALLEST_ID, *PRE_ONLINE_TEXTS, *ESCAPE, *OTHER_ESCAPE)),
-    *under("metadata", (*METADATA, *OTHER_METADATA)),
+    *under("controller", (*CONTROLLER_MODE, *SERVICES, *NAME_SERVERS, *OTHER_RELEASES, *SIGNS)),
+    *under("dledger", (*DLEDGER_MODE, *SIGNS_IN_DLEDGER_MODE)),
+    *under("acting_master", (*SMALLEST_ID, *PRE_ONLINE_TEXTS, *SIGNS_OF_SMALLEST_ID)),
+    *under("metadata", (*METADATA, *OTHER_METADATA, *SIGNS_OF_METADATA)),
 )

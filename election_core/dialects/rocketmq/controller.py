@@ -5,7 +5,7 @@ In ``controller.log``; of a controller inside a name server in ``namesrv.log``.
 
 from collections.abc import Mapping
 
-from election_replay.election_core.dialects.dialect import Text, under
+from election_replay.election_core.dialects.dialect import Text, signs, under
 from election_replay.election_core.dialects.rocketmq.shapes import decided
 
 CONTROLLER_THREADS = (
@@ -41,28 +41,6 @@ LEADERSHIP = (
         "the controller answers as leader from here on",
     ),
     Text("CTL_LEADER_END", "Stop scheduling controller events", "the controller stopped to serve as leader"),
-    Text("CTL_SCHED_START", "Start event scheduler.", "the thread of the event queue started"),
-    Text(
-        "CTL_LEADER_ABORT",
-        "Append a initial log failed because current state is not leader",
-        "leadership was lost before the first entry was committed",
-    ),
-    Text(
-        "CTL_LEADER_RETRY",
-        "Controller leader append initial log failed, try {count:int} times",
-        "the first entry could not be committed",
-    ),
-    Text(
-        "CTL_LEADER_RETRY_MANY",
-        "Controller leader append initial log failed too many times, please wait a while",
-        "the first entry could not be committed three times",
-    ),
-    Text(
-        "CTL_LEADER_APPEND_ERR",
-        "Error happen when controller leader append initial request to DLedger",
-        "the first entry failed with an error",
-    ),
-    Text("CTL_APPEND_ERR", "Failed to append entry to DLedger", "an entry was refused or not committed in time"),
 )
 
 DECISIONS = (
@@ -77,12 +55,6 @@ DECISIONS = (
         "Failed to append event to DLedger, the response is {value:text}, try cancel the future",
         "no confirmation for the decision just before: its outcome is unknown",
     ),
-    Text(
-        "CTL_EVENT_ERR",
-        "Error happen when handle event {request}",
-        "a request failed; nothing was replicated",
-    ),
-    Text("CTL_QUEUE_ERR", "Error happen in EventScheduler when append event", "a request could not be queued"),
     Text(
         "CTL_APPLIED",
         "Apply {count:int} events index from {committed_from:int} to {committed_to:int} on controller {:self_in_group}",
@@ -103,16 +75,6 @@ DECISIONS = (
         "CTL_ELECT_KEPT",
         "The old master {node} is still alive, not need to elect new master for broker {replica_group}",
         "no election: the master lives",
-    ),
-    Text(
-        "CTL_ELECT_UNREGISTERED",
-        "Receive an ElectMasterEvent which contains the un-registered broker, event = {value:text}",
-        "an election for an unknown broker set was applied",
-    ),
-    Text(
-        "CTL_SNAPSHOT_ERR",
-        "deserialize replicaInfoTable or syncStateSetInfoTable error",
-        "a snapshot of the broker sets could not be read",
     ),
     Text(
         "CTL_SSS_SAME",
@@ -166,11 +128,6 @@ DECISIONS = (
         "Broker {replica_group}'s master {address} shutdown, elect a new master done, result:{:text}",
     ),
     Text(
-        "CTL_ELECT_TIMEOUT",
-        "Failed to trigger elect-master in broker-set: {replica_group}, retryCount: {count:int}",
-        "an election that the controller began itself got no result in time",
-    ),
-    Text(
         "CTL_ELECT_FAILED",
         "Failed to trigger elect-master in broker-set: {replica_group}",
         "an election that the controller began itself found no master",
@@ -182,12 +139,6 @@ BROKERS = (
         "CTL_SCAN",
         "start scanNotActiveBroker",
         "the controller looks for silent brokers, every few seconds",
-        when=from_controller,
-    ),
-    Text(
-        "CTL_SCAN_ERR",
-        "scanNotActiveBroker exception",
-        "the look for silent brokers failed",
         when=from_controller,
     ),
     Text(
@@ -222,11 +173,6 @@ BROKERS = (
     ),
     Text("CTL_INACTIVE_NOT_MASTER", "The {replica_group} broker with IP address {address} shutdown"),
     Text(
-        "CTL_INACTIVE_ERR",
-        "Failed to get replica-info for broker-set: {replica_group} when OnBrokerInactive",
-        "it could not be told whether the broker that is gone was master",
-    ),
-    Text(
         "CTL_NOTIFY",
         "Try notify broker {address} that role changed, RoleChangeNotifyEntry:{:text}",
         "a live broker is told about a change of role",
@@ -235,45 +181,14 @@ BROKERS = (
         "CTL_NOTIFY",
         "Try notify broker {address} with id {broker_id} that role changed, responseHeader:{:text}",
     ),
-    Text("CTL_NOTIFY_ERR", "Failed to notify broker {address} that role changed", "a broker could not be told"),
-    Text("CTL_NOTIFY_ERR", "Failed to notify broker {address} with id {broker_id} that role changed"),
-    Text(
-        "CTL_NOTIFY_NO_MASTER",
-        "Notify broker role change failed, because member group is not null but the new master brokerId is empty, entry:{:text}",
-        "nobody was told: the new master is not known",
-    ),
-    Text("CTL_REQUEST_ERR", "process request: {:text} error, ", "a request failed"),
-    Text(
-        "CTL_CONFIG_UPDATE",
-        "updateConfig called by {address}",
-        "an operator changed the controller's settings",
-        when=from_controller,
-    ),
 )
 
 OTHER_RELEASES = (
-    Text(
-        "CTL_MASTER_SHUTDOWN",
-        "Broker{replica_group}' master shutdown",
-        "the controller heard that the master of a broker set shuts down, and elects another one",
-    ),
-    Text(
-        "CTL_BROKER_ID",
-        "Change broker {address}'s brokerId to {broker_id}",
-        "a broker sends its heartbeats under another id than it did",
-    ),
-    Text(
-        "CTL_APPEND_ERR",
-        "Failed to append event to dledger, the response is {result:text}, try cancel the future",
-        "a decision could not be written into the controllers' log",
-    ),
-    Text("CTL_APPEND_ERR", "Error happen when controller leader append initial request to dledger"),
     Text(
         "CTL_STATE_MACHINE_ERR",
         "Encountered an error on StateMachine {:text}, dLedger may stop working since some error occurs, you should figure out the cause and repair or remove this node.",
         "the controller's DLedger member may have stopped for good",
     ),
-    Text("CTL_STATE_MACHINE_OFF", "StateMachine {value:text} onShutdown", "the controller's member of its group stops"),
     Text(
         "CTL_EVENT_LOST",
         "serialize event message error, event: {value:text}, this event will be discard",
@@ -281,15 +196,40 @@ OTHER_RELEASES = (
     ),
     Text("CTL_EVENT_LOST", "deserialize event message error, event id: {:int}, data length: {:int}"),
     Text("CTL_EVENT_LOST", "deserialize event message error, event id: {:int}, data: {:text}"),
-    Text(
-        "CTL_SNAPSHOT_ERR",
-        "Fail to load snapshot from {value:text}",
-        "the state of the controllers could not be written or read",
-    ),
-    Text("CTL_SNAPSHOT_ERR", "Fail to save snapshot"),
-    Text("CTL_SNAPSHOT_ERR", "Fail to find data file in {value:text}"),
-    Text("CTL_SNAPSHOT_ERR", "serialize replicaInfoTable or syncStateSetInfoTable error"),
 )
 """Lines of a controller about its own log and state, and about brokers that leave."""
 
-TEXTS = under("controller", (*LEADERSHIP, *DECISIONS, *BROKERS, *OTHER_RELEASES))
+SIGNS = (
+    *signs(
+        "CTL_SIGN",
+        "Start event scheduler.",
+        "Append a initial log failed because current state is not leader",
+        "Controller leader append initial log failed, try {count:int} times",
+        "Controller leader append initial log failed too many times, please wait a while",
+        "Error happen when controller leader append initial request to DLedger",
+        "Failed to append entry to DLedger",
+        "Error happen when handle event {request}",
+        "Error happen in EventScheduler when append event",
+        "Receive an ElectMasterEvent which contains the un-registered broker, event = {value:text}",
+        "deserialize replicaInfoTable or syncStateSetInfoTable error",
+        "Failed to trigger elect-master in broker-set: {replica_group}, retryCount: {count:int}",
+        "Failed to get replica-info for broker-set: {replica_group} when OnBrokerInactive",
+        "Failed to notify broker {address} that role changed",
+        "Failed to notify broker {address} with id {broker_id} that role changed",
+        "Notify broker role change failed, because member group is not null but the new master brokerId is empty, entry:{:text}",
+        "process request: {:text} error, ",
+        "Broker{replica_group}' master shutdown",
+        "Change broker {address}'s brokerId to {broker_id}",
+        "Failed to append event to dledger, the response is {result:text}, try cancel the future",
+        "Error happen when controller leader append initial request to dledger",
+        "StateMachine {value:text} onShutdown",
+        "Fail to load snapshot from {value:text}",
+        "Fail to save snapshot",
+        "Fail to find data file in {value:text}",
+        "serialize replicaInfoTable or syncStateSetInfoTable error",
+    ),
+    Text("CTL_SIGN", "scanNotActiveBroker exception", when=from_controller),
+    Text("CTL_SIGN", "updateConfig called by {address}", when=from_controller),
+)
+
+TEXTS = under("controller", (*LEADERSHIP, *DECISIONS, *BROKERS, *OTHER_RELEASES, *SIGNS))

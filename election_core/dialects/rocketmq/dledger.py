@@ -3,7 +3,7 @@
 Of DLedger brokers in ``broker_default.log``, of controllers in ``dledger.log`` or a ``*_default.log``.
 """
 
-from election_replay.election_core.dialects.dialect import Text, under
+from election_replay.election_core.dialects.dialect import Text, signs, under
 
 CANDIDATE, LEADER, FOLLOWER = ({"role": role} for role in ("CANDIDATE", "LEADER", "FOLLOWER"))
 
@@ -97,34 +97,11 @@ ELECTOR = (
         "[BUG] [HandleVote] selfId={node} but remoteId={peer}",
         "vote request that carries the own id",
     ),
-    Text("DL_HB_REPLY_ERR", "heartbeat response failed", "error while a heartbeat's reply was handled"),
-    Text("DL_VOTE_REPLY_ERR", "vote response failed", "error while a vote's reply was handled"),
-    Text("DL_MAINTAIN_ERR", "Error in heartbeat", "the loop that keeps the role failed once, in any role"),
-    Text(
-        "DL_ROLE_HANDLER_ERR",
-        "Handle role change failed term={term:int} role={role} handler={:text}",
-        "a handler of role changes failed",
-    ),
-    Text(
-        "DL_TAKE_ERR",
-        "takeLeadershipTask.check failed. ter={term:int}, role={role}",
-        "bookkeeping of a leadership transfer failed",
-    ),
     Text("DL_TRANSFER_REQ", "handleLeadershipTransfer: {:transfer}", "the leader was asked to hand over"),
     Text(
         "DL_TRANSFER_REJ_TERM",
         "[BUG] [HandleLeaderTransfer] currTerm={term:int} != request.term={from_term:int}",
         "transfer refused: another term",
-    ),
-    Text(
-        "DL_TRANSFER_REJ_ROLE",
-        "[BUG] [HandleLeaderTransfer] selfId={node} is not leader",
-        "transfer refused: not the leader",
-    ),
-    Text(
-        "DL_TRANSFER_REJ_BUSY",
-        "[BUG] [HandleLeaderTransfer] transferee={peer} is already set",
-        "transfer refused: another one is under way",
     ),
     Text(
         "DL_TRANSFER_TERM_CHANGED",
@@ -146,11 +123,6 @@ ELECTOR = (
         "TakeLeadershipTask finished. request={:taken}, response={:transfer_reply}, term={term:int}, role={role}",
         "a transfer ended at who took over; the code tells whether it worked",
     ),
-    Text(
-        "DL_STATE_LOADED",
-        "[MemberState] load persistent state ok. term={term:int} voteFor={peer}",
-        "term and vote as read at start (DLedger 0.4.0 and later)",
-    ),
 )
 
 RPC_AND_SERVER = (
@@ -158,66 +130,13 @@ RPC_AND_SERVER = (
     Text("DL_RPC_HB_SEND_ERR", "Send heartBeat request failed, {:info}", "a heartbeat could not be sent"),
     Text("DL_RPC_VOTE_TIMEOUT", "Vote request time out, {:info}", "no reply to a vote request in time"),
     Text("DL_RPC_VOTE_SEND_ERR", "Send vote request failed, {:info}", "a vote request could not be sent"),
-    Text("DL_RPC_PUSH_SEND_ERR", "Send push request failed, {:info}", "entries could not be sent to a follower"),
-    Text(
-        "DL_RPC_TRANSFER_SEND_ERR",
-        "Send leadershipTransfer request failed, {:info}",
-        "a transfer request could not be sent",
-    ),
-    Text(
-        "DL_RPC_TRANSFER_DONE",
-        "LEADERSHIP_TRANSFER FINISHED. Request={:text}, response={:transfer_reply}, cost={duration_ms:int}ms",
-        "the answer to a transfer request was written",
-    ),
     Text("DL_LISTEN", "listen the port: {value}", "the RPC service of a DLedger process started"),
-    Text(
-        "DL_HB_CHECK_FAILED",
-        "[{node}][HandleHeartBeat] failed",
-        "a heartbeat was meant for another node or group",
-    ),
-    Text(
-        "DL_VOTE_CHECK_FAILED",
-        "[{node}][HandleVote] failed",
-        "a vote request was meant for another node or group",
-    ),
     Text("DL_APPEND_FAILED", "[{node}][HandleAppend] failed", "an append was refused"),
-    Text(
-        "DL_TRANSFER_CHECK_FAILED",
-        "[{node}][handleLeadershipTransfer] failed",
-        "the conditions of a transfer do not hold",
-    ),
-    Text(
-        "DL_PREF_UNKNOWN",
-        "preferredLeaderId = {peer} is not a peer member",
-        "the preferred leader is not a member",
-    ),
     Text("DL_PREF_OFFLINE", "preferredLeaderId = {peer} is not online", "the preferred leader is not online"),
-    Text(
-        "DL_PREF_BEHIND",
-        "preferredLeaderId = {peer} transferee fall behind index : {count:int}",
-        "the preferred leader is too far behind",
-    ),
     Text(
         "DL_PREF_CHOSEN",
         "preferredLeaderId = {peer}, which has the smallest fall behind index = {count:int} and is decided to be transferee.",
         "the leader decided to hand over to this preferred member",
-    ),
-    Text(
-        "DL_PREF_TRANSFER_DONE",
-        "transfer finished. request={:transfer},response={:transfer_reply},cost={duration_ms:int}ms",
-        "the transfer to a preferred leader ended; the code tells whether it worked",
-    ),
-    Text(
-        "DL_PREF_ERR",
-        "[checkPreferredLeader] error, request={:transfer}",
-        "the transfer to a preferred leader failed",
-    ),
-    Text("DL_TAKE_WAIT", "transferee fall behind, diff = {count:int}", "who takes over has to catch up first"),
-    Text("DL_PUSH_FAILED", "[{node}][HandlePush] failed", "entries from a leader were refused or failed"),
-    Text(
-        "DL_THREAD_ERR",
-        "Unexpected Error in running {value:text} ",
-        "a service thread failed once and goes on",
     ),
 )
 
@@ -252,90 +171,9 @@ PUSHER_AND_STORE = (
     ),
     Text("DL_PENDING_INIT", "Initialize the pending closure map in {} for term={term:int}"),
     Text(
-        "DL_PENDING_CLEARED",
-        "[TermChange] Will clear the pending response index={raft_index:int} for term changed from {from_term:int} to {term:int}",
-        "an append of an old term is answered as lost to a change of term",
-    ),
-    Text(
-        "DL_PENDING_CLEARED",
-        "[TermChange] Will clear the pending closure index={raft_index:int} for term changed from {from_term:int} to {term:int}",
-    ),
-    Text(
-        "DL_WATERMARK_CLEARED",
-        "[TermChange] Will clear the watermarks for term changed from {from_term:int} to {term:int}",
-        "the marks of an old term were dropped",
-    ),
-    Text(
-        "DL_PUSH_STATE",
-        "[Push-{peer}]Change state from {value_before} to {value} at {raft_index:int}",
-        "the leader's sending to one follower changed its state",
-    ),
-    Text(
-        "DL_PUSH_TRUNCATE",
-        "[Push-{peer}]Will push data to truncate truncateIndex={raft_index:int} pos={start_offset:int}",
-        "the leader makes a follower cut its tail",
-    ),
-    Text(
-        "DL_PUSH_COMPARE",
-        "[Push-{peer}][DoCompare] compareIndex={raft_index:int} means start to compare",
-        "the leader starts to look for the last common entry",
-    ),
-    Text(
-        "DL_TRUNCATED",
-        "[HandleDoTruncate] truncateIndex={raft_index:int} pos={start_offset:int}",
-        "a follower cuts its tail",
-    ),
-    Text(
-        "DL_PUSH_BEHIND",
-        "[PushFallBehind]The leader pushed an batch append entry last index={raft_index:int} smaller than current ledgerEndIndex={ledger_end:int}, maybe the last ack is missed",
-        "the leader sent entries that the follower already holds",
-    ),
-    Text(
-        "DL_PUSH_FORWARD",
-        "[PushFastForward] ledgerEndIndex={ledger_end:int} entryIndex={raft_index:int}",
-        "the leader sent entries beyond the follower's end",
-    ),
-    Text(
         "DL_PUSH_ERR",
         "[Push-{peer}]Get error response code {:status} {:info}",
         "a follower answered entries with an error",
-    ),
-    Text(
-        "DL_PUSH_DISPATCH_ERR",
-        "[Push-{peer}]Error in {} writeIndex={:int} compareIndex={raft_index:int}",
-        "the leader's sending to one follower failed once",
-    ),
-    Text(
-        "DL_PUSH_INCONSISTENT",
-        "[Push-{peer}]Get INCONSISTENT_STATE when push index={raft_index:int} term={term:int}",
-        "a follower's log does not fit the entry sent",
-    ),
-    Text("DL_PUSH_RETRY", "[Push-{peer}]Retry to push entry at {raft_index:int}", "an entry is sent again"),
-    Text("DL_PUSH_APPEND_ERR", "[HandleDoAppend] writeIndex={raft_index:int}", "a follower could not append"),
-    Text(
-        "DL_PUSH_COMPARE_ERR",
-        "[HandleDoCompare] compareIndex={raft_index:int}",
-        "a follower could not compare",
-    ),
-    Text(
-        "DL_PUSH_COMMIT_ERR",
-        "[HandleDoCommit] committedIndex={raft_index:int}",
-        "a follower could not commit",
-    ),
-    Text(
-        "DL_PUSH_REPEATED",
-        "[MONITOR]The index {raft_index:int} has already existed with {:text} and curr is {:text}",
-        "the leader sent an entry that waits already",
-    ),
-    Text(
-        "DL_APPEND_DONE",
-        "Complete future, term {term:int}, index {raft_index:int}",
-        "the leader committed and applied this entry",
-    ),
-    Text(
-        "DL_COMMIT_SKIPPED",
-        "[MONITOR]Skip update committed index for new={committed:int} < old={:int} or new={:int} < beginIndex={:int}",
-        "a committed index below the known one was not taken",
     ),
     Text(
         "DL_STORE_TRUNCATE",
@@ -348,11 +186,6 @@ PUSHER_AND_STORE = (
         "the committed index at start",
     ),
     Text(
-        "DL_STORE_RECOVERED",
-        "Recover data file over, the last file {value:text}",
-        "the log was read at start",
-    ),
-    Text(
         "DL_STORE_RECOVERED_TO",
         "Recover data to the end entryIndex={ledger_end:int} processOffset={max_offset:int} lastFileOffset={:int} cha={:int}",
         "the end of the log at start",
@@ -362,87 +195,13 @@ PUSHER_AND_STORE = (
         "Begin to recover data from entryIndex={ledger_end:int} {value:text}",
         "the log is being read at start, from this entry",
     ),
-    Text(
-        "DL_STORE_RECOVERED_FILE",
-        "Recover data file to the end of {value:text}",
-        "one file of the log was read",
-    ),
-    Text("DL_STORE_REVISED", "Revise dataFileList {value:text}", "the ends of the log were set at start"),
-    Text("DL_CHECKPOINT_LOAD_ERR", "Load checkpoint failed", "the checkpoint could not be read"),
-    Text("DL_CHECKPOINT_ERR", "Persist checkpoint failed", "the checkpoint could not be written"),
     Text("DL_TERM_LOAD_ERR", "Load last term failed", "term and vote could not be read"),
     Text("DL_TERM_PERSIST_ERR", "Persist curr term failed", "term and vote may be forgotten at the next start"),
-    Text("DL_APPLY_ERR", "Apply task exception", "the state machine failed"),
 )
 
 OTHER_RELEASES = (
-    Text("DL_TRUNCATED", "[HandleDoTruncate] truncateIndex={raft_index:int}"),
-    Text("DL_PUSH_TRUNCATE", "[Push-{peer}]Will push data to truncate truncateIndex={raft_index:int}"),
-    Text(
-        "DL_PUSH_STATE",
-        "[Push-{peer}]Change state from {value_before} to {value}, matchIndex: {raft_index:int}, writeIndex: {:int}",
-    ),
-    Text("DL_PUSH_DISPATCH_ERR", "[Push-{peer}]Error in {} writeIndex={:int} matchIndex={raft_index:int}"),
-    Text(
-        "DL_PUSH_INCONSISTENT",
-        "[Push-{peer}]Get INCONSISTENT_STATE when append entries from {:int} to {raft_index:int} when term is {term:int}",
-    ),
-    Text(
-        "DL_PUSH_INCONSISTENT",
-        "[Push-{peer}]Get INCONSISTENT_STATE when batch push index={raft_index:int} term={term:int}",
-    ),
-    Text("DL_PUSH_RETRY", "[Push-{peer}]Retry to push entry from {raft_index:int} to {:int}"),
-    Text(
-        "DL_PUSH_RETRY",
-        "[Push-{peer}]Reset write index to {raft_index:int} for resending the entries which are timeout",
-    ),
-    Text("DL_PUSH_APPEND_ERR", "[HandleDoBatchAppend]"),
-    Text("DL_PUSH_APPEND_ERR", "[HandleDoWrite] writeIndex={raft_index:int}"),
-    Text("DL_PUSH_COMPARE_ERR", "[HandleDoCompare] preLogIndex={raft_index:int}, preLogTerm={:int}"),
-    Text(
-        "DL_PUSH_BEHIND",
-        "[PushFallBehind]The leader pushed an entry index={raft_index:int} smaller than current ledgerEndIndex={ledger_end:int}, maybe the last ack is missed",
-    ),
-    Text(
-        "DL_PUSH_TERM",
-        "[Push-{}->{peer}]Update term: {from_term:int} and leaderId: {value_before} to new term: {term:int}, new leaderId: {value}",
-        "the leader's sending to one follower serves a new term",
-    ),
-    Text(
-        "DL_PUSH_ENTRY_MISSING",
-        "[Push-{peer}]Get null entry from index={raft_index:int}",
-        "the leader cannot read an entry that a follower needs",
-    ),
-    Text(
-        "DL_PUSH_COMPARE_RESET",
-        "[Push-{peer}][DoCompare] compareIndex={raft_index:int} out of range {:int}-{ledger_end:int}",
-        "the entry to compare lies outside of the leader's log; it begins at its end again",
-    ),
-    Text("DL_APPEND_DONE", "Complete closure, term = {term:int}, index = {raft_index:int}"),
     Text("DL_RPC_HB_SEND_ERR", "HeartBeat request failed due to network error, {:info}"),
     Text("DL_RPC_VOTE_SEND_ERR", "Vote request failed due to network error, {:info}"),
-    Text("DL_TAKE_WAIT", "transferee fall behind index : {count:int}"),
-    Text(
-        "DL_COMMIT_ADVANCED",
-        "[FastAdvanceCommitIndexService-{node}] term: {term:int} advance ok",
-        "a new leader committed an entry of its own term",
-    ),
-    Text(
-        "DL_COMMIT_ADVANCE_ERR",
-        "[FastAdvanceCommitIndexService-{node}] term: {term:int} advance failed, status={result:text}",
-        "a new leader could not commit an entry of its own term yet",
-    ),
-    Text("DL_SHUTDOWN", "server shutdown", "the DLedger member stops"),
-    Text(
-        "DL_STORE_TRUNCATED",
-        "[TRUNCATE] truncateIndex: {raft_index:int}, after truncate, ledgerEndIndex: {ledger_end:int} ledgerEndTerm: {ledger_end_term:int}",
-        "a node has cut entries that its new leader does not have",
-    ),
-    Text(
-        "DL_STORE_RESET",
-        "reset to beforeBeginIndex: {raft_index:int}, beforeBeginTerm: {:int}, now beforeBeginIndex: {:int}, beforeBeginTerm: {:int}, endIndex: {ledger_end:int}, endTerm: {ledger_end_term:int}",
-        "the log begins anew behind a snapshot",
-    ),
     Text(
         "DL_STORE_LOAD_ERR",
         "Load file failed, this usually indicates fatal error, you should check it manually",
@@ -476,18 +235,6 @@ OTHER_RELEASES = (
             ),
         )
     ),
-    Text(
-        "DL_SNAPSHOT_SENT",
-        "[DoInstallSnapshot-{peer}]install snapshot success, lastIncludedIndex = {raft_index:int}, lastIncludedTerm",
-        "a follower took the leader's snapshot in the place of entries",
-    ),
-    Text(
-        "DL_SNAPSHOT_INSTALL",
-        "[HandleDoInstallSnapshot] begin to install snapshot, request={value:text}",
-        "a follower takes the leader's snapshot in the place of its log",
-    ),
-    Text("DL_SNAPSHOT_LOADED", "Snapshot {value:text} loaded successfully", "a snapshot was read"),
-    Text("DL_SNAPSHOT_SAVED", "Snapshot {value:text} saved successfully", "a snapshot was written"),
     *(
         Text("DL_SNAPSHOT_ERR", template, meaning)
         for template, meaning in (
@@ -516,4 +263,79 @@ OTHER_RELEASES = (
 )
 """Wordings of other releases than those above, 0.2.0 to 0.4.3."""
 
-TEXTS = under("dledger", (*ELECTOR, *RPC_AND_SERVER, *PUSHER_AND_STORE, *OTHER_RELEASES))
+SIGNS = signs(
+    "DL_SIGN",
+    "heartbeat response failed",
+    "vote response failed",
+    "Error in heartbeat",
+    "Handle role change failed term={term:int} role={role} handler={:text}",
+    "takeLeadershipTask.check failed. ter={term:int}, role={role}",
+    "[BUG] [HandleLeaderTransfer] selfId={node} is not leader",
+    "[BUG] [HandleLeaderTransfer] transferee={peer} is already set",
+    "[MemberState] load persistent state ok. term={term:int} voteFor={peer}",
+    "Send push request failed, {:info}",
+    "Send leadershipTransfer request failed, {:info}",
+    "LEADERSHIP_TRANSFER FINISHED. Request={:text}, response={:transfer_reply}, cost={duration_ms:int}ms",
+    "[{node}][HandleHeartBeat] failed",
+    "[{node}][HandleVote] failed",
+    "[{node}][handleLeadershipTransfer] failed",
+    "preferredLeaderId = {peer} is not a peer member",
+    "preferredLeaderId = {peer} transferee fall behind index : {count:int}",
+    "transfer finished. request={:transfer},response={:transfer_reply},cost={duration_ms:int}ms",
+    "[checkPreferredLeader] error, request={:transfer}",
+    "transferee fall behind, diff = {count:int}",
+    "[{node}][HandlePush] failed",
+    "Unexpected Error in running {value:text} ",
+    "[TermChange] Will clear the pending response index={raft_index:int} for term changed from {from_term:int} to {term:int}",
+    "[TermChange] Will clear the pending closure index={raft_index:int} for term changed from {from_term:int} to {term:int}",
+    "[TermChange] Will clear the watermarks for term changed from {from_term:int} to {term:int}",
+    "[Push-{peer}]Change state from {value_before} to {value} at {raft_index:int}",
+    "[Push-{peer}]Will push data to truncate truncateIndex={raft_index:int} pos={start_offset:int}",
+    "[Push-{peer}][DoCompare] compareIndex={raft_index:int} means start to compare",
+    "[HandleDoTruncate] truncateIndex={raft_index:int} pos={start_offset:int}",
+    "[PushFallBehind]The leader pushed an batch append entry last index={raft_index:int} smaller than current ledgerEndIndex={ledger_end:int}, maybe the last ack is missed",
+    "[PushFastForward] ledgerEndIndex={ledger_end:int} entryIndex={raft_index:int}",
+    "[Push-{peer}]Error in {} writeIndex={:int} compareIndex={raft_index:int}",
+    "[Push-{peer}]Get INCONSISTENT_STATE when push index={raft_index:int} term={term:int}",
+    "[Push-{peer}]Retry to push entry at {raft_index:int}",
+    "[HandleDoAppend] writeIndex={raft_index:int}",
+    "[HandleDoCompare] compareIndex={raft_index:int}",
+    "[HandleDoCommit] committedIndex={raft_index:int}",
+    "[MONITOR]The index {raft_index:int} has already existed with {:text} and curr is {:text}",
+    "Complete future, term {term:int}, index {raft_index:int}",
+    "[MONITOR]Skip update committed index for new={committed:int} < old={:int} or new={:int} < beginIndex={:int}",
+    "Recover data file over, the last file {value:text}",
+    "Recover data file to the end of {value:text}",
+    "Revise dataFileList {value:text}",
+    "Load checkpoint failed",
+    "Persist checkpoint failed",
+    "Apply task exception",
+    "[HandleDoTruncate] truncateIndex={raft_index:int}",
+    "[Push-{peer}]Will push data to truncate truncateIndex={raft_index:int}",
+    "[Push-{peer}]Change state from {value_before} to {value}, matchIndex: {raft_index:int}, writeIndex: {:int}",
+    "[Push-{peer}]Error in {} writeIndex={:int} matchIndex={raft_index:int}",
+    "[Push-{peer}]Get INCONSISTENT_STATE when append entries from {:int} to {raft_index:int} when term is {term:int}",
+    "[Push-{peer}]Get INCONSISTENT_STATE when batch push index={raft_index:int} term={term:int}",
+    "[Push-{peer}]Retry to push entry from {raft_index:int} to {:int}",
+    "[Push-{peer}]Reset write index to {raft_index:int} for resending the entries which are timeout",
+    "[HandleDoBatchAppend]",
+    "[HandleDoWrite] writeIndex={raft_index:int}",
+    "[HandleDoCompare] preLogIndex={raft_index:int}, preLogTerm={:int}",
+    "[PushFallBehind]The leader pushed an entry index={raft_index:int} smaller than current ledgerEndIndex={ledger_end:int}, maybe the last ack is missed",
+    "[Push-{}->{peer}]Update term: {from_term:int} and leaderId: {value_before} to new term: {term:int}, new leaderId: {value}",
+    "[Push-{peer}]Get null entry from index={raft_index:int}",
+    "[Push-{peer}][DoCompare] compareIndex={raft_index:int} out of range {:int}-{ledger_end:int}",
+    "Complete closure, term = {term:int}, index = {raft_index:int}",
+    "transferee fall behind index : {count:int}",
+    "[FastAdvanceCommitIndexService-{node}] term: {term:int} advance ok",
+    "[FastAdvanceCommitIndexService-{node}] term: {term:int} advance failed, status={result:text}",
+    "server shutdown",
+    "[TRUNCATE] truncateIndex: {raft_index:int}, after truncate, ledgerEndIndex: {ledger_end:int} ledgerEndTerm: {ledger_end_term:int}",
+    "reset to beforeBeginIndex: {raft_index:int}, beforeBeginTerm: {:int}, now beforeBeginIndex: {:int}, beforeBeginTerm: {:int}, endIndex: {ledger_end:int}, endTerm: {ledger_end_term:int}",
+    "[DoInstallSnapshot-{peer}]install snapshot success, lastIncludedIndex = {raft_index:int}, lastIncludedTerm",
+    "[HandleDoInstallSnapshot] begin to install snapshot, request={value:text}",
+    "Snapshot {value:text} loaded successfully",
+    "Snapshot {value:text} saved successfully",
+)
+
+TEXTS = under("dledger", (*ELECTOR, *RPC_AND_SERVER, *PUSHER_AND_STORE, *OTHER_RELEASES, *SIGNS))

@@ -1,6 +1,6 @@
 """The lines of every RocketMQ process about settings, start, stop, threads, files and connections."""
 
-from election_replay.election_core.dialects.dialect import Text, on_thread, under
+from election_replay.election_core.dialects.dialect import Text, on_thread, signs, under
 
 SETTINGS = (
     # starts of a configuration dump
@@ -63,16 +63,6 @@ CHANGES = (
         "Replace, key: {setting}, value: {value_before:text} -> {value:text}",
         "a setting got another value",
     ),
-    Text(
-        "CFG_UPDATE",
-        "updateBrokerConfig, new config: [{value:text}] client: {peer_address} ",
-        "an operator changed the broker's settings",
-    ),
-    Text(
-        "CFG_UPDATE_REQ",
-        "Broker receive request to update config, caller address={peer_address}",
-        "an operator asked to change the broker's settings",
-    ),
 )
 
 LIFE = (
@@ -87,42 +77,17 @@ LIFE = (
     ),
     Text("BRK_SHUTDOWN_BEGIN", "Shutdown hook was invoked, {count:int}", "the broker is being shut down"),
     Text(
-        "BRK_SHUTDOWN_END",
-        "Shutdown hook over, consuming total time(ms): {duration_ms:int}",
-        "the broker was shut down",
-    ),
-    Text("BRK_JSTACK", "broker jstack", "the broker was too slow and printed its threads"),
-    Text(
         "NS_BOOT",
         "The Name Server boot success. serializeType={}, address {address}",
         "the name server started",
     ),
     Text("NS_BOOT", "The Name Server boot success. serializeType={}"),
-    Text(
-        "CTL_EMBEDDED_BOOT",
-        "The ControllerManager boot success. serializeType={}",
-        "the controller inside a name server started",
-    ),
     Text("CTL_BOOT", "The Controller Server boot success. serializeType={}", "the controller started"),
-    Text(
-        "BOX_BROKER_BOOT",
-        "Broker [{value:text}] boot success. serializeType={}",
-        "a broker in a container started",
-    ),
-    Text("BOX_BROKER_BOOT", "Broker [{value:text}] boot success. serializeType={} and name server is {:text}"),
-    Text("BOX_BOOT", "The broker container boot success. serializeType={}", "a broker container started"),
-    Text("BOX_BOOT", "The broker container boot success. serializeType={} and name server is {:text}"),
     Text(
         "SRV_SHUTDOWN_BEGIN",
         "shutdown hook was invoked, {count:int} times.",
         "a name server or controller is being shut down",
     ),
-    Text(
-        "SRV_SHUTDOWN_END",
-        "shutdown hook done, consuming time total(ms): {duration_ms:int}",
-        "a name server or controller was shut down",
-    ),
-    Text("SRV_SHUTDOWN_ERR", "shutdown hook callback invoked failure.", "a shutdown failed"),
 )
 
 THREADS = (
@@ -163,11 +128,7 @@ def outside_store(_: str, stream: str) -> bool:
     return stream != "store.log"
 
 
-FILES = (
-    Text("FILE_LOADED", "load {value} OK", "a metadata file was read", when=outside_store),
-    Text("FILE_LOAD_ERR", "load {value} failed, and try to load backup file", "a metadata file was unreadable"),
-    Text("FILE_PERSIST_ERR", "Failed to persist", "a metadata file could not be written"),
-)
+FILES = (Text("FILE_LOADED", "load {value} OK", "a metadata file was read", when=outside_store),)
 
 
 def in_own_log(_: str, stream: str) -> bool:
@@ -192,19 +153,12 @@ CONNECTIONS = (
         "NETTY SERVER PIPELINE: channelActive, the channel[{peer_address}]",
         "a connection was opened",
     ),
-    Text("NET_SERVER_IDLE", "NETTY SERVER PIPELINE: IDLE exception [{peer_address}]", "a connection was idle"),
     Text(
         "NET_CLIENT_CONNECT",
         "NETTY CLIENT PIPELINE: CONNECT  {address} => {peer_address}",
         "the process connects",
     ),
     Text("NET_CLIENT_CONNECT", "NETTY CLIENT PIPELINE: CONNECT {address} => {peer_address}"),
-    Text(
-        "NET_TIMEOUT",
-        "invokeSync: wait response timeout exception, the channel[addr={peer_address}, id={}]",
-        "a call got no answer in time",
-    ),
-    Text("NET_TIMEOUT", "invokeSync: wait response timeout exception, the channel[{peer_address}]"),
     Text(
         "NET_ANSWER_LOST",
         "RemotingCommand [code={code:int}, language={}, version={value}, opaque={}, flag(B)=1, remark={result:text}",
@@ -214,9 +168,6 @@ CONNECTIONS = (
 )
 
 TROUBLE = (
-    Text("FILE_LOAD_ERR", "load {value} Failed"),
-    Text("FILE_LOAD_ERR", "load {value} failed, and delete invalid file errr"),
-    Text("FILE_PERSIST_ERR", "persist file {value:text} exception"),
     Text(
         "THREAD_DIED",
         "[BUG] Thread has an uncaught exception, threadId={:int}, threadName={value:text}",
@@ -225,4 +176,27 @@ TROUBLE = (
 )
 """Errors of any process."""
 
-TEXTS = under("process", (*DUMP, *CHANGES, *LIFE, *THREADS, *FILES, *CONNECTIONS, *TROUBLE))
+SIGNS = signs(
+    "SRV_SIGN",
+    "updateBrokerConfig, new config: [{value:text}] client: {peer_address} ",
+    "Broker receive request to update config, caller address={peer_address}",
+    "Shutdown hook over, consuming total time(ms): {duration_ms:int}",
+    "broker jstack",
+    "The ControllerManager boot success. serializeType={}",
+    "Broker [{value:text}] boot success. serializeType={}",
+    "Broker [{value:text}] boot success. serializeType={} and name server is {:text}",
+    "The broker container boot success. serializeType={}",
+    "The broker container boot success. serializeType={} and name server is {:text}",
+    "shutdown hook done, consuming time total(ms): {duration_ms:int}",
+    "shutdown hook callback invoked failure.",
+    "load {value} failed, and try to load backup file",
+    "Failed to persist",
+    "NETTY SERVER PIPELINE: IDLE exception [{peer_address}]",
+    "invokeSync: wait response timeout exception, the channel[addr={peer_address}, id={}]",
+    "invokeSync: wait response timeout exception, the channel[{peer_address}]",
+    "load {value} Failed",
+    "load {value} failed, and delete invalid file errr",
+    "persist file {value:text} exception",
+)
+
+TEXTS = under("process", (*DUMP, *CHANGES, *LIFE, *THREADS, *FILES, *CONNECTIONS, *TROUBLE, *SIGNS))

@@ -177,21 +177,6 @@ def _old_queue_data(printed: str) -> Fields:
     return {"value_before": members(printed[:-1]).get("perm")}
 
 
-def _data_version(printed: str) -> Fields:
-    """``DataVersion``: the state version is not printed."""
-    of = members(printed[:-1])
-    return {"version_timestamp": number(of, "timestamp"), "counter": number(of, "counter")}
-
-
-def _topic_at_group(printed: str) -> Fields:
-    topic, mark, group = printed.rpartition("@")
-    return {"topic": topic, "consumer_group": group} if mark else {"topic": printed}
-
-
-def _group_config(printed: str) -> Fields:
-    return {"consumer_group": members(printed).get("groupName")}
-
-
 def _min_broker(printed: str) -> Fields:
     """Read ``id-address`` of the smallest live broker, which is the peer of the printing broker."""
     found = _AT.fullmatch(printed)
@@ -222,10 +207,6 @@ def _queues(printed: str) -> Fields:
         "replica_group": sets.pop() if len(sets) == 1 else None,
         "members": tuple(f"{queue['topic']}:{queue['queue_id']}" for queue in queues),
     }
-
-
-def _topic(printed: str) -> Fields:
-    return {"topic": members(printed[:-1]).get("topicName")}
 
 
 def _notice(printed: str) -> Fields:
@@ -426,13 +407,9 @@ ROCKETMQ_SHAPES: Mapping[str, Shape] = {
     "queues": Shape(rf"\[(?:{_QUEUE.pattern}(?:, )?)*\]", _queues, spread=True),
     "queue_data": Shape(r"QueueData \[[^\]]*\]", _queue_data, spread=True),
     "old_queue_data": Shape(r"QueueData \[[^\]]*\]", _old_queue_data, spread=True),
-    "data_version": Shape(r"DataVersion\[[^\]]*\]", _data_version, spread=True),
-    "topic_at_group": Shape(r"\S*?", _topic_at_group, spread=True),
-    "group_config": Shape(r"SubscriptionGroupConfig\b.*?", _group_config, spread=True),
     "min_broker": Shape(r"\S*?", _min_broker, spread=True),
     "min_id": Shape(r"\S*?", _min_id),
     "pre_online": Shape(r"\S*BrokerPreOnlineService", words),
-    "topic_config": Shape(r"TopicConfig \[.*?\]|null", _topic, spread=True),
     "notice": Shape(r".*?", _notice, spread=True),
     "elect_request": Shape(r"\w+\{[^}]*\}", _elect_request, spread=True),
     "node_id": Shape(r"<\S*?>", _node_id, spread=True),

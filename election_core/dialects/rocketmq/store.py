@@ -4,7 +4,7 @@ Some texts are the same in controller mode and in classic replication, on the sa
 HA_KIND_AUTO or HA_KIND_DEFAULT at the start of a process tells its mode.
 """
 
-from election_replay.election_core.dialects.dialect import Text, off_thread, on_thread, under
+from election_replay.election_core.dialects.dialect import Text, off_thread, on_thread, signs, under
 
 CLASSIC_THREADS = ("DefaultHAClient", "DefaultAcceptSocketService", "HAClient", "AcceptSocketService")
 CLASSIC, AUTO_SWITCH = on_thread(*CLASSIC_THREADS), off_thread(*CLASSIC_THREADS)
@@ -40,7 +40,6 @@ ROLE = (
         "newMasterEpoch {term:int} < lastEpoch {max_term:int}, fail to change to slave",
         "not slave: the own epoch file is ahead",
     ),
-    Text("HA_SLAVE_ERR", "Error happen when change ha to slave", "the change to slave failed"),
     Text(
         "HA_MASTER_OFFSETS",
         "TruncateOffset is {start_offset:int}, confirmOffset is {confirm_offset:int}, maxPhyOffset is {max_offset:int}",
@@ -62,11 +61,6 @@ MASTER_SIDE = (
         "the SyncStateSet that the master wants",
     ),
     Text(
-        "HA_SSS_STALE",
-        "Slave {peer} is still in syncStateSet, but has lost its connection. So new offset can't be compute.",
-        "a member of the SyncStateSet is not connected",
-    ),
-    Text(
         "HA_HANDSHAKE",
         "Receive slave handshake, slaveBrokerId:{peer}, isSyncFromLastFile:{:bool}, isAsyncLearner:{flag:bool}",
         "a slave connected; flag: it is a learner",
@@ -75,11 +69,6 @@ MASTER_SIDE = (
         "HA_HANDSHAKE_REPLY",
         "Master build handshake header: maxEpoch:{max_term:int}, maxOffset:{max_offset:int}, epochEntries:{epoch_entries:epochs}",
         "the master tells a slave its epochs",
-    ),
-    Text(
-        "HA_TRANSFER",
-        "Master transfer data to slave {peer_address:socket}, from offset:{start_offset:int}, currentEpoch:{:epoch}",
-        "the master begins to send to a slave",
     ),
     Text(
         "HA_CONN_STATE",
@@ -99,25 +88,9 @@ MASTER_SIDE = (
         "the master cannot send: a hole in its epochs",
     ),
     Text(
-        "HA_EPOCH_NO_MATCH",
-        "Failed to find an epochEntry to match nextTransferFromWhere {start_offset:int}",
-        "a slave asks for an offset that no epoch covers",
-    ),
-    Text(
-        "HA_EPOCH_NO_NEXT",
-        "Can't find a bigger epochEntry than epoch {term:int}",
-        "the master misses the epoch after this one",
-    ),
-    Text("HA_CONN_STATE_ERR", "Current state illegal {value}", "a connection is in no possible state"),
-    Text(
         "HA_ACK_TIMEOUT",
         "transfer message to slave timeout, offset : {max_offset:int}, request acks: {count:int}",
         "a message was not acknowledged in time; -1: by the whole SyncStateSet",
-    ),
-    Text(
-        "HA_WAIT_TIMEOUT",
-        "Wait HA connection establish with {peer_address} timeout",
-        "no connection in time before coming online",
     ),
 )
 
@@ -126,12 +99,6 @@ SLAVE_SIDE = (
         "HA_CLIENT_MASTER",
         "update master address, OLD: {address} NEW: {peer_address}",
         "the slave's replication got another master",
-        when=AUTO_SWITCH,
-    ),
-    Text(
-        "HA_CLIENT_MASTER_HA",
-        "update master ha address, OLD: {address} NEW: {peer_address}",
-        "the slave's replication got another replication address",
         when=AUTO_SWITCH,
     ),
     Text(
@@ -178,17 +145,6 @@ SLAVE_SIDE = (
         "the slave's log has nothing in common with the master's; the slave's epochs",
     ),
     Text(
-        "HA_CLIENT_GAP",
-        "master pushed offset not equal the max phy offset in slave, SLAVE: {max_offset:int} MASTER: {start_offset:int}",
-        "the master sent from another offset than the slave's end",
-        when=AUTO_SWITCH,
-    ),
-    Text(
-        "HA_CLIENT_STATE_ERR",
-        "State not matched, masterState:{value}, slaveState:{value_before}, bodySize:{:int}, offset:{max_offset:int}, masterEpoch:{term:int}, masterEpochStartOffset:{start_offset:int}, confirmOffset:{confirm_offset:int}",
-        "master and slave are in different states of one connection",
-    ),
-    Text(
         "HA_CLIENT_EXPIRED",
         "AutoSwitchHAClient, housekeeping, found this connection[{peer_address}] expired, {duration_ms:int}",
         "the master said nothing for too long",
@@ -202,17 +158,6 @@ SLAVE_SIDE = (
         "HA_CLIENT_CUT_FAILED",
         "AutoSwitchHAClient truncate log failed in handshake state",
         "the slave could not cut its log; the connection is dropped",
-    ),
-    Text(
-        "HA_CLIENT_REPORT",
-        "Slave report current offset {max_offset:int}",
-        "how far the slave has written",
-        when=AUTO_SWITCH,
-    ),
-    Text(
-        "HA_CLIENT_REPORT_ERR",
-        "AutoSwitchHAClient report max offset to master failed",
-        "the slave could not report its offset",
     ),
 )
 
@@ -246,21 +191,10 @@ STORE = (
         "how the process ended before this start: normally, or abnormally (killed)",
     ),
     Text("STORE_LAST_SHUTDOWN", "last shutdown {result}"),
-    Text("STORE_ROLE", "Broker role change from {value_before} to {role}", "the store noticed a change of role"),
     Text(
         "STORE_RECOVERED",
         "message store recover end, and the max phy offset = {max_offset:int}",
         "the end of the log after the recovery at start",
-    ),
-    Text(
-        "STORE_CONFIRMED",
-        "store checkpoint file confirmPhyOffset {confirm_offset:int}",
-        "the confirm offset in the checkpoint at start",
-    ),
-    Text(
-        "STORE_MASTER_FLUSHED",
-        "store checkpoint file masterFlushedOffset {max_offset:int}",
-        "how far the master had written, in the checkpoint at start",
     ),
     Text("STORE_LOADED", "load over, and the max phy offset = {max_offset:int}", "the end of the log at start"),
     Text(
@@ -268,31 +202,10 @@ STORE = (
         "truncate dirty files to {start_offset:int}",
         "the log is to be cut here; it need not be longer",
     ),
-    Text(
-        "STORE_TRUNCATE_NONE",
-        "no need to truncate files, truncate offset is {start_offset:int}, max physical offset is {max_offset:int}",
-        "the log ends before the point of the cut",
-    ),
-    Text(
-        "STORE_TRUNCATE_MISALIGNED",
-        "offset {start_offset:int} is not align, truncate failed, need manual fix",
-        "the cut falls into a message; the log was not cut",
-    ),
 )
 
 CLASSIC_REPLICATION = (
     Text("XHA_CONN_NEW", "HAService receive new connection, {peer_address:socket}", "a slave connected"),
-    Text(
-        "XHA_SLAVE_OFFSET",
-        "slave[{peer_address:socket}] request offset {max_offset:int}",
-        "the first offset that a slave reported",
-    ),
-    Text(
-        "XHA_TRANSFER",
-        "master transfer data from {start_offset:int} to slave[{peer_address:socket}], and slave request {max_offset:int}",
-        "the master begins to send to a slave",
-    ),
-    Text("XHA_CONN_STATE", "change state to {value}", "a classic connection changed its state", when=CLASSIC),
     Text(
         "XHA_CONN_EXPIRED",
         "ha housekeeping, found this connection[{peer_address:socket}] expired, {duration_ms:int}",
@@ -301,33 +214,14 @@ CLASSIC_REPLICATION = (
     ),
     Text("XHA_CONN_CLOSED", "read socket[{peer_address:socket}] < 0", "a slave closed its connection"),
     Text(
-        "XHA_CLIENT_MASTER_HA",
-        "update master ha address, OLD: {address} NEW: {peer_address}",
-        "the classic slave got another replication address",
-        when=CLASSIC,
-    ),
-    Text(
-        "XHA_CLIENT_MASTER",
-        "update master address, OLD: {address} NEW: {peer_address}",
-        "the classic slave got another master",
-        when=CLASSIC,
-    ),
-    Text(
         "XHA_CLIENT_CONNECT_ERR",
         "HAClient connect to master {peer_address} failed",
         "the classic slave does not reach its master",
     ),
-    Text("XHA_CLIENT_CONNECTED", "HAClient connect to master {peer_address}", "the classic slave is connected"),
     Text(
         "XHA_CLIENT_CLOSED",
         "HAClient close connection with master {peer_address}",
         "the classic slave's connection was closed",
-    ),
-    Text(
-        "XHA_CLIENT_GAP",
-        "master pushed offset not equal the max phy offset in slave, SLAVE: {max_offset:int} MASTER: {start_offset:int}",
-        "the master sent from another offset than the classic slave's end",
-        when=CLASSIC,
     ),
     Text(
         "XHA_CLIENT_EXPIRED",
@@ -339,17 +233,6 @@ CLASSIC_REPLICATION = (
         "AutoRecoverHAClient, master not response some time, so close connection",
         "the classic slave closes its connection: no answer",
     ),
-    Text(
-        "XHA_CLIENT_REPORT",
-        "Slave report current offset {max_offset:int}",
-        "how far the classic slave has written",
-        when=CLASSIC,
-    ),
-    Text(
-        "XHA_LAG",
-        "CommitLog: slave fall behind master {count:int}bytes",
-        "how far the slaves are behind, once a minute",
-    ),
 )
 
 OTHER_RELEASES = (
@@ -357,32 +240,7 @@ OTHER_RELEASES = (
         "HA_HANDSHAKE",
         "Receive slave handshake, slaveAddress:{peer}, isSyncFromLastFile:{:bool}, isAsyncLearner:{flag:bool}",
     ),
-    Text("HA_SOCKET_CLOSED", "Read socket < 0", "the other end of a replication connection closed it"),
-    Text(
-        "HA_SLAVE_ID",
-        "Update slave Id, OLD: {value_before}, New: {value}",
-        "a connection belongs to another broker id than it did",
-    ),
-    Text(
-        "HA_EPOCH_UNKNOWN",
-        "[BUG]Can't find currentTransferEpoch [{term:int}] from epoch cache",
-        "the master does not know the epoch of what it is to send",
-    ),
     Text("STORE_LAST_SHUTDOWN", "last shutdown {result}, root dir: {:text}"),
-    Text("STORE_TRUNCATE_MISALIGNED", "Offset {{}} not align, truncate failed, need manual fix"),
-    Text(
-        "STORE_CONFIRM_FIXED",
-        "confirmOffset {confirm_offset:int} is larger than lastConfirmValidMsgPhyOffset {max_offset:int}, correct confirmOffset to lastConfirmValidMsgPhyOffset",
-        "the confirmed end at start lies outside of the log, and was moved to where that ends or begins",
-    ),
-    Text(
-        "STORE_CONFIRM_FIXED",
-        "confirmOffset {confirm_offset:int} is larger than processOffset {max_offset:int}, correct confirmOffset to processOffset",
-    ),
-    Text(
-        "STORE_CONFIRM_FIXED",
-        "confirmOffset {confirm_offset:int} is less than minPhyOffset {start_offset:int}, correct confirmOffset to minPhyOffset",
-    ),
     Text(
         "STORE_TAIL_TORN",
         "found a half message at {start_offset:int}, it will be truncated.",
@@ -416,22 +274,6 @@ OTHER_RELEASES = (
         "The commitlog files are deleted, and delete the consume queue files",
         "the log was empty at start: it is new, or its messages are gone; queues are removed",
     ),
-    Text(
-        "STORE_STATE",
-        "MessageStoreState transition from {value_before} to {value}; Time in previous state={duration_ms:int}ms, Total time={:int}ms",
-        "the store goes through its start or its end",
-    ),
-    Text(
-        "STORE_STATE",
-        "MessageStoreState transition from {value_before} to {value} failed; Time in previous state={duration_ms:int}ms, Total time={:int}ms",
-        sets={"result": "failed"},
-    ),
-    Text("STORE_STATE", "MessageStoreState initialized, state={value}"),
-    Text(
-        "STORE_ABORT_KEPT",
-        "the store may be wrong, so shutdown abnormally, and keep abort file.",
-        "the store ended with work undone; the next start counts as one after a crash",
-    ),
     *(
         Text("STORE_DISK_FULL", template, meaning, sets={"flag": flag})
         for template, meaning, flag in (
@@ -458,19 +300,12 @@ CLASSIC_OTHER_RELEASES = (
         "slave[{peer_address:socket}] request offset={start_offset:int} greater than local commitLog offset={max_offset:int}.",
         "a slave has more than its master, which closes the connection: the slave holds what the master lost, or never had",
     ),
-    Text("XHA_LAG", "Slave fall behind master: {count:int} bytes"),
     Text(
         "XHA_SOCKET_CLOSED",
         "HAClient, processReadEvent read socket < 0",
         "the master of a classic slave closed the connection",
     ),
     Text("XHA_SOCKET_CLOSED", "HAClient, processReadEvent read socket exception"),
-    Text(
-        "XHA_CLIENT_REPORT_ERR",
-        "HAClient, reportSlaveMaxOffset error, {max_offset:int}",
-        "the classic slave could not report its offset",
-    ),
-    Text("XHA_CLIENT_REPORT_ERR", "{}reportSlaveMaxOffset this.socketChannel.write exception"),
     Text(
         "XHA_CLIENT_EXPIRED", "HAClient, housekeeping, found this connection[{peer_address}] expired, {duration_ms:int}"
     ),
@@ -500,7 +335,54 @@ ACKNOWLEDGEMENTS = (
 )
 """Lines that are printed for each message."""
 
+SIGNS = signs(
+    "HA_SIGN",
+    "Error happen when change ha to slave",
+    "Slave {peer} is still in syncStateSet, but has lost its connection. So new offset can't be compute.",
+    "Master transfer data to slave {peer_address:socket}, from offset:{start_offset:int}, currentEpoch:{:epoch}",
+    "Failed to find an epochEntry to match nextTransferFromWhere {start_offset:int}",
+    "Can't find a bigger epochEntry than epoch {term:int}",
+    "Current state illegal {value}",
+    "Wait HA connection establish with {peer_address} timeout",
+    "State not matched, masterState:{value}, slaveState:{value_before}, bodySize:{:int}, offset:{max_offset:int}, masterEpoch:{term:int}, masterEpochStartOffset:{start_offset:int}, confirmOffset:{confirm_offset:int}",
+    "AutoSwitchHAClient report max offset to master failed",
+    "Broker role change from {value_before} to {role}",
+    "store checkpoint file confirmPhyOffset {confirm_offset:int}",
+    "store checkpoint file masterFlushedOffset {max_offset:int}",
+    "no need to truncate files, truncate offset is {start_offset:int}, max physical offset is {max_offset:int}",
+    "offset {start_offset:int} is not align, truncate failed, need manual fix",
+    "Read socket < 0",
+    "Update slave Id, OLD: {value_before}, New: {value}",
+    "[BUG]Can't find currentTransferEpoch [{term:int}] from epoch cache",
+    "Offset {{}} not align, truncate failed, need manual fix",
+    "confirmOffset {confirm_offset:int} is larger than lastConfirmValidMsgPhyOffset {max_offset:int}, correct confirmOffset to lastConfirmValidMsgPhyOffset",
+    "confirmOffset {confirm_offset:int} is larger than processOffset {max_offset:int}, correct confirmOffset to processOffset",
+    "confirmOffset {confirm_offset:int} is less than minPhyOffset {start_offset:int}, correct confirmOffset to minPhyOffset",
+    "MessageStoreState transition from {value_before} to {value}; Time in previous state={duration_ms:int}ms, Total time={:int}ms",
+    "MessageStoreState transition from {value_before} to {value} failed; Time in previous state={duration_ms:int}ms, Total time={:int}ms",
+    "MessageStoreState initialized, state={value}",
+    "the store may be wrong, so shutdown abnormally, and keep abort file.",
+    "update master ha address, OLD: {address} NEW: {peer_address}",
+    "master pushed offset not equal the max phy offset in slave, SLAVE: {max_offset:int} MASTER: {start_offset:int}",
+    "Slave report current offset {max_offset:int}",
+)
+
+CLASSIC_SIGNS = (
+    *signs(
+        "HA_SIGN",
+        "slave[{peer_address:socket}] request offset {max_offset:int}",
+        "master transfer data from {start_offset:int} to slave[{peer_address:socket}], and slave request {max_offset:int}",
+        "HAClient connect to master {peer_address}",
+        "CommitLog: slave fall behind master {count:int}bytes",
+        "Slave fall behind master: {count:int} bytes",
+        "HAClient, reportSlaveMaxOffset error, {max_offset:int}",
+        "{}reportSlaveMaxOffset this.socketChannel.write exception",
+    ),
+    Text("HA_SIGN", "change state to {value}", when=CLASSIC),
+    Text("HA_SIGN", "update master address, OLD: {address} NEW: {peer_address}", when=CLASSIC),
+)
+
 TEXTS = (
-    *under("controller", (*ROLE, *MASTER_SIDE, *SLAVE_SIDE, *STORE, *OTHER_RELEASES, *ACKNOWLEDGEMENTS)),
-    *under("acting_master", (*CLASSIC_REPLICATION, *CLASSIC_OTHER_RELEASES)),
+    *under("controller", (*ROLE, *MASTER_SIDE, *SLAVE_SIDE, *STORE, *OTHER_RELEASES, *ACKNOWLEDGEMENTS, *SIGNS)),
+    *under("acting_master", (*CLASSIC_REPLICATION, *CLASSIC_OTHER_RELEASES, *CLASSIC_SIGNS)),
 )

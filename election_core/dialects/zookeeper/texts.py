@@ -5,7 +5,7 @@ The node is the server that prints. In a vote, ``value`` is the server voted for
 its last zxid. Rounds restart at 1 with a process.
 """
 
-from election_replay.election_core.dialects.dialect import Condition, Text, under
+from election_replay.election_core.dialects.dialect import Condition, Text, signs, under
 
 
 def in_class(*names: str) -> Condition:
@@ -163,30 +163,10 @@ ELECTION = (
     ),
     Text("ZK_VOTE_BY_STRANGER", "Ignoring notification from non-cluster member {peer:server}"),
     Text(
-        "ZK_VOTE_WITHOUT_DATA",
-        "Ignoring notification as our zxid is -1",
-        "a vote was dropped as this server, or the peer, has no usable data",
-    ),
-    Text("ZK_VOTE_WITHOUT_DATA", "Ignoring notification from member with -1 zxid {peer:server}"),
-    Text(
-        "ZK_VOTE_MALFORMED",
-        "Notification state unrecognized: {result} (n.state), {peer:server}(n.sid)",
-        "a vote came from a server in an unknown state",
-    ),
-    Text("ZK_VOTE_MALFORMED", "Notification state unrecoginized: {result} (n.state), {peer:server}(n.sid)"),
-    Text(
-        "ZK_OLD_PEER",
-        "Backward compatibility mode ({value:text}), server id: {peer:server}",
-        "the peer runs an older release",
-    ),
-    Text(
         "ZK_NEWER_CONFIG",
         "{node:server} Received version: {value} my version: {value_before}",
         "a peer knows a newer set of voters",
     ),
-    Text("ZK_NEWER_CONFIG_ELECTION", "restarting leader election", "the election begins anew with newer voters"),
-    Text("ZK_ORACLE", "Oracle indicates to follow", "what the oracle of two servers says", sets={"flag": True}),
-    Text("ZK_ORACLE", "Oracle indicates not to follow", sets={"flag": False}),
 )
 
 CONNECTIONS = (
@@ -276,9 +256,6 @@ LEARNERS = (
         "the server refuses a stale leader",
     ),
     Text(
-        "ZK_NEWLEADER", "NEWLEADER proposal has Zxid of {:zxid}", "the leader proposes itself in the middle of an epoch"
-    ),
-    Text(
         "ZK_SYNC",
         "Synchronizing with Learner sid: {peer:server} maxCommittedLog=0x{committed_to:counter} minCommittedLog=0x{committed_from:counter} lastProcessedZxid=0x{:zxid} peerLastZxid=0x{:peer_zxid}",
         "the leader compares its log with a learner's; the committed range are counters",
@@ -290,28 +267,6 @@ LEARNERS = (
     Text(
         "ZK_SYNC",
         "Synchronizing with Follower sid: {peer:server} maxCommittedLog=0x{committed_to:counter} minCommittedLog=0x{committed_from:counter} peerLastZxid=0x{:peer_zxid}",
-    ),
-    Text(
-        "ZK_SYNC_SENT",
-        "Sending DIFF zxid=0x{:zxid} for peer sid: {peer:server}",
-        "how the leader brings a learner up to date: diff, trunc or snap",
-        sets={"result": "diff"},
-    ),
-    Text("ZK_SYNC_SENT", "Sending DIFF zxid=0x{:zxid}  for peer sid: {peer:server}", sets={"result": "diff"}),
-    Text(
-        "ZK_SYNC_SENT",
-        "Sending TRUNC zxid=0x{:zxid}  for peer sid: {peer:server}",
-        sets={"result": "trunc"},
-    ),
-    Text(
-        "ZK_SYNC_SENT",
-        "Sending snapshot last zxid of peer is 0x{:peer_zxid}, zxid of leader is 0x{:zxid}, send zxid of db as 0x{}, {count:int} concurrent snapshot sync, snapshot sync was {} from throttle",
-        sets={"result": "snap"},
-    ),
-    Text(
-        "ZK_TRUNC_IMPOSSIBLE",
-        "Cannot send TRUNC to peer sid: {peer:server} peer zxid is from different epoch",
-        "the learner's log ends in another epoch; it gets a snapshot",
     ),
     Text(
         "ZK_SYNC_RECEIVED",
@@ -329,11 +284,6 @@ LEARNERS = (
     Text("ZK_EPOCH_ACCEPTED", "Learner received NEWLEADER message", "the server accepts the leader's epoch"),
     Text("ZK_EPOCH_SET", "Set the current epoch to {term:int}", "the server wrote down the leader's epoch"),
     Text(
-        "ZK_EPOCH_ACKED",
-        "Sent NEWLEADER ack to leader with zxid {:zxid}",
-        "the server told the leader that it accepts",
-    ),
-    Text(
         "ZK_ESTABLISHED",
         "Have quorum of supporters, sids: [{members:servers}]; starting up and setting last processed zxid: {:established}",
         "the leader is established in this term; members acknowledged it",
@@ -346,11 +296,6 @@ LEARNERS = (
     ),
     Text("ZK_UPTODATE", "Learner received UPTODATE message", "the server serves its clients"),
     Text(
-        "ZK_ACK_LATE",
-        "NEWLEADER ACK from sid: {peer:server} is from a different epoch - current 0x{term:epoch} received 0x{from_term:epoch}",
-        "a learner acknowledged an older leader",
-    ),
-    Text(
         "ZK_SYNC_SLOW",
         "Enough followers present. Perhaps the initTicks need to be increased.",
         "a quorum was connected, and its logs were not up to date in time",
@@ -360,12 +305,6 @@ LEARNERS = (
         "This leader is not the designated leader, it will be initialized with allowedToCommit = false",
         "a reconfiguration hands the leadership over",
     ),
-    Text(
-        "ZK_COMMIT_ORDER",
-        "Committing zxid 0x{:zxid} from {peer_address} not first!",
-        "an entry was committed before an older one",
-    ),
-    Text("ZK_COMMIT_FIRST", "First is {:zxid_old}", "the older entry that waits", when=in_class("Leader")),
     Text(
         "ZK_PROPOSAL_GAP",
         "Got zxid 0x{:peer_zxid} expected 0x{:zxid}",
@@ -381,7 +320,6 @@ ENDS = (
         "the leader gave up; decision is the reason in one word, members the servers in sync",
     ),
     Text("ZK_LEADER_SHUTDOWN", "Shutdown called", when=in_class("Leader")),
-    Text("ZK_QUIT_LEADING", "Quit leading due to voter changed mind.", "the winner lost a voter and elects again"),
     Text(
         "ZK_LEARNER_LOST",
         "******* GOODBYE sid:{peer:server} {peer_address} ********",
@@ -419,16 +357,6 @@ ENDS = (
 
 OLDER = (
     Text("ZK_ELECTION", "New election. My id =  {node:server}, Proposed zxid = {:zxid_old}"),
-    Text("ZK_VOTE_MALFORMED", "Notification state unrecognized: {result} (n.state), {peer:server} (n.sid)"),
-    Text("ZK_VOTE_MALFORMED", "Notification state unrecoginized: {result} (n.state), {peer:server} (n.sid)"),
-    Text(
-        "ZK_VOTE_MALFORMED",
-        "Skipping the processing of a partial / malformed response message sent by sid={peer:server} (message length: {:int})",
-    ),
-    Text("ZK_VOTE_MALFORMED", "Got a short response from server {peer:server}: {:int}"),
-    Text("ZK_OLD_PEER", "Backward compatibility mode, server id: {peer:server}"),
-    Text("ZK_OLD_PEER", "Backward compatibility mode, server id={peer:server}"),
-    Text("ZK_ORACLE", "Oracle is not set, return false", sets={"flag": False}),
     Text(
         "ZK_EPOCH_FILE_MISSING",
         "{setting} not found! Creating with a reasonable default. This should only happen when you are upgrading your installation",
@@ -476,26 +404,7 @@ OLDER = (
         "ZK_SYNC",
         "Synchronizing with Follower sid: {peer:server} maxCommittedLog ={committed_to:counter} minCommittedLog = {committed_from:counter} peerLastZxid = {:peer_zxid}",
     ),
-    Text("ZK_SYNC_SENT", "Sending diff", sets={"result": "diff"}, when=in_class("LearnerHandler")),
-    Text("ZK_SYNC_SENT", "Sending TRUNC", sets={"result": "trunc"}, when=in_class("LearnerHandler")),
-    Text("ZK_SYNC_SENT", "leader and follower are in sync, zxid=0x{:zxid}", sets={"result": "diff"}),
-    Text(
-        "ZK_SYNC_SENT",
-        "Sending snapshot last zxid of peer is 0x{:peer_zxid}  zxid of leader is 0x{:zxid}sent zxid of db as 0x{}",
-        sets={"result": "snap"},
-    ),
-    Text(
-        "ZK_SYNC_SENT",
-        "Sending snapshot last zxid of peer is 0x{:peer_zxid}, zxid of leader is 0x{:zxid}, send zxid of db as 0x{}, {count:int} concurrent snapshots, snapshot was {} from throttle",
-        sets={"result": "snap"},
-    ),
     Text("ZK_SYNC_RECEIVED", "Getting a snapshot from leader", sets={"result": "snap"}),
-    Text(
-        "ZK_ACK_LATE",
-        "NEWLEADER ACK from sid: {peer:server} is from a different epoch - current 0x{term:epoch} receieved 0x{from_term:epoch}",
-    ),
-    Text("ZK_COMMIT_ORDER", "Commiting zxid 0x{:zxid} from {peer_address} not first!"),
-    Text("ZK_COMMIT_ORDER", "Commiting zxid 0x{:zxid} from {peer_address} noy first!"),
     Text(
         "ZK_NOT_DESIGNATED",
         "Committing a reconfiguration (reconfigEnabled={}); this leader is not the designated leader anymore, setting allowedToCommit=false",
@@ -506,67 +415,15 @@ OLDER = (
 
 REPLICATION = (
     Text(
-        "ZK_NEWLEADER_ACKED",
-        "Received NEWLEADER-ACK message from {peer:server}",
-        "a learner told the leader that it accepts its epoch",
-    ),
-    Text(
         "ZK_COMMIT_MISMATCH",
         "Committing zxid 0x{:peer_zxid} but next pending txn 0x{:zxid}",
         "the leader committed another entry than the next one here; a follower ends by it",
     ),
     Text("ZK_COMMIT_MISMATCH", "Committing {:peer_zxid}, but next proposal is {:zxid}"),
     Text(
-        "ZK_COMMIT_UNSEEN",
-        "Committing 0x{:peer_zxid}, but got no proposal",
-        "the leader committed an entry that never came here",
-    ),
-    Text("ZK_COMMIT_UNSEEN", "Committing {:peer_zxid} without seeing txn"),
-    Text(
         "ZK_COMMIT_FUTURE",
         "Trying to commit future proposal: zxid 0x{:peer_zxid} from {peer_address}",
         "a learner acknowledged an entry that the leader never proposed",
-    ),
-    Text(
-        "ZK_ACK_ORDER",
-        "ACK for 0x{:peer_zxid} received before ACK for 0x{:zxid}",
-        "a learner acknowledged entries out of their order",
-    ),
-    Text("ZK_ACK_ORDER", "ACK for {:int} received before ACK for {:int}!!!!"),
-    Text(
-        "ZK_SYNC_BROKEN",
-        "DIFF sync got proposal 0x{:peer_zxid}, last queued 0x{:zxid}, expected 0x{}",
-        "the entries that should bring the server up to date have a gap",
-    ),
-    Text(
-        "ZK_SYNC_GAP",
-        "Detected gap between end of txnlog: 0x{:peer_zxid} and start of committedLog: 0x{:zxid}",
-        "entries between the leader's files and its memory are missing; learners get a snapshot",
-    ),
-    Text(
-        "ZK_PACKET_UNEXPECTED",
-        "Got unexpected packet from leader {:text} exiting ...",
-        "a leader or learner sent what it must not at this point; the connection or the process ends",
-    ),
-    Text("ZK_PACKET_UNEXPECTED", "Got unexpected packet from leader: {:text}, exiting ..."),
-    Text("ZK_PACKET_UNEXPECTED", "First packet should have been NEWLEADER"),
-    Text("ZK_PACKET_UNEXPECTED", "First packet {:text} is not FOLLOWERINFO or OBSERVERINFO!"),
-    Text("ZK_PACKET_UNEXPECTED", "Next packet was supposed to be an ACK"),
-    Text("ZK_PACKET_UNEXPECTED", "Next packet was supposed to be an ACK, but received packet: {:text}"),
-    Text("ZK_PACKET_UNEXPECTED", "{:text} is not ACKEPOCH", when=in_class("LearnerHandler")),
-    Text(
-        "ZK_LEARNER_REFUSED",
-        "too many concurrent snapshots: {:text}",
-        "the leader turned a learner away; it has to come again",
-    ),
-    Text("ZK_LEARNER_REFUSED", "too many concurrent sync."),
-    Text(
-        "ZK_LEARNER_REFUSED", "Server failed to authenticate quorum learner, addr: {peer_address}, closing connection"
-    ),
-    Text(
-        "ZK_OBSERVER_BEHIND",
-        "LearnerHandler is too far behind (0x{:peer_zxid} < 0x{:zxid}), disconnecting {peer:server} at {peer_address}",
-        "an observer fell too far behind the follower that feeds it",
     ),
     Text("ZK_LEADER_BIND_FAILED", "Couldn't bind to {address}", "the winner cannot listen for learners"),
     Text("ZK_LEADER_BIND_FAILED", "Couldn't bind to port {:int}"),
@@ -596,11 +453,6 @@ REPLICATION = (
     ),
     Text("ZK_TRUNCATE_FAILED", "Unable to truncate Txn log"),
     Text("ZK_TRUNCATE_FAILED", "Unable to truncate {:text}", when=in_class("FileTxnLog", "FileTxnLog$FileTxnIterator")),
-    Text(
-        "ZK_LOG_ORDER",
-        "Current zxid {:int} is <= {:int} for {request}",
-        "an entry that is not newer than the last one was appended to the log",
-    ),
 )
 
 PROCESS = (
@@ -612,16 +464,6 @@ PROCESS = (
     ),
     Text("ZK_LEARNER_TYPE", "Becoming a non-voting participant", sets={"value": "non-voter"}),
     Text("ZK_LEARNER_TYPE", "Becoming an observer", sets={"value": "observer"}),
-    Text(
-        "ZK_LEARNER_TYPE_DIFFERS",
-        "Peer type from servers list ({value}) doesn't match peerType ({value_before}). Defaulting to servers list.",
-        "the configuration says twice whether the server votes, and differently",
-    ),
-    Text(
-        "ZK_CONFIG_STALE",
-        "setLastSeenQuorumVerifier called with stale config {:text}. Current version: {}",
-        "an older set of voters than the known one was dropped",
-    ),
     Text("ZK_LEADER_SUGGESTED", "Suggested leader: {peer}", "a reconfiguration hands the leadership to this server"),
     Text(
         "ZK_HIERARCHICAL",
@@ -635,15 +477,6 @@ PROCESS = (
     Text("ZK_RECONFIG_REFUSED", "Reconfig failed - {result:text}", "another set of servers was refused"),
     Text("ZK_RECONFIG_REFUSED", "Reconfiguration from version {value} failed -- last seen version is {value_before}"),
     Text("ZK_RECONFIG_REFUSED", "Reconfig operation requested but reconfig feature is disabled."),
-    Text(
-        "ZK_EPOCH_FOUND",
-        "{setting} found. Setting current epoch to {term:int}.",
-        "the epoch at start was taken from a file that was left half done",
-    ),
-    Text(
-        "ZK_EPOCH_FOUND",
-        "{setting} found. The server was terminated after taking a snapshot but before updating current epoch. Setting current epoch to {term:int}.",
-    ),
     Text("ZK_DATABASE_FAILED", "Unable to load database on disk", "the server's data could not be read; it ends"),
     Text("ZK_THREAD_FAILED", "Severe unrecoverable error, exiting", "a thread that the server needs has failed"),
     Text("ZK_THREAD_FAILED", "Severe unrecoverable error, from thread : {result:text}"),
@@ -655,11 +488,6 @@ PROCESS = (
     Text(
         "ZK_DATABASE_EMPTY",
         "No snapshot found, but there are log entries. This should only be allowed during upgrading.",
-    ),
-    Text(
-        "ZK_DATABASE_NEW",
-        "Initialize file found, an empty database will not block voting participation",
-        "a server without data was told that it may vote",
     ),
     Text("ZK_READ_ONLY", "Read-only server started", "the server found no quorum and serves reads alone"),
     Text(
@@ -761,4 +589,70 @@ REASONS = (
 EXPLAINED = frozenset({"ZK_ROLE_ERROR", "ZK_LEADER_LOST", "ZK_LEARNER_ERROR", "ZK_LEADER_SHUTDOWN", "ZK_ROLE_END"})
 """The kinds whose reason may be in an exception."""
 
-TEXTS = under("zab", (*STATES, *START, *ELECTION, *CONNECTIONS, *LEARNERS, *ENDS, *OLDER, *REPLICATION, *PROCESS))
+SIGNS = (
+    *signs(
+        "ZK_SIGN",
+        "Ignoring notification as our zxid is -1",
+        "Ignoring notification from member with -1 zxid {peer:server}",
+        "Notification state unrecognized: {result} (n.state), {peer:server}(n.sid)",
+        "Notification state unrecoginized: {result} (n.state), {peer:server}(n.sid)",
+        "Backward compatibility mode ({value:text}), server id: {peer:server}",
+        "restarting leader election",
+        "Oracle indicates to follow",
+        "Oracle indicates not to follow",
+        "NEWLEADER proposal has Zxid of {:zxid}",
+        "Sending DIFF zxid=0x{:zxid} for peer sid: {peer:server}",
+        "Sending DIFF zxid=0x{:zxid}  for peer sid: {peer:server}",
+        "Sending TRUNC zxid=0x{:zxid}  for peer sid: {peer:server}",
+        "Sending snapshot last zxid of peer is 0x{:peer_zxid}, zxid of leader is 0x{:zxid}, send zxid of db as 0x{}, {count:int} concurrent snapshot sync, snapshot sync was {} from throttle",
+        "Cannot send TRUNC to peer sid: {peer:server} peer zxid is from different epoch",
+        "Sent NEWLEADER ack to leader with zxid {:zxid}",
+        "NEWLEADER ACK from sid: {peer:server} is from a different epoch - current 0x{term:epoch} received 0x{from_term:epoch}",
+        "Committing zxid 0x{:zxid} from {peer_address} not first!",
+        "Quit leading due to voter changed mind.",
+        "Notification state unrecognized: {result} (n.state), {peer:server} (n.sid)",
+        "Notification state unrecoginized: {result} (n.state), {peer:server} (n.sid)",
+        "Skipping the processing of a partial / malformed response message sent by sid={peer:server} (message length: {:int})",
+        "Got a short response from server {peer:server}: {:int}",
+        "Backward compatibility mode, server id: {peer:server}",
+        "Backward compatibility mode, server id={peer:server}",
+        "Oracle is not set, return false",
+        "leader and follower are in sync, zxid=0x{:zxid}",
+        "Sending snapshot last zxid of peer is 0x{:peer_zxid}  zxid of leader is 0x{:zxid}sent zxid of db as 0x{}",
+        "Sending snapshot last zxid of peer is 0x{:peer_zxid}, zxid of leader is 0x{:zxid}, send zxid of db as 0x{}, {count:int} concurrent snapshots, snapshot was {} from throttle",
+        "NEWLEADER ACK from sid: {peer:server} is from a different epoch - current 0x{term:epoch} receieved 0x{from_term:epoch}",
+        "Commiting zxid 0x{:zxid} from {peer_address} not first!",
+        "Commiting zxid 0x{:zxid} from {peer_address} noy first!",
+        "Received NEWLEADER-ACK message from {peer:server}",
+        "Committing 0x{:peer_zxid}, but got no proposal",
+        "Committing {:peer_zxid} without seeing txn",
+        "ACK for 0x{:peer_zxid} received before ACK for 0x{:zxid}",
+        "ACK for {:int} received before ACK for {:int}!!!!",
+        "DIFF sync got proposal 0x{:peer_zxid}, last queued 0x{:zxid}, expected 0x{}",
+        "Detected gap between end of txnlog: 0x{:peer_zxid} and start of committedLog: 0x{:zxid}",
+        "Got unexpected packet from leader {:text} exiting ...",
+        "Got unexpected packet from leader: {:text}, exiting ...",
+        "First packet should have been NEWLEADER",
+        "First packet {:text} is not FOLLOWERINFO or OBSERVERINFO!",
+        "Next packet was supposed to be an ACK",
+        "Next packet was supposed to be an ACK, but received packet: {:text}",
+        "too many concurrent snapshots: {:text}",
+        "too many concurrent sync.",
+        "Server failed to authenticate quorum learner, addr: {peer_address}, closing connection",
+        "LearnerHandler is too far behind (0x{:peer_zxid} < 0x{:zxid}), disconnecting {peer:server} at {peer_address}",
+        "Current zxid {:int} is <= {:int} for {request}",
+        "Peer type from servers list ({value}) doesn't match peerType ({value_before}). Defaulting to servers list.",
+        "setLastSeenQuorumVerifier called with stale config {:text}. Current version: {}",
+        "{setting} found. Setting current epoch to {term:int}.",
+        "{setting} found. The server was terminated after taking a snapshot but before updating current epoch. Setting current epoch to {term:int}.",
+        "Initialize file found, an empty database will not block voting participation",
+    ),
+    Text("ZK_SIGN", "First is {:zxid_old}", when=in_class("Leader")),
+    Text("ZK_SIGN", "Sending diff", when=in_class("LearnerHandler")),
+    Text("ZK_SIGN", "Sending TRUNC", when=in_class("LearnerHandler")),
+    Text("ZK_SIGN", "{:text} is not ACKEPOCH", when=in_class("LearnerHandler")),
+)
+
+TEXTS = under(
+    "zab", (*STATES, *START, *ELECTION, *CONNECTIONS, *LEARNERS, *ENDS, *OLDER, *REPLICATION, *PROCESS, *SIGNS)
+)

@@ -64,6 +64,12 @@ def test_no_rule_reads_a_kind_that_floods() -> None:
     assert not FLOODS & INTERESTING
 
 
+def test_no_rule_reads_a_sign_of_life() -> None:
+    signs = {kind for kind in KINDS if kind.endswith("_SIGN")}
+    assert len(signs) == 9
+    assert not signs & INTERESTING
+
+
 @pytest.mark.parametrize(
     ("stream", "name"),
     [

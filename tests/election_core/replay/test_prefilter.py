@@ -147,11 +147,11 @@ def test_what_a_kind_says_first_in_a_batch_may_end_the_runs_of_others(size: int)
 
 def test_a_member_that_says_nothing_of_interest_is_none_of_several() -> None:
     """It has no log of its own, though its lines are passed over among those of two others."""
-    assert "DL_PUSH_STATE" not in INTERESTING
+    assert "DL_SIGN" not in INTERESTING
     said = [event for node in ("n0", "n1", "n0", "n1") for event in quiet(40, node=node)]
     times = range(BEGAN, BEGAN + len(said) * 3 * SECOND, 3 * SECOND)
     said = [replace(event, event_time=time) for event, time in zip(said, times, strict=True)]
-    said[100:120] = [replace(event, kind="DL_PUSH_STATE", node="n2") for event in said[100:120]]
+    said[100:120] = [replace(event, kind="DL_SIGN", node="n2") for event in said[100:120]]
     assert_nothing_changes(as_new(as_events(said)), 1000, pytest.MonkeyPatch())
     assert "KeyError" not in str(told(as_new(as_events(said)), 1000))
 
@@ -189,7 +189,7 @@ def disturbed(draw: st.DrawFn) -> list[Event]:
             continue
         if what == "aside":
             node = draw(st.sampled_from(("n0", "n1", "n2")))
-            said.append(Event(kind="DL_PUSH_STATE", event_time=time, time_resolution_ms=1, node=node))
+            said.append(Event(kind="DL_SIGN", event_time=time, time_resolution_ms=1, node=node))
             continue
         if what == "other":
             name = draw(st.sampled_from(("term", "role", "node")))
