@@ -324,7 +324,9 @@ def incident(
         if story_alone
         else lanes(published, cluster, group, (begin, end), members, clocks, log_ends),
         roles=inside.spans(inside.roles(published.rows(ROLES, window.overlapping))) if whole else [],
-        course=with_notices(published, window, inside, happened, members, findings, all_lines=at_most is None),
+        course=with_notices(
+            published, window, inside, happened, members, findings, None if raw else proven, all_lines=at_most is None
+        ),
         findings=findings,
         echoes_of=echoes_of(findings),
         evidence=evidence(published, cluster, findings, raw=raw) if whole else {},
@@ -352,17 +354,19 @@ def with_notices(
     happened: "Course",
     members: list[Row],
     findings: list[Row],
+    put_right: Clocks | None,
     *,
     all_lines: bool,
 ) -> "Course":
-    """Return the course with notices, unless enough is known without them; with ``all_lines`` always."""
+    """Return the course with notices, unless enough is known without them; with ``all_lines`` always. Their lines bear
+    the times that the clocks showed; ``put_right`` are the wrong ones, ``None`` where those times are wanted."""
     little = little_is_known(happened, findings)
     if not (little or all_lines):
         return happened
     seen = inside.spans(inside.roles(published.rows(SEEN_ROLES, window.overlapping))) if little else []
-    return replace(
-        happened, notices=notices_in_window(published, window, inside, members, little=little), seen_roles=seen
-    )
+    clocks = put_right or Clocks()
+    found = notices_in_window(published, window.on(clocks), replace(inside, clocks=clocks), members, little=little)
+    return replace(happened, notices=found, seen_roles=seen)
 
 
 def little_is_known(happened: "Course", findings: list[Row]) -> bool:
@@ -403,13 +407,14 @@ class Window:
         cls, cluster: str, group: str, since: datetime | None, until: datetime | None, clocks: Clocks
     ) -> "Window":
         """Return the window between two times on correct clocks; ``None`` is no bound."""
+        return cls(cluster, group, since or FOREVER[0], until or FOREVER[1]).on(clocks)
+
+    def on(self, clocks: Clocks) -> "Window":
+        """Return the window widened by the largest offset of ``clocks``, so that what they showed is in it."""
         furthest = max((abs(clock.ahead) for clock in clocks.wrong), default=timedelta(0))
-        return cls(
-            cluster,
-            group,
-            shifted(since, -furthest) if since else FOREVER[0],
-            shifted(until, furthest) if until else FOREVER[1],
-        )
+        since = self.since if self.since == FOREVER[0] else shifted(self.since, -furthest)
+        until = self.until if self.until == FOREVER[1] else shifted(self.until, furthest)
+        return replace(self, since=since, until=until)
 
     @property
     def values(self) -> list[Any]:

@@ -127,7 +127,7 @@ def _overlap(group: Group, overlap: Overlap) -> Finding:
         severity,
         f"{who} were both master for {between(overlap.least, overlap.most)}{refusing}: {consequence}.",
         [*([answer.since_event] if answer else []), *(asked.evidence if asked else ())],
-        key=(stale.term, newer.term, stale.node, newer.node, newer.begin.at // SECOND),
+        key=(stale.term, newer.term, stale.node, newer.node, max(stale.begin.at, newer.begin.at) // SECOND),
         certainty=certainty,
         led=[newer] if back else (stale, newer),
         nodes=(newer.node, stale.node),
@@ -290,7 +290,7 @@ def _consequence(
         if like_held_back(group, bytes_lost, silent_us):
             return WARNING, DEFINITE, f"{thrown}; if it was frozen, they may be heartbeats that waited for it"
         return CRITICAL, DEFINITE, f"{thrown}, more than heartbeats: {OF_CLIENTS}"
-    if restarted(group, stale):
+    if out_of_place(group, stale):
         return (
             INFO,
             DEFINITE,
@@ -457,7 +457,7 @@ def _covers(finding: Finding, fact: BytesRefused) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """A replica's data before it copied an empty master: ``keys``, or ``bytes`` of a history, as ``had`` shows.
+    """What a replica lost when it copied an empty master: ``keys``, or ``bytes`` of a history, as ``had`` shows.
     ``sure``: keys, or more bytes than heartbeats can have been since the history began."""
 
     copy: DataHeld
@@ -479,7 +479,7 @@ def _wiped(group: Group) -> Iterator[Finding]:
             continue
         replicas = dict.fromkeys(of.copy.node or of.copy.source_node for of in emptied)
         keys, history = max(of.keys for of in emptied), max(of.bytes for of in emptied)
-        gone = f"at least {keys:,} keys had been there" if keys else f"{history:,} bytes of former writes are gone"
+        gone = f"at least {keys:,} keys" if keys else f"{history:,} bytes of former writes"
         yield group.finding(
             RuleId.POSSIBLE_DATA_LOSS,
             ("wiped", began.source_node, began.ids),
@@ -487,7 +487,7 @@ def _wiped(group: Group) -> Iterator[Finding]:
             nodes=(began.who, *replicas),
             when=(began.since, max(since(of.copy).at for of in emptied)),
             summary=f"{name_of(began.node, began.source_node)} began anew without a key, and "
-            f"{' and '.join(replicas)} copied that; {gone}.",
+            f"{' and '.join(replicas)} copied that; {gone} are gone.",
             evidence=[began.since_event, *(fact.since_event for of in emptied for fact in (of.had, of.copy))],
         )
 
@@ -500,8 +500,9 @@ def _replaced(group: Group, held: Sequence[DataHeld], began: DataHeld) -> Iterat
         before = [fact for fact in held if fact.source_node == copy.source_node and fact.since < copy.since]
         counted = [fact for fact in before if fact.count]
         asked = [fact for fact in before if fact.message == ASKS and fact.ids != began.ids and fact.to_index]
-        if copy.count == 0 and counted:
-            yield Replaced(copy, counted[-1], counted[-1].count or 0, 0, sure=True)
+        gone = (counted[-1].count or 0) - (copy.count or 0) if counted and copy.count is not None else 0
+        if gone > 0:
+            yield Replaced(copy, counted[-1], gone, 0, sure=True)
         elif began.count == 0 and asked:
             history = (asked[-1].to_index or 1) - 1
             begun = [

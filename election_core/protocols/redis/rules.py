@@ -49,6 +49,7 @@ from election_replay.election_core.protocols.redis.losses import (
     in_succession,
     losses,
     overlap_findings,
+    restarted,
     sentinels_of,
     silent_for,
 )
@@ -301,7 +302,7 @@ def _heard(group: Group) -> Iterator[tuple[str, Moment]]:
 
 def _without_master(group: Group) -> Iterator[Finding]:
     """Yield ``LEADERLESS`` for times between two masters, with the reasons that delayed the next one."""
-    found = [shown(group, gap) for gap in gaps(group, _heard(group))]
+    found = [shown(group, gap) for gap in gaps(group, _heard(group), fenced=not sentinels_of(group))]
     for gap, finding in zip(found, leaderless(group, found, "master", "epoch"), strict=True):
         reasons = list(_reasons(group, gap.begin, gap.end))
         evidence = (*finding.evidence, *(event for _, event in reasons if event))
@@ -341,7 +342,7 @@ def _unreachable(group: Group) -> Iterator[Finding]:
             and other.source != tenure.source
             and group.clocks.elapsed(tenure.begin, other.end)[0] > 0
         ]
-        if not stale:
+        if not stale or restarted(group, tenure):
             continue
         former = stale[-1]
         words = [
@@ -500,36 +501,56 @@ def _by_word(group: Group, epochs: Epochs) -> Iterator[Finding]:
 
 
 def _refusing(group: Group) -> Iterator[Finding]:
-    """Yield ``LEADERLESS`` in a cluster: a master answered no client, as its view of the cluster was ``fail``."""
+    """Yield ``LEADERLESS`` in a cluster: a master answered no client, as its view of the cluster was ``fail``, until
+    that ended or another one had replaced it."""
     for fact in group.of(Refusing):
-        begin = since(fact)
-        ended = fact.until is not None and fact.until_by is not None
-        end = Moment(fact.until or 0, fact.until_by or 0, fact.source_node, fact.until_event) if ended else group.end
+        begin, over = since(fact), until(fact)
         led = [
             tenure
             for tenure in group.tenures
             if tenure.source == fact.source_node and tenure.begin.at <= fact.since and fact.since < tenure.end.by
         ]
+        successor = _successor(group, led[-1]) if led else None
+        if successor is not None and over is not None and group.clocks.elapsed(successor.begin, over)[0] < 0:
+            successor = None
+        end = _serves_from(group, successor) if successor is not None else over or group.end
         least, most = group.clocks.elapsed(begin, end)
-        if led and not ended:  # nothing is known of the time after its last line as master
+        if led and over is None and successor is None:  # nothing is known of the time after its last line as master
             last = group.written.get(fact.source_node, end)
             least = min(least, *(group.clocks.elapsed(begin, at)[0] for at in (last, led[-1].end)))
         if not led or most < Timeout.MIN_REPORTED.us:
             continue
         tenure = led[-1]
+        replaced = f", until {successor.name} led epoch {successor.term}" if successor is not None else ""
+        who, lasted = tenure.with_detail(f"epoch {tenure.term}"), between(max(least, 0), most)
         yield outage(
             group,
             RuleId.LEADERLESS,
             (tenure.term, "refusing", begin.at // SECOND),
-            (least, most),
-            certainty=DEFINITE,
-            led=[tenure],
-            when=(begin.at, end.at if ended else None),
-            summary=f"{tenure.with_detail(f'epoch {tenure.term}')} answered no client for {between(least, most)}: its "
-            "view of the cluster was fail.",
-            evidence=[fact.since_event, fact.until_event],
+            (max(least, 0), most),
+            certainty=DEFINITE if least > 0 else POSSIBLE,
+            led=[tenure, *([successor] if successor is not None else [])],
+            when=(begin.at, None if end is group.end else max(end.at, begin.at)),
+            summary=f"{who} answered no client for {lasted}: its view of the cluster was fail{replaced}.",
+            evidence=[fact.since_event, successor.begin.event_id if successor is not None else fact.until_event],
             scope=Scope.NO_MAJORITY,
         )
+
+
+def _successor(group: Group, tenure: Tenure) -> Tenure | None:
+    """Return the first master of a larger epoch on another server; a restarted one had been master before."""
+    later = (other for other in group.tenures if other.term > tenure.term and other.source != tenure.source)
+    return min((other for other in later if not restarted(group, other)), key=lambda other: other.begin, default=None)
+
+
+def _serves_from(group: Group, tenure: Tenure) -> Moment:
+    """Return when a master of a cluster began to answer clients: it refuses them as long as its view is ``fail``."""
+    refusing = (
+        over
+        for fact in group.of(Refusing)
+        if fact.source_node == tenure.source and fact.since <= tenure.begin.at and (over := until(fact)) is not None
+    )
+    return max([tenure.begin, *refusing], key=lambda moment: moment.at)
 
 
 def _unplanned(group: Group) -> list[Moment]:

@@ -195,13 +195,15 @@ class SentinelLog:
     def _on_switch(self, event: FoldEvent) -> None:
         """Take the name of the new master, and its epoch if that can be inferred.
 
-        It is the epoch in which the sentinel was itself elected; or in which it voted for the sentinel that reports the
-        switch, if it knows of no later epoch, since the reporter need not be the elected one. Otherwise it is the epoch
-        that the sentinel knows, if it named the former master in the one before: it accepts only a configuration of a
-        larger epoch, and none larger than it knows (``sentinelProcessHelloMessage``).
+        It is the epoch in which the sentinel was itself elected, unless another one reports the switch in the middle of
+        that failover; or in which it voted for the sentinel that reports the switch, if it knows of no later epoch,
+        since the reporter need not be the elected one. Otherwise it is the epoch that the sentinel knows, if it named
+        the former master in the one before: it accepts only a configuration of a larger epoch, and none larger than it
+        knows (``sentinelProcessHelloMessage``).
         """
         watched = self._of(event.replica_group or "")
-        term = watched.open.term if watched.open is not None and watched.open.outcome == "won" else None
+        elected = watched.open is not None and watched.open.outcome == "won" and watched.told_by is None
+        term = watched.open.term if watched.open is not None and elected else None
         peer, voted = watched.last_vote or (None, None)
         if term is None and peer is not None and peer == watched.told_by and self.own_epoch.term in (None, voted):
             term = voted

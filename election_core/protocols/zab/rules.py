@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
-from election_replay.election_core.fold.roles import DIED, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED
+from election_replay.election_core.fold.roles import DIED, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED, TRANSFER
 from election_replay.election_core.judge.at_once import OfOneLog
 from election_replay.election_core.judge.availability import availability
 from election_replay.election_core.judge.clock import Clocks, Moment
@@ -229,9 +229,13 @@ def _meanwhile(group: Group, role: Role, begin: Moment, end: Moment) -> bool:
 
 
 def _unplanned(group: Group, planned: set[tuple[str, int]]) -> list[Moment]:
-    """Return the begins of tenures after the first that no planned stop caused."""
+    """Return the begins of tenures after the first that no planned stop and no hand-over caused."""
     ordered = sorted(group.tenures, key=lambda tenure: tenure.begin)
-    return [tenure.begin for before, tenure in pairwise(ordered) if (before.node, before.term) not in planned]
+    return [
+        tenure.begin
+        for before, tenure in pairwise(ordered)
+        if (before.node, before.term) not in planned and before.end_cause != TRANSFER
+    ]
 
 
 # -- findings ---------------------------------------------------------------------------------------------------

@@ -141,6 +141,24 @@ def test_findings_say_how_sure_they_are_and_what_would_refute_them(
     assert "and 3 more: election-replay explain f00000000001" in text
 
 
+def test_a_notice_of_a_member_with_a_wrong_clock_has_the_true_time(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tables = blank(tmp_path / "w")
+    put(tables, "terms", term(1, "n1", 0, 70))
+    put(tables, "role_intervals", role("n1", "leader", 0, 70, term=1), role("n2", "follower", 2, 70, leader="n1"))
+    ahead = {"source_node": "n2", "position": 1, "moved_ms": -75_000, "clock_least_ms": 74_900, "clock_most_ms": 75_100}
+    times = {"start_time": at(0), "end_time": at(70), "start_time_logged": at(75), "end_time_logged": at(145)}
+    of = {"finding_id": "c1", "protocol": "sources", "node": "n2", "nodes": ["n2"], "summary": "n2 is ahead."}
+    put(tables, "clock_offsets", GROUP | of | ahead | times)
+    put(tables, "events", event("e1", "n2", 105, kind="ZK_LEARNER_TYPE", node="n2", value="voter"))
+    publish(tables)
+    line = "n2: a reconfiguration made the server a voter, or took its vote."
+    assert f"12:00:30  {line}" in told(capsys, tables.root)
+    window = "--from", at(20).isoformat(), "--to", at(40).isoformat()
+    assert f"12:00:30  {line}" in told(capsys, tables.root, *window)
+
+
 def test_what_could_not_be_seen_is_said(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = " ".join(told(capsys, warehouse).split())
     assert "LEADERLESS was kept 2 times, and could not be judged once: a log just stops." in text
