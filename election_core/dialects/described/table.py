@@ -38,9 +38,10 @@ PLACES = {
     "peer": "peer",
     "value": "value",
     "members": "members",
+    "duration": "duration_ms",
 }
 """Placeholder names, and the columns that they fill. ``node`` is the writer of the line; ``value`` and ``members`` are the
-ids in a message of a ring, separated by commas."""
+ids in a message of a ring, separated by commas; ``duration`` is written as Go does, ``1m2.5s``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,9 @@ MEANINGS: Mapping[str, Meaning] = {
     "gets_a_vote": Meaning("VOTED", "the member gets the vote of another one", "voter"),
     "loses_leader": Meaning("LOST", "the member does not hear its leader any more"),
     "loses_quorum": Meaning("ALONE", "the member leads no more, since it does not reach enough others"),
+    "misses": Meaning("MISSES", "the leader has not reached a member for a while", "duration"),
+    "hands_over": Meaning("HANDS_OVER", "the leader begins to hand over its leadership"),
+    "is_removed": Meaning("REMOVED", "the member was removed, or lost its vote: it leads and follows no more"),
 }
 """The effects that a text of a table can have in an election by votes."""
 
@@ -137,7 +141,23 @@ def listed(value: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in value.strip("[](){}").split(",") if name.strip())
 
 
-OTHER_SHAPES = {"term": SHAPES["int"], "members": Shape(SHAPES[""].pattern, listed)}
+def milliseconds(value: str) -> int:
+    """Return the length in ms of a duration as Go writes it: ``504.87293ms``, ``1m2.5s``. Raises ``ValueError`` for
+    anything else."""
+    if not _DURATION.fullmatch(value):
+        raise ValueError(f"no duration: {value[:40]!r}")
+    return round(sum(float(number) * _MS_OF[unit] for number, unit in _LENGTH.findall(value)))
+
+
+_MS_OF = {"h": 3_600_000.0, "m": 60_000.0, "s": 1_000.0, "ms": 1.0, "us": 0.001, "µs": 0.001, "ns": 0.000_001}
+_LENGTH = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)(ms|us|µs|ns|h|m|s)")
+_DURATION = re.compile(rf"(?:{_LENGTH.pattern}){{1,4}}")
+
+OTHER_SHAPES = {
+    "term": SHAPES["int"],
+    "members": Shape(SHAPES[""].pattern, listed),
+    "duration": Shape(SHAPES[""].pattern, milliseconds),
+}
 """The shapes of placeholders that hold no word."""
 
 

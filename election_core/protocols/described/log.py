@@ -2,18 +2,30 @@
 in one line also holds for later lines of a leader that name none."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from election_replay.election_core.fold.fact_writer import Speaker
+from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import UNIDENTIFIED
-from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, SEEN, UNKNOWN, spans
-from election_replay.election_core.model.facts import Fact, QuietLog, TermRaised
+from election_replay.election_core.fold.roles import (
+    CANDIDATE,
+    FOLLOWER,
+    LEADER,
+    REMOVED,
+    SEEN,
+    TRANSFER,
+    UNKNOWN,
+    spans,
+)
+from election_replay.election_core.model.facts import Fact, QuietLog, QuorumLost, TermRaised
 from election_replay.election_core.model.fold_event import FoldEvent
-from election_replay.election_core.protocols.raft_family.log import NO_WINNER, VotingLog
+from election_replay.election_core.model.timing import US_PER_MS
+from election_replay.election_core.protocols.raft_family.log import NO_WINNER, TRANSFER_LASTS, VotingLog
 
 PROTOCOL, HASHICORP = "described", "hashicorp_raft"
 """Programs that the settings describe, and HashiCorp's Raft library."""
 ELECTED, LEADER_LOST, QUORUM_LOST = "elected", "leader_lost", "quorum_lost"
+AT_ONCE_US = 100 * US_PER_MS
+"""Lines of one look at all members lie within this time."""
 
 
 @dataclass(slots=True)
@@ -21,6 +33,10 @@ class Member(VotingLog):
     """The writer of a log as member of one group."""
 
     raised: list[FoldEvent] = field(default_factory=list)
+    lost: list[tuple[FoldEvent, int]] = field(default_factory=list)
+    """Each loss of the majority, with the time in us since a member was reached last."""
+    _missed: list[FoldEvent] = field(default_factory=list)
+    _hands_over_at: int | None = None
 
     def on(self, event: FoldEvent) -> None:
         """Take the member's next line."""
@@ -54,7 +70,10 @@ class Member(VotingLog):
 
     def _follows(self, event: FoldEvent) -> None:
         self.ends(event, NO_WINNER)
-        self.takes(event, FOLLOWER, self._own_term(event) if event.term is not None else None, event.peer, "told")
+        begun = self._hands_over_at if self.role == LEADER else None
+        cause = TRANSFER if begun is not None and event.at - begun < TRANSFER_LASTS else "told"
+        self._hands_over_at = None
+        self.takes(event, FOLLOWER, self._own_term(event) if event.term is not None else None, event.peer, cause)
 
     def _asks(self, event: FoldEvent) -> None:
         """Take a candidacy, whose term is not reached yet: a round before the election may fail."""
@@ -88,7 +107,34 @@ class Member(VotingLog):
         if not self.steps:
             self.takes(event, LEADER, None, self.node, SEEN)
         if self.role == LEADER:
+            waits = [missed.duration_ms for missed in self._missed if event.at - missed.at <= AT_ONCE_US]
+            silent = min((wait for wait in waits if wait is not None), default=None)
+            if silent is not None:
+                self.lost.append((replace(event, term=self.own_term.term), silent * US_PER_MS))
             self.takes(event, FOLLOWER, None, None, QUORUM_LOST)
+        self._missed = []
+
+    def _misses(self, event: FoldEvent) -> None:
+        """Take that the leader has not reached a member; before it gives up it prints all of those at once."""
+        self._missed = [missed for missed in self._missed if event.at - missed.at <= AT_ONCE_US]
+        self._missed.append(event)
+
+    def _hands_over(self, event: FoldEvent) -> None:
+        self._hands_over_at = event.at
+
+    def _is_removed(self, event: FoldEvent) -> None:
+        """Take that the member neither leads nor follows any more, though its process may go on."""
+        self.ends(event, "abandoned")
+        self.takes(event, UNKNOWN, None, None, REMOVED)
+
+    def loss_facts(self, emit: FactWriter) -> Iterator[Fact]:
+        """Yield each loss of the majority. A leader looks within every lease whether it reached a majority within the
+        last one; the members that it had not, and since when, it prints. So the last one of the majority had been
+        reached at the earliest twice as long ago as the last of those, if the process ran (``checkLeaderLease``)."""
+        for event, silent_us in self.lost:
+            since, by = event.at - 2 * silent_us, event.by - silent_us
+            during = emit.during(self.node, since, by, event.event_id, event.at, event.by, event.event_id)
+            yield QuorumLost(*during, term=event.term or 0, rounds=None, regained=False)
 
 
 _MOVES: dict[str, Callable[[Member, FoldEvent], None]] = {
@@ -103,6 +149,9 @@ _MOVES: dict[str, Callable[[Member, FoldEvent], None]] = {
     "VOTED": Member._voted,
     "LOST": Member._lost,
     "ALONE": Member._alone,
+    "MISSES": Member._misses,
+    "HANDS_OVER": Member._hands_over,
+    "REMOVED": Member._is_removed,
 }
 KINDS = frozenset(f"TOLD_{move}" for move in _MOVES)
 HASHICORP_KINDS = frozenset(f"HR_{move}" for move in _MOVES)
@@ -142,6 +191,7 @@ class DescribedLog:
                 yield from emit.roles(spans(member.steps, emit.incarnations, UNKNOWN))
             yield from emit.alive()
             yield from member.vote_facts(emit)
+            yield from member.loss_facts(emit)
             for event in member.raised:
                 yield TermRaised(*emit.at(event), term=event.term or 0, peer=None)
             yield from member.own_term.facts(emit)

@@ -545,12 +545,17 @@ def _successor(group: Group, tenure: Tenure) -> Tenure | None:
 
 def _serves_from(group: Group, tenure: Tenure) -> Moment:
     """Return when a master of a cluster began to answer clients: it refuses them as long as its view is ``fail``."""
-    refusing = (
-        over
-        for fact in group.of(Refusing)
-        if fact.source_node == tenure.source and fact.since <= tenure.begin.at and (over := until(fact)) is not None
-    )
-    return max([tenure.begin, *refusing], key=lambda moment: moment.at)
+    elapsed = group.clocks.elapsed
+    for fact in group.of(Refusing):
+        begun, over = elapsed(since(fact), tenure.begin), until(fact)
+        if (
+            fact.source_node == tenure.source
+            and begun[0] >= 0
+            and over is not None
+            and elapsed(tenure.begin, over)[0] > 0
+        ):
+            return over
+    return tenure.begin
 
 
 def _unplanned(group: Group) -> list[Moment]:
