@@ -6,7 +6,7 @@ could not be read or understood.
 
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import chain
@@ -23,7 +23,13 @@ from election_replay.jobs.landing.landing_zone import Skip, Skipped, open_landin
 from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.regrouping import clusters_in, in_clusters, members_apart
 from election_replay.jobs.landing.reversed_files import read_backwards
-from election_replay.jobs.reading.kinship import groups_by_kinship, lines_spoken, namesakes, sources_of_several
+from election_replay.jobs.reading.kinship import (
+    groups_by_kinship,
+    lines_spoken,
+    namesakes,
+    repeated_files,
+    sources_of_several,
+)
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.replay import Replay, replay
 from election_replay.jobs.settings.config import Config
@@ -57,11 +63,16 @@ def look(
     Raises :class:`~jobs.JobError` when there is nothing that can be read or understood.
     """
     skipped: list[Skipped] = []
-    layouts = list(layouts_in(Path(folder), scratch / "unpacked", config, skipped, day))
-    parts = [
-        part for number, layout in enumerate(layouts) for part in read_backwards(layout, scratch / f"turned-{number}")
-    ]
+    roots = roots_in(Path(folder), scratch / "unpacked", skipped, day)
+    layouts = layouts_of(roots, Path(folder), config, skipped)
+    parts = forwards(layouts, scratch / "turned")
     landings, done = landed_and_judged(engine, parts, warehouse, config)
+    copies = repeated_files(Published(warehouse)) if done.run_id else {}
+    if copies:
+        warehouse.clear()
+        layouts = layouts_of(roots, Path(folder), config, [], copies)
+        parts = forwards(layouts, scratch / "turned-again")
+        landings, done = landed_and_judged(engine, parts, warehouse, config)
     apart = regrouped(parts, Published(warehouse), scratch / "apart") if done.run_id else []
     if apart:
         warehouse.clear()
@@ -69,7 +80,14 @@ def look(
         landings, done = landed_and_judged(engine, parts, warehouse, config)
     skipped += [item for layout in layouts for item in layout.unknown]
     assumed = [item for part in parts for item in part.assumed]
-    return Looked(parts, assumed, landings, done, skipped, [file for part in parts for file in part.read_otherwise])
+    otherwise = [file for part in parts for file in part.read_otherwise]
+    otherwise += [(path, f"a copy, read once: all its lines are in {other}") for path, other in sorted(copies.items())]
+    return Looked(parts, assumed, landings, done, skipped, otherwise)
+
+
+def forwards(layouts: Sequence[InferredLayout], into: Path) -> list[InferredLayout]:
+    """Return the layouts with the files whose newest line comes first turned around, in folders below ``into``."""
+    return [part for number, layout in enumerate(layouts) for part in read_backwards(layout, into / str(number))]
 
 
 def landed_and_judged(
@@ -112,38 +130,53 @@ def replay_with_kin(engine: Engine, warehouse: Warehouse, inventory: Inventory) 
     return replay(engine, warehouse, replace(inventory, listed=listed), settings="the defaults")
 
 
-def layouts_in(
-    folder: Path, unpacked: Path, config: Config, skipped: list[Skipped], day: date | None = None
-) -> Iterator[InferredLayout]:
-    """Yield the layout of a folder itself, of its archives unpacked, and of its exports rewritten.
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A folder that holds logs. ``reread`` are its files that another root holds rewritten; ``rewritten`` are the files
+    that this one holds rewritten, and what is assumed of each."""
 
-    Raises :class:`~jobs.JobError` if none of them holds a log.
-    """
+    folder: Path
+    reread: Collection[str] = ()
+    rewritten: Mapping[str, str | None] = field(default_factory=dict)
+
+
+def roots_in(folder: Path, unpacked: Path, skipped: list[Skipped], day: date | None = None) -> list[Root]:
+    """Return a folder itself, its archives unpacked, and the exports in both rewritten."""
     roots = [alone(folder, unpacked)] if folder.is_file() and not is_archive(folder.name) else []
     roots += [folder] if folder.is_dir() else []
     if unpack_all(folder, unpacked, skipped.append) and unpacked.is_dir():
         roots.append(unpacked)
     exports = [(root, unpacked.with_name(f"exports-{number}")) for number, root in enumerate(roots)]
-    reread = {root: write_exports(str(root), into, day) for root, into in exports}
-    written = {into: reread[root] for root, into in exports if reread[root]}
-    roots += written
+    rewritten = [(root, into, write_exports(str(root), into, day)) for root, into in exports]
+    read = [Root(root, reread.keys()) for root, _, reread in rewritten]
+    return read + [Root(into, (), reread) for _, into, reread in rewritten if reread]
+
+
+def layouts_of(
+    roots: Sequence[Root], folder: Path, config: Config, skipped: Sequence[Skipped], copies: Collection[str] = ()
+) -> list[InferredLayout]:
+    """Return the layout of each root that holds logs, without ``copies``; ``folder`` is what the user gave.
+
+    Raises :class:`~jobs.JobError` if none of them holds a log.
+    """
     cluster = stem(folder.resolve().name) or "logs"
     problems: list[JobError] = []
-    found = 0
+    layouts = []
     for root in roots:
         try:
-            layout = infer_layout(str(root), cluster, config)
+            layout = infer_layout(str(root.folder), cluster, config, copies)
         except JobError as error:
             problems.append(error)
             continue
-        layout = without(layout, reread.get(root, {}))
-        layout = replace(layout, read_otherwise=[(path, how) for path, how in written.get(root, {}).items() if how])
-        found += bool(layout.files)
-        yield layout
-    if not found:
+        layout = without(layout, root.reread)
+        otherwise = [(path, how) for path, how in root.rewritten.items() if how]
+        layouts.append(replace(layout, read_otherwise=otherwise))
+    if not any(layout.files for layout in layouts):
         why = [f"{file.path}: {file.reason}" for file in skipped[:3]]
-        first = [as_given(str(line), roots, folder) for line in problems[0].args] if problems else [nothing(folder)]
+        given = [root.folder for root in roots]
+        first = [as_given(str(line), given, folder) for line in problems[0].args] if problems else [nothing(folder)]
         raise JobError(*first, *why)
+    return layouts
 
 
 def as_given(text: str, roots: Collection[Path], folder: Path) -> str:

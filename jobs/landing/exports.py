@@ -23,7 +23,8 @@ from election_replay.jobs.landing.archives import is_archive
 from election_replay.jobs.landing.blocks import Blocks, head
 from election_replay.jobs.landing.copied import is_page, text_of_page, unbroken, width
 from election_replay.jobs.landing.landing_zone import Entry, LandingZone, is_text, open_landing
-from election_replay.jobs.landing.pasted import members_of
+from election_replay.jobs.landing.pasted import DUMPED, members_of
+from election_replay.jobs.landing.recognising import of_kubernetes
 from election_replay.jobs.landing.reversed_files import stamp
 from election_replay.jobs.landing.years import with_days, with_years, without_day, without_year
 
@@ -98,7 +99,7 @@ def parts_of_export(
             return [], []
     text = (b"".join(data) + blocks.rest).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
     lines, assumed = as_written(text, entry.modified, day)
-    if lines is None and is_json(beginning):
+    if lines is None and is_json(beginning) and DUMPED not in text:
         return [], []
     lines = text.splitlines() if lines is None else lines
     members = members_of(lines, name)
@@ -129,7 +130,7 @@ def as_written(text: str, modified: int | None, day: date | None = None) -> tupl
     if len(stamped) > SEVERAL and all(line.endswith(",") for line in stamped):
         lines, changed = [line.removesuffix(",") for line in lines], True
     for lacks, dated in ((without_year, with_years), (without_day, with_days)):
-        if lacks(sample):
+        if lacks(sample) and not of_kubernetes(beginning):
             lines, how = dated(lines, modified, day)
             assumed.append(how)
     return (lines if changed or assumed else None), assumed

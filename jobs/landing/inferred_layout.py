@@ -22,7 +22,7 @@ from election_replay.jobs.landing.landing_zone import Entry, LandingZone, Skippe
 from election_replay.jobs.landing.listing import LogFile, log_files
 from election_replay.jobs.landing.masking import masked
 from election_replay.jobs.landing.plan import head_found
-from election_replay.jobs.landing.recognising import looked_at
+from election_replay.jobs.landing.recognising import looked_at, of_kubernetes
 from election_replay.jobs.landing.understanding import LOOKED_AT, Understanding
 from election_replay.jobs.settings.config import Config
 from election_replay.schemas.landed_files import NOT_UNDERSTOOD
@@ -74,6 +74,9 @@ SEVERAL_LOGS = frozenset(dialect.system for name, dialect in STREAMS.items() if 
 """The systems whose processes write several logs, each under a name of its own; their logs under other names are not
 needed."""
 
+LOOKED_AT_FIRST = 4 << 10
+"""The bytes at the beginning of a file that show whether a part of Kubernetes wrote it."""
+
 REASONS = 12
 """The most files of which the reason is given where none is understood."""
 
@@ -114,16 +117,19 @@ class _Found:
     below: str = ""
 
 
-def infer_layout(root: str, cluster: str, config: Config) -> InferredLayout:
+def infer_layout(root: str, cluster: str, config: Config, copies: Collection[str] = ()) -> InferredLayout:
     """Return the logs in the folder ``root``; their cluster is called ``cluster`` where no folder names it.
+
+    Files at the paths ``copies`` are passed over.
 
     Raises :class:`~jobs.JobError` when the folder cannot be opened or holds nothing that is understood.
     """
     unknown: list[Skipped] = []
     try:
-        files = log_files(root, config.layout, config.metadata_layout, unknown.append)
+        listed = log_files(root, config.layout, config.metadata_layout, unknown.append)
     except JobError:
-        return by_signs(root, cluster, config, unknown)
+        return by_signs(root, cluster, config, unknown, copies)
+    files = [file for file in listed if file.path not in copies]
     nodes: dict[tuple[str, str], int] = defaultdict(int)
     for file in files:
         nodes[file.cluster, file.source_node] += 1
@@ -131,10 +137,12 @@ def infer_layout(root: str, cluster: str, config: Config) -> InferredLayout:
     return InferredLayout(root, [replace(file, settled=True) for file in files], assumed, unknown)
 
 
-def by_signs(root: str, cluster: str, config: Config, unknown: list[Skipped]) -> InferredLayout:
-    """Return the logs of a folder that is not in the configured layout."""
+def by_signs(
+    root: str, cluster: str, config: Config, unknown: list[Skipped], copies: Collection[str]
+) -> InferredLayout:
+    """Return the logs of a folder that is not in the configured layout, without ``copies``."""
     zone = open_landing(root)
-    entries = [entry for entry in zone.walk(unknown.append) if plain(entry, unknown)]
+    entries = [entry for entry in zone.walk(unknown.append) if plain(entry, unknown) and entry.path not in copies]
     beside = defaultdict(list)
     for entry in sorted(entries, key=lambda entry: entry.path):
         beside[str(PurePosixPath(entry.path).parent)].append(entry)
@@ -158,7 +166,11 @@ def understood(folder: Sequence[Entry], zone: LandingZone, config: Config, unkno
     """Return the files of one folder that a dialect reads: those whose names are known, or else by their first
     lines."""
     beside = {stream_of(PurePosixPath(entry.path).name) for entry in folder}
-    found = [sign for entry in folder if (sign := known_by_name(entry, beside)) is not None]
+    found = [
+        sign
+        for entry in folder
+        if (sign := known_by_name(entry, beside)) is not None and not of_kubernetes(beginning(entry, zone))
+    ]
     known = {sign.entry.path for sign in found}
     rest = [entry for entry in folder if entry.path not in known]
     if found:
@@ -169,6 +181,11 @@ def understood(folder: Sequence[Entry], zone: LandingZone, config: Config, unkno
         unknown += [Skipped(entry.path, reason, harmless=True) for entry in rest if entry.path not in known]
         return found + others
     return [sign for entry in rest if (sign := known_by_lines(entry, zone, config, unknown, beside)) is not None]
+
+
+def beginning(entry: Entry, zone: LandingZone) -> str:
+    """Return the first lines of a file as text."""
+    return head(zone, entry.path, entry.size, LOOKED_AT_FIRST).data.decode("utf-8", "replace")
 
 
 def of_other_system(entry: Entry, zone: LandingZone, config: Config, by_name: Collection[str]) -> _Found | None:
@@ -246,23 +263,28 @@ def known_by_lines(
     """Return a file whose lines say which system wrote it, by what the landing itself makes of its beginning; else
     None."""
     path = PurePosixPath(entry.path)
-    stream = stream_of(path.name)
+    other = of_kubernetes(beginning(entry, zone))
+    stream = f"{path.name}.txt" if other else stream_of(path.name)  # the name of such a file says nothing
     data, problem, _ = head(zone, entry.path, entry.size, looked_at(stream))
-    file = LogFile(entry.path, "", "", entry.size, entry.modified)
+    file = LogFile(entry.path, "", "", entry.size, entry.modified, known_as=stream if other else "")
     if problem or head_found(file, data, config).dialect is None:
-        harmless = problem is None and not stream.endswith((".log", CONSOLE))
-        reason = problem or reason_of(data, stream)
+        harmless = problem is None and (other or not stream.endswith((".log", CONSOLE)))
+        reason = problem or ("a log of Kubernetes itself" if other else reason_of(data, stream))
         unknown.append(Skipped(entry.path, reason, harmless=harmless))
         return None
     if _RESTART.fullmatch(stream) and path.parent.name:
         return _Found(entry, f"{path.parent.name}.{stream}", telling(path.parent.parts), "")
     log = without_life(stream, beside)
     name = "" if path.suffix == f".{log}" else stem(log)  # 2026-11-21.json names a day, and no node
-    return _Found(entry, "" if log == stream else f"{log}.1", telling(path.parent.parts), name)
+    return _Found(entry, file.known_as if log == stream else f"{log}.1", telling(path.parent.parts), name)
 
 
 def reason_of(data: bytes, stream: str) -> str:
     """Return why a file that begins with ``data`` is not understood, as far as that shows."""
+    if b'"brokerConfigs"' in data:
+        return (
+            "RocketMQ's bin/export.sh wrote it: settings and counts; the logs are in ~/logs/rocketmqlogs of each broker"
+        )
     looks = Understanding(stream, None)
     looks.begin(data)
     if found := looks.problem(masked):

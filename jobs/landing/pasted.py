@@ -17,6 +17,7 @@ _HEADINGS = tuple(
     re.compile(expression, re.IGNORECASE)
     for expression in (
         rf"==+> ?(?P<node>/?{_NAME}) ?<==+",
+        rf"==== START logs for container \S+ of pod \S+/(?P<node>{_NAME}) ====",
         rf"([=*#~_-])\1+\s*(?:(?:node|member|server|pod|host|broker)[ :=]+)?(?P<node>/?{_NAME}):?\s*\1\1+",
         rf"{_PROMPT}(?:sudo )?(?:kubectl|oc|docker|podman|nerdctl|crictl)\b.*? logs?(?: -\S+(?: \S+)?)*? "
         rf"(?P<node>{_NAME}).*",
@@ -32,6 +33,9 @@ _HEADINGS = tuple(
 )
 """The patterns of headings, each for a whole line; the group ``node`` is the node whose lines follow."""
 
+DUMPED = "==== START logs for container "
+"""What ``kubectl cluster-info dump`` prints before the log of a container, among lists of objects in JSON."""
+_DUMPED_END = DUMPED.replace("START", "END")
 _QUOTED = re.compile(r"^(?:\s*[>|] ?)+")
 _SUMMARY = re.compile(r"(?i)<summary>(.{1,120}?)(?:</summary>|\Z)")
 _TAG = re.compile(r"<[^<>]{1,80}>")
@@ -55,7 +59,7 @@ def parted(lines: Iterable[str]) -> list[tuple[str, list[str]]]:
     """
     found: list[tuple[str, list[str]]] = [("", [])]
     for line in lines:
-        node = heading(line)
+        node = "" if line.startswith(_DUMPED_END) else heading(line)
         if node is not None:
             found.append((node, []))
         else:
@@ -82,14 +86,15 @@ def members_of(lines: Sequence[str], name: str) -> list[tuple[str, list[str]]]:
     """Return (path, lines) of each member whose log stands below a heading in the file ``name``.
 
     Returns an empty list when headings name fewer than two nodes, or when time goes back at fewer than half of the
-    headings: those are then lines of one log that look like headings.
+    headings: those are then lines of one log that look like headings, unless ``kubectl cluster-info dump`` wrote them.
     """
-    parts = parted(lines)
+    dump = any(line.startswith(DUMPED) for line in lines)
+    parts = [(node, below) for node, below in parted(lines) if node or not dump]
     if len({node for node, _ in parts if node}) < 2:
         return []
     times = [[time for line in below if (time := stamp(line))] for _, below in parts]
     back = sum(after[0] < before[-1] for before, after in pairwise(times))
-    if 2 * back < len(parts) - 1:
+    if 2 * back < len(parts) - 1 and not dump:
         return []
     found: dict[str, list[str]] = {}
     for node, below in parts:

@@ -5,6 +5,7 @@ its lines are texts of that dialect; otherwise it is the log of another program.
 """
 
 import io
+import re
 from collections.abc import Sequence
 
 import polars as pl
@@ -20,9 +21,23 @@ of settings at its start, and a rolled file may begin with some quiet hours. For
 :data:`~jobs.landing.evidence.HEAD_BYTES` are enough to tell its layout."""
 
 
+KLOG = re.compile(
+    r"(?:\S+ (?:std(?:out|err) [FP] )?)?[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ [\w./-]+\.go:\d+\] ", re.ASCII
+)
+"""The beginning of a line as all parts of Kubernetes write it, with the time and the stream of its container or not."""
+KLOG_LINES = 20
+
+
 def looked_at(stream: str) -> int:
     """Return how many bytes of the beginning of a file are needed to recognise its dialect."""
     return HEAD_BYTES if dialect_for(stream) or is_other(stream) else LOOKED_AT_BYTES
+
+
+def of_kubernetes(beginning: str) -> bool:
+    """Return True when most of the first lines are those of a part of Kubernetes, whatever the file is called: the
+    ``kube-proxy.log`` of a support bundle is not the proxy of RocketMQ."""
+    lines = [line for line in beginning.splitlines()[: 2 * KLOG_LINES] if line.strip()][:KLOG_LINES]
+    return 2 * sum(KLOG.match(line) is not None for line in lines) > len(lines)
 
 
 def dialect_of(stream: str, data: bytes, setting: str | None = None) -> Dialect | None:

@@ -71,6 +71,36 @@ def namesakes(published: Published) -> dict[str, dict[tuple[str, str], list[str]
     return found
 
 
+def repeated_files(published: Published) -> dict[str, str]:
+    """Return path -> path of another file that holds all its lines, for each file that may be left out.
+
+    Support bundles hold one log several times: as an engine wrote it, as ``kubectl logs`` printed it, and once for each
+    host on which the bundle was made. A few lines may be alike in the logs of two members, and many within the same
+    second, when both start: they make no copy, unless the files begin alike and are as long. Nor do snapshots of
+    metadata, which have no time in them: a slave's are its master's.
+    """
+    rows = published.rows(
+        "WITH line AS (SELECT DISTINCT path, l.fingerprint, hash(text) AS text, time_resolution_ms >= 1000 AS coarse "
+        "FROM log_lines AS l JOIN events AS e USING (cluster, event_id) WHERE kind <> 'TICK' "
+        "AND kind NOT LIKE 'META_SNAPSHOT_%'), "
+        "file AS (SELECT *, count(*) OVER (PARTITION BY path) AS lines FROM line) "
+        "SELECT a.path, b.path AS other FROM file AS a JOIN file AS b USING (text) "
+        "WHERE a.lines >= ? AND (b.lines > a.lines OR b.lines = a.lines AND b.path < a.path) "
+        "AND (NOT a.coarse OR (a.fingerprint, a.lines) = (b.fingerprint, b.lines)) "
+        "GROUP BY ALL HAVING count(*) = any_value(a.lines) ORDER BY any_value(b.lines) DESC, b.path",
+        [COPY_LINES],
+    )
+    found: dict[str, str] = {}
+    for row in rows:
+        if row["other"] not in found:
+            found.setdefault(row["path"], row["other"])
+    return found
+
+
+COPY_LINES = 5
+"""The fewest different lines of a file that are taken for a copy of another file's."""
+
+
 def sentinels_apart(published: Published) -> dict[tuple[str, str], list[list[str]]]:
     """Return, by (cluster, group), the sources of sentinels that do not know those of another set, set by set.
 
