@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, product
+from itertools import chain, combinations, product
 
 from election_replay.election_core.judge.clock_blame import copier_of, is_copier, may_be_equal, owner_of
 from election_replay.election_core.judge.clock_segments import Segments
@@ -414,10 +414,9 @@ class Clocks:
 
     def _doubted(self) -> list[int]:
         """Return the numbers of the segments whose configured bound does not hold."""
-        doubted = list(self._segments.out_of_bounds())
-        for before, after in self._segments.sides_of_steps():
-            if before not in doubted and after not in doubted:
-                doubted += [before, after]
+        contradicted = self._segments.out_of_bounds()
+        sides = [side for side in self._segments.sides_of_steps() if not set(side) & set(contradicted)]
+        doubted = list(dict.fromkeys([*contradicted, *chain.from_iterable(sides)]))
         for jump in self._segments.jumps:
             of_it = [part.number for source in (jump.source, *jump.or_else) for part in self._segments.of(source)]
             within = 2 * max(map(self._segments.bound, of_it)) + SLACK_US

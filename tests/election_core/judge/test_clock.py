@@ -136,6 +136,19 @@ def test_a_step_of_one_of_two_clocks_is_blamed_on_none() -> None:
     assert (wrong.source, wrong.or_else) == ("a", ("b",))
 
 
+def test_a_clock_that_was_put_back_again_and_that_nobody_heard_is_right_nowhere() -> None:
+    """It may have been set forward in between: behind its last step it is as doubtful as before the first."""
+    a = Set(
+        "a",
+        lambda at: (55 if at < 100 * SECOND else 12 if at < 200 * SECOND else -37) * SECOND,
+        [100 * SECOND, 200 * SECOND],
+    )
+    clocks = Clocks(dict.fromkeys(SOURCES, SECOND // 2), [], a.steps)
+    for at in (50 * SECOND, 150 * SECOND, 250 * SECOND):
+        least, most = clocks.elapsed(a.shown(at), seen("b", at, {"b": 0}))
+        assert least <= 0 <= most
+
+
 def test_two_clocks_that_were_set_once_are_as_likely_as_one_that_was_set_twice() -> None:
     """All agree at first. Then b is in touch with a alone, which is ahead, and then with c alone, which is further
     ahead: b was put back twice, or each of them was set forward. Not so if a and c agree meanwhile."""

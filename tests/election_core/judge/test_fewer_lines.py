@@ -213,6 +213,15 @@ def test_a_master_of_which_a_file_is_missing_is_not_called_silent(corpora: Path)
     assert "master_silent" not in {row.cause for row in judged("part", part.lines) if isinstance(row, Term)}
 
 
+@pytest.mark.slow
+def test_a_clock_that_its_only_file_shows_to_be_set_twice_proves_no_overlap(corpora: Path) -> None:
+    """The file with its messages is missing: nothing shows how far the clock was off, behind its last step neither."""
+    run = corpora / "compound-clusters/chaos-wh-533"
+    lines = story.run_lines(run)
+    part = {**lines, "wh-b": [line for line in lines["wh-b"] if line.stream == "broker.log"]}
+    assert "SPLIT_BRAIN_OVERLAP" not in {row.rule for row in judged(run.name, part) if isinstance(row, Finding)}
+
+
 def lines_of(name: str, seed: int) -> Lines:
     lines: dict[str, list[story.Seen]] = {}
     for (node, stream), texts in sorted(logs_of(played((SCENARIOS | ELECTORATES)[name], seed)).items()):
