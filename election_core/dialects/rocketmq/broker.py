@@ -499,39 +499,39 @@ SIGNS = (
     Text("BRK_SIGN", "retrieve master ha info exception, {{}}", when=WHEN_ONLINE),
 )
 
-SIGNS_IN_DLEDGER_MODE = (
+SIGNS_IN_DLEDGER_MODE = signs("DLB_SIGN", "Will set the initial commitlog offset={start_offset:int} for dledger")
+
+SIGNS_OF_SMALLEST_ID = (
     *signs(
         "BRK_SIGN",
-        "Will set the initial commitlog offset={start_offset:int} for dledger",
+        "min broker id changed, prev {value_before}, new {value}",
+        "Update min broker error, {{}}",
+        "{value:pre_online} service end",
     ),
-)
-
-SIGNS_OF_SMALLEST_ID = signs(
-    "BRK_SIGN",
-    "min broker id changed, prev {value_before}, new {value}",
-    "Update min broker error, {{}}",
-    "{value:pre_online} service end",
-    "init executor for escaping messages asynchronously success.",
-    "Put message failed, enableSlaveActingMaster={value}, enableRemoteEscape={flag:bool}.",
-    "Put message to specific queue failed, enableSlaveActingMaster={value}, enableRemoteEscape={flag:bool}.",
-    "sendMessageInFailover to remote failed",
-    "putMessageToRemoteBroker: no route info of topic {topic} when escaping message, msgId={}",
-    "putMessageToRemoteBroker failed, remote broker not found. Topic: {topic}, MsgId: {}, Broker: {broker_name}",
-    "putMessageToRemoteBroker failed, remote broker address not found. Topic: {topic}, MsgId: {}, Broker: {broker_name}",
-    "Escaping failed! cost {duration_ms:int}ms, Topic: {topic}, MsgId: {}, Broker: {broker_name}",
-    "putMessageToRemoteBroker exception, MsgId: {}, RT: {duration_ms:int}ms, Broker: {broker_name:text}",
-    "putMessageToRemoteBroker interrupted, MsgId: {}, RT: {duration_ms:int}ms, Broker: {broker_name:text}",
-    "Put message to specific queue error",
-    "getMessageResult is null , innerConsumerGroupName {consumer_group}, topic {topic}, offset {start_offset:int}, queueId {queue_id:int}",
-    "Can not get msg , topic {topic}, offset {start_offset:int}, queueId {queue_id:int}, needRetry {flag:bool}, result is {result:text}",
-    "can't find broker address for topic {topic}, {broker_name}",
-    "Get message from remote failed. {topic}, {start_offset:int}, {queue_id:int}, {broker_name}",
-    "Can not get msg , topic {topic}, offset {start_offset:int}, queueId {queue_id:int}, result is {result:text}",
+    *signs(
+        "ESC_SIGN",
+        "init executor for escaping messages asynchronously success.",
+        "Put message failed, enableSlaveActingMaster={value}, enableRemoteEscape={flag:bool}.",
+        "Put message to specific queue failed, enableSlaveActingMaster={value}, enableRemoteEscape={flag:bool}.",
+        "sendMessageInFailover to remote failed",
+        "putMessageToRemoteBroker: no route info of topic {topic} when escaping message, msgId={}",
+        "putMessageToRemoteBroker failed, remote broker not found. Topic: {topic}, MsgId: {}, Broker: {broker_name}",
+        "putMessageToRemoteBroker failed, remote broker address not found. Topic: {topic}, MsgId: {}, Broker: {broker_name}",
+        "Escaping failed! cost {duration_ms:int}ms, Topic: {topic}, MsgId: {}, Broker: {broker_name}",
+        "putMessageToRemoteBroker exception, MsgId: {}, RT: {duration_ms:int}ms, Broker: {broker_name:text}",
+        "putMessageToRemoteBroker interrupted, MsgId: {}, RT: {duration_ms:int}ms, Broker: {broker_name:text}",
+        "Put message to specific queue error",
+        "getMessageResult is null , innerConsumerGroupName {consumer_group}, topic {topic}, offset {start_offset:int}, queueId {queue_id:int}",
+        "Can not get msg , topic {topic}, offset {start_offset:int}, queueId {queue_id:int}, needRetry {flag:bool}, result is {result:text}",
+        "can't find broker address for topic {topic}, {broker_name}",
+        "Get message from remote failed. {topic}, {start_offset:int}, {queue_id:int}, {broker_name}",
+        "Can not get msg , topic {topic}, offset {start_offset:int}, queueId {queue_id:int}, result is {result:text}",
+    ),
 )
 
 SIGNS_OF_METADATA = (
     *signs(
-        "BRK_SIGN",
+        "META_SIGN",
         "SyncTopicConfig Exception, {peer_address}",
         "SyncDelayOffset Exception, {peer_address}",
         "SyncSubscriptionGroup Exception, {peer_address}",
@@ -565,7 +565,7 @@ SIGNS_OF_METADATA = (
         "load subGroup dataVersion success,{value},{:text}",
         "load topic metadata dataVersion success {value}, {:text}",
     ),
-    Text("BRK_SIGN", "Persist file Exception, {value:text}", when=WHEN_ONLINE),
+    Text("META_SIGN", "Persist file Exception, {value:text}", when=WHEN_ONLINE),
 )
 
 TEXTS = (

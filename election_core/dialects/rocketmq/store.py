@@ -369,7 +369,7 @@ SIGNS = signs(
 
 CLASSIC_SIGNS = (
     *signs(
-        "HA_SIGN",
+        "XHA_SIGN",
         "slave[{peer_address:socket}] request offset {max_offset:int}",
         "master transfer data from {start_offset:int} to slave[{peer_address:socket}], and slave request {max_offset:int}",
         "HAClient connect to master {peer_address}",
@@ -378,8 +378,8 @@ CLASSIC_SIGNS = (
         "HAClient, reportSlaveMaxOffset error, {max_offset:int}",
         "{}reportSlaveMaxOffset this.socketChannel.write exception",
     ),
-    Text("HA_SIGN", "change state to {value}", when=CLASSIC),
-    Text("HA_SIGN", "update master address, OLD: {address} NEW: {peer_address}", when=CLASSIC),
+    Text("XHA_SIGN", "change state to {value}", when=CLASSIC),
+    Text("XHA_SIGN", "update master address, OLD: {address} NEW: {peer_address}", when=CLASSIC),
 )
 
 TEXTS = (

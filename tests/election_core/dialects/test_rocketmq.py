@@ -257,7 +257,7 @@ def test_texts_that_read_alike_are_told_apart_by_thread_and_file() -> None:
     assert parsed(line.format("NSScanScheduledThread", scan), "namesrv.log").kind == "NS_SCAN"
     state = "change state to TRANSFER"
     assert parsed(line.format("AutoSwitchHAClient", state), "store.log").kind == "HA_STATE"
-    assert parsed(line.format("DefaultHAClient", state), "store.log").kind == "HA_SIGN"
+    assert parsed(line.format("DefaultHAClient", state), "store.log").kind == "XHA_SIGN"
     assert parsed(line.format("x", "slave preOnline complete, start service")).kind == "PRE_SLAVE_DONE"
     assert ROCKETMQ.parse(Record(line.format("AdminBrokerThread_1", "brokerRole=SLAVE"), (), "broker.log", 480)) is None
     assert parsed(line.format("main", "brokerRole=SLAVE")).setting == "brokerRole"
