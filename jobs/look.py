@@ -67,7 +67,9 @@ def look(
     layouts = layouts_of(roots, Path(folder), config, skipped)
     parts = forwards(layouts, scratch / "turned")
     landings, done = landed_and_judged(engine, parts, warehouse, config)
-    copies = repeated_files(Published(warehouse)) if done.run_id else {}
+    placed = {file.path for layout in layouts if layout.configured for file in layout.files}
+    repeated = repeated_files(Published(warehouse)) if done.run_id else {}
+    copies = {path: other for path, other in repeated.items() if path not in placed}
     if copies:
         warehouse.clear()
         layouts = layouts_of(roots, Path(folder), config, [], copies)

@@ -94,13 +94,14 @@ class Assumed:
 @dataclass(frozen=True, slots=True)
 class InferredLayout:
     """The logs of a folder. ``unknown`` are files that no dialect knows, by path, and why; ``read_otherwise`` are those
-    that are not read as they stand, and how."""
+    that are not read as they stand, and how. ``configured``: the folder is in the configured layout."""
 
     root: str
     files: list[LogFile]
     assumed: list[Assumed]
     unknown: list[Skipped] = field(default_factory=list)
     read_otherwise: list[tuple[str, str]] = field(default_factory=list)
+    configured: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,21 +121,20 @@ class _Found:
 def infer_layout(root: str, cluster: str, config: Config, copies: Collection[str] = ()) -> InferredLayout:
     """Return the logs in the folder ``root``; their cluster is called ``cluster`` where no folder names it.
 
-    Files at the paths ``copies`` are passed over.
+    Files at the paths ``copies`` are passed over, unless the configured layout says whose they are.
 
     Raises :class:`~jobs.JobError` when the folder cannot be opened or holds nothing that is understood.
     """
     unknown: list[Skipped] = []
     try:
-        listed = log_files(root, config.layout, config.metadata_layout, unknown.append)
+        files = log_files(root, config.layout, config.metadata_layout, unknown.append)
     except JobError:
         return by_signs(root, cluster, config, unknown, copies)
-    files = [file for file in listed if file.path not in copies]
     nodes: dict[tuple[str, str], int] = defaultdict(int)
     for file in files:
         nodes[file.cluster, file.source_node] += 1
     assumed = [Assumed(*node, count, f"folder {node[1]}") for node, count in sorted(nodes.items())]
-    return InferredLayout(root, [replace(file, settled=True) for file in files], assumed, unknown)
+    return InferredLayout(root, [replace(file, settled=True) for file in files], assumed, unknown, configured=True)
 
 
 def by_signs(

@@ -191,6 +191,17 @@ def test_lines_of_one_second_in_two_logs_make_no_copy(local: LocalEngine, tmp_pa
     assert [assumed.node for assumed in looked.assumed] == ["n0", "n1"]
 
 
+def test_the_configured_layout_says_whose_a_log_is(local: LocalEngine, tmp_path: Path) -> None:
+    for cluster in "ab":
+        (tmp_path / "mailed" / cluster / "nodes/n1/logs").mkdir(parents=True)
+        (tmp_path / "mailed" / cluster / "nodes/n1/logs/broker.log").write_text(
+            "".join(leads(1, n) for n in range(1, 9))
+        )
+    looked, _ = told(local, tmp_path / "mailed", tmp_path / "w")
+    assert looked.read_otherwise == []
+    assert [assumed.cluster for assumed in looked.assumed] == ["a", "b"]
+
+
 def test_what_rocketmq_exports_is_no_log(local: LocalEngine, tmp_path: Path) -> None:
     """``distribution/bin/export.sh`` of RocketMQ asks the brokers for settings and counts."""
     exported = {"configs": {"brokerConfigs": {"broker-a": {"brokerId": "0"}}}, "metadata": {}, "metrics": {}}
