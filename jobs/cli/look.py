@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from election_replay.jobs.landing.landing_zone import Skipped
     from election_replay.jobs.look import Looked
     from election_replay.jobs.reading.published import Published
+    from election_replay.jobs.reading.verdict_files import Clause
     from election_replay.jobs.settings.config import Config
     from election_replay.jobs.warehouse.warehouse import Warehouse
 
@@ -84,6 +85,7 @@ def look(
       election-replay look logs --junit verdict.xml --fail-on "critical or LEADERLESS > 5 s"
     """
     from election_replay.jobs.engines.local_engine import LocalEngine
+    from election_replay.jobs.reading.verdict_files import DEFAULT, condition
     from election_replay.jobs.settings.config import Config
     from election_replay.jobs.settings.in_force import in_force
     from election_replay.jobs.share import free
@@ -92,6 +94,7 @@ def look(
 
     began = time.monotonic()
     last = day(date)
+    when = condition(fail_on or DEFAULT)
     settings = in_force(config, None).config if config else Config()
     out = free(Path(share)) if share else None
     with (
@@ -103,7 +106,8 @@ def look(
         published = printed(done, tables, keep, f"Looked into {folder} in", began)
         if out:
             print_line(shared(engine, done, tables, out, settings, Path(scratch)))
-        found = build_verdict(published, junit, sarif, fail_on)
+        write_verdicts(published, junit, sarif, when)
+        found = bool(fail_on) and fails(published, str(fail_on), when)
     leave(failed=bool(done.replay.held), unread=bool(done.unread), found=found)
 
 
@@ -143,18 +147,24 @@ def standard_input() -> str:
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
 
 
-def build_verdict(published: "Published", junit: str | None, sarif: str | None, fail_on: str | None) -> bool:
-    """Write the files that build servers read; return True if the build fails."""
+def write_verdicts(published: "Published", junit: str | None, sarif: str | None, when: "tuple[Clause, ...]") -> None:
+    """Write the files that build servers read."""
     from election_replay.jobs.reading import verdict_files as files
 
-    when = files.condition(fail_on or files.DEFAULT)
     if junit:
         write_file(junit, files.junit(published, when))
     if sarif:
         write_file(sarif, as_json(files.sarif(published)))
-    bad = files.failing(published, when) if fail_on else []
+
+
+def fails(published: "Published", fail_on: str, when: "tuple[Clause, ...]") -> bool:
+    """Return True if a finding fails the build; print which rules do."""
+    from election_replay.jobs.reading.verdict_files import failing
+
+    bad = failing(published, when)
     if bad:
-        log_event(f"{len(bad):,} findings of the kind `{fail_on}`: {', '.join(sorted({row['rule'] for row in bad}))}")
+        findings = "1 finding" if len(bad) == 1 else f"{len(bad):,} findings"
+        log_event(f"{findings} of the kind `{fail_on}`: {', '.join(sorted({row['rule'] for row in bad}))}")
     return bool(bad)
 
 

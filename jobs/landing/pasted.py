@@ -106,11 +106,11 @@ def members_of(lines: Sequence[str], name: str) -> list[tuple[str, list[str]]]:
 def write_pasted(text: str, into: Path) -> Path:
     """Write pasted text below the folder ``into`` and return that folder.
 
-    Each member that a heading names gets a folder of its own; text without two parts becomes one file.
+    Each member that a heading names gets a folder of its own; text without such a heading becomes one file.
     """
     parts = parted(text.splitlines())
     into.mkdir(parents=True, exist_ok=True)
-    if sum(bool(node) for node, _ in parts) < 1 or len(parts) < 2:
+    if not any(node for node, _ in parts):
         (into / "pasted.txt").write_text(text, encoding="utf-8", errors="surrogateescape")
         return into
     for node, lines in named(parts):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from election_replay.jobs.cli.app import main
-from election_replay.jobs.landing.pasted import heading, parted
+from election_replay.jobs.landing.pasted import heading, parted, write_pasted
 
 MAILED = Path(__file__).parents[2] / "mailed" / "etcd-layout-matrix" / "e-console-3.6"
 
@@ -68,6 +68,13 @@ def test_members_one_after_the_other_are_told_apart(
     for node in ("master-0", "master-1", "master-2"):
         assert f"    {node}: 1 file, by folder {node}; its logs: " in answer
     assert "No leader for 14.8 s to 19.9 s" in answer
+
+
+def test_one_heading_names_the_only_member(tmp_path: Path) -> None:
+    text = "The log of one of them:\n\n> etcd-2:\n> 2026-03-01 10:00:00 INFO main - x\n"
+    assert [path.name for path in write_pasted(text, tmp_path / "in").iterdir()] == ["etcd-2"]
+    text = "2026-03-01 10:00:00 INFO main - x\n"
+    assert [path.name for path in write_pasted(text, tmp_path / "without").iterdir()] == ["pasted.txt"]
 
 
 def test_lines_of_a_known_system_that_tell_of_no_election_are_named(

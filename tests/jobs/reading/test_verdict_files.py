@@ -71,6 +71,13 @@ def test_a_build_goes_on_where_nothing_of_the_kind_was_found(tmp_path: Path) -> 
     assert all(case.find("failure") is None for case in ElementTree.parse(junit).getroot().iter("testcase"))
 
 
+def test_a_condition_is_refused_before_anything_is_judged(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["look", EXAMPLE, "--fail-on", "critcal or LEADERLESS > 5 s"]) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "--fail-on: critcal is neither a severity (critical, warning, info) nor a rule" in told.err
+
+
 def test_a_file_that_cannot_be_written_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["look", EXAMPLE, "--junit", "/nowhere/at/all.xml"]) == 1
     assert "cannot write /nowhere/at/all.xml" in capsys.readouterr().err
