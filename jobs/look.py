@@ -21,6 +21,7 @@ from election_replay.jobs.landing.exports import write_exports
 from election_replay.jobs.landing.inferred_layout import Assumed, InferredLayout, infer_layout
 from election_replay.jobs.landing.landing_zone import Skip, Skipped, open_landing
 from election_replay.jobs.landing.listing import LogFile
+from election_replay.jobs.landing.processes import read_by_process
 from election_replay.jobs.landing.regrouping import clusters_in, in_clusters, members_apart
 from election_replay.jobs.landing.reversed_files import read_backwards
 from election_replay.jobs.reading.kinship import (
@@ -88,8 +89,10 @@ def look(
 
 
 def forwards(layouts: Sequence[InferredLayout], into: Path) -> list[InferredLayout]:
-    """Return the layouts with the files whose newest line comes first turned around, in folders below ``into``."""
-    return [part for number, layout in enumerate(layouts) for part in read_backwards(layout, into / str(number))]
+    """Return the layouts with the files whose newest line comes first turned around, and those of several servers of
+    Redis in parts, in folders below ``into``."""
+    turned = [part for number, layout in enumerate(layouts) for part in read_backwards(layout, into / str(number))]
+    return [part for number, layout in enumerate(turned) for part in read_by_process(layout, into / f"redis-{number}")]
 
 
 def landed_and_judged(

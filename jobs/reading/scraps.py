@@ -15,7 +15,8 @@ from election_replay.jobs.reading.words import FOREVER, listed, name_of, times
 from election_replay.jobs.runbook import notices
 
 SILENT = """
-    SELECT cluster, source_node, stream, list(DISTINCT kind) AS kinds FROM events
+    SELECT cluster, source_node, stream, list(DISTINCT kind) AS kinds,
+        list(DISTINCT replica_group) FILTER (WHERE replica_group IS NOT NULL) AS groups FROM events
     WHERE (cluster, source_node) NOT IN (
         SELECT (cluster, source_node) FROM role_intervals WHERE source_node IS NOT NULL)
     GROUP BY cluster, source_node, stream ORDER BY cluster, source_node, stream
@@ -61,19 +62,25 @@ class Scrap:
 
 
 def scraps(published: Published) -> Iterator[Scrap]:
-    """Yield all sources without a role; in a cluster where others have roles, only those with notices."""
+    """Yield all sources without a role; where others show roles of their groups, only those with notices."""
     streams: dict[tuple[str, str], list[str]] = {}
     asked: dict[tuple[str, str], list[str]] = {}
+    groups: dict[tuple[str, str], set[str]] = {}
     for row in published.rows(SILENT):
         streams.setdefault((row["cluster"], row["source_node"]), []).append(row["stream"])
         asked.setdefault((row["cluster"], row["source_node"]), []).append(asked_for(row["stream"], row["kinds"]))
-    speaking = {row["cluster"] for row in published.rows("SELECT DISTINCT cluster FROM role_intervals")}
+        groups.setdefault((row["cluster"], row["source_node"]), set()).update(row["groups"] or ())
+    speaking: dict[str, set[str]] = {}
+    for row in published.rows("SELECT DISTINCT cluster, replica_group FROM role_intervals"):
+        speaking.setdefault(row["cluster"], set()).add(row["replica_group"])
     for (cluster, source), of_source in streams.items():
-        texts = {**notices.ALWAYS, **({} if cluster in speaking else notices.WHERE_LITTLE_IS_KNOWN)}
+        of_others = groups[cluster, source] or speaking.get(cluster, set())  # a source that names no group is of any
+        told = not of_others.isdisjoint(speaking.get(cluster, ()))
+        texts = {**notices.ALWAYS, **({} if told else notices.WHERE_LITTLE_IS_KNOWN)}
         found = notices_of(published, cluster, [source], texts, FOREVER, Clocks())
-        if cluster in speaking and not found:
+        if told and not found:
             continue
-        others = [] if cluster in speaking else counted_kinds(published, cluster, [source], texts)
+        others = [] if told else counted_kinds(published, cluster, [source], texts)
         known = [(words, row["n"]) for row in others if (words := meaning(row["kind"]))]
         wanted = list(dict.fromkeys(asked[cluster, source]))
         yield Scrap(cluster, source, tuple(of_source), found, known, wanted)

@@ -17,6 +17,7 @@ from election_replay.jobs import JobError
 from election_replay.jobs.cli.app import main
 from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.landing.inferred_layout import infer_layout
+from election_replay.jobs.landing.processes import SEPARATE as OF_REDIS
 from election_replay.jobs.landing.regrouping import SEPARATE, clusters_in
 from election_replay.jobs.look import Looked, look
 from election_replay.jobs.reading.published import Published
@@ -469,3 +470,66 @@ def test_members_one_behind_the_other_in_one_file_are_two(local: LocalEngine, co
     assert found == wanted
     assert [how for _, how in looked.read_otherwise] == [SEPARATE.format(3)]
     assert {*wanted} <= {*told(local, tmp_path / "folder", tmp_path / "w2")[1]}
+
+
+def test_redis_servers_and_sentinels_in_one_file_are_read_apart(
+    local: LocalEngine, corpora: Path, tmp_path: Path
+) -> None:
+    nodes = dict(logs_of(corpora / "redis-sentinel/kill-master"))
+    for name in ("apart", "joined", "merged"):
+        (tmp_path / name).mkdir()
+    for node, path in nodes.items():
+        shutil.copy(path, tmp_path / "apart" / f"{node}.log")
+    texts = [path.read_text() for path in nodes.values()]
+    (tmp_path / "joined/redis.log").write_text("".join(texts))
+    lines = [line for text in texts for line in text.splitlines(keepends=True)]
+    (tmp_path / "merged/redis.log").write_text("".join(sorted(lines, key=lambda line: line.split(" ", 5)[1:5])))
+    wanted = told(local, tmp_path / "apart", tmp_path / "w0")[1]
+    looked, found = told(local, tmp_path / "joined", tmp_path / "w1")
+    assert [line for line in found if "IDENTITY" not in line] == wanted
+    assert [how for _, how in looked.read_otherwise] == [OF_REDIS.format(6)]
+    merged = told(local, tmp_path / "merged", tmp_path / "w2")[1]
+    assert not [line for line in merged if "CLOCK_SKEW" in line or "LEADER_WITHOUT_QUORUM" in line]
+
+
+def test_redis_nodes_joined_in_one_file_lose_no_data(local: LocalEngine, corpora: Path, tmp_path: Path) -> None:
+    nodes = dict(logs_of(corpora / "redis-cluster/kill-a-master"))
+    (tmp_path / "redis.log").write_text("".join(path.read_text() for path in nodes.values()))
+    found = told(local, tmp_path / "redis.log", tmp_path / "w")[1]
+    assert [json.loads(line)["rule"] for line in found if '"rule"' in line] == ["LEADERLESS"]
+
+
+def test_masters_of_unknown_shards_are_no_split_brain(local: LocalEngine, tmp_path: Path) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    (folder / "m1.log").write_text(
+        f"32249:M 17 Nov 2026 21:08:46.752 # Failover auth granted to {'1e86' * 10} for epoch 6\n"
+        f"32249:M 17 Nov 2026 21:09:13.254 * Clear FAIL state for node {'b754' * 10}: slave is reachable again.\n"
+    )
+    (folder / "s2.log").write_text(
+        "2345:S 17 Nov 2026 21:08:46.750 # Starting a failover election for epoch 6.\n"
+        "2345:S 17 Nov 2026 21:08:46.800 # Failover election won: I'm the new master.\n"
+        f"2345:M 17 Nov 2026 21:09:13.244 * Clear FAIL state for node {'b754' * 10}: slave is reachable again.\n"
+    )
+    found = told(local, folder, tmp_path / "w")[1]
+    assert not [line for line in found if '"rule"' in line]
+    assert {json.loads(line)["replica_group"] for line in found} == {"shard-m1", "shard-s2"}
+
+
+def test_a_sentinel_is_heard_where_no_line_tells_a_role_of_its_group(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "issue.md").write_text(
+        "and sentinel log on `node-2`\n```\n"
+        "1:X 26 Jan 2022 12:52:35.030 # Executing user requested FAILOVER of 'mymaster'\n"
+        "1:X 26 Jan 2022 12:52:35.030 # +try-failover master mymaster node-0 6379\n"
+        f"1:X 26 Jan 2022 12:52:35.051 # +vote-for-leader {'1c72' * 10} 1\n"
+        "1:X 26 Jan 2022 12:53:35.200 # -failover-abort-slave-timeout master mymaster node-0 6379\n"
+        "```\nredis log on `node-0`\n```\n"
+        "1:M 26 Jan 2022 12:52:37.022 * Replica 10.42.0.82:6379 asks for synchronization\n```\n"
+    )
+    assert main(["look", str(tmp_path / "issue.md")]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "node-2: an operator asks it to replace the master of mymaster." in printed
+    assert f"node-2: votes for the sentinel {'1c72' * 10} in epoch 1." in printed
+    assert "node-0 serves as master" in printed

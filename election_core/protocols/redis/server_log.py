@@ -14,7 +14,6 @@ from itertools import pairwise
 
 from election_replay.election_core.fold.contact import Contact
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
-from election_replay.election_core.fold.identity import UNIDENTIFIED
 from election_replay.election_core.fold.role_log import RoleLog
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER, TRANSFER, UNKNOWN, Step, spans
 from election_replay.election_core.model.facts import Alive, Fact, MemberAddress, QuietLog, TermRaised, VoteGranted
@@ -22,6 +21,7 @@ from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.introductions import Introduced
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.redis.facts import BytesRefused, DataHeld, Hindered, Refusing, SentinelSaid
+from election_replay.election_core.protocols.redis.kin import SHARD
 
 PROTOCOL = "redis"
 
@@ -306,7 +306,8 @@ class ServerLog(RoleLog):
         """Yield what this log proves about its server, and about candidates it voted for."""
         if not self.steps and not self.votes and not self.noted:
             return
-        known = speaker.introduced.get(stream, Introduced(speaker.listed.replica_group or UNIDENTIFIED))
+        alone = f"{SHARD}{speaker.source_node}"  # no line shows its kin: it need not be that of other servers
+        known = speaker.introduced.get(stream, Introduced(speaker.listed.replica_group or alone))
         group = speaker.listed.replica_group or known.replica_group
         self.node = self.node or speaker.listed.member or known.member
         moves = () if speaker.listed.replica_group else known.moves.get(self.node or "", ())

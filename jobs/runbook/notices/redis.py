@@ -22,6 +22,7 @@ WHERE_LITTLE_IS_KNOWN = {
     "SN_ODOWN": "{accepted} sentinels, of {count} that must agree, take the master of {replica_group} for down",
     "SN_OUP": "too few sentinels say that the master of {replica_group} is down",
     "SN_TRY": "asks for votes to replace the master of {replica_group} at {address}",
+    "SN_VOTE": "votes for the sentinel {peer} in epoch {term}",
     "SN_ELECTED": "may replace the master of {replica_group}",
     "SN_SELECTED": "chooses {peer_address} to take over",
     "SN_PROMOTED": "{peer_address} says that it is master",
@@ -46,6 +47,6 @@ WHERE_LITTLE_IS_KNOWN = {
     "RC_FOLLOWS": "learns that {peer} leads its slots, and follows it",
 }
 
-NEVER = frozenset({"SN_EPOCH", "SN_VOTE", "SN_VOTED", "SN_REPLICA", "SN_SENTINEL", "RD_ASKED", "RD_CONNECTS"})
+NEVER = frozenset({"SN_EPOCH", "SN_VOTED", "SN_REPLICA", "SN_SENTINEL", "RD_ASKED", "RD_CONNECTS"})
 
 APART = frozenset({"SN_SWITCH", "SN_CONVERT", "RC_STATE", "RC_ALIVE", "RC_FAILING"})

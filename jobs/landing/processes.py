@@ -1,0 +1,156 @@
+"""Separate the processes of Redis whose lines stand in one file: servers and sentinels, joined, merged or pasted.
+
+A line of Redis begins with its process: ``8773:M 26 Nov 2026 12:15:07.613 *``, with the letter ``X`` for a sentinel. No
+line names the server. So a process is a server's restart only if it starts after the end of one other. In containers
+all ids are small: a process whose time goes back behind its beginning is another one with the same id.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+
+from election_replay.election_core.model.streams import unpacked
+from election_replay.jobs.landing.blocks import Blocks, head
+from election_replay.jobs.landing.inferred_layout import Assumed, InferredLayout
+from election_replay.jobs.landing.landing_zone import LandingZone, open_landing
+from election_replay.jobs.landing.listing import LogFile
+from election_replay.jobs.landing.reversed_files import LARGEST, LOOKED_AT, stamp
+
+SEPARATE = "it holds the lines of {} servers or sentinels of Redis: each is read apart"
+BY = "the processes in {}"
+
+_LINE = re.compile(
+    r"(?P<before>.{0,120}?)(?<![\w.:-])(?P<line>(?:(?P<pid>\d{1,7}):(?P<letter>[XMSC]) "
+    r"|pid=(?P<id>\d{1,7}) role=(?P<role>[\w/]+) timestamp=\")\d.*)",
+    re.ASCII | re.DOTALL,
+)
+_STARTS = re.compile(r"oO0OoO0OoO0Oo \w+ is starting")
+_NO_NAME = re.compile(r"(?<!\S)[\d:.,TZ/+-]+(?=\s|\Z)|[\s>|`]+", re.ASCII)
+"""What may differ in what stands before lines of one file: times, numbers, and marks of quotations."""
+_KINDS = {
+    "X": "sentinel",
+    "sentinel": "sentinel",
+    "M": "server",
+    "S": "server",
+    "primary": "server",
+    "replica": "server",
+}
+
+
+@dataclass(eq=False, slots=True)
+class Process:
+    """A process of Redis: its id, its kind (empty as long as it is not known), its lines, its first and last times, and
+    the numbers of its first and last line. ``started``: its first line is that of a start."""
+
+    pid: str
+    kind: str
+    begin: str
+    first: int
+    started: bool
+    end: str = ""
+    last: int = 0
+    lines: list[str] = field(default_factory=list)
+
+    def takes(self, line: str, time: str, number: int) -> None:
+        """Take its next line."""
+        self.lines.append(line)
+        self.end, self.last = max(self.end, time), number
+
+    def may_restart(self, member: Sequence["Process"]) -> bool:
+        """Return True when this is a start after the end of a member's last process.
+
+        A clock may have been put back meanwhile, but hardly by a quarter of the log.
+        """
+        before, since = member[-1], int(member[0].begin)
+        late = 4 * (int(self.begin) - since) > 3 * (int(before.end) - since)
+        return self.started and before.kind == self.kind and before.last < self.first and late
+
+
+def members_in(lines: Sequence[str]) -> list[list[Process]]:
+    """Return the servers and sentinels whose lines stand in a text, each as its processes.
+
+    Empty when there is only one, or when names before the lines, such as those of containers, tell them apart.
+    """
+    found = [_LINE.fullmatch(line) for line in lines]
+    if len({_NO_NAME.sub("", match["before"]) for match in found if match}) != 1:
+        return []
+    members: list[list[Process]] = []
+    for process in processes_in(lines, found):
+        before = [member for member in members if process.may_restart(member)]
+        if len(before) == 1:
+            before[0].append(process)
+        else:
+            members.append([process])
+    return members if len(members) > 1 else []
+
+
+def processes_in(lines: Sequence[str], found: Sequence[re.Match[str] | None]) -> list[Process]:
+    """Return the processes by their first lines; ``found`` are the matches of the lines that name one.
+
+    Lines of a child, and lines without a process, go to the process that wrote before them.
+    """
+    kinds = [_KINDS.get(match["letter"] or match["role"], "") if match else "" for match in found]
+    parents = {match["pid"] or match["id"] for match, kind in zip(found, kinds, strict=True) if match and kind}
+    alive: list[Process] = []
+    now: Process | None = None
+    for number, (line, match, kind) in enumerate(zip(lines, found, kinds, strict=True)):
+        time = stamp(match["line"][:60]) if match else None
+        pid = (match["pid"] or match["id"]) if match else ""
+        if match is None or time is None or pid not in parents:
+            if now is not None and (match is not None or line[:1].isspace()):
+                now.lines.append(match["line"] if match else line)
+            continue
+        of_pid = (one for one in reversed(alive) if one.pid == pid)
+        now = next((one for one in of_pid if not one.kind or kind in ("", one.kind)), None)
+        starts = _STARTS.search(line) is not None
+        if now is None or starts or time[1] < now.begin:
+            now = Process(pid, kind, time[1], number, starts)
+            alive.append(now)
+        now.kind = now.kind or kind
+        now.takes(match["line"], time[1], number)
+    return [one for one in alive if one.kind]
+
+
+def read_by_process(layout: InferredLayout, into: Path) -> Iterator[InferredLayout]:
+    """Yield the layout without files that hold the lines of several servers or sentinels of Redis, then a layout of
+    their parts, written into ``into``, if there are any."""
+    zone = open_landing(layout.root)
+    kept, written, read = [], InferredLayout(str(into), [], []), list(layout.read_otherwise)
+    for file in layout.files:
+        members = [] if file.below else members_of(file, zone)
+        if not members:
+            kept.append(file)
+            continue
+        read.append((file.path, SEPARATE.format(len(members))))
+        for number, member in enumerate(members, 1):
+            node = f"{file.source_node}-{member[0].kind}-{number}"
+            written.files.append(part := part_of(file, node, member, into))
+            written.assumed.append(Assumed(part.cluster, node, 1, BY.format(file.path)))
+    left = {(file.cluster, file.source_node) for file in kept}
+    assumed = [node for node in layout.assumed if (node.cluster, node.node) in left or not written.files]
+    yield replace(layout, files=kept, assumed=assumed, read_otherwise=read)
+    if written.files:
+        yield written
+
+
+def members_of(file: LogFile, zone: LandingZone) -> list[list[Process]]:
+    """Return the servers and sentinels of Redis in a file; empty where there are not several, or the file is larger
+    than :data:`~jobs.landing.reversed_files.LARGEST`."""
+    beginning = head(zone, file.path, file.size, LOOKED_AT).data.decode("utf-8", "replace").splitlines()
+    if file.size > LARGEST or not any(map(_LINE.fullmatch, beginning)):
+        return []
+    blocks = Blocks(zone, file.path, file.size)
+    text = b"".join(block.data for block in blocks) + blocks.rest
+    return members_in(text.decode("utf-8", "surrogateescape").splitlines())
+
+
+def part_of(file: LogFile, node: str, member: Sequence[Process], into: Path) -> LogFile:
+    """Write the lines of one server or sentinel of a file into the folder ``into`` and return the new file."""
+    path = f"{node}/{PurePosixPath(unpacked(file.path)).name}"
+    lines = [line for process in member for line in process.lines]
+    (into / node).mkdir(parents=True, exist_ok=True)
+    data = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
+    (into / path).write_bytes(data)
+    name = unpacked(file.known_as) or PurePosixPath(path).name
+    return replace(file, path=path, source_node=node, size=len(data), known_as=name)

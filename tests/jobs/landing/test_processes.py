@@ -1,0 +1,94 @@
+"""Lines of several servers and sentinels of Redis in one file: whose they are."""
+
+import pytest
+
+from election_replay.jobs.landing.processes import members_in
+
+STARTS = "oO0OoO0OoO0Oo Redis is starting oO0OoO0OoO0Oo"
+
+
+def line(pid: int, letter: str, at: str, text: str = "Ready to accept connections") -> str:
+    return f"{pid}:{letter} 26 Nov 2026 {at}.000 * {text}"
+
+
+@pytest.mark.parametrize(
+    ("lines", "processes"),
+    [
+        pytest.param(
+            [line(9, "C", "10:00:00", STARTS), line(9, "M", "10:00:00"), line(9, "M", "10:00:09")], [], id="one server"
+        ),
+        pytest.param(
+            [line(9, "M", "10:00:00"), line(30, "C", "10:00:05", "DB saved on disk"), line(9, "M", "10:00:09")],
+            [],
+            id="a server and its child",
+        ),
+        pytest.param(
+            [line(9, "M", "10:00:00"), line(12, "C", "10:01:00", STARTS), line(12, "M", "10:01:00")],
+            [],
+            id="a server and its restart",
+        ),
+        pytest.param(
+            [
+                *(line(9, "C", "10:00:00", STARTS), line(9, "M", "10:09:00")),
+                *(line(12, "C", "10:08:00", STARTS), line(12, "M", "10:08:00")),
+            ],
+            [],
+            id="a restart with the clock put back",
+        ),
+        pytest.param(
+            [line(9, "M", "10:00:00"), line(9, "M", "10:09:00"), line(9, "M", "10:08:00")],
+            [],
+            id="a clock put back without a restart",
+        ),
+        pytest.param(
+            [
+                *(line(9, "C", "10:00:00", STARTS), line(9, "M", "10:00:00"), line(9, "M", "10:09:00")),
+                *(line(12, "C", "10:00:01", STARTS), line(12, "S", "10:00:01"), line(12, "S", "10:09:01")),
+            ],
+            [["9"], ["12"]],
+            id="one behind the other",
+        ),
+        pytest.param(
+            [line(1, "M", "10:00:05"), line(1, "M", "10:09:00"), line(1, "S", "10:00:01"), line(1, "S", "10:09:01")],
+            [["1"], ["1"]],
+            id="one behind the other, in containers",
+        ),
+        pytest.param(
+            [line(1, "X", "10:00:05"), line(1, "M", "10:00:06"), line(1, "X", "10:09:00"), line(1, "M", "10:09:01")],
+            [["1"], ["1"]],
+            id="a sentinel and a server, merged",
+        ),
+        pytest.param(
+            [
+                *(line(9, "M", "10:00:00"), line(12, "S", "10:00:01"), line(9, "M", "10:00:05")),
+                *(line(12, "S", "10:02:00"), line(20, "C", "10:03:00", STARTS), line(20, "M", "10:03:00")),
+                *(line(12, "S", "10:04:00"), line(20, "M", "10:05:00")),
+            ],
+            [["9", "20"], ["12"]],
+            id="merged, with a restart of the one that had ended",
+        ),
+        pytest.param(
+            [
+                *(line(9, "X", "10:00:00"), line(9, "X", "10:00:01", "Next failover delay: I will not before Thu Nov 26 11:00:00")),
+                line(9, "X", "10:00:02"),
+            ],
+            [],
+            id="a time in the text",
+        ),
+        pytest.param(
+            [f"redis-1  | {line(1, 'M', '10:00:05')}", f"redis-2  | {line(1, 'S', '10:00:01')}"],
+            [],
+            id="names of containers tell them apart",
+        ),
+        pytest.param(
+            [f"all-in-one  | {line(9, 'M', '10:00:05')}", f"all-in-one  | {line(12, 'S', '10:00:06')}"],
+            [["9"], ["12"]],
+            id="in one container",
+        ),
+    ],
+)  # fmt: skip
+def test_whose_lines(lines: list[str], processes: list[list[str]]) -> None:
+    found = members_in(lines)
+    assert [[process.pid for process in member] for member in found] == processes
+    kept = [text for member in found for process in member for text in process.lines]
+    assert not found or sorted(kept) == sorted(text.removeprefix("all-in-one  | ") for text in lines)
