@@ -22,10 +22,18 @@ from election_replay.jobs.landing.inferred_layout import Assumed, InferredLayout
 from election_replay.jobs.landing.landing_zone import Skip, Skipped, open_landing
 from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.processes import read_by_process
-from election_replay.jobs.landing.regrouping import clusters_in, in_clusters, members_apart
+from election_replay.jobs.landing.regrouping import (
+    Source,
+    clusters_in,
+    in_clusters,
+    logs_of_one,
+    members_apart,
+    read_together,
+)
 from election_replay.jobs.landing.reversed_files import read_backwards
 from election_replay.jobs.reading.kinship import (
     groups_by_kinship,
+    kinds_of_lines,
     lines_spoken,
     namesakes,
     repeated_files,
@@ -35,6 +43,9 @@ from election_replay.jobs.reading.published import Published
 from election_replay.jobs.replay import Replay, replay
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.warehouse import Warehouse
+
+Member = tuple[str, str]
+"""(group, member)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,23 +117,49 @@ def landed_and_judged(
 def regrouped(parts: Sequence[InferredLayout], published: Published, into: Path) -> list[InferredLayout]:
     """Return the layouts with members and clusters told apart that stood together, as their lines show; none if nothing
     changes."""
-    several = sources_of_several(published)
+    mixed = sources_of_several(published)
 
     def speakers(file: LogFile) -> list[tuple[int, str]]:
         source = file.cluster, file.source_node
-        return lines_spoken(published, source, file.path, several[source]) if source in several else []
+        return lines_spoken(published, source, file.path, mixed[source]) if source in mixed else []
 
     found = [
         part for number, layout in enumerate(parts) for part in members_apart(layout, speakers, into / str(number))
     ]
+    same, kinds = namesakes(published), kinds_of_lines(published)
+    found = [together(part, same, kinds) for part in found]
     nodes: dict[str, set[str]] = defaultdict(set)
     for file in chain.from_iterable(part.files for part in found):
         nodes[file.cluster].add(file.source_node)
-    words = {name: clusters_in([*same.values()], sorted(nodes[name])) for name, same in namesakes(published).items()}
+    several = {
+        name: [left for of in members.values() if len(left := [node for node in of if node in nodes[name]]) > 1]
+        for name, members in same.items()
+    }
+    words = {name: clusters_in(of, sorted(nodes[name])) for name, of in several.items()}
     clusters = {(name, node): word or name for name, of in words.items() for node, word in of.items()}
     if [part.files for part in found] == [part.files for part in parts] and not clusters:
         return []
     return [in_clusters(part, clusters) for part in found]
+
+
+def together(
+    layout: InferredLayout, same: Mapping[str, Mapping[Member, list[str]]], kinds: Mapping[Source, frozenset[str]]
+) -> InferredLayout:
+    """Return the layout with logs of one process read as one node's.
+
+    ``same`` are the nodes that speak as one member, as :func:`~jobs.reading.kinship.namesakes` returns them; ``kinds``
+    are those of the lines of each node.
+    """
+    nodes: dict[str, str] = {}
+    names: dict[str, str] = {}
+    for cluster, members in same.items():
+        files = [file for file in layout.files if file.cluster == cluster]
+        of_nodes = {node: of for (name, node), of in kinds.items() if name == cluster}
+        for sources in members.values():
+            found = logs_of_one(files, sources, of_nodes)
+            names |= found
+            nodes |= dict.fromkeys(found, min(sources, key=lambda source: (len(source), source)))
+    return read_together(layout, nodes, names) if nodes else layout
 
 
 def replay_with_kin(engine: Engine, warehouse: Warehouse, inventory: Inventory) -> Replay:

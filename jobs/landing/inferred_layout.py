@@ -347,10 +347,11 @@ def holds_clusters(found: Iterable[_Found]) -> bool:
 
 def folders_of_members(found: Iterable[_Found]) -> set[tuple[str, ...]]:
     """Return the folders that are clusters because they hold, side by side, logs of members that another folder has
-    too."""
+    too. Beside a log without a number, numbers may be those of rolled files."""
     names: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    plain = {file.folders for file in found if not file.node_name}
     for file in found:
-        if len(file.folders) == 1 and _MEMBER.search(file.node_name):
+        if len(file.folders) == 1 and file.folders not in plain and _MEMBER.search(file.node_name):
             names[file.folders].add(file.node_name)
     twice = {name for name, count in Counter(name for of in names.values() for name in of).items() if count > 1}
     return {folder for folder, of in names.items() if len(of & twice) > 1}

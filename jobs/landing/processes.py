@@ -101,15 +101,15 @@ def processes_in(lines: Sequence[str], found: Sequence[re.Match[str] | None]) ->
             if now is not None and (match is not None or line[:1].isspace()):
                 now.lines.append(match["line"] if match else line)
             continue
-        of_pid = (one for one in reversed(alive) if one.pid == pid)
-        now = next((one for one in of_pid if not one.kind or kind in ("", one.kind)), None)
+        of_pid = (process for process in reversed(alive) if process.pid == pid)
+        now = next((process for process in of_pid if not process.kind or kind in ("", process.kind)), None)
         starts = _STARTS.search(line) is not None
         if now is None or starts or time[1] < now.begin:
             now = Process(pid, kind, time[1], number, starts)
             alive.append(now)
         now.kind = now.kind or kind
         now.takes(match["line"], time[1], number)
-    return [one for one in alive if one.kind]
+    return [process for process in alive if process.kind]
 
 
 def read_by_process(layout: InferredLayout, into: Path) -> Iterator[InferredLayout]:

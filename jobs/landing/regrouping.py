@@ -9,9 +9,9 @@ between the lines of one and the lines of another.
 import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from itertools import takewhile
+from itertools import combinations, takewhile
 from pathlib import Path, PurePosixPath
 
 from election_replay.election_core.model.streams import unpacked
@@ -82,6 +82,47 @@ def in_clusters(layout: InferredLayout, clusters: Mapping[Source, str]) -> Infer
 def by_cluster(node: Assumed) -> Source:
     """Return the (cluster, node) of an assumed node, as a sort key."""
     return node.cluster, node.node
+
+
+TOGETHER = "read as a log of {}, the member that speaks in it"
+_NUMBER = re.compile(r"[-_. ]?\(?\d{1,4}\)?\Z")
+
+
+def logs_of_one(files: Sequence[LogFile], nodes: Sequence[str], kinds: Mapping[str, Set[str]]) -> dict[str, str]:
+    """Return path -> the name under which a file is to be known, where ``nodes`` that speak as one member are logs of
+    one process; empty if they are not.
+
+    Each must be a single file of the same folder. They are of one process if no two have a kind of line in common
+    (``kinds`` are those of each), or if they are numbered as rolled files are.
+    """
+    of_nodes = [file for file in files if file.source_node in nodes]
+    folders = {PurePosixPath(file.path).parent for file in of_nodes}
+    if Counter(file.source_node for file in of_nodes) != Counter(nodes) or len(folders) > 1:
+        return {}
+    if all(kinds[node].isdisjoint(kinds[other]) for node, other in combinations(nodes, 2)):
+        return {file.path: file.known_as for file in of_nodes}
+    names = {stem(file.stream) for file in of_nodes}
+    if {_NUMBER.sub("", name) for name in names} != {min(names, key=len)}:
+        return {}
+    stream = min((file.stream for file in of_nodes), key=lambda stream: (len(stream), stream))
+    return {file.path: f"{stream}.{number}" for number, file in enumerate(of_nodes, 1)}
+
+
+def read_together(layout: InferredLayout, nodes: Mapping[str, str], names: Mapping[str, str]) -> InferredLayout:
+    """Return the layout with files given to other ``nodes`` and under other ``names``, both by path."""
+    files = [
+        replace(file, source_node=nodes[file.path], known_as=names[file.path]) if file.path in nodes else file
+        for file in layout.files
+    ]
+    counts = Counter((file.cluster, file.source_node) for file in files)
+    assumed = [replace(node, files=counts[node.cluster, node.node]) for node in layout.assumed]
+    read = [(file.path, TOGETHER.format(file.source_node)) for file in files if file.path in nodes]
+    return replace(
+        layout,
+        files=files,
+        assumed=[node for node in assumed if node.files],
+        read_otherwise=[*layout.read_otherwise, *read],
+    )
 
 
 Speakers = Callable[[LogFile], Sequence[tuple[int, str]]]

@@ -101,6 +101,14 @@ COPY_LINES = 5
 """The fewest different lines of a file that are taken for a copy of another file's."""
 
 
+def kinds_of_lines(published: Published) -> dict[tuple[str, str], frozenset[str]]:
+    """Return the kinds of lines in each source, by (cluster, source)."""
+    rows = published.rows(
+        "SELECT cluster, source_node, list(DISTINCT kind) AS kinds FROM events WHERE kind <> 'TICK' GROUP BY ALL"
+    )
+    return {(row["cluster"], row["source_node"]): frozenset(row["kinds"]) for row in rows}
+
+
 def sentinels_apart(published: Published) -> dict[tuple[str, str], list[list[str]]]:
     """Return, by (cluster, group), the sources of sentinels that do not know those of another set, set by set.
 

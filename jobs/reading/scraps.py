@@ -75,12 +75,12 @@ def scraps(published: Published) -> Iterator[Scrap]:
         speaking.setdefault(row["cluster"], set()).add(row["replica_group"])
     for (cluster, source), of_source in streams.items():
         of_others = groups[cluster, source] or speaking.get(cluster, set())  # a source that names no group is of any
-        told = not of_others.isdisjoint(speaking.get(cluster, ()))
-        texts = {**notices.ALWAYS, **({} if told else notices.WHERE_LITTLE_IS_KNOWN)}
+        by_others = not of_others.isdisjoint(speaking.get(cluster, ()))
+        texts = {**notices.ALWAYS, **({} if by_others else notices.WHERE_LITTLE_IS_KNOWN)}
         found = notices_of(published, cluster, [source], texts, FOREVER, Clocks())
-        if told and not found:
+        if by_others and not found:
             continue
-        others = [] if told else counted_kinds(published, cluster, [source], texts)
+        others = [] if by_others else counted_kinds(published, cluster, [source], texts)
         known = [(words, row["n"]) for row in others if (words := meaning(row["kind"]))]
         wanted = list(dict.fromkeys(asked[cluster, source]))
         yield Scrap(cluster, source, tuple(of_source), found, known, wanted)

@@ -18,7 +18,7 @@ from election_replay.jobs.cli.app import main
 from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.landing.inferred_layout import infer_layout
 from election_replay.jobs.landing.processes import SEPARATE as OF_REDIS
-from election_replay.jobs.landing.regrouping import SEPARATE, clusters_in
+from election_replay.jobs.landing.regrouping import SEPARATE, TOGETHER, clusters_in
 from election_replay.jobs.look import Looked, look
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.settings.config import Config
@@ -533,3 +533,48 @@ def test_a_sentinel_is_heard_where_no_line_tells_a_role_of_its_group(
     assert "node-2: an operator asks it to replace the master of mymaster." in printed
     assert f"node-2: votes for the sentinel {'1c72' * 10} in epoch 1." in printed
     assert "node-0 serves as master" in printed
+
+
+def test_logs_of_one_process_under_numbers_are_one_member(local: LocalEngine, corpora: Path, tmp_path: Path) -> None:
+    run = corpora / "kafka-kraft/kill-active"
+    logs = [(node, path) for node, path in logs_of(run) if path.name in ("server.log", "controller.log")]
+    for number, (node, path) in enumerate(logs, 1):
+        for target in (tmp_path / "named" / node / path.name, tmp_path / "numbered" / f"{number}.txt"):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target)
+    wanted = told(local, tmp_path / "named", tmp_path / "w0")[1]
+    looked, found = told(local, tmp_path / "numbered", tmp_path / "w1")
+    assert found == wanted
+    assert {how for _, how in looked.read_otherwise} == {TOGETHER.format(node) for node in ("4", "6", "8")}
+
+
+def test_rolled_files_with_numbers_before_their_ending_are_one_log(
+    local: LocalEngine, corpora: Path, tmp_path: Path
+) -> None:
+    for node, path in logs_of(corpora / "zookeeper/kill-leader-384"):
+        lines = path.read_text().splitlines(keepends=True)
+        third = len(lines) // 3
+        parts = lines[:third], lines[third : 2 * third], lines[2 * third :]
+        for name, part in zip(("zookeeper-2.log", "zookeeper-1.log", "zookeeper.log"), parts, strict=True):
+            (tmp_path / "rolled" / node).mkdir(parents=True, exist_ok=True)
+            (tmp_path / "rolled" / node / name).write_text("".join(part))
+        (tmp_path / "whole" / node).mkdir(parents=True)
+        shutil.copy(path, tmp_path / "whole" / node / "zookeeper.log")
+    wanted = told(local, tmp_path / "whole", tmp_path / "w0")[1]
+    assert told(local, tmp_path / "rolled", tmp_path / "w1")[1] == wanted
+
+
+def test_a_server_outside_of_its_peer_list_looks_for_no_leader(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    by = "[myid:4] - {} [main:{}@114] - {}\n"
+    (tmp_path / "zk4.log").write_text(
+        f"2026-03-11 09:15:20,140 {by.format('INFO ', 'QuorumPeerMain', 'Starting quorum peer, myid=4')}"
+        f"2026-03-11 09:15:20,301 {by.format('ERROR', 'QuorumPeerMain', 'Unexpected exception, exiting abnormally')}"
+        "java.lang.RuntimeException: My id 4 not in the peer list\n"
+        f"2026-03-11 09:15:20,305 {by.format('INFO ', 'ServiceUtils', 'Exiting JVM with code 1')}"
+    )
+    assert main(["look", str(tmp_path / "zk4.log")]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "the process ends by its own decision: java.lang.RuntimeException: My id 4 not in the peer list." in printed
+    assert "candidate" not in printed

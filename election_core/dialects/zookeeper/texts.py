@@ -586,7 +586,12 @@ REASONS = (
 )
 """Reasons for the end of a role, from the line or the exception after it. The kind is the value of ``decision``."""
 
-EXPLAINED = frozenset({"ZK_ROLE_ERROR", "ZK_LEADER_LOST", "ZK_LEARNER_ERROR", "ZK_LEADER_SHUTDOWN", "ZK_ROLE_END"})
+EXPLAINED = frozenset(
+    {
+        *("ZK_ROLE_ERROR", "ZK_LEADER_LOST", "ZK_LEARNER_ERROR", "ZK_LEADER_SHUTDOWN", "ZK_ROLE_END"),
+        "ZK_PROCESS_END",
+    }
+)
 """The kinds whose reason may be in an exception."""
 
 SIGNS = (

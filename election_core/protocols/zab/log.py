@@ -111,10 +111,12 @@ class Election:
 
 @dataclass(slots=True)
 class Running:
-    """The state of one process of a server; a start replaces it, so nothing is carried over. ``started``: the process
-    has printed no role yet, so it is looking for a leader. ``state`` is the role in the last detailed state line."""
+    """The state of one process of a server; a start replaces it, so nothing is carried over. ``started``: the line of
+    its start while it has printed no role, so that it is looking for a leader. ``state`` is the role in the last
+    detailed state line."""
 
-    started: bool = False
+    started: FoldEvent | None = None
+    looked: bool = False
     role: str | None = None
     state: str | None = None
     epoch: int | None = None
@@ -233,22 +235,21 @@ class ZabLog:
     # -- roles ------------------------------------------------------------------------------------------
 
     def _step(self, event: FoldEvent, role: str, term: int | None, leader: str | None, cause: str) -> None:
-        if (role, term, leader) == (self._now.role, self._now.epoch, self._now.leader) or (
-            role == CANDIDATE and self._now.started
-        ):
-            self._searched = self._searched or event
+        looks = role == CANDIDATE and self._now.started is not None
+        if looks or (role, term, leader) == (self._now.role, self._now.epoch, self._now.leader):
+            self._searched, self._now.looked = self._searched or event, True
             return  # a server looks for a leader from its start on
         if role == CANDIDATE:
             self._now.election = Election()
         self._now.failed &= role != LEADER
-        self._now.started, self._now.role, self._now.epoch, self._now.leader = False, role, term, leader
+        self._now.started, self._now.role, self._now.epoch, self._now.leader = None, role, term, leader
         self.steps.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, self.node))
 
     def _on_start(self, event: FoldEvent) -> None:
         """Take a start of the process: rounds start again, and what was open in the old process ended with it."""
         self.contacts.starts()
         self.standstills.starts()
-        self._now = Running(started=True)
+        self._now = Running(started=event)
         self.passed.election(None)
 
     def _on_setting(self, event: FoldEvent) -> None:
@@ -286,7 +287,7 @@ class ZabLog:
         self._now.election = Election()
         self._now.election.began = event
         self._now.log_end = _zxid(event.ledger_end_term, event.ledger_end)
-        self.end.note(self._now.log_end, event, started=self._now.started)
+        self.end.note(self._now.log_end, event, started=self._now.started is not None)
         self.passed.election(event)
         term, index = event.ledger_end_term, event.ledger_end
         if term is not None and index is not None and term >= 0 and self.node is not None:
@@ -452,6 +453,9 @@ class ZabLog:
 
     def _on_process_end(self, event: FoldEvent) -> None:
         """Take a process that ends itself (``QuorumPeerMain#main``, ``ServiceUtils``); a killed one prints nothing."""
+        start, runs = self._now.started, self._now
+        if start is not None and not (runs.looked or runs.election.voters or runs.election.claims):
+            self.steps.append(Step(start.at, start.by, UNKNOWN, None, None, start.event_id, "start", self.node))
         if self._now.role != DOWN:
             self._step(event, DOWN, None, None, ENDED_ITSELF)
 

@@ -17,7 +17,7 @@ ALWAYS = {
     "ZK_THREAD_FAILED": "a thread that the server needs has failed[: {result}]",
     "ZK_READ_ONLY": "",
     "ZK_STANDALONE": "",
-    "ZK_PROCESS_END": "",
+    "ZK_PROCESS_END": "the process ends by its own decision[: {result}]",
     "ZK_COMMIT_MISMATCH": "",
     "ZK_COMMIT_FUTURE": "",
     "ZK_DIGEST_MISMATCH": "",
