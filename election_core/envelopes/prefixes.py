@@ -22,6 +22,7 @@ r"""Envelopes written before a line, by containers, syslog, journald and people.
 | ``line number`` | ``  12\t``, ``12:`` | cat -n, nl, less -N, grep -n |
 | ``quoted`` | ``"...",`` | jq without -r, a column of CSV |
 | ``html`` | ``&quot;`` | pages of tickets and chats |
+| ``klog`` | ``I0301 10:00:00.123456       1 log.go:16] `` | programs of Kubernetes around another program |
 | ``ansi`` | ``ESC[36m`` | programs that colour their output |
 """
 
@@ -248,6 +249,7 @@ PREFIXES = (
     Envelope("stamp of svlogd", _plain(r"\d{4}-\d\d-\d\d_\d\d:\d\d:\d\d\.\d{1,9}(?: |\Z)")),
     Envelope("stamp of multilog", _plain(r"@[0-9a-f]{24}(?: |\Z)")),
     Envelope("stamp of a day", _plain(rf"{_DAY}\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?(?:\t| (?={_DAY}\d\d:|\{{\"))")),
+    Envelope("klog", _plain(r"[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{6} +\d{1,9} [\w./-]{1,80}:\d{1,6}\] ")),
     Envelope("ansi", _ansi),
     Envelope("quoted", _quoted),
     Envelope("indent", _plain(r"(?:[>+|] ?|[ \t]{1,16})(?=\S)"), loose=True),

@@ -19,6 +19,8 @@ SHARE = 8
 """At least one line in so many must be as wide as the screen."""
 
 _PAGE = re.compile(r"(?i)\s*(?:<!doctype html|<html\b|<pre\b|<body\b|<div\b|<code\b)")
+_BREAK = re.compile(r"(?i)<br ?/?>(?!\n)|</(?:p|pre|div|li|tr|h\d)>(?!\s*\n|\s*</)")
+"""The tags that end a line, where it does not end anyway."""
 _TAG = re.compile(r"</?[A-Za-z!][^<>\n]{0,400}>")
 
 
@@ -64,4 +66,4 @@ def is_page(beginning: str) -> bool:
 
 def text_of_page(page: str) -> str:
     """Return the text of a page of HTML, without its tags and with its character references replaced."""
-    return html.unescape(_TAG.sub("", page))
+    return html.unescape(_TAG.sub("", _BREAK.sub("\n", page)))

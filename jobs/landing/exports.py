@@ -10,7 +10,7 @@ import html
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -51,6 +51,7 @@ SEVERAL = 20
 _PRETTY = re.compile(r"(?:\ufeff)?\s*(?:\[\s*[\[{]|\{[ \t\r]*\n\s*\")")
 _HEADING = re.compile(r'\ufeff?"?[@_A-Za-z][\w.@ ]{0,60}"?(?:[,;\t]"?[@_A-Za-z][\w.@ ]{0,60}"?){1,60}\r?\n')
 _MARKDOWN = re.compile(r"^\|(?:[^|\n]{1,80}\|){2,60}[ \t]*\r?\n\|(?:[ \t]*:?-{2,}:?[ \t]*\|){2,60}", re.MULTILINE)
+_MARGIN = re.compile(r"(?:[ \t]|[>|] )*")
 _BAR = re.compile(r"(?<!\\)\|")
 _ANSWER = re.compile(r'(?:\ufeff)?\s*\{\s*"(?:hits|took|events|results|data|status)"\s*:')
 _GLUED = re.compile(r'(?<=\})[ \t]*(?=\{"(?:level|ts|time|log|timestamp|@timestamp|caller|msg)" ?:)')
@@ -127,6 +128,9 @@ def as_written(text: str, modified: int | None, day: date | None = None) -> tupl
     if _GLUED.search(beginning):
         lines, changed = [part for line in lines for part in _GLUED.split(line)], True
     stamped = [line for line in sample if stamp(line) is not None]
+    if margin := margin_of(stamped):
+        lines, changed = [line.removeprefix(margin) for line in lines], True
+        sample = lines[:SAMPLE]
     if len(stamped) > SEVERAL and all(line.endswith(",") for line in stamped):
         lines, changed = [line.removesuffix(",") for line in lines], True
     for lacks, dated in ((without_year, with_years), (without_day, with_days)):
@@ -134,6 +138,12 @@ def as_written(text: str, modified: int | None, day: date | None = None) -> tupl
             lines, how = dated(lines, modified, day)
             assumed.append(how)
     return (lines if changed or assumed else None), assumed
+
+
+def margin_of(lines: Sequence[str]) -> str:
+    """Return the blanks, or marks of a quotation, with which all of these lines begin."""
+    margins = {found[0] for line in lines if (found := _MARGIN.match(line))}
+    return min(margins, key=len) if len({line[: min(map(len, margins))] for line in lines}) == 1 else ""
 
 
 def is_json(beginning: str) -> bool:
@@ -233,10 +243,16 @@ def objects_in(value: Any) -> Iterator[Mapping[str, Any]]:
         if isinstance(several, list):
             yield from objects_in(several)
         elif isinstance(value.get("values"), list) and isinstance(value.get("stream"), dict):  # Loki's
-            for at, line, *_ in value["values"]:
+            for at, line, *_ in oldest_first(value["values"]):
                 yield {**value["stream"], "timestamp": at, "line": line}
         else:
             yield value
+
+
+def oldest_first(values: list[Any]) -> list[Any]:
+    """Return Loki's (time, line) pairs of a stream from the oldest to the newest."""
+    first, last = (digits.number(str(pair[0])) or 0 for pair in (values[0], values[-1])) if values else (0, 0)
+    return values if first <= last else values[::-1]
 
 
 def as_line(row: Mapping[str, Any]) -> str:

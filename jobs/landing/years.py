@@ -27,7 +27,7 @@ _SYSLOG = re.compile(
 _REDIS = re.compile(
     rf"{_BEFORE}(?:(\d+):([XCSM])|\[(\d+)\]) (\d\d) {_MONTH} (\d\d:\d\d:\d\d)(\.\d{{1,6}}) (?=[.*#-] )", re.ASCII
 )
-_DATED = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:")
+_DATED = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:|\b\d\d [A-Z][a-z]{2} \d{4} \d\d:")
 _OF_SENTINEL = re.compile(r" [#*] [+-](?:[a-z]+-)*[a-z]+ ", re.ASCII)
 
 LATER = timedelta(days=1)

@@ -223,6 +223,7 @@ SHIPPERS: dict[str, Shipper] = {
     "ts": lambda it: f"{it.at:%b %d %H:%M:%S} {it.line}",
     "svlogd": lambda it: f"{it.at:%Y-%m-%d_%H:%M:%S}.12345 {it.line}",
     "multilog": lambda it: f"@4000000067c2d9b0{it.at:%f}00 {it.line}",
+    "klog": lambda it: f"I{it.at:%m%d %H:%M:%S.%f}       1 log.go:16] {it.line}",
     "process without a time": lambda it: f"{PROGRAM}[812]: {it.line}",
     "docker compose in the journal": lambda it: (
         f"{it.at:%b %d %H:%M:%S} host-9 docker-compose[1]: {it.node}  | {it.line}"

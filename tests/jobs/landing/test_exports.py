@@ -111,6 +111,32 @@ def test_a_page_of_html_is_what_it_shows(tmp_path: Path) -> None:
     assert written(tmp_path, text, "page.html") == ["", '{"level":"info","msg":"a < b"}']
 
 
+def test_tags_end_lines_of_a_page(tmp_path: Path) -> None:
+    text = "<html><p>the log:</p><pre><code>a &lt;-&gt; b<br/>c<br>\nd</code></pre><div><b>e</b></div><div>f</div>\n"
+    assert written(tmp_path, text, "page.html") == ["the log:", "a <-> b", "c", "d", "e", "f"]
+
+
+@pytest.mark.parametrize("margin", ["    ", "\t", "> ", "> > "])
+def test_a_quotation_has_no_margin(margin: str, tmp_path: Path) -> None:
+    text = f"{margin}Apr 29 16:39:38 m1 etcd[1188]: 91d2 became leader at term 12290\n{margin}  at x\n{margin}\nend\n"
+    found = written(tmp_path, text, "issue.md")
+    assert found is not None
+    assert [line.partition("T")[2] for line in found[:1]] == [
+        "16:39:38+00:00 m1 etcd[1188]: 91d2 became leader at term 12290"
+    ]
+    assert found[1:] == ["  at x", "", "end"]
+
+
+def test_the_newest_line_of_a_stream_of_loki_may_come_first(tmp_path: Path) -> None:
+    def stream(pod: str, times: range) -> dict[str, object]:
+        return {"stream": {"pod": pod}, "values": [[f"{at}000000000", f"line {at}"] for at in times]}
+
+    answer = {"data": {"result": [stream("m1", range(9, 6, -1)), stream("m2", range(7, 10))]}}
+    found = written(tmp_path, json.dumps(answer), "loki.json")
+    assert found is not None
+    assert [json.loads(line)["message"] for line in found] == 2 * ["line 7", "line 8", "line 9"]
+
+
 def test_a_table_in_a_cell_of_a_table_is_text(tmp_path: Path) -> None:
     cell = "see\n| a | log |\n|---|---|\n| b | c |"
     found = written(tmp_path, f'pod,message\np0,{LINES[0]}\np1,"{cell}"\n', "export.csv")
